@@ -1,0 +1,63 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+
+/// A layer of the server. Imports go downward only, as `docs/ARCHITECTURE.md` lists.
+func layer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(of name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "lenticular",
+    platforms: [.macOS(.v15)],
+    products: [.executable(name: "lenticular", targets: ["lenticular"])],
+    targets: [
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "CNetwork"),
+        .target(
+            name: "Migrations", path: "migrations/sqlite", cSettings: [.unsafeFlags(["-std=c23"])]),
+        layer("Network", ["COpenSSL", "CNetwork"]),
+        layer("HTTP", ["Network", "CZlib"]),
+        layer("JSON", []),
+        layer("SQLite", ["CSQLite"]),
+        layer("Cryptography", ["COpenSSL"]),
+        layer("CloudModel", ["JSON"]),
+        layer("Storage", ["CloudModel"]),
+        layer("SQLiteStorage", ["Storage", "CloudModel", "SQLite", "Migrations"]),
+        layer("CloudDatabase", ["CloudModel", "Storage", "Cryptography", "JSON"]),
+        layer("Accounts", ["CloudModel", "Storage", "Cryptography"]),
+        layer("Configuration", ["JSON"]),
+        layer("WebServices", ["CloudModel", "CloudDatabase", "Accounts", "HTTP", "JSON"]),
+        layer(
+            "Server",
+            [
+                "CloudModel", "Storage", "SQLiteStorage", "SQLite", "CloudDatabase", "Accounts",
+                "Configuration", "WebServices", "HTTP", "Network", "JSON", "Cryptography",
+            ]),
+        .executableTarget(
+            name: "lenticular", dependencies: ["Server", "Configuration"], swiftSettings: strict),
+        tests(of: "NetworkTests", ["Network"]),
+        tests(of: "HTTPTests", ["HTTP", "Network", "CZlib"]),
+        tests(of: "JSONTests", ["JSON"]),
+        tests(of: "SQLiteTests", ["SQLite"]),
+        tests(of: "CryptographyTests", ["Cryptography"]),
+        tests(of: "ConfigurationTests", ["Configuration"]),
+        tests(of: "AccountsTests", ["Accounts", "SQLiteStorage", "Storage", "CloudModel"]),
+        tests(
+            of: "CloudDatabaseTests",
+            ["CloudDatabase", "SQLiteStorage", "Storage", "CloudModel", "JSON"]),
+        tests(
+            of: "ServerTests",
+            ["Server", "Configuration", "JSON", "HTTP", "CloudModel", "Cryptography"]),
+        tests(of: "RepositoryTests", ["Configuration", "WebServices"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,4 @@
+#pragma once
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/ssl.h>

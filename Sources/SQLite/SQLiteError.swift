@@ -1,0 +1,40 @@
+import CSQLite
+
+/// A failure that SQLite reported.
+package struct SQLiteError: Error, Sendable, CustomStringConvertible {
+    /// What the failure means to whoever has to react.
+    package enum Kind: Sendable {
+        /// The disk or the file's page limit is full; nothing was written.
+        case full
+        /// Reading or writing the file failed. From COMMIT the outcome is unknown.
+        case inputOutput
+        case outOfMemory
+        case busy
+        case constraint
+        case corrupt
+        case other
+    }
+
+    /// The extended result code, as `sqlite3.h` lists them.
+    package let code: Int32
+    package let message: String
+
+    package init(code: Int32, message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    package var kind: Kind {
+        switch code & 0xff {
+        case SQLITE_FULL: .full
+        case SQLITE_IOERR: .inputOutput
+        case SQLITE_NOMEM: .outOfMemory
+        case SQLITE_BUSY, SQLITE_LOCKED: .busy
+        case SQLITE_CONSTRAINT: .constraint
+        case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
+        default: .other
+        }
+    }
+
+    package var description: String { "SQLite \(code): \(message)" }
+}

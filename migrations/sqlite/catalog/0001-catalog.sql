@@ -1,0 +1,1 @@
+CREATE TABLE catalog (name TEXT PRIMARY KEY, value) WITHOUT ROWID;

@@ -1,0 +1,25 @@
+#include "Migrations.h"
+
+// Each file is compiled in as it stands, so that the binary needs no folder beside it.
+
+static const unsigned char catalog_0001[] = {
+#embed "catalog/0001-catalog.sql"
+};
+static const unsigned char store_0001[] = {
+#embed "store/0001-records-and-feeds.sql"
+};
+
+static const struct lenticular_migration catalog[] = {
+    {"0001-catalog", (const char *)catalog_0001, sizeof catalog_0001},
+};
+static const struct lenticular_migration store[] = {
+    {"0001-records-and-feeds", (const char *)store_0001, sizeof store_0001},
+};
+
+struct lenticular_migrations lenticular_catalog_migrations(void) {
+    return (struct lenticular_migrations){catalog, sizeof catalog / sizeof *catalog};
+}
+
+struct lenticular_migrations lenticular_store_migrations(void) {
+    return (struct lenticular_migrations){store, sizeof store / sizeof *store};
+}

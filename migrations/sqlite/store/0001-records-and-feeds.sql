@@ -1,0 +1,1 @@
+CREATE TABLE store (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
