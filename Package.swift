@@ -3,7 +3,9 @@ import PackageDescription
 
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
-/// A layer of the server. Imports go downward only, as `docs/ARCHITECTURE.md` lists.
+/// A layer of the server.
+///
+/// Imports go downward only, as `docs/ARCHITECTURE.md` lists.
 func layer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }

@@ -1,0 +1,78 @@
+/// The fourteen error codes of the protocol (web-services.md §6.6); no other goes on the wire.
+package enum FaultCode: String, Sendable, CaseIterable {
+    case accessDenied = "ACCESS_DENIED"
+    case atomicError = "ATOMIC_ERROR"
+    case authenticationFailed = "AUTHENTICATION_FAILED"
+    case authenticationRequired = "AUTHENTICATION_REQUIRED"
+    case badRequest = "BAD_REQUEST"
+    case conflict = "CONFLICT"
+    case exists = "EXISTS"
+    case internalError = "INTERNAL_ERROR"
+    case notFound = "NOT_FOUND"
+    case quotaExceeded = "QUOTA_EXCEEDED"
+    case throttled = "THROTTLED"
+    case tryAgainLater = "TRY_AGAIN_LATER"
+    case validatingReferenceError = "VALIDATING_REFERENCE_ERROR"
+    case zoneNotFound = "ZONE_NOT_FOUND"
+
+    /// The HTTP status when the fault ends the whole request (web-services.md §6.6).
+    package var httpStatus: Int {
+        switch self {
+        case .badRequest, .atomicError: 400
+        case .authenticationFailed: 401
+        case .accessDenied: 403
+        case .notFound, .zoneNotFound: 404
+        case .conflict, .exists: 409
+        case .validatingReferenceError: 412
+        case .quotaExceeded: 413
+        case .authenticationRequired: 421
+        case .throttled: 429
+        case .internalError: 500
+        case .tryAgainLater: 503
+        }
+    }
+}
+
+/// What went wrong, for one item of a request or for all of it.
+///
+/// The reason is for people: it names the key and what was expected, and never another user's data,
+/// SQL, a path or a stack (rulings.md 43).
+package struct Fault: Error, Sendable, Equatable {
+    package let code: FaultCode
+    package let reason: String
+    /// How long a client should wait before it tries again; only with codes that may be retried.
+    package var retryAfterSeconds: Int?
+    /// Where the user signs in; only with AUTHENTICATION_REQUIRED.
+    package var redirectURL: String?
+    /// Set when a change token is too old to be continued (rulings.md 28).
+    package var isChangeTokenExpired = false
+    /// The record as the server has it, as JSON; only with CONFLICT (rulings.md 11).
+    package var serverRecord: [UInt8]?
+
+    package init(_ code: FaultCode, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    package static func badRequest(_ reason: String) -> Fault { Fault(.badRequest, reason) }
+
+    package static let zoneNotFound = Fault(.zoneNotFound, "Zone does not exist")
+
+    package static let recordNotFound = Fault(.notFound, "Record not found")
+
+    /// A transient failure of the machinery: nothing was done, or (after a failed commit) nothing is known.
+    package static func tryAgainLater(_ reason: String, seconds: Int = 5) -> Fault {
+        var fault = Fault(.tryAgainLater, reason)
+        fault.retryAfterSeconds = seconds
+        return fault
+    }
+
+    package static func changeTokenExpired(_ why: String) -> Fault {
+        var fault = Fault(.badRequest, "change token expired: \(why)")
+        fault.isChangeTokenExpired = true
+        return fault
+    }
+
+    /// A token that is unreadable, forged or of another place (rulings.md 28).
+    package static let unknownToken = Fault(.badRequest, "Unknown sync continuation type")
+}

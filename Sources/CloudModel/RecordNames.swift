@@ -1,0 +1,111 @@
+/// Names one record within its zone.
+///
+/// Legal: 1 to 255 printable ASCII characters (web-services.md §7). Names that start with `_` are the
+/// server's own.
+package struct RecordName: Hashable, Sendable {
+    package let text: String
+
+    package static let bytesMax = 255
+
+    package init?(_ text: String) {
+        guard isPrintableName(text, bytesMax: RecordName.bytesMax) else { return nil }
+        self.text = text
+    }
+
+    /// Whether only the server may make records of this name.
+    package var isReserved: Bool { text.utf8.first == UInt8(ascii: "_") }
+}
+
+/// Names one zone within its owner's data.
+///
+/// Legal: as `RecordName`; of the names that start with `_` only `_defaultZone` exists.
+package struct ZoneName: Hashable, Sendable {
+    package let text: String
+
+    /// The zone that every database but the shared one has without being asked.
+    package static let defaultZone = ZoneName(known: "_defaultZone")
+
+    package init?(_ text: String) {
+        guard isPrintableName(text, bytesMax: RecordName.bytesMax) else { return nil }
+        guard text.utf8.first != UInt8(ascii: "_") || text == ZoneName.defaultZone.text else {
+            return nil
+        }
+        self.text = text
+    }
+
+    private init(known text: String) { self.text = text }
+
+    package var isDefault: Bool { self == .defaultZone }
+}
+
+/// Names one kind of record: a letter, then letters, digits and `_`; at most 255 characters.
+///
+/// Names with a leading `_` and the two built-in types are the server's own (web-services.md §7).
+package struct RecordTypeName: Hashable, Sendable {
+    package let text: String
+
+    package static let users = RecordTypeName(known: "Users")
+    package static let share = RecordTypeName(known: "cloudkit.share")
+
+    package init?(_ text: String) {
+        guard isIdentifier(text) || text == RecordTypeName.share.text else { return nil }
+        self.text = text
+    }
+
+    private init(known text: String) { self.text = text }
+}
+
+/// Names one field of a record type: a letter, then letters, digits and `_`; at most 255 characters.
+package struct FieldName: Hashable, Sendable {
+    package let text: String
+
+    package init?(_ text: String) {
+        guard isIdentifier(text) else { return nil }
+        self.text = text
+    }
+}
+
+/// Names one user or server key within one container: `_` and 32 lower-case hex digits.
+package struct UserRecordName: Hashable, Sendable {
+    package let text: String
+
+    /// The name of the owner of the public database in answers (rulings.md 15).
+    package static let publicOwner = UserRecordName(known: "_defaultOwner")
+
+    package init?(_ text: String) {
+        let bytes = text.utf8
+        guard bytes.count == 33, bytes.first == UInt8(ascii: "_") else { return nil }
+        for byte in bytes.dropFirst() {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"):
+                continue
+            default: return nil
+            }
+        }
+        self.text = text
+    }
+
+    private init(known text: String) { self.text = text }
+}
+
+private func isPrintableName(_ text: String, bytesMax: Int) -> Bool {
+    let bytes = text.utf8
+    guard (1...bytesMax).contains(bytes.count) else { return false }
+    return bytes.allSatisfy { (0x20...0x7e).contains($0) }
+}
+
+private func isIdentifier(_ text: String) -> Bool {
+    let bytes = text.utf8
+    guard (1...255).contains(bytes.count) else { return false }
+    var isFirst = true
+    for byte in bytes {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): break
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+            if isFirst { return false }
+        default: return false
+        }
+        isFirst = false
+    }
+    return true
+}

@@ -1,0 +1,25 @@
+/// Every limit on what a request may ask and a store may hold, in one place.
+///
+/// Defaults are those of web-services.md §7 and rulings.md 13 and 18; each is a setting.
+package struct ServiceLimits: Sendable {
+    package var operationsPerRequestMax = 200
+    package var recordsPerResponseMax = 200
+    /// Of one record's stored JSON, assets excluded.
+    package var recordBytesMax = 1_048_576
+    /// Of the records in one answer.
+    package var pageBytesMax = 8_388_608
+    package var zonesPerUserMax = 1_000
+    package var fieldsPerTypeMax = 256
+    package var recordTypesMax = 1_000
+    package var deleteSelfSourcesMax = 750
+    package var cascadeRecordsMax = 10_000
+    /// Of each user's private database; 0 for none.
+    package var userQuotaBytes: Int64 = 0
+    /// Of a container environment's public database; 0 for none.
+    package var publicQuotaBytes: Int64 = 0
+    package var tombstoneDays = 180
+    /// Feed rows looked at for one page, so that a page of few matches ends too.
+    package var feedRowsPerPageMax = 20_000
+
+    package init() {}
+}
