@@ -1,4 +1,5 @@
 #pragma once
+#include "crypto.h"
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/ssl.h>

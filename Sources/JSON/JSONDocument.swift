@@ -1,0 +1,45 @@
+/// A checked JSON text and the index over its bytes.
+///
+/// Never changes once made, so its values may be read from any thread.
+package final class JSONDocument: Sendable {
+    let bytes: [UInt8]
+    let tape: JSONTape
+
+    /// Checks a text and indexes it.
+    ///
+    /// - Parameters:
+    ///   - bytes: one JSON text by RFC 8259 in UTF-8, white space around it allowed; at most 1 GiB.
+    ///   - depthMax: how deep containers may be nested.
+    /// - Throws: `JSONError` at the first place that is not JSON, at a key that its object already
+    ///   has, at a surrogate without its other half, or beyond a limit.
+    package init(parsing bytes: [UInt8], depthMax: Int = 64) throws(JSONError) {
+        self.bytes = bytes
+        var tape = JSONTape(forTextOf: bytes.count)
+        try bytes.withUnsafeBufferPointer { (text) throws(JSONError) in
+            guard let start = text.baseAddress else {
+                throw JSONError(at: 0, in: text, reason: "expected a value")
+            }
+            var parser = JSONParser(text: text, depthMax: depthMax, start: start)
+            try parser.parse(into: &tape)
+        }
+        self.tape = tape
+    }
+
+    /// As `init(parsing:depthMax:)`, for bytes that belong to someone else.
+    package convenience init(
+        copying bytes: UnsafeRawBufferPointer, depthMax: Int = 64
+    ) throws(JSONError) {
+        try self.init(parsing: [UInt8](bytes), depthMax: depthMax)
+    }
+
+    /// The value that the text is.
+    package var root: JSONValue { JSONValue(document: self, index: 0) }
+
+    func withText<R, E: Error>(
+        at offset: Int, length: Int, _ body: (UnsafeBufferPointer<UInt8>) throws(E) -> R
+    ) throws(E) -> R {
+        try bytes.withUnsafeBufferPointer { (text) throws(E) in
+            try body(UnsafeBufferPointer(rebasing: text[offset..<offset + length]))
+        }
+    }
+}

@@ -1,0 +1,119 @@
+/// The index over a text: one word for a scalar, two for a container, in the order of the text.
+///
+/// A first word holds, from the top: kind (3 bits), a flag (1), length in bytes (30), offset in
+/// the text (30). A container's second word holds the index after its last word (32) and the number
+/// of its elements or members (32). An object's members are key, value, key, value.
+///
+/// A container that is still open has the index of the container around it where its end will be.
+struct JSONTape: ~Copyable, @unchecked Sendable {
+    // A document only reads it once the parser has finished with it; nothing else holds it.
+
+    /// The longest text that 30 bits can index.
+    static let textBytesMax = 1 << 30 - 1
+    /// The mark of a container with nothing around it.
+    static let none = Int(UInt32.max)
+
+    private(set) var words: UnsafeMutablePointer<UInt64>
+    private(set) var count = 0
+    private var capacity: Int
+
+    /// - Parameter textBytes: length of the text to come, from which the first room is guessed.
+    init(forTextOf textBytes: Int) {
+        capacity = 16 + textBytes / 8
+        words = .allocate(capacity: capacity)
+    }
+
+    deinit { words.deallocate() }
+
+    @inline(__always)
+    static func entry(_ kind: JSONValue.Kind, flag: Bool, offset: Int, length: Int) -> UInt64 {
+        UInt64(kind.rawValue) &<< 61 | (flag ? 1 &<< 60 : 0)
+            | UInt64(truncatingIfNeeded: length) &<< 30 | UInt64(truncatingIfNeeded: offset)
+    }
+
+    @inline(__always)
+    mutating func append(_ word: UInt64) {
+        if count == capacity { grow() }
+        words[count] = word
+        count &+= 1
+    }
+
+    /// Opens a container inside another and returns its index.
+    @inline(__always)
+    mutating func open(_ kind: JSONValue.Kind, offset: Int, inside outer: Int) -> Int {
+        let index = count
+        append(Self.entry(kind, flag: false, offset: offset, length: 0))
+        append(UInt64(truncatingIfNeeded: outer) &<< 32)
+        return index
+    }
+
+    /// Counts one more element or member of an open container.
+    @inline(__always)
+    func countOne(of index: Int) { words[index &+ 1] &+= 1 }
+
+    /// Closes a container and returns the index of the one around it.
+    @inline(__always)
+    func close(_ index: Int, endOffset: Int) -> Int {
+        let outer = end(of: index)
+        let length = UInt64(truncatingIfNeeded: endOffset &- offset(of: index))
+        words[index] |= length &<< 30
+        words[index &+ 1] = UInt64(truncatingIfNeeded: count) &<< 32 | UInt64(members(of: index))
+        return outer
+    }
+
+    @inline(__always)
+    func kind(of index: Int) -> JSONValue.Kind {
+        JSONValue.Kind(rawValue: UInt8(truncatingIfNeeded: words[index] &>> 61)) ?? .null
+    }
+
+    @inline(__always)
+    func flag(of index: Int) -> Bool { words[index] & (1 &<< 60) != 0 }
+
+    @inline(__always)
+    func length(of index: Int) -> Int {
+        Int(truncatingIfNeeded: (words[index] &>> 30) & 0x3FFF_FFFF)
+    }
+
+    @inline(__always)
+    func offset(of index: Int) -> Int { Int(truncatingIfNeeded: words[index] & 0x3FFF_FFFF) }
+
+    /// Where the value's text lies.
+    @inline(__always)
+    func range(of index: Int) -> Range<Int> {
+        let offset = offset(of: index)
+        return offset..<offset &+ length(of: index)
+    }
+
+    /// Where a string's text lies without its quotes.
+    @inline(__always)
+    func inside(of index: Int) -> Range<Int> {
+        let offset = offset(of: index)
+        return offset &+ 1..<offset &+ length(of: index) &- 1
+    }
+
+    /// The number of a container's elements or members.
+    @inline(__always)
+    func members(of index: Int) -> Int { Int(words[index &+ 1] & 0xFFFF_FFFF) }
+
+    /// The index after a container.
+    @inline(__always)
+    func end(of index: Int) -> Int { Int(truncatingIfNeeded: words[index &+ 1] &>> 32) }
+
+    /// Whether the value at an index has two words.
+    @inline(__always)
+    func isContainer(_ index: Int) -> Bool {
+        words[index] &>> 61 <= UInt64(JSONValue.Kind.array.rawValue)
+    }
+
+    /// The index after the value at an index.
+    @inline(__always)
+    func next(after index: Int) -> Int { isContainer(index) ? end(of: index) : index &+ 1 }
+
+    private mutating func grow() {
+        let larger = UnsafeMutablePointer<UInt64>.allocate(capacity: capacity * 2)
+        larger.moveInitialize(from: words, count: count)
+        words.deallocate()
+        words = larger
+        capacity *= 2
+    }
+}

@@ -1,0 +1,79 @@
+/// One value of a document: a cursor, cheap to copy, that keeps its document alive.
+///
+/// What does not apply to a value's kind is nil, false or empty, never an error: the reader of a
+/// request knows what it expected and words the error.
+package struct JSONValue: Sendable {
+    /// The kinds of JSON values.
+    package enum Kind: UInt8, Sendable {
+        case object, array, string, number, `true`, `false`, null
+    }
+
+    let document: JSONDocument
+    let index: Int
+
+    package var kind: Kind { document.tape.kind(of: index) }
+
+    package var isNull: Bool { kind == .null }
+
+    /// The boolean, or nil for any other kind.
+    package var bool: Bool? {
+        switch kind {
+        case .true: true
+        case .false: false
+        default: nil
+        }
+    }
+
+    /// The number of elements of an array or of members of an object, otherwise 0.
+    package var count: Int {
+        document.tape.isContainer(index) ? document.tape.members(of: index) : 0
+    }
+
+    /// The elements of an array in their order; empty for any other kind.
+    package var elements: JSONElements { JSONElements(of: self) }
+
+    /// The members of an object in the order received; empty for any other kind.
+    package var members: JSONMembers { JSONMembers(of: self) }
+
+    /// A member of an object; nil when it is absent or this is no object.
+    package subscript(_ key: StaticString) -> JSONValue? {
+        key.withUTF8Buffer { member($0) }
+    }
+
+    /// A member of an object by a key known at run time; nil when it is absent or this is no object.
+    package func member(_ key: String) -> JSONValue? {
+        var key = key
+        return key.withUTF8 { member($0) }
+    }
+
+    private func member(_ key: UnsafeBufferPointer<UInt8>) -> JSONValue? {
+        guard kind == .object else { return nil }
+        var index = self.index + 2
+        let end = document.tape.end(of: self.index)
+        while index < end {
+            if document.string(at: index, equals: key) {
+                return JSONValue(document: document, index: index + 1)
+            }
+            index = document.tape.next(after: index + 1)
+        }
+        return nil
+    }
+
+    /// The value's text exactly as received, without the white space around it.
+    package func withRawBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        let range = document.tape.range(of: index)
+        return try document.bytes.withUnsafeBytes { bytes in
+            try body(UnsafeRawBufferPointer(rebasing: bytes[range]))
+        }
+    }
+
+    /// Where the value starts, for error texts: counted from 1, columns in Unicode scalars.
+    ///
+    /// Walks the text from its start.
+    package var position: (line: Int, column: Int) {
+        let position = document.bytes.withUnsafeBufferPointer {
+            JSONPosition(of: document.tape.offset(of: index), in: $0)
+        }
+        return (position.line, position.column)
+    }
+}

@@ -1,0 +1,117 @@
+/// Appends compact JSON to a buffer of bytes.
+///
+/// It writes what it is told: commas, brackets and their balance are the caller's.
+package struct JSONWriter: Sendable {
+    /// What has been written so far.
+    package var bytes: [UInt8]
+
+    /// - Parameter capacity: bytes to make room for at once.
+    package init(reserving capacity: Int = 0) {
+        bytes = []
+        bytes.reserveCapacity(capacity)
+    }
+
+    /// Appends text that is JSON already.
+    package mutating func raw(_ text: StaticString) {
+        text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    }
+
+    /// Appends bytes that are JSON already.
+    package mutating func raw(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes.append(contentsOf: bytes)
+    }
+
+    /// Appends bytes that are JSON already.
+    package mutating func raw(_ bytes: [UInt8]) {
+        self.bytes.append(contentsOf: bytes)
+    }
+
+    /// Appends one byte, such as a bracket.
+    package mutating func byte(_ byte: UInt8) {
+        bytes.append(byte)
+    }
+
+    /// Appends a string in quotes, with `"`, `\` and control characters escaped.
+    package mutating func string(_ text: String) {
+        var text = text
+        text.withUTF8 { string(utf8: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Appends a string in quotes, given as valid UTF-8, escaped as by `string(_:)`.
+    package mutating func string(utf8: UnsafeRawBufferPointer) {
+        bytes.append(UInt8(ascii: "\""))
+        let text = utf8.bindMemory(to: UInt8.self)
+        if let start = text.baseAddress { escape(start, start + text.count) }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func escape(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) {
+        var plain = start
+        var place = start
+        while place < end {
+            if end - place >= 8 {
+                let marks = JSONByteWord(at: place).escapes
+                if marks == 0 {
+                    place += 8
+                    continue
+                }
+                place += JSONByteWord.bytesBefore(marks)
+            } else if place.pointee >= 0x20, place.pointee != UInt8(ascii: "\""),
+                place.pointee != UInt8(ascii: "\\")
+            {
+                place += 1
+                continue
+            }
+            bytes.append(contentsOf: UnsafeBufferPointer(start: plain, count: place - plain))
+            escape(place.pointee)
+            place += 1
+            plain = place
+        }
+        bytes.append(contentsOf: UnsafeBufferPointer(start: plain, count: end - plain))
+    }
+
+    private mutating func escape(_ byte: UInt8) {
+        bytes.append(UInt8(ascii: "\\"))
+        switch byte {
+        case 0x08: bytes.append(UInt8(ascii: "b"))
+        case 0x09: bytes.append(UInt8(ascii: "t"))
+        case 0x0A: bytes.append(UInt8(ascii: "n"))
+        case 0x0C: bytes.append(UInt8(ascii: "f"))
+        case 0x0D: bytes.append(UInt8(ascii: "r"))
+        case 0..<0x20:
+            let low = byte & 0x0F
+            raw("u00")
+            bytes.append(UInt8(ascii: "0") + byte >> 4)
+            bytes.append(low < 10 ? UInt8(ascii: "0") + low : UInt8(ascii: "a") + low - 10)
+        default: bytes.append(byte)
+        }
+    }
+
+    /// Appends an integer.
+    package mutating func integer(_ value: Int64) {
+        if value < 0 { bytes.append(UInt8(ascii: "-")) }
+        var rest = value.magnitude
+        if rest < 10 {
+            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest))
+            return
+        }
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var first = 20
+            while rest > 0 {
+                let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+                first -= 1
+                digits.initializeElement(
+                    at: first, to: UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit))
+                rest = quotient
+            }
+            bytes.append(contentsOf: UnsafeMutableBufferPointer(rebasing: digits[first...]))
+        }
+    }
+
+    /// Appends a finite double in the shortest form that reads back as the same, with a fraction or
+    /// an exponent always: `3.0`, `-0.0`, `1e+20`.
+    package mutating func double(_ value: Double) {
+        precondition(value.isFinite, "JSON has no form for infinity and not-a-number")
+        bytes.append(contentsOf: value.description.utf8)
+    }
+}
