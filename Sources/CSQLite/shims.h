@@ -1,14 +1,34 @@
 #pragma once
 #include <sqlite3.h>
 
-// Swift does not import function-like macros: these two tell SQLite who owns bound bytes.
+// Swift does not import function-like macros: these tell SQLite who owns bound bytes.
 
 static inline int lenticular_bind_text_borrowed(
-    sqlite3_stmt *statement, int index, const char *bytes, int count) {
-    return sqlite3_bind_text(statement, index, bytes, count, SQLITE_STATIC);
+    sqlite3_stmt *statement, int index, const char *bytes, sqlite3_uint64 count) {
+    return sqlite3_bind_text64(statement, index, bytes, count, SQLITE_STATIC, SQLITE_UTF8);
 }
 
 static inline int lenticular_bind_blob_borrowed(
-    sqlite3_stmt *statement, int index, const void *bytes, int count) {
-    return sqlite3_bind_blob(statement, index, bytes, count, SQLITE_STATIC);
+    sqlite3_stmt *statement, int index, const void *bytes, sqlite3_uint64 count) {
+    return sqlite3_bind_blob64(statement, index, bytes, count, SQLITE_STATIC);
+}
+
+static inline int lenticular_bind_text_copied(
+    sqlite3_stmt *statement, int index, const char *bytes, sqlite3_uint64 count) {
+    return sqlite3_bind_text64(statement, index, bytes, count, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+static inline int lenticular_bind_blob_copied(
+    sqlite3_stmt *statement, int index, const void *bytes, sqlite3_uint64 count) {
+    return sqlite3_bind_blob64(statement, index, bytes, count, SQLITE_TRANSIENT);
+}
+
+// Nor variadic functions.
+
+static inline int lenticular_leave_log_on_close(sqlite3 *database) {
+    return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
+}
+
+static inline int lenticular_count_no_memory(void) {
+    return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }

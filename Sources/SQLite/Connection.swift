@@ -10,42 +10,51 @@ package final class Connection {
     package let path: String
     let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
+    /// Lives as long as the handle: the log hook writes into it.
+    private let logPageCount = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
 
-    /// Opens the file, making it when the mode allows writing.
+    /// Opens the file, making it (mode 0600) when the mode allows writing.
     ///
-    /// - Parameter cacheKiB: the most memory that the connection's page cache takes.
+    /// - Parameters:
+    ///   - cacheKiB: the most memory that the connection's page cache takes.
+    ///   - fileSystem: the virtual file system by its SQLite name; nil is the system's.
     /// - Throws: `SQLiteError` when the file cannot be opened or is no database.
-    package init(path: String, mode: Mode, cacheKiB: Int = 4_096) throws {
+    package init(
+        path: String, mode: Mode, cacheKiB: Int = 4_096, fileSystem: String? = nil
+    ) throws {
+        _ = Self.isConfigured
+        if mode == .readWrite { try FileModes.makePrivateFile(path) }
         var handle: OpaquePointer?
         let flags =
             SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
             | (mode == .readWrite
                 ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY)
-        let code = sqlite3_open_v2(path, &handle, flags, nil)
+        let code = sqlite3_open_v2(path, &handle, flags, fileSystem)
         guard code == SQLITE_OK, let handle else {
             let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
             sqlite3_close_v2(handle)
+            logPageCount.deallocate()
             throw SQLiteError(code: code, message: message)
         }
         self.path = path
         self.handle = handle
+        logPageCount.initialize(to: 0)
         sqlite3_busy_timeout(handle, 10_000)
         try execute(
             """
             PRAGMA mmap_size = 0; PRAGMA cache_size = -\(cacheKiB); PRAGMA temp_store = MEMORY;
             PRAGMA foreign_keys = OFF; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
             """)
-        if mode == .readWrite {
-            try execute(
-                """
-                PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;
-                """)
+        switch mode {
+        case .readWrite: try prepareForWriting()
+        case .readOnly: try execute("PRAGMA query_only = ON")
         }
     }
 
     deinit {
         statements.removeAll()
         sqlite3_close_v2(handle)
+        logPageCount.deallocate()
     }
 
     /// Runs statements that take no parameters, separated by semicolons.
@@ -54,6 +63,8 @@ package final class Connection {
     }
 
     /// The statement for this text, prepared once for the connection's life.
+    ///
+    /// One text is one statement: do not ask for it again while a scan of it goes on.
     package func prepare(_ sql: String) throws -> Statement {
         if let known = statements[sql] { return known }
         var statement: OpaquePointer?
@@ -70,9 +81,62 @@ package final class Connection {
 
     package var lastInsertedRowID: Int64 { sqlite3_last_insert_rowid(handle) }
 
+    /// Whether a BEGIN is open; some errors end the transaction by themselves.
+    package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    /// The pages in the write-ahead log after this connection's last commit.
+    package var logPages: Int { Int(logPageCount.pointee) }
+
+    /// Ends every scan that was left halfway, by an error for instance.
+    ///
+    /// A scan that stays open holds on to its snapshot.
+    package func resetStatements() {
+        var statement = sqlite3_next_stmt(handle, nil)
+        while let current = statement {
+            if sqlite3_stmt_busy(current) != 0 { sqlite3_reset(current) }
+            statement = sqlite3_next_stmt(handle, current)
+        }
+    }
+
+    /// Leaves the write-ahead log as it lies when the connection closes.
+    func leaveLogOnClose() { _ = lenticular_leave_log_on_close(handle) }
+
+    /// Moves the log into the file and truncates it, as far as readers let it.
+    func checkpointBeforeClosing() {
+        resetStatements()
+        // NB: what cannot be moved stays in the log, which the next opening reads.
+        sqlite3_busy_timeout(handle, 0)
+        sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    }
+
     func lastError() -> SQLiteError {
         SQLiteError(
             code: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle))
         )
     }
+
+    private func prepareForWriting() throws {
+        // The first two are for a new file only, so they come before anything writes its header.
+        try execute(
+            """
+            PRAGMA page_size = 4096; PRAGMA auto_vacuum = NONE;
+            PRAGMA secure_delete = FAST; PRAGMA synchronous = FULL;
+            """)
+        let journal = try prepare("PRAGMA journal_mode = WAL")
+        guard try journal.step(), journal.string(0) == "wal" else {
+            throw SQLiteError(code: SQLITE_CANTOPEN, message: "the file takes no write-ahead log")
+        }
+        journal.reset()
+        try execute("PRAGMA wal_autocheckpoint = 0")
+        // After the pragma, which would take the hook away.
+        sqlite3_wal_hook(
+            handle,
+            { context, _, _, pages in
+                context?.assumingMemoryBound(to: Int32.self).pointee = pages
+                return SQLITE_OK
+            }, logPageCount)
+    }
+
+    // SQLite's own count of its memory costs a lock around every allocation of every thread.
+    private static let isConfigured = lenticular_count_no_memory() == SQLITE_OK
 }

@@ -19,6 +19,10 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
     package let code: Int32
     package let message: String
 
+    /// What a write gets that is refused because the disk was full a moment ago.
+    package static let diskFull = SQLiteError(
+        code: SQLITE_FULL, message: "database or disk is full")
+
     package init(code: Int32, message: String) {
         self.code = code
         self.message = message

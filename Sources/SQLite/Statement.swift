@@ -6,6 +6,8 @@ import CSQLite
 package final class Statement {
     let handle: OpaquePointer
     private unowned let connection: Connection
+    /// The first failure of a call that does not throw; the next step throws it.
+    private var fault = SQLITE_OK
 
     init(handle: OpaquePointer, connection: Connection) {
         self.handle = handle
@@ -14,23 +16,24 @@ package final class Statement {
 
     deinit { sqlite3_finalize(handle) }
 
-    package func bind(_ value: Int64, at index: Int32) { sqlite3_bind_int64(handle, index, value) }
-
-    package func bind(_ value: Double, at index: Int32) {
-        sqlite3_bind_double(handle, index, value)
+    package func bind(_ value: Int64, at index: Int32) {
+        note(sqlite3_bind_int64(handle, index, value))
     }
 
-    package func bindNull(at index: Int32) { sqlite3_bind_null(handle, index) }
+    package func bind(_ value: Double, at index: Int32) {
+        note(sqlite3_bind_double(handle, index, value))
+    }
+
+    package func bindNull(at index: Int32) { note(sqlite3_bind_null(handle, index)) }
 
     /// Binds a copy of the text.
     package func bind(_ value: String, at index: Int32) {
         var value = value
         value.withUTF8 { bytes in
             bytes.withMemoryRebound(to: CChar.self) {
-                // SQLITE_TRANSIENT: SQLite copies before the call returns.
-                _ = sqlite3_bind_text(
-                    handle, index, $0.baseAddress ?? Statement.nothing, Int32($0.count),
-                    unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+                note(
+                    lenticular_bind_text_copied(
+                        handle, index, $0.baseAddress ?? Statement.nothing, UInt64($0.count)))
             }
         }
     }
@@ -38,31 +41,37 @@ package final class Statement {
     /// Binds a copy of the bytes.
     package func bind(_ value: [UInt8], at index: Int32) {
         value.withUnsafeBytes {
-            _ = sqlite3_bind_blob(
-                handle, index, $0.baseAddress ?? UnsafeRawPointer(Statement.nothing),
-                Int32($0.count), unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+            note(
+                lenticular_bind_blob_copied(
+                    handle, index, $0.baseAddress ?? UnsafeRawPointer(Statement.nothing),
+                    UInt64($0.count)))
         }
     }
 
     /// Binds bytes that must stay in place until the statement is reset.
     package func bindBorrowed(blob: UnsafeRawBufferPointer, at index: Int32) {
-        _ = lenticular_bind_blob_borrowed(
-            handle, index, blob.baseAddress ?? UnsafeRawPointer(Statement.nothing),
-            Int32(blob.count))
+        note(
+            lenticular_bind_blob_borrowed(
+                handle, index, blob.baseAddress ?? UnsafeRawPointer(Statement.nothing),
+                UInt64(blob.count)))
     }
 
     /// Binds UTF-8 that must stay in place until the statement is reset.
     package func bindBorrowed(text: UnsafeRawBufferPointer, at index: Int32) {
-        _ = lenticular_bind_text_borrowed(
-            handle, index,
-            text.baseAddress?.assumingMemoryBound(to: CChar.self) ?? Statement.nothing,
-            Int32(text.count))
+        note(
+            lenticular_bind_text_borrowed(
+                handle, index,
+                text.baseAddress?.assumingMemoryBound(to: CChar.self) ?? Statement.nothing,
+                UInt64(text.count)))
     }
 
     /// Moves to the next row; false after the last one.
     ///
-    /// - Throws: `SQLiteError` for whatever SQLite reports.
+    /// - Throws: `SQLiteError` for whatever SQLite reports, for a value that could not be bound
+    ///   (too long, no memory, or bound in the middle of a scan), and for a column of the row
+    ///   before that could not be read for want of memory.
     package func step() throws -> Bool {
+        if fault != SQLITE_OK { throw takeFault() }
         let code = sqlite3_step(handle)
         if code == SQLITE_ROW { return true }
         if code == SQLITE_DONE { return false }
@@ -95,8 +104,25 @@ package final class Statement {
     /// The column's bytes; valid until the next step or reset.
     package func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
         let start = sqlite3_column_blob(handle, column)
+        if start == nil, sqlite3_column_type(handle, column) != SQLITE_NULL,
+            sqlite3_column_bytes(handle, column) > 0
+        {
+            note(SQLITE_NOMEM)
+        }
         return UnsafeRawBufferPointer(
             start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column)))
+    }
+
+    private func note(_ code: Int32) {
+        // A value left out silently would be the one bound before, written as if it were this one.
+        if code != SQLITE_OK, fault == SQLITE_OK { fault = code }
+    }
+
+    private func takeFault() -> SQLiteError {
+        let error = SQLiteError(code: fault, message: String(cString: sqlite3_errstr(fault)))
+        fault = SQLITE_OK
+        sqlite3_reset(handle)
+        return error
     }
 
     private static nonisolated(unsafe) let nothing: UnsafePointer<CChar> = {

@@ -1,0 +1,50 @@
+import CSQLite
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Files and folders that only their owner may open, whatever the umask.
+package enum FileModes {
+    /// Makes the file with mode 0600 when there is none; an existing one stays as it is.
+    ///
+    /// - Throws: `SQLiteError` (CANTOPEN) with the system's reason.
+    package static func makePrivateFile(_ path: String) throws {
+        let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if file >= 0 {
+            close(file)
+        } else if errno != EEXIST {
+            throw cannot("make", path)
+        }
+    }
+
+    /// Makes the folder with mode 0700 when there is none.
+    ///
+    /// - Throws: `SQLiteError` (CANTOPEN) with the system's reason.
+    package static func makePrivateFolder(_ path: String) throws {
+        if mkdir(path, 0o700) != 0, errno != EEXIST { throw cannot("make", path) }
+    }
+
+    /// Brings a file's content, or a folder's entries, to the disk.
+    ///
+    /// - Throws: `SQLiteError` (IOERR) with the system's reason.
+    package static func synchronize(_ path: String) throws {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw cannot("open", path) }
+        defer { close(file) }
+        guard fsync(file) == 0 else {
+            throw SQLiteError(code: SQLITE_IOERR, message: reason("synchronize", path))
+        }
+    }
+
+    static func cannot(_ what: String, _ path: String) -> SQLiteError {
+        SQLiteError(
+            code: errno == ENOSPC ? SQLITE_FULL : SQLITE_CANTOPEN, message: reason(what, path))
+    }
+
+    private static func reason(_ what: String, _ path: String) -> String {
+        "cannot \(what) \(path): \(String(cString: strerror(errno)))"
+    }
+}

@@ -1,0 +1,105 @@
+import CSQLite
+
+/// Runs one group of jobs as one transaction.
+///
+/// Confined to the writer's queue.
+final class GroupCommitter {
+    /// How a group ended.
+    enum Outcome {
+        case committed
+        /// Nothing of the group is in the database, nor will be.
+        case rolledBack(any Error)
+        /// Only recovery from the files can tell.
+        case indeterminate(SQLiteError)
+    }
+
+    let connection: Connection
+    private let hooks: (any GroupHooks)?
+    private let now: @Sendable () -> UInt64
+    private let begin: Statement
+    private let commit: Statement
+    private let savepoint: Statement
+    private let release: Statement
+    private let rollbackToSavepoint: Statement
+    private(set) var commitNanoseconds: UInt64 = 0
+    private(set) var jobRollbacks = 0
+
+    init(
+        connection: Connection, hooks: (any GroupHooks)?, now: @escaping @Sendable () -> UInt64
+    ) throws {
+        self.connection = connection
+        self.hooks = hooks
+        self.now = now
+        begin = try connection.prepare("BEGIN IMMEDIATE")
+        commit = try connection.prepare("COMMIT")
+        savepoint = try connection.prepare("SAVEPOINT job")
+        release = try connection.prepare("RELEASE job")
+        rollbackToSavepoint = try connection.prepare("ROLLBACK TO job")
+    }
+
+    func run(_ group: ArraySlice<PendingJob>) -> Outcome {
+        jobRollbacks = 0
+        commitNanoseconds = 0
+        do { try begin.run() } catch { return .rolledBack(error) }
+        do {
+            try hooks?.groupBegan(connection)
+            for job in group { try run(job) }
+            try hooks?.groupWillCommit(connection)
+        } catch { return rollBack(error) }
+        let start = now()
+        defer { commitNanoseconds = now() &- start }
+        do {
+            try commit.run()
+        } catch let error as SQLiteError where error.kind == .full {
+            // The frame that would end the transaction did not fit, so recovery ignores the rest.
+            return rollBack(error)
+        } catch let error as SQLiteError {
+            return .indeterminate(error)
+        } catch {
+            return .indeterminate(connection.lastError())
+        }
+        hooks?.groupCommitted()
+        return .committed
+    }
+
+    /// Runs one job in its savepoint; throws only what ends the whole group.
+    private func run(_ job: PendingJob) throws {
+        try savepoint.run()
+        hooks?.jobBegan()
+        do {
+            try job.run(connection)
+        } catch {
+            if endsGroup(error) || !connection.isInTransaction { throw error }
+            connection.resetStatements()
+            try rollbackToSavepoint.run()
+            try release.run()
+            hooks?.jobRolledBack()
+            jobRollbacks += 1
+            return
+        }
+        // NB: a job that swallows FULL or IOERR has lost the transaction all the same.
+        guard connection.isInTransaction else { throw connection.lastError() }
+        try release.run()
+    }
+
+    private func endsGroup(_ error: any Error) -> Bool {
+        switch (error as? SQLiteError)?.kind {
+        case .full, .inputOutput, .outOfMemory, .corrupt: true
+        default: false
+        }
+    }
+
+    private func rollBack(_ error: any Error) -> Outcome {
+        connection.resetStatements()
+        if connection.isInTransaction {
+            do { try connection.execute("ROLLBACK") } catch {
+                guard !connection.isInTransaction else {
+                    return .indeterminate(
+                        (error as? SQLiteError) ?? connection.lastError())
+                }
+            }
+        }
+        hooks?.groupRolledBack()
+        return .rolledBack(error)
+    }
+}

@@ -1,0 +1,28 @@
+/// What the owner of a database keeps in memory beside it, told of each group's fate.
+///
+/// Every call comes on the writer's queue, in this order for one group: `groupBegan`, then per job
+/// `jobBegan` and, when the job threw, `jobRolledBack`; at last `groupWillCommit` and
+/// `groupCommitted`, or `groupRolledBack`. After an indeterminate COMMIT none is called.
+package protocol GroupHooks: AnyObject {
+    /// Called after BEGIN IMMEDIATE; an error fails the whole group.
+    func groupBegan(_ connection: Connection) throws
+    /// Called when a job's savepoint is open, before the job runs.
+    func jobBegan()
+    /// Called when a job threw and its savepoint is undone: forget what it did to the state.
+    func jobRolledBack()
+    /// Runs the last statements before COMMIT; an error fails the whole group.
+    func groupWillCommit(_ connection: Connection) throws
+    /// Called after COMMIT, before the members' completions run.
+    func groupCommitted()
+    /// Called when nothing of the group is in the database.
+    func groupRolledBack()
+}
+
+extension GroupHooks {
+    package func groupBegan(_ connection: Connection) throws {}
+    package func jobBegan() {}
+    package func jobRolledBack() {}
+    package func groupWillCommit(_ connection: Connection) throws {}
+    package func groupCommitted() {}
+    package func groupRolledBack() {}
+}

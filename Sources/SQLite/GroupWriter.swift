@@ -1,0 +1,259 @@
+import CSQLite
+import Dispatch
+import Synchronization
+
+/// The one writer of a database file: takes everything that waits, commits once, then answers all.
+///
+/// Jobs run one after the other on the writer's queue, each in a savepoint of the group's
+/// transaction, so one that throws undoes only itself. FULL, IOERR and NOMEM inside a group undo the
+/// whole group and every member gets that error. An error from COMMIT other than FULL is
+/// indeterminate: every member gets `WriterError.indeterminate` and the writer takes no more work.
+package final class GroupWriter: Sendable {
+    private struct Waiting {
+        var jobs: [PendingJob] = []
+        var isDraining = false
+        var isOpen = true
+    }
+
+    package let path: String
+    private let queue: DispatchQueue
+    private let waiting = Mutex(Waiting())
+    private let measured = Mutex(WriterMeasurements())
+    private let options: WriterOptions
+    private let onIndeterminate: @Sendable (SQLiteError) -> Void
+    // Touched on the queue only, and in `init` before anybody else can.
+    private nonisolated(unsafe) var confined: Confined
+
+    /// What belongs to the queue.
+    private struct Confined {
+        var committer: GroupCommitter?
+        var reserve: DiskReserve?
+        /// Jobs taken over from `waiting` that no group has held yet, from `first` on.
+        var backlog: [PendingJob] = []
+        var first = 0
+        var isFull = false
+        var probeAt: UInt64 = 0
+    }
+
+    /// Opens the database and makes the hooks, which may migrate it and load their state.
+    ///
+    /// - Parameters:
+    ///   - makeHooks: called once with the writing connection, before any job.
+    ///   - onIndeterminate: called once on the writer's queue; the process should end and restart.
+    /// - Throws: `SQLiteError` when the file cannot be opened, and whatever `makeHooks` throws.
+    package init(
+        path: String, options: WriterOptions = WriterOptions(),
+        makeHooks: (Connection) throws -> (any GroupHooks)? = { _ in nil },
+        onIndeterminate: @escaping @Sendable (SQLiteError) -> Void
+    ) throws {
+        let connection = try Connection(
+            path: path, mode: .readWrite, cacheKiB: options.cacheKiB,
+            fileSystem: options.fileSystem)
+        if let pages = options.pageCountMax {
+            try connection.execute("PRAGMA max_page_count = \(pages)")
+        }
+        let hooks = try makeHooks(connection)
+        self.path = path
+        self.options = options
+        self.onIndeterminate = onIndeterminate
+        queue = DispatchQueue(label: "sqlite.writer")
+        confined = Confined(
+            committer: try GroupCommitter(connection: connection, hooks: hooks, now: options.now),
+            reserve: options.reserve.map(DiskReserve.init))
+        if let reserve = confined.reserve, !reserve.hold() { becomeFull() }
+    }
+
+    /// Runs `job` in a savepoint of the next group and `completion` after the group's COMMIT or
+    /// failure, both on the writer's queue.
+    ///
+    /// - Parameters:
+    ///   - cost: what the job counts towards `groupOperationsMax`; operations, at least 1.
+    ///   - frees: whether the job makes room, so that it runs even while the disk is full.
+    ///   - completion: gets what `job` returned or threw; or the group's `SQLiteError`; or a
+    ///     `WriterError`. Success means that the job's changes are on disk.
+    package func submit<Value: Sendable>(
+        cost: Int = 1, frees: Bool = false,
+        _ job: @escaping @Sendable (Connection) throws -> Value,
+        completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        let pending = TypedJob(cost: cost, frees: frees, job: job, completion: completion)
+        let (isTaken, starts) = waiting.withLock { waiting in
+            guard waiting.isOpen else { return (false, false) }
+            waiting.jobs.append(pending)
+            defer { waiting.isDraining = true }
+            return (true, !waiting.isDraining)
+        }
+        if starts { queue.async { self.drain() } }
+        if !isTaken { queue.async { pending.finish(groupError: WriterError.closed) } }
+    }
+
+    /// Runs `job` as `submit` does and waits for the commit; never call it on the writer's queue.
+    ///
+    /// - Throws: as `submit` hands to its completion.
+    package func write<Value: Sendable>(
+        cost: Int = 1, frees: Bool = false,
+        _ job: @escaping @Sendable (Connection) throws -> Value
+    ) throws -> Value {
+        dispatchPrecondition(condition: .notOnQueue(queue))
+        let done = DispatchSemaphore(value: 0)
+        let outcome = Mutex<Result<Value, any Error>>(.failure(WriterError.closed))
+        return try withExtendedLifetime(outcome) {
+            submit(cost: cost, frees: frees, job) { result in
+                outcome.withLock { $0 = result }
+                done.signal()
+            }
+            done.wait()
+            return try outcome.withLock { $0 }.get()
+        }
+    }
+
+    /// Runs `body` between two groups, outside of any transaction, with the writing connection.
+    ///
+    /// Gives nil when the writer is closed. For what must not meet a write, such as restarting the
+    /// log.
+    package func betweenGroups(_ body: @escaping @Sendable (Connection?) -> Void) {
+        queue.async { body(self.confined.committer?.connection) }
+    }
+
+    /// Finishes what waits, checkpoints and closes; later jobs get `WriterError.closed`.
+    package func close() {
+        dispatchPrecondition(condition: .notOnQueue(queue))
+        waiting.withLock { $0.isOpen = false }
+        queue.sync {
+            while collect() > 0 { runGroup() }
+            let isFailed = measured.withLock { $0.isFailed }
+            if !isFailed { confined.committer?.connection.checkpointBeforeClosing() }
+            confined.committer = nil
+        }
+    }
+
+    /// What the writer has done so far and how it stands.
+    package var measurements: WriterMeasurements {
+        var now = measured.withLock { $0 }
+        now.waiting = waiting.withLock { $0.jobs.count }
+        return now
+    }
+
+    /// Whether writes are refused because the disk is full.
+    package var isDiskFull: Bool { measured.withLock { $0.isDiskFull } }
+
+    // MARK: - On the queue
+
+    /// Runs one group, and comes back for the next one behind whatever else the queue holds.
+    private func drain() {
+        if collect() > 0 { runGroup() }
+        let goesOn = waiting.withLock { waiting in
+            waiting.isDraining = !waiting.jobs.isEmpty || !confined.backlog.isEmpty
+            return waiting.isDraining
+        }
+        if goesOn { queue.async { self.drain() } }
+    }
+
+    /// Takes over what waits and says how many jobs the next group can choose from.
+    private func collect() -> Int {
+        waiting.withLock { waiting in
+            if confined.backlog.isEmpty {
+                swap(&confined.backlog, &waiting.jobs)
+            } else {
+                confined.backlog.append(contentsOf: waiting.jobs)
+                waiting.jobs.removeAll(keepingCapacity: true)
+            }
+        }
+        return confined.backlog.count - confined.first
+    }
+
+    private func runGroup() {
+        let group = nextGroup()
+        defer { forget(through: group.endIndex) }
+        guard let committer = confined.committer, !measured.withLock({ $0.isFailed }) else {
+            return finish(group, with: WriterError.closed)
+        }
+        if confined.isFull, !hasRoomAgain() {
+            let refused = group.filter { !$0.frees }
+            finish(refused[...], with: SQLiteError.diskFull)
+            measured.withLock { $0.refusedWhileFull &+= UInt64(refused.count) }
+            let freeing = group.filter(\.frees)
+            if !freeing.isEmpty { run(freeing[...], committer) }
+        } else {
+            run(group, committer)
+        }
+    }
+
+    private func run(_ group: ArraySlice<PendingJob>, _ committer: GroupCommitter) {
+        let start = options.now()
+        let outcome = committer.run(group)
+        let nanoseconds = options.now() &- start
+        switch outcome {
+        case .committed:
+            let logPages = committer.connection.logPages
+            measured.withLock { measured in
+                measured.commits &+= 1
+                measured.jobs &+= UInt64(group.count)
+                measured.jobRollbacks &+= UInt64(committer.jobRollbacks)
+                measured.commitJobs.record(Double(group.count))
+                measured.commitSeconds.record(Double(committer.commitNanoseconds) / 1e9)
+                measured.groupSeconds.record(Double(nanoseconds) / 1e9)
+                measured.logPages = logPages
+            }
+            finish(group, with: nil)
+        case .rolledBack(let error):
+            measured.withLock { $0.groupRollbacks &+= 1 }
+            if (error as? SQLiteError)?.kind == .full { becomeFull() }
+            finish(group, with: error)
+        case .indeterminate(let error):
+            waiting.withLock { $0.isOpen = false }
+            measured.withLock { $0.isFailed = true }
+            // Recovery has to judge the log as it lies: closing must not checkpoint it.
+            committer.connection.leaveLogOnClose()
+            finish(group, with: WriterError.indeterminate)
+            onIndeterminate(error)
+        }
+    }
+
+    /// The jobs from the backlog's front that fit into one commit, at least one.
+    private func nextGroup() -> ArraySlice<PendingJob> {
+        var end = confined.first
+        var cost = 0
+        while end < confined.backlog.count {
+            cost += max(1, confined.backlog[end].cost)
+            if cost > options.groupOperationsMax, end > confined.first { break }
+            end += 1
+        }
+        return confined.backlog[confined.first..<end]
+    }
+
+    private func forget(through end: Int) {
+        if end == confined.backlog.count {
+            confined.backlog.removeAll(keepingCapacity: true)
+            confined.first = 0
+        } else {
+            confined.first = end
+        }
+    }
+
+    private func finish(_ group: ArraySlice<PendingJob>, with error: (any Error)?) {
+        for job in group { job.finish(groupError: error) }
+    }
+
+    // MARK: - When the disk is full
+
+    private func becomeFull() {
+        confined.reserve?.release()
+        confined.isFull = true
+        confined.probeAt = options.now() &+ UInt64(options.fullProbeSeconds * 1e9)
+        measured.withLock { $0.isDiskFull = true }
+    }
+
+    /// Whether a group may be tried again: the probe's time has come and the reserve fits.
+    private func hasRoomAgain() -> Bool {
+        let now = options.now()
+        guard now >= confined.probeAt else { return false }
+        guard confined.reserve?.hold() ?? true else {
+            confined.probeAt = now &+ UInt64(options.fullProbeSeconds * 1e9)
+            return false
+        }
+        confined.isFull = false
+        measured.withLock { $0.isDiskFull = false }
+        return true
+    }
+}

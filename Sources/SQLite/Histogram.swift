@@ -1,0 +1,21 @@
+/// Counts of observations by upper bound, as metrics show them.
+package struct Histogram: Sendable {
+    /// The upper bounds, inclusive and ascending; what is above the last is only in `count`.
+    package let bounds: [Double]
+    /// How many observations fell under each bound and over the one before.
+    package private(set) var counts: [UInt64]
+    package private(set) var count: UInt64 = 0
+    package private(set) var sum = 0.0
+
+    package init(bounds: [Double]) {
+        self.bounds = bounds
+        counts = Array(repeating: 0, count: bounds.count)
+    }
+
+    /// Adds one observation.
+    package mutating func record(_ value: Double) {
+        count &+= 1
+        sum += value
+        if let place = bounds.firstIndex(where: { value <= $0 }) { counts[place] &+= 1 }
+    }
+}

@@ -1,0 +1,46 @@
+/// A job that waits for a group, or runs in one.
+class PendingJob: @unchecked Sendable {
+    // Handed once from the submitter to the writer's queue; only one of them touches it at a time.
+
+    let cost: Int
+    /// Whether the job may run while the disk is full, because it makes room.
+    let frees: Bool
+
+    init(cost: Int, frees: Bool) {
+        self.cost = cost
+        self.frees = frees
+    }
+
+    /// Runs the job and keeps its value; its error is kept too, and thrown on.
+    func run(_ connection: Connection) throws {}
+
+    /// Tells the submitter: the group's error when there is one, or else the job's own outcome.
+    func finish(groupError: (any Error)?) {}
+}
+
+/// A pending job with the type of its value.
+final class TypedJob<Value: Sendable>: PendingJob, @unchecked Sendable {
+    // As its superclass.
+
+    private let job: @Sendable (Connection) throws -> Value
+    private let completion: @Sendable (Result<Value, any Error>) -> Void
+    private var outcome: Result<Value, any Error> = .failure(WriterError.closed)
+
+    init(
+        cost: Int, frees: Bool, job: @escaping @Sendable (Connection) throws -> Value,
+        completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        self.job = job
+        self.completion = completion
+        super.init(cost: cost, frees: frees)
+    }
+
+    override func run(_ connection: Connection) throws {
+        outcome = Result { try job(connection) }
+        _ = try outcome.get()
+    }
+
+    override func finish(groupError: (any Error)?) {
+        completion(groupError.map { .failure($0) } ?? outcome)
+    }
+}

@@ -1,0 +1,21 @@
+import Dispatch
+
+/// The limits of a group writer and what is handed to it.
+package struct WriterOptions: Sendable {
+    /// The most cost, as submitters count it, that one commit holds; a dearer job goes alone.
+    package var groupOperationsMax = 1_024
+    /// The most memory of the writing connection's page cache.
+    package var cacheKiB = 16_384
+    /// The most pages that the file may have; nil leaves it to the disk.
+    package var pageCountMax: Int64?
+    /// The file that holds disk space back for deletes and shutdown; nil goes without.
+    package var reserve: DiskReserve.Options?
+    /// How long writes are refused after the disk was full, before one is tried again.
+    package var fullProbeSeconds = 1.0
+    /// A monotonic clock, in nanoseconds.
+    package var now: @Sendable () -> UInt64 = { DispatchTime.now().uptimeNanoseconds }
+    /// The virtual file system by its SQLite name; nil is the system's.
+    package var fileSystem: String?
+
+    package init() {}
+}

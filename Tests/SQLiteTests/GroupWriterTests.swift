@@ -1,0 +1,208 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@testable import SQLite
+
+/// Counts what the writer tells it.
+private final class RecordingHooks: GroupHooks, @unchecked Sendable {
+    // Touched on the writer's queue, and by the test when the writer is closed.
+    var calls: [String] = []
+
+    func groupBegan(_ connection: Connection) throws { calls.append("began") }
+    func jobBegan() { calls.append("job") }
+    func jobRolledBack() { calls.append("undo") }
+    func groupWillCommit(_ connection: Connection) throws { calls.append("last") }
+    func groupCommitted() { calls.append("committed") }
+    func groupRolledBack() { calls.append("undone") }
+}
+
+private struct Refusal: Error {}
+
+/// A writer on a table `t (id INTEGER PRIMARY KEY, body)`, with a way to hold its queue.
+private struct Bench {
+    let folder: TemporaryFolder
+    let hooks = RecordingHooks()
+    let writer: GroupWriter
+
+    init(_ options: WriterOptions = WriterOptions()) throws {
+        folder = try TemporaryFolder()
+        writer = try GroupWriter(
+            path: folder.file(), options: options,
+            makeHooks: { [hooks] connection in
+                try connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, body)")
+                return hooks
+            }, onIndeterminate: { _ in Issue.record("indeterminate") })
+    }
+
+    /// Submits all jobs while the queue is held, so that they are one group, and waits for them.
+    func group(
+        _ jobs: [@Sendable (Connection) throws -> Void]
+    ) -> [Result<Void, any Error>] {
+        let gate = DispatchSemaphore(value: 0)
+        let done = DispatchGroup()
+        let outcomes = Mutex<[Int: Result<Void, any Error>]>([:])
+        return withExtendedLifetime(outcomes) {
+            writer.betweenGroups { _ in gate.wait() }
+            for (index, job) in jobs.enumerated() {
+                done.enter()
+                writer.submit(job) { outcome in
+                    outcomes.withLock { $0[index] = outcome }
+                    done.leave()
+                }
+            }
+            gate.signal()
+            done.wait()
+            return outcomes.withLock { found in jobs.indices.compactMap { found[$0] } }
+        }
+    }
+
+    func ids() throws -> [Int64] {
+        try Connection(path: folder.file(), mode: .readOnly).integers("SELECT id FROM t")
+    }
+}
+
+private func insert(_ id: Int64) -> @Sendable (Connection) throws -> Void {
+    { try $0.execute("INSERT INTO t VALUES (\(id), 'x')") }
+}
+
+@Suite struct GroupWriterTests {
+    @Test("What waits together is committed together, and every member is told after the commit")
+    func oneCommit() throws {
+        let bench = try Bench()
+        let outcomes = bench.group((1...5).map { insert($0) })
+        #expect(outcomes.allSatisfy { (try? $0.get()) != nil })
+        #expect(try bench.ids() == [1, 2, 3, 4, 5])
+        let measured = bench.writer.measurements
+        #expect(measured.commits == 1 && measured.jobs == 5)
+        #expect(measured.commitJobs.counts[3] == 1, "five jobs lie between 5 and 8")
+        #expect(measured.commitSeconds.count == 1 && measured.logPages > 0)
+        bench.writer.close()
+        #expect(
+            bench.hooks.calls == ["began", "job", "job", "job", "job", "job", "last", "committed"])
+    }
+
+    @Test("A job that throws undoes only itself and gets its own error")
+    func savepoints() throws {
+        let bench = try Bench()
+        let outcomes = bench.group([
+            insert(1),
+            { connection in
+                try connection.execute("INSERT INTO t VALUES (2, 'x')")
+                throw Refusal()
+            },
+            { try $0.execute("INSERT INTO t VALUES (3, 'x'), (1, 'again')") },
+            insert(4),
+        ])
+        #expect(try bench.ids() == [1, 4])
+        #expect(throws: Never.self) { try outcomes[0].get() }
+        #expect(throws: Refusal.self) { try outcomes[1].get() }
+        let third = #expect(throws: SQLiteError.self) { try outcomes[2].get() }
+        #expect(third?.kind == .constraint)
+        #expect(throws: Never.self) { try outcomes[3].get() }
+        #expect(bench.writer.measurements.jobRollbacks == 2)
+        bench.writer.close()
+        #expect(bench.hooks.calls.filter { $0 == "undo" }.count == 2)
+    }
+
+    @Test("A scan that an error leaves halfway does not hold up the others")
+    func halfScan() throws {
+        let bench = try Bench()
+        _ = bench.group((1...5).map { insert($0) })
+        let outcomes = bench.group([
+            { connection in
+                _ = try connection.prepare("SELECT id FROM t").step()
+                throw Refusal()
+            },
+            { connection in
+                let ids = try connection.integers("SELECT id FROM t")
+                #expect(ids == [1, 2, 3, 4, 5])
+            },
+        ])
+        #expect(throws: Never.self) { try outcomes[1].get() }
+    }
+
+    @Test("FULL inside a group undoes every member, and each gets that error")
+    func fullInside() throws {
+        var options = WriterOptions()
+        options.pageCountMax = 8
+        let time = Mutex<UInt64>(0)
+        try withExtendedLifetime(time) {
+            options.now = { time.withLock { $0 } }
+            let bench = try Bench(options)
+            let big: @Sendable (Connection) throws -> Void = {
+                try $0.execute("INSERT INTO t VALUES (9, zeroblob(100000))")
+            }
+            _ = bench.group([insert(1)])
+            let outcomes = bench.group([insert(2), big, insert(3)])
+            for outcome in outcomes {
+                let error = #expect(throws: SQLiteError.self) { try outcome.get() }
+                #expect(error?.kind == .full)
+            }
+            #expect(try bench.ids() == [1])
+            #expect(bench.writer.isDiskFull)
+
+            // Refused without a try, but for what frees.
+            let refused = #expect(throws: SQLiteError.self) { try bench.writer.write(insert(4)) }
+            #expect(refused?.kind == .full)
+            try bench.writer.write(frees: true) { try $0.execute("DELETE FROM t WHERE id = 1") }
+            #expect(try bench.ids() == [])
+            #expect(bench.writer.measurements.refusedWhileFull == 1)
+
+            // A second later the next write is tried, and there is room.
+            time.withLock { $0 += 1_000_000_000 }
+            try bench.writer.write(insert(5))
+            #expect(!bench.writer.isDiskFull)
+            #expect(try bench.ids() == [5])
+        }
+    }
+
+    @Test("A commit holds no more than its cost allows, and a dearer job goes alone")
+    func costs() throws {
+        var options = WriterOptions()
+        options.groupOperationsMax = 3
+        let bench = try Bench(options)
+        let gate = DispatchSemaphore(value: 0)
+        let done = DispatchGroup()
+        bench.writer.betweenGroups { _ in gate.wait() }
+        for (index, cost) in [1, 2, 1, 9, 3].enumerated() {
+            done.enter()
+            bench.writer.submit(cost: cost, insert(Int64(index))) { _ in done.leave() }
+        }
+        gate.signal()
+        done.wait()
+        #expect(bench.writer.measurements.commits == 4)
+        #expect(try bench.ids() == [0, 1, 2, 3, 4])
+    }
+
+    @Test("Closing finishes what waits, empties the log, and refuses what comes later")
+    func closing() throws {
+        let bench = try Bench()
+        let done = DispatchGroup()
+        for id in 1...50 {
+            done.enter()
+            bench.writer.submit(insert(Int64(id))) { _ in done.leave() }
+        }
+        bench.writer.close()
+        done.wait()
+        #expect(try bench.ids().count == 50)
+        #expect(throws: WriterError.closed) { try bench.writer.write(insert(99)) }
+        let log = bench.folder.file() + "-wal"
+        let size = try? FileManager.default.attributesOfItem(atPath: log)[.size] as? Int
+        #expect((size ?? 0) == 0)
+    }
+
+    @Test("Many submitters at once lose nothing and share commits")
+    func manySubmitters() throws {
+        let bench = try Bench()
+        DispatchQueue.concurrentPerform(iterations: 16) { lane in
+            for step in 0..<50 {
+                _ = try? bench.writer.write(insert(Int64(lane * 1_000 + step)))
+            }
+        }
+        #expect(try bench.ids().count == 800)
+        #expect(bench.writer.measurements.jobs == 800)
+        #expect(bench.writer.measurements.commits < 800)
+    }
+}

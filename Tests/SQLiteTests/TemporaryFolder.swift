@@ -1,0 +1,44 @@
+import Foundation
+
+@testable import SQLite
+
+/// A folder of one test's own, gone with it.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.path + "/sqlite-\(UUID().uuidString)"
+        try FileModes.makePrivateFolder(path)
+    }
+
+    deinit {
+        // NB: what cannot be removed stays in the system's temporary folder.
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    func file(_ name: String = "store.sqlite") -> String { path + "/" + name }
+}
+
+extension Connection {
+    /// The first column of the first row.
+    func integer(_ sql: String) throws -> Int64 {
+        let statement = try prepare(sql)
+        defer { statement.reset() }
+        return try statement.step() ? statement.int64(0) : -1
+    }
+
+    func text(_ sql: String) throws -> String {
+        let statement = try prepare(sql)
+        defer { statement.reset() }
+        return try statement.step() ? statement.string(0) : ""
+    }
+
+    /// The first column of every row.
+    func integers(_ sql: String) throws -> [Int64] {
+        let statement = try prepare(sql)
+        defer { statement.reset() }
+        var found: [Int64] = []
+        while try statement.step() { found.append(statement.int64(0)) }
+        return found
+    }
+}
