@@ -17,10 +17,13 @@ package struct Command: Sendable {
     /// What is asked on a terminal before it runs; elsewhere it then needs `--yes`.
     package let question: String?
     package let action: Action
+    /// Whether it takes as long as there is data, so that nobody gives up waiting for it.
+    package let isLong: Bool
 
     package init(
         _ name: String, _ summary: String, places: [CommandPlace] = [],
-        options: [CommandOption] = [], question: String? = nil, action: Action
+        options: [CommandOption] = [], question: String? = nil, isLong: Bool = false,
+        action: Action
     ) {
         self.words = name.split(separator: " ").map(String.init)
         self.summary = summary
@@ -31,6 +34,7 @@ package struct Command: Sendable {
             + CommandOption.common
         self.question = question
         self.action = action
+        self.isLong = isLong
     }
 
     package var name: String { words.joined(separator: " ") }

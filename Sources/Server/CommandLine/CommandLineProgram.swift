@@ -140,3 +140,14 @@ extension CommandAnswer {
         self.init(status: failure is UsageFailure ? 2 : 1, error: line)
     }
 }
+
+extension CommandAnswer {
+    /// Prints the answer where people and scripts expect it.
+    ///
+    /// - Returns: the status to exit with.
+    package func report() -> Int32 {
+        writeAll(output, to: STDOUT_FILENO)
+        if !error.isEmpty { writeAll(Array((error + "\n").utf8), to: STDERR_FILENO) }
+        return status
+    }
+}

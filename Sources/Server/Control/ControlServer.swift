@@ -14,10 +14,9 @@ package final class ControlServer: Sendable {
     private let accepting = DispatchQueue(label: "lenticular.control")
     private let running = DispatchQueue(label: "lenticular.commands", attributes: .concurrent)
     private let places = DispatchSemaphore(value: ControlServer.commandCountMax)
-    private let source: Mutex<DispatchSourceHolder>
-
-    // A dispatch source is a class without a Sendable mark, held behind the lock only.
-    private struct DispatchSourceHolder { var source: (any DispatchSourceRead)? }
+    private let isOpen = Atomic(true)
+    // Dispatch's own objects may be used from any thread; only their Swift class does not say so.
+    private nonisolated(unsafe) let source: any DispatchSourceRead
 
     /// Listens at the path from now on.
     ///
@@ -34,9 +33,8 @@ package final class ControlServer: Sendable {
         }
         self.path = path
         self.run = run
-        let source = DispatchSource.makeReadSource(
+        source = DispatchSource.makeReadSource(
             fileDescriptor: listener.descriptor, queue: accepting)
-        self.source = Mutex(DispatchSourceHolder(source: source))
         source.setEventHandler { [weak self] in self?.takeCaller(at: listener) }
         source.setCancelHandler { withExtendedLifetime(listener) {} }
         source.activate()
@@ -44,11 +42,7 @@ package final class ControlServer: Sendable {
 
     /// Takes no more commands and waits for those that run.
     package func close() {
-        let source = source.withLock { holder in
-            defer { holder.source = nil }
-            return holder.source
-        }
-        guard let source else { return }
+        guard isOpen.exchange(false, ordering: .relaxed) else { return }
         source.cancel()
         FileSystem.removeFile(path)
         running.sync(flags: .barrier) {}

@@ -192,7 +192,7 @@ private func systemAccept(_ descriptor: Int32) -> Int32 { accept(descriptor, nil
 private func systemSend(_ descriptor: Int32, _ bytes: Slice<UnsafeRawBufferPointer>) -> Int {
     let buffer = UnsafeRawBufferPointer(rebasing: bytes)
     #if os(Linux)
-        return send(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL.rawValue))
+        return send(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_NOSIGNAL))
     #else
         return send(descriptor, buffer.baseAddress, buffer.count, 0)
     #endif

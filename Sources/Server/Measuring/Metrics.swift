@@ -52,7 +52,7 @@ package final class Metrics: Sendable {
     package func page() -> [UInt8] {
         var text = MetricsText()
         text.metric("lenticular_build_info", .gauge, "The server's version.")
-        text.sample("lenticular_build_info", [("version", version)], 1)
+        text.sample("lenticular_build_info", labels: [("version", version)], 1)
         writeRequests(to: &text)
         writeCommits(to: &text)
         for reading in readings.withLock({ $0 }) {
@@ -76,14 +76,14 @@ package final class Metrics: Sendable {
             )
         }
         for row in rows.sorted(by: { order($0.labels, $1.labels) }) {
-            text.sample("lenticular_requests_total", row.labels, Double(row.count))
+            text.sample("lenticular_requests_total", labels: row.labels, Double(row.count))
         }
         text.metric(
             "lenticular_request_duration_seconds", .histogram,
             "Time from a request's last byte to its answer, by operation.")
         for (operation, histogram) in totals.seconds.sorted(by: { $0.key < $1.key }) {
             text.histogram(
-                "lenticular_request_duration_seconds", [("operation", operation)], histogram)
+                "lenticular_request_duration_seconds", labels: [("operation", operation)], histogram)
         }
         text.single(
             "lenticular_request_body_bytes_total", .counter, "Bytes of request bodies.",

@@ -10,7 +10,7 @@ struct MetricsText {
     }
 
     mutating func sample(
-        _ name: String, _ labels: [(name: String, value: String)] = [], _ value: Double
+        _ name: String, labels: [(name: String, value: String)] = [], _ value: Double
     ) {
         append("\(name)\(form(of: labels)) \(form(of: value))\n")
     }
@@ -22,17 +22,17 @@ struct MetricsText {
     }
 
     mutating func histogram(
-        _ name: String, _ labels: [(name: String, value: String)] = [], _ histogram: Distribution
+        _ name: String, labels: [(name: String, value: String)] = [], _ histogram: Distribution
     ) {
         var total: UInt64 = 0
         for (index, count) in histogram.counts.enumerated() {
             total &+= count
             let bound =
                 index < histogram.bounds.count ? form(of: histogram.bounds[index]) : "+Inf"
-            sample("\(name)_bucket", labels + [("le", bound)], Double(total))
+            sample("\(name)_bucket", labels: labels + [("le", bound)], Double(total))
         }
-        sample("\(name)_sum", labels, histogram.sum)
-        sample("\(name)_count", labels, Double(total))
+        sample("\(name)_sum", labels: labels, histogram.sum)
+        sample("\(name)_count", labels: labels, Double(total))
     }
 
     private func form(of labels: [(name: String, value: String)]) -> String {

@@ -36,7 +36,7 @@ enum ProcessReadings {
     }
 
     #if canImport(Glibc)
-        private static let selfUsage = RUSAGE_SELF
+        private static let selfUsage = RUSAGE_SELF.rawValue
         private static let descriptorLimit = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     #else
         private static let selfUsage = RUSAGE_SELF
