@@ -60,7 +60,10 @@ let package = Package(
             ["CloudDatabase", "SQLiteStorage", "Storage", "CloudModel", "JSON"]),
         tests(
             of: "ServerTests",
-            ["Server", "Configuration", "JSON", "HTTP", "CloudModel", "Cryptography"]),
+            [
+                "Server", "Configuration", "WebServices", "JSON", "HTTP", "CloudModel",
+                "Cryptography",
+            ]),
         tests(of: "RepositoryTests", ["Configuration", "WebServices"]),
     ],
     swiftLanguageModes: [.v6]

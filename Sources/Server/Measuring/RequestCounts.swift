@@ -31,7 +31,7 @@ final class RequestCounts: Sendable {
     /// What is counted once there are as many series as there may be.
     static let overflow = "overflow"
     /// Of one shard; the route table and the faults make far fewer.
-    static let seriesCountMax = 4_000
+    static let seriesCountMax = 2_000
 
     private let shards: [MutexBox]
 
