@@ -89,7 +89,11 @@ final class LocalSocket {
     func send(_ frame: [UInt8]) throws(Failure) {
         guard frame.count <= LocalSocket.frameBytesMax else { throw .tooLong }
         let length = UInt32(frame.count).bigEndian
-        let bytes = withUnsafeBytes(of: length) { Array($0) } + frame
+        try sendAll(withUnsafeBytes(of: length) { Array($0) } + frame)
+    }
+
+    /// Sends bytes as they are.
+    func sendAll(_ bytes: [UInt8]) throws(Failure) {
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes { systemSend(descriptor, $0[sent...]) }
@@ -97,6 +101,22 @@ final class LocalSocket {
                 sent += count
             } else if errno != EINTR {
                 throw failure(of: "send")
+            }
+        }
+    }
+
+    /// Takes bytes until the other side ends.
+    func receiveToEnd(bytesMax: Int) throws(Failure) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let got = recv(descriptor, &piece, piece.count, 0)
+            if got == 0 { return bytes }
+            if got > 0 {
+                bytes.append(contentsOf: piece[..<got])
+                if bytes.count > bytesMax { throw .tooLong }
+            } else if errno != EINTR {
+                throw failure(of: "recv")
             }
         }
     }
@@ -181,7 +201,7 @@ private func withAddress(
     }
 }
 
-private func systemConnect(
+func systemConnect(
     _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
 ) -> Int32 {
     connect(descriptor, address, length)
