@@ -1,0 +1,167 @@
+import CloudModel
+import SQLite
+import Storage
+
+extension SQLiteCatalog {
+    package func add(_ account: AccountRecord) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            try catalog.run(
+                """
+                INSERT INTO accounts (id, given_name, family_name, password, created_at)
+                VALUES (?, ?, ?, ?, ?)
+                """, .text(account.id.text), .optional(account.givenName),
+                .optional(account.familyName), .optional(account.password),
+                .integer(account.createdAt))
+            for held in account.addresses {
+                try SQLiteCatalog.add(held, to: account.id, in: catalog)
+            }
+        }
+    }
+
+    package func account(_ id: AccountID) throws -> AccountRecord? {
+        try read { catalog in
+            try catalog.first(
+                "\(SQLiteCatalog.accountQuery) WHERE id = ?", .text(id.text)
+            ) { try SQLiteCatalog.account($0, in: catalog) }
+        }
+    }
+
+    package func account(verified address: Address) throws -> AccountRecord? {
+        try read { catalog in
+            try catalog.first(
+                """
+                \(SQLiteCatalog.accountQuery) WHERE id =
+                (SELECT account FROM addresses
+                WHERE kind = ? AND folded = ? AND verified_at IS NOT NULL)
+                """, .text(address.kind.rawValue), .text(address.folded)
+            ) { try SQLiteCatalog.account($0, in: catalog) }
+        }
+    }
+
+    package func accounts() throws -> [AccountRecord] {
+        try read { catalog in
+            try catalog.all("\(SQLiteCatalog.accountQuery) ORDER BY created_at, id") {
+                try SQLiteCatalog.account($0, in: catalog)
+            }
+        }
+    }
+
+    package func verify(
+        _ address: Address, of account: AccountID, now: Milliseconds
+    ) throws {
+        try write { catalog in
+            try SQLiteCatalog.requireAccount(account, in: catalog)
+            let marked = try catalog.run(
+                """
+                UPDATE addresses SET verified_at = coalesce(verified_at, ?)
+                WHERE account = ? AND kind = ? AND folded = ? AND NOT EXISTS
+                (SELECT 1 FROM addresses other WHERE other.kind = ?3 AND other.folded = ?4
+                AND other.verified_at IS NOT NULL AND other.account <> ?2)
+                """, .integer(now), .text(account.text), .text(address.kind.rawValue),
+                .text(address.folded))
+            guard marked == 0 else { return }
+            let held = AccountAddress(address: address, isPrimary: false, verifiedAt: now)
+            try SQLiteCatalog.add(held, to: account, in: catalog)
+        }
+    }
+
+    package func delete(_ account: AccountID) throws -> [Departure] {
+        try write { catalog in
+            try SQLiteCatalog.requireAccount(account, in: catalog)
+            let id = CatalogValue.text(account.text)
+            try catalog.run(
+                """
+                INSERT OR REPLACE INTO departures (account, container, user_record_name)
+                SELECT account, container, user_record_name FROM user_names WHERE account = ?
+                """, id)
+            for table in ["addresses", "web_tokens", "user_names"] {
+                try catalog.run("DELETE FROM \(table) WHERE account = ?", id)
+            }
+            try catalog.run("DELETE FROM accounts WHERE id = ?", id)
+            return try SQLiteCatalog.departures(in: catalog).filter { $0.account == account }
+        }
+    }
+
+    package func departures() throws -> [Departure] {
+        try read { try SQLiteCatalog.departures(in: $0) }
+    }
+
+    package func forget(_ departure: Departure) throws {
+        try write(endsWhatWasTrue: false) {
+            try $0.run(
+                "DELETE FROM departures WHERE account = ? AND container = ?",
+                .text(departure.account.text), .text(departure.container.folded))
+        }
+    }
+
+    package func account(
+        named name: UserRecordName, in container: ContainerID
+    ) throws -> AccountID? {
+        try read {
+            try $0.first(
+                "SELECT account FROM user_names WHERE container = ? AND user_record_name = ?",
+                .text(container.folded), .text(name.text)
+            ) { AccountID($0.string(0)) }
+        }
+    }
+
+    static func requireAccount(_ id: AccountID, in catalog: CatalogConnection) throws {
+        guard try catalog.exists("SELECT 1 FROM accounts WHERE id = ?", .text(id.text)) else {
+            throw CatalogRefusal.accountUnknown
+        }
+    }
+
+    private static let accountQuery =
+        "SELECT id, given_name, family_name, password, created_at FROM accounts"
+
+    private static func account(
+        _ row: Statement, in catalog: CatalogConnection
+    ) throws -> AccountRecord {
+        let addresses = try catalog.all(
+            """
+            SELECT kind, address, folded, is_primary, verified_at FROM addresses
+            WHERE account = ? ORDER BY is_primary DESC, kind, folded
+            """, .text(row.string(0))
+        ) { row in
+            guard let kind = Address.Kind(rawValue: row.string(0)) else {
+                throw SQLiteError.unreadable("addresses")
+            }
+            return AccountAddress(
+                address: Address(kind: kind, text: row.string(1), folded: row.string(2)),
+                isPrimary: row.int64(3) != 0, verifiedAt: row.optionalInt64(4))
+        }
+        return AccountRecord(
+            id: AccountID(row.string(0)), givenName: row.optionalString(1),
+            familyName: row.optionalString(2), addresses: addresses,
+            password: row.optionalString(3), createdAt: row.int64(4))
+    }
+
+    private static func add(
+        _ held: AccountAddress, to account: AccountID, in catalog: CatalogConnection
+    ) throws {
+        let added = try catalog.run(
+            """
+            INSERT INTO addresses (account, kind, folded, address, is_primary, verified_at)
+            VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            """, .text(account.text), .text(held.address.kind.rawValue),
+            .text(held.address.folded), .text(held.address.text), .integer(held.isPrimary ? 1 : 0),
+            .optional(held.verifiedAt))
+        guard added == 1 else { throw CatalogRefusal.addressTaken }
+    }
+
+    private static func departures(in catalog: CatalogConnection) throws -> [Departure] {
+        try catalog.all(
+            """
+            SELECT d.account, c.name, d.user_record_name
+            FROM departures d JOIN containers c ON c.folded = d.container
+            ORDER BY d.account, d.container
+            """
+        ) { row in
+            guard let container = ContainerID(row.string(1)),
+                let name = UserRecordName(row.string(2))
+            else { throw SQLiteError.unreadable("departures") }
+            return Departure(
+                account: AccountID(row.string(0)), container: container, userRecordName: name)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import CloudModel
+import SQLite
+import Storage
+
+extension SQLiteCatalog {
+    package func add(_ container: ContainerRecord) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            let added = try catalog.run(
+                """
+                INSERT INTO containers (folded, name, created_at) VALUES (?, ?, ?)
+                ON CONFLICT DO NOTHING
+                """, .text(container.id.folded), .text(container.id.name),
+                .integer(container.createdAt))
+            guard added == 1 else { throw CatalogRefusal.containerExists }
+            for (key, value) in container.settings {
+                try SQLiteCatalog.set(key, to: value, of: container.id, in: catalog)
+            }
+        }
+    }
+
+    package func container(_ id: ContainerID) throws -> ContainerRecord? {
+        try read { catalog in
+            try catalog.first(
+                "SELECT name, created_at FROM containers WHERE folded = ?", .text(id.folded)
+            ) { try SQLiteCatalog.container($0, in: catalog) }
+        }
+    }
+
+    package func containers() throws -> [ContainerRecord] {
+        try read { catalog in
+            try catalog.all("SELECT name, created_at FROM containers ORDER BY folded") {
+                try SQLiteCatalog.container($0, in: catalog)
+            }
+        }
+    }
+
+    package func set(_ settings: [String: String?], of id: ContainerID) throws {
+        try write { catalog in
+            try SQLiteCatalog.requireContainer(id, in: catalog)
+            for (key, value) in settings {
+                try SQLiteCatalog.set(key, to: value, of: id, in: catalog)
+            }
+        }
+    }
+
+    package func delete(_ id: ContainerID) throws {
+        try write { catalog in
+            try SQLiteCatalog.requireContainer(id, in: catalog)
+            let container = CatalogValue.text(id.folded)
+            try catalog.run(
+                """
+                DELETE FROM api_token_origins WHERE token_hash IN
+                (SELECT hash FROM api_tokens WHERE container = ?)
+                """, container)
+            for table in SQLiteCatalog.tablesByContainer {
+                try catalog.run("DELETE FROM \(table) WHERE container = ?", container)
+            }
+            try catalog.run("DELETE FROM containers WHERE folded = ?", container)
+        }
+    }
+
+    /// Everything that ends with its container.
+    static let tablesByContainer = [
+        "container_settings", "api_tokens", "server_keys", "web_tokens", "user_names",
+        "departures",
+    ]
+
+    static func requireContainer(_ id: ContainerID, in catalog: CatalogConnection) throws {
+        let isKnown = try catalog.exists(
+            "SELECT 1 FROM containers WHERE folded = ?", .text(id.folded))
+        guard isKnown else { throw CatalogRefusal.containerUnknown }
+    }
+
+    private static func set(
+        _ key: String, to value: String?, of id: ContainerID, in catalog: CatalogConnection
+    ) throws {
+        guard let value else {
+            try catalog.run(
+                "DELETE FROM container_settings WHERE container = ? AND key = ?",
+                .text(id.folded), .text(key))
+            return
+        }
+        try catalog.run(
+            "INSERT OR REPLACE INTO container_settings (container, key, value) VALUES (?, ?, ?)",
+            .text(id.folded), .text(key), .text(value))
+    }
+
+    private static func container(
+        _ row: Statement, in catalog: CatalogConnection
+    ) throws -> ContainerRecord {
+        guard let id = ContainerID(row.string(0)) else {
+            throw SQLiteError.unreadable("containers")
+        }
+        let settings = try catalog.all(
+            "SELECT key, value FROM container_settings WHERE container = ?", .text(id.folded)
+        ) { ($0.string(0), $0.string(1)) }
+        return ContainerRecord(
+            id: id, createdAt: row.int64(1),
+            settings: Dictionary(settings, uniquingKeysWith: { first, _ in first }))
+    }
+}

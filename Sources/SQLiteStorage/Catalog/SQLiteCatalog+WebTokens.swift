@@ -1,0 +1,60 @@
+import CloudModel
+import SQLite
+import Storage
+
+extension SQLiteCatalog {
+    /// Bounds the work that one new token takes on for those that have expired.
+    private static let expiredPerTokenMax: Int64 = 1_000
+
+    package func add(_ token: WebTokenRecord, for user: UserRecordName, now: Milliseconds) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            try SQLiteCatalog.requireContainer(token.container, in: catalog)
+            try SQLiteCatalog.requireAccount(token.account, in: catalog)
+            try catalog.run(
+                """
+                INSERT INTO web_tokens
+                (hash, session, account, container, environment, made_at, expires_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """, .bytes(token.hash), .bytes(token.session), .text(token.account.text),
+                .text(token.container.folded), .text(token.environment.rawValue),
+                .integer(token.madeAt), .integer(token.expiresAt))
+            try catalog.run(
+                """
+                INSERT OR IGNORE INTO user_names (container, user_record_name, account)
+                VALUES (?, ?, ?)
+                """, .text(token.container.folded), .text(user.text), .text(token.account.text))
+            try catalog.run(
+                """
+                DELETE FROM web_tokens WHERE hash IN
+                (SELECT hash FROM web_tokens WHERE expires_at <= ? LIMIT ?)
+                """, .integer(now), .integer(SQLiteCatalog.expiredPerTokenMax))
+        }
+    }
+
+    package func webToken(hash: [UInt8]) throws -> WebTokenRecord? {
+        try read { catalog in
+            try catalog.first(
+                """
+                SELECT t.session, t.account, c.name, t.environment, t.made_at, t.expires_at
+                FROM web_tokens t JOIN containers c ON c.folded = t.container WHERE t.hash = ?
+                """, .bytes(hash)
+            ) { row in
+                guard let container = ContainerID(row.string(2)),
+                    let environment = Environment(rawValue: row.string(3))
+                else { throw SQLiteError.unreadable("web_tokens") }
+                return WebTokenRecord(
+                    hash: hash, session: row.array(0), account: AccountID(row.string(1)),
+                    container: container, environment: environment, madeAt: row.int64(4),
+                    expiresAt: row.int64(5))
+            }
+        }
+    }
+
+    package func deleteWebTokens(session: [UInt8]) throws {
+        try write { try $0.run("DELETE FROM web_tokens WHERE session = ?", .bytes(session)) }
+    }
+
+    package func deleteWebTokens(of account: AccountID) throws {
+        try write { try $0.run("DELETE FROM web_tokens WHERE account = ?", .text(account.text)) }
+    }
+}

@@ -1,0 +1,106 @@
+import CloudModel
+import Migrations
+import SQLite
+import Storage
+import Synchronization
+
+/// The catalog in one SQLite file.
+///
+/// Reads and writes go through a connection each, so that a read never waits for a commit to reach
+/// the disk. Whoever opens it holds the lock on the data folder: no other process writes the file.
+package final class SQLiteCatalog: CatalogStorage {
+    private let reader: Mutex<CatalogConnection>
+    private let writer: Mutex<CatalogConnection>
+    private let changes = Atomic<Int>(0)
+
+    /// How far the log may grow before it is written back into the file.
+    private static let logPagesMax = 256
+    private static let cacheKiB = 1_024
+
+    /// Opens the file, making or migrating it when that is needed.
+    ///
+    /// - Throws: `CatalogTooNew` for a file that a later version wrote; `SQLiteError`.
+    package init(path: String) throws {
+        let writing = try Connection(
+            path: path, mode: .readWrite, cacheKiB: SQLiteCatalog.cacheKiB)
+        try writing.execute("PRAGMA wal_autocheckpoint = \(SQLiteCatalog.logPagesMax)")
+        try SQLiteCatalog.migrate(writing)
+        writer = Mutex(CatalogConnection(connection: writing))
+        reader = Mutex(
+            CatalogConnection(
+                connection: try Connection(
+                    path: path, mode: .readOnly, cacheKiB: SQLiteCatalog.cacheKiB)))
+    }
+
+    package var changeCount: Int { changes.load(ordering: .acquiring) }
+
+    package func secret(_ name: String, orStore made: [UInt8]) throws -> [UInt8] {
+        let query = "SELECT value FROM secrets WHERE name = ?"
+        if let known = try read({ try $0.first(query, .text(name)) { $0.array(0) } }) {
+            return known
+        }
+        return try write(endsWhatWasTrue: false) {
+            try $0.run(
+                "INSERT OR IGNORE INTO secrets (name, value) VALUES (?, ?)", .text(name),
+                .bytes(made))
+            return try $0.first(query, .text(name)) { $0.array(0) } ?? made
+        }
+    }
+
+    func read<Outcome: Sendable>(
+        _ body: (CatalogConnection) throws -> Outcome
+    ) throws -> Outcome {
+        try reader.withLock { try body($0) }
+    }
+
+    /// Runs one transaction; what it did is on disk when this returns.
+    ///
+    /// - Parameter endsWhatWasTrue: whether caches of what was read before must be dropped.
+    @discardableResult
+    func write<Outcome: Sendable>(
+        endsWhatWasTrue: Bool = true, _ body: (CatalogConnection) throws -> Outcome
+    ) throws -> Outcome {
+        // After a failed commit nobody knows what is on disk, so caches are dropped then, too.
+        defer { if endsWhatWasTrue { changes.add(1, ordering: .releasing) } }
+        return try writer.withLock { catalog in
+            try catalog.connection.execute("BEGIN IMMEDIATE")
+            do {
+                let outcome = try body(catalog)
+                try catalog.connection.execute("COMMIT")
+                return outcome
+            } catch {
+                // NB: SQLite has ended the transaction itself after some errors, and then refuses.
+                try? catalog.connection.execute("ROLLBACK")
+                throw error
+            }
+        }
+    }
+
+    private static func migrate(_ connection: Connection) throws {
+        let migrations = lenticular_catalog_migrations()
+        let catalog = CatalogConnection(connection: connection)
+        let done = try catalog.first("PRAGMA user_version") { Int($0.int64(0)) } ?? 0
+        guard done <= migrations.count else { throw CatalogTooNew() }
+        for number in done..<migrations.count {
+            let migration = migrations.first[number]
+            let bytes = UnsafeRawBufferPointer(
+                start: migration.sql, count: migration.byteCount)
+            let sql = String(decoding: bytes, as: UTF8.self)
+            try connection.execute(
+                "BEGIN IMMEDIATE; \(sql); PRAGMA user_version = \(number + 1); COMMIT")
+        }
+    }
+}
+
+/// The file was written by a later version of the server.
+package struct CatalogTooNew: Error, Sendable, CustomStringConvertible {
+    package let description = "catalog.sqlite was written by a later version"
+}
+
+extension SQLiteError {
+    /// A row that the server cannot have written.
+    static func unreadable(_ table: String) -> SQLiteError {
+        // SQLITE_CORRUPT
+        SQLiteError(code: 11, message: "unreadable row in \(table)")
+    }
+}

@@ -1,0 +1,181 @@
+import CloudModel
+
+/// A container that this server holds.
+package struct ContainerRecord: Sendable, Equatable {
+    package let id: ContainerID
+    package let createdAt: Milliseconds
+    package var settings: [String: String]
+
+    package init(id: ContainerID, createdAt: Milliseconds, settings: [String: String] = [:]) {
+        self.id = id
+        self.createdAt = createdAt
+        self.settings = settings
+    }
+}
+
+/// What lets an app call one environment of a container; the token itself is not kept.
+package struct APITokenRecord: Sendable, Equatable {
+    /// SHA-256 of the token.
+    package let hash: [UInt8]
+    /// Unique over the whole server.
+    package let name: String
+    package let container: ContainerID
+    package let environment: Environment
+    /// Serialized origins that may call with it; empty for any.
+    package let origins: [String]
+    /// Where sign-in delivers: `post-message` or a URL.
+    package let callback: String?
+    package let createdAt: Milliseconds
+
+    package init(
+        hash: [UInt8], name: String, container: ContainerID, environment: Environment,
+        origins: [String] = [], callback: String? = nil, createdAt: Milliseconds
+    ) {
+        self.hash = hash
+        self.name = name
+        self.container = container
+        self.environment = environment
+        self.origins = origins
+        self.callback = callback
+        self.createdAt = createdAt
+    }
+}
+
+/// A public key whose holder may sign requests to one environment of a container.
+package struct ServerKeyRecord: Sendable, Equatable {
+    /// How far the key reaches (rulings.md 8).
+    package enum Scope: String, Sendable, CaseIterable {
+        /// The public database, as an identity of its own.
+        case `public`
+        /// Also the private and shared databases of a user whom the request names.
+        case container
+    }
+
+    /// 64 lower-case hexadecimal digits.
+    package let keyID: String
+    package let name: String?
+    package let container: ContainerID
+    package let environment: Environment
+    /// SubjectPublicKeyInfo in DER.
+    package let publicKeyDER: [UInt8]
+    package let scope: Scope
+    package let createdAt: Milliseconds
+
+    package init(
+        keyID: String, name: String?, container: ContainerID, environment: Environment,
+        publicKeyDER: [UInt8], scope: Scope, createdAt: Milliseconds
+    ) {
+        self.keyID = keyID
+        self.name = name
+        self.container = container
+        self.environment = environment
+        self.publicKeyDER = publicKeyDER
+        self.scope = scope
+        self.createdAt = createdAt
+    }
+}
+
+/// A person's account.
+package struct AccountRecord: Sendable, Equatable {
+    package let id: AccountID
+    package let givenName: String?
+    package let familyName: String?
+    /// The primary address first.
+    package let addresses: [AccountAddress]
+    /// A salted, slow hash in text form; nil when the account has no password.
+    package let password: String?
+    package let createdAt: Milliseconds
+
+    package init(
+        id: AccountID, givenName: String?, familyName: String?, addresses: [AccountAddress],
+        password: String?, createdAt: Milliseconds
+    ) {
+        self.id = id
+        self.givenName = givenName
+        self.familyName = familyName
+        self.addresses = addresses
+        self.password = password
+        self.createdAt = createdAt
+    }
+
+    /// The e-mail address that names the account in commands.
+    package var email: String? { addresses.first { $0.isPrimary }?.address.text }
+}
+
+/// An e-mail address or a phone number, in the spelling given and in the one that is compared.
+package struct Address: Sendable, Hashable {
+    package enum Kind: String, Sendable { case email, phone }
+
+    package let kind: Kind
+    package let text: String
+    package let folded: String
+
+    /// Takes spellings that were checked by whoever made them.
+    package init(kind: Kind, text: String, folded: String) {
+        self.kind = kind
+        self.text = text
+        self.folded = folded
+    }
+
+    package static func == (left: Address, right: Address) -> Bool {
+        left.kind == right.kind && left.folded == right.folded
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
+        hasher.combine(folded)
+    }
+}
+
+/// An address as one account holds it.
+package struct AccountAddress: Sendable, Equatable {
+    package let address: Address
+    package let isPrimary: Bool
+    /// When it was found to be the person's own; nil while nobody has.
+    package let verifiedAt: Milliseconds?
+
+    package init(address: Address, isPrimary: Bool, verifiedAt: Milliseconds?) {
+        self.address = address
+        self.isPrimary = isPrimary
+        self.verifiedAt = verifiedAt
+    }
+}
+
+/// What lets a browser or app act as a user in one environment; the token itself is not kept.
+package struct WebTokenRecord: Sendable, Equatable {
+    /// SHA-256 of the token.
+    package let hash: [UInt8]
+    /// Shared by a token and those that replaced it.
+    package let session: [UInt8]
+    package let account: AccountID
+    package let container: ContainerID
+    package let environment: Environment
+    package let madeAt: Milliseconds
+    package let expiresAt: Milliseconds
+
+    package init(
+        hash: [UInt8], session: [UInt8], account: AccountID, container: ContainerID,
+        environment: Environment, madeAt: Milliseconds, expiresAt: Milliseconds
+    ) {
+        self.hash = hash
+        self.session = session
+        self.account = account
+        self.container = container
+        self.environment = environment
+        self.madeAt = madeAt
+        self.expiresAt = expiresAt
+    }
+}
+
+/// A deleted account whose data still lies in both stores of a container.
+package struct Departure: Sendable, Hashable {
+    package let account: AccountID
+    package let container: ContainerID
+    package let userRecordName: UserRecordName
+
+    package init(account: AccountID, container: ContainerID, userRecordName: UserRecordName) {
+        self.account = account
+        self.container = container
+        self.userRecordName = userRecordName
+    }
+}

@@ -1,0 +1,113 @@
+import CloudModel
+
+/// Why the catalog does not do what was asked; nothing was changed.
+package enum CatalogRefusal: Error, Sendable, Equatable {
+    case containerExists
+    case containerUnknown
+    case nameTaken
+    case apiTokenUnknown
+    case serverKeyUnknown
+    case accountUnknown
+    /// The address is verified as another account's.
+    case addressTaken
+}
+
+extension CatalogRefusal: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .containerExists: "a container of that name exists"
+        case .containerUnknown: "no such container"
+        case .nameTaken: "the name is taken"
+        case .apiTokenUnknown: "no such API token"
+        case .serverKeyUnknown: "no such server key"
+        case .accountUnknown: "no such user"
+        case .addressTaken: "the address belongs to another user"
+        }
+    }
+}
+
+/// The containers and their settings.
+///
+/// Here and in the other catalog contracts: each member is one transaction, on disk when it returns;
+/// besides `CatalogRefusal` they throw what the engine reports.
+package protocol ContainerCatalog: Sendable {
+    /// - Throws: `containerExists` for a name that differs in nothing but case, too.
+    func add(_ container: ContainerRecord) throws
+    func container(_ id: ContainerID) throws -> ContainerRecord?
+    /// In the order of their folded names.
+    func containers() throws -> [ContainerRecord]
+    /// Sets the given keys; nil removes one.
+    ///
+    /// - Throws: `containerUnknown`.
+    func set(_ settings: [String: String?], of id: ContainerID) throws
+    /// Deletes the container and every token, key and user name in it.
+    ///
+    /// - Throws: `containerUnknown`.
+    func delete(_ id: ContainerID) throws
+}
+
+/// What requests are authenticated by.
+package protocol CredentialCatalog: Sendable {
+    /// - Throws: `containerUnknown`, `nameTaken`.
+    func add(_ token: APITokenRecord) throws
+    func apiToken(hash: [UInt8]) throws -> APITokenRecord?
+    /// In the order of their names.
+    func apiTokens() throws -> [APITokenRecord]
+    /// - Throws: `apiTokenUnknown`.
+    func deleteAPIToken(name: String) throws
+
+    /// - Throws: `containerUnknown`.
+    func add(_ key: ServerKeyRecord) throws
+    /// In the order in which they were made.
+    func serverKeys() throws -> [ServerKeyRecord]
+    /// - Throws: `serverKeyUnknown`.
+    func deleteServerKey(keyID: String) throws
+
+    /// Adds a token, notes who is behind the user record name, and drops what has expired by `now`.
+    ///
+    /// - Throws: `containerUnknown`, `accountUnknown`.
+    func add(_ token: WebTokenRecord, for user: UserRecordName, now: Milliseconds) throws
+    func webToken(hash: [UInt8]) throws -> WebTokenRecord?
+    /// Drops a token and all that share its session; does nothing when there are none.
+    func deleteWebTokens(session: [UInt8]) throws
+    /// Drops every token of an account; does nothing when there are none.
+    func deleteWebTokens(of account: AccountID) throws
+}
+
+/// The people.
+package protocol AccountCatalog: Sendable {
+    /// - Throws: `addressTaken` when a verified address is verified as another account's.
+    func add(_ account: AccountRecord) throws
+    func account(_ id: AccountID) throws -> AccountRecord?
+    /// The account whose verified address this is.
+    func account(verified address: Address) throws -> AccountRecord?
+    /// In the order in which they were made.
+    func accounts() throws -> [AccountRecord]
+    /// Notes that an address is the account's own.
+    ///
+    /// - Throws: `accountUnknown`, `addressTaken`.
+    func verify(_ address: Address, of account: AccountID, now: Milliseconds) throws
+    /// Deletes the account, its addresses and web tokens; what its stores must forget is kept.
+    ///
+    /// - Throws: `accountUnknown`.
+    func delete(_ account: AccountID) throws -> [Departure]
+    /// Deleted accounts whose data some store may still hold.
+    func departures() throws -> [Departure]
+    /// Notes that both stores of the container hold nothing of the account any more.
+    func forget(_ departure: Departure) throws
+
+    /// The account behind a user record name; nil for a name that was never given out.
+    func account(named name: UserRecordName, in container: ContainerID) throws -> AccountID?
+}
+
+/// Everything that `catalog.sqlite` holds.
+package protocol CatalogStorage: ContainerCatalog, CredentialCatalog, AccountCatalog {
+    /// Advances, before the change's call returns, with every change that can end what was true.
+    ///
+    /// Whoever keeps what it read drops it when this has moved since before it read. New API tokens,
+    /// web tokens and accounts do not move it; new server keys do.
+    var changeCount: Int { get }
+
+    /// The secret of this name; the first call for a name stores `made`.
+    func secret(_ name: String, orStore made: [UInt8]) throws -> [UInt8]
+}
