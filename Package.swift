@@ -24,6 +24,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CNetwork"),
+        .target(name: "CProcess"),
         .target(
             name: "Migrations", path: "migrations/sqlite", cSettings: [.unsafeFlags(["-std=c23"])]),
         layer("Network", ["COpenSSL", "CNetwork"]),
@@ -43,6 +44,7 @@ let package = Package(
             [
                 "CloudModel", "Storage", "SQLiteStorage", "SQLite", "CloudDatabase", "Accounts",
                 "Configuration", "WebServices", "HTTP", "Network", "JSON", "Cryptography",
+                "CProcess",
             ]),
         .executableTarget(
             name: "lenticular", dependencies: ["Server", "Configuration"], swiftSettings: strict),
@@ -58,7 +60,10 @@ let package = Package(
             ["CloudDatabase", "SQLiteStorage", "Storage", "CloudModel", "JSON"]),
         tests(
             of: "ServerTests",
-            ["Server", "Configuration", "JSON", "HTTP", "CloudModel", "Cryptography"]),
+            [
+                "Server", "Configuration", "WebServices", "JSON", "HTTP", "CloudModel",
+                "Cryptography",
+            ]),
         tests(of: "RepositoryTests", ["Configuration", "WebServices"]),
     ],
     swiftLanguageModes: [.v6]

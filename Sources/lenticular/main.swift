@@ -1,1 +1,11 @@
-print("lenticular")
+import Server
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+let answer = CommandLineProgram(surroundings: .ofProcess()).run(
+    Array(CommandLine.arguments.dropFirst()))
+exit(answer.report())

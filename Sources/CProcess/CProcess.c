@@ -1,0 +1,31 @@
+// NB: ucred hides behind this macro; nothing here takes the sockaddr parameters that it spoils.
+#define _GNU_SOURCE
+#include "CProcess.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+
+void lenticular_limit_arenas(int arenas) { mallopt(M_ARENA_MAX, arenas); }
+void lenticular_release_memory(void) { malloc_trim(0); }
+#else
+void lenticular_limit_arenas(int arenas) { (void)arenas; }
+void lenticular_release_memory(void) {}
+#endif
+
+#ifdef __linux__
+int lenticular_peer_user(int descriptor, uid_t *user) {
+    struct ucred peer;
+    socklen_t length = sizeof(peer);
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return -1;
+    *user = peer.uid;
+    return 0;
+}
+#else
+int lenticular_peer_user(int descriptor, uid_t *user) {
+    gid_t group;
+    return getpeereid(descriptor, user, &group);
+}
+#endif

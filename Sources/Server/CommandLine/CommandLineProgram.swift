@@ -1,0 +1,153 @@
+import Configuration
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The program: takes arguments, does what they ask, says what came of it.
+package struct CommandLineProgram: Sendable {
+    /// Of a file or standard input that an argument names.
+    static let inputBytesMax = 1_048_576
+    /// How long a command waits for whoever holds the data folder to let go or to answer.
+    static let folderSecondsMax = 10
+    /// How long a command waits for the server's answer, but for those that take as long as the data.
+    static let answerSecondsMax = 60
+
+    private let commands: [Command]
+    private let surroundings: Surroundings
+
+    package init(commands: [Command] = Command.all, surroundings: Surroundings) {
+        self.commands = commands
+        self.surroundings = surroundings
+    }
+
+    /// Runs the command that the arguments ask for, without the program's own name.
+    package func run(_ arguments: [String]) -> CommandAnswer {
+        do {
+            switch try CommandLineParser(commands: commands).parse(arguments) {
+            case .help(let words):
+                let text = CommandHelp(commands: commands).text(for: words)
+                return CommandAnswer(status: 0, output: Array((text + "\n").utf8))
+            case .invocation(var invocation):
+                try prepare(&invocation)
+                return try run(invocation)
+            }
+        } catch {
+            return CommandAnswer(failure: error)
+        }
+    }
+
+    /// Runs a command that another process prepared, on the data folder that this one holds.
+    package func run(
+        _ arguments: [String], inputs: [String: [UInt8]], on folder: DataFolder
+    ) -> CommandAnswer {
+        do {
+            guard
+                case .invocation(var invocation) = try CommandLineParser(commands: commands)
+                    .parse(arguments), case .data(let action) = invocation.command.action
+            else { throw UsageFailure("the running server has no such command") }
+            for (name, bytes) in inputs { invocation.setContents(bytes, of: name) }
+            return CommandAnswer(try action(invocation, folder), for: invocation)
+        } catch {
+            return CommandAnswer(failure: error)
+        }
+    }
+
+    /// Does what only the place where the command was typed can: paths, files, the question.
+    private func prepare(_ invocation: inout Invocation) throws {
+        let command = invocation.command
+        invocation.replaceValues(of: .path, surroundings.absolute)
+        for option in command.options where invocation.has(option.name) {
+            if option.readsStandardInput {
+                guard let bytes = surroundings.readInput(Self.inputBytesMax) else {
+                    throw CommandFailure("standard input cannot be read")
+                }
+                try setContents(bytes, of: option.name, in: &invocation)
+            } else if option.kind == .contents, let path = invocation.value(option.name) {
+                let bytes = try FileSystem.contents(
+                    of: surroundings.absolute(path), bytesMax: Self.inputBytesMax)
+                try setContents(bytes, of: option.name, in: &invocation)
+            }
+        }
+        guard let question = command.question, !invocation.has("yes") else { return }
+        guard surroundings.isTerminal else {
+            throw CommandFailure("\(command.name) needs --yes where nobody can be asked")
+        }
+        guard ["y", "yes"].contains(surroundings.ask("\(question) [y/N]").lowercased()) else {
+            throw CommandFailure("nothing was done")
+        }
+    }
+
+    private func setContents(
+        _ bytes: [UInt8], of name: String, in invocation: inout Invocation
+    ) throws(CommandFailure) {
+        guard bytes.count <= Self.inputBytesMax, String(validating: bytes, as: UTF8.self) != nil
+        else {
+            throw CommandFailure(
+                "--\(name) takes text in UTF-8 of at most \(Self.inputBytesMax) bytes")
+        }
+        invocation.setContents(bytes, of: name)
+    }
+
+    private func run(_ invocation: Invocation) throws -> CommandAnswer {
+        switch invocation.command.action {
+        case .local(let action):
+            return CommandAnswer(try action(invocation, surroundings), for: invocation)
+        case .data(let action):
+            let configuration = try ServerConfiguration.load(for: invocation, in: surroundings)
+            let path = configuration.dataFolder
+            let client = ControlClient(path: DataFolder.controlSocketPath(in: path))
+            for _ in 0..<(Self.folderSecondsMax * 20) {
+                if let folder = try DataFolder.open(
+                    path, configuration: configuration, surroundings: surroundings)
+                {
+                    defer { folder.close() }
+                    return CommandAnswer(try action(invocation, folder), for: invocation)
+                }
+                if let answer = try client.run(
+                    invocation.arguments, inputs: invocation.inputs,
+                    secondsMax: invocation.command.isLong ? nil : Self.answerSecondsMax)
+                {
+                    return answer
+                }
+                // Another command holds the folder for a moment, or the server has just started.
+                usleep(50_000)
+            }
+            throw CommandFailure("another process holds \(path) and takes no commands")
+        }
+    }
+}
+
+extension CommandAnswer {
+    init(_ output: CommandOutput, for invocation: Invocation) {
+        self.init(
+            status: output.status, output: output.rendered(asJSON: invocation.has("json")))
+    }
+
+    /// One line for whatever went wrong.
+    init(failure: any Error) {
+        let text: String
+        if let failure = failure as? CommandFailure {
+            text = "lenticular: \(failure)"
+        } else if let failure = failure as? UsageFailure {
+            text = failure.description
+        } else {
+            text = "lenticular: \(failure)"
+        }
+        let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        self.init(status: failure is UsageFailure ? 2 : 1, error: line)
+    }
+}
+
+extension CommandAnswer {
+    /// Prints the answer where people and scripts expect it.
+    ///
+    /// - Returns: the status to exit with.
+    package func report() -> Int32 {
+        writeAll(output, to: STDOUT_FILENO)
+        if !error.isEmpty { writeAll(Array((error + "\n").utf8), to: STDERR_FILENO) }
+        return status
+    }
+}

@@ -1,0 +1,45 @@
+import JSON
+
+/// What a command has to say once it is done.
+package struct CommandOutput: Sendable {
+    /// A value of the JSON object that `--json` prints.
+    package enum Value: Sendable, Equatable {
+        case text(String)
+        case texts([String])
+        case flag(Bool)
+    }
+
+    /// What people read; may be several lines.
+    package var text: String
+    package var values: [(key: String, value: Value)]
+    /// 0, or 1 when the command ran and its answer is bad news.
+    package var status: Int32
+
+    package init(
+        _ text: String = "", values: [(key: String, value: Value)] = [], status: Int32 = 0
+    ) {
+        self.text = text
+        self.values = values
+        self.status = status
+    }
+
+    /// What goes to standard output, with the line's end.
+    package func rendered(asJSON: Bool) -> [UInt8] {
+        guard asJSON else { return text.isEmpty ? [] : Array((text + "\n").utf8) }
+        var line = JSONLine()
+        line.beginObject()
+        for (key, value) in values {
+            line.key(key)
+            switch value {
+            case .text(let text): line.text(text)
+            case .flag(let flag): line.flag(flag)
+            case .texts(let texts):
+                line.beginArray()
+                for text in texts { line.text(text) }
+                line.endArray()
+            }
+        }
+        line.endObject()
+        return line.bytes + [UInt8(ascii: "\n")]
+    }
+}

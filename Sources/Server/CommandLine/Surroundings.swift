@@ -1,0 +1,100 @@
+import CloudModel
+import Cryptography
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// What a process finds around itself, handed in so that tests can be somewhere else.
+package struct Surroundings: Sendable {
+    package var environment: [String: String]
+    /// What relative paths start from, absolute.
+    package var folder: String
+    /// Whether a person is there to be asked.
+    package var isTerminal: Bool
+    /// Reads standard input to its end, at most one byte beyond a limit; nil when that fails.
+    package var readInput: @Sendable (_ bytesMax: Int) -> [UInt8]?
+    /// Shows a question on the terminal and reads a line.
+    package var ask: @Sendable (String) -> String
+    package var writeOutput: @Sendable ([UInt8]) -> Void
+    package var clock: Clock
+    package var random: RandomSource
+
+    package init(
+        environment: [String: String], folder: String, isTerminal: Bool,
+        readInput: @escaping @Sendable (Int) -> [UInt8]?,
+        ask: @escaping @Sendable (String) -> String,
+        writeOutput: @escaping @Sendable ([UInt8]) -> Void, clock: Clock, random: RandomSource
+    ) {
+        self.environment = environment
+        self.folder = folder
+        self.isTerminal = isTerminal
+        self.readInput = readInput
+        self.ask = ask
+        self.writeOutput = writeOutput
+        self.clock = clock
+        self.random = random
+    }
+
+    /// Those of the running process.
+    package static func ofProcess() -> Surroundings {
+        Surroundings(
+            environment: processEnvironment(), folder: processFolder(),
+            isTerminal: isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1,
+            readInput: { FileSystem.contents(of: STDIN_FILENO, bytesMax: $0) },
+            ask: { question in
+                writeAll(Array("\(question) ".utf8), to: STDERR_FILENO)
+                return readLine() ?? ""
+            },
+            writeOutput: { writeAll($0, to: STDOUT_FILENO) }, clock: .system, random: .system)
+    }
+
+    /// A path as seen from the folder, absolute.
+    func absolute(_ path: String) -> String {
+        if path.hasPrefix("/") { return path }
+        return folder.hasSuffix("/") ? folder + path : "\(folder)/\(path)"
+    }
+}
+
+extension Clock {
+    /// The system's time of day.
+    package static let system = Clock {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+    }
+}
+
+/// Writes all of it, as far as there is a reader.
+func writeAll(_ bytes: [UInt8], to descriptor: Int32) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        if count > 0 {
+            rest = rest.dropFirst(count)
+        } else if errno != EINTR {
+            return
+        }
+    }
+}
+
+private func processEnvironment() -> [String: String] {
+    var environment: [String: String] = [:]
+    var next = environ
+    while let entry = next.pointee {
+        let text = String(cString: entry)
+        if let equals = text.firstIndex(of: "=") {
+            environment[String(text[..<equals])] = String(text[text.index(after: equals)...])
+        }
+        next += 1
+    }
+    return environment
+}
+
+private func processFolder() -> String {
+    guard let path = getcwd(nil, 0) else { return "/" }
+    defer { free(path) }
+    return String(cString: path)
+}

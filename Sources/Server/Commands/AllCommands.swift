@@ -1,0 +1,4 @@
+extension Command {
+    /// Every command of the program, in the order in which help lists them.
+    package static let all: [Command] = [.version]
+}

@@ -1,0 +1,12 @@
+/// The version of this program.
+package enum Version {
+    package static let text = "0.1.0"
+}
+
+extension Command {
+    static let version = Command(
+        "version", "print the version",
+        action: .local { _, _ in
+            CommandOutput("lenticular \(Version.text)", values: [("version", .text(Version.text))])
+        })
+}

@@ -1,0 +1,81 @@
+import Dispatch
+import Synchronization
+
+/// Answers the commands that other processes of this machine send to the one that holds the data
+/// folder.
+package final class ControlServer: Sendable {
+    /// How long a caller may take to send its command and to take the answer.
+    private static let callerSeconds = 10
+    /// Commands that run at the same time; more wait to be accepted.
+    private static let commandCountMax = 8
+
+    private let path: String
+    private let run: @Sendable ([String], [String: [UInt8]]) -> CommandAnswer
+    private let accepting = DispatchQueue(label: "lenticular.control")
+    private let running = DispatchQueue(label: "lenticular.commands", attributes: .concurrent)
+    private let places = DispatchSemaphore(value: ControlServer.commandCountMax)
+    private let isOpen = Atomic(true)
+    // Dispatch's own objects may be used from any thread; only their Swift class does not say so.
+    private nonisolated(unsafe) let source: any DispatchSourceRead
+
+    /// Listens at the path from now on.
+    ///
+    /// - Parameter run: called on a queue of its own for each command, with its arguments and inputs.
+    /// - Throws: `CommandFailure` when the socket cannot be made.
+    package init(
+        path: String, run: @escaping @Sendable ([String], [String: [UInt8]]) -> CommandAnswer
+    ) throws(CommandFailure) {
+        let listener: LocalSocket
+        do {
+            listener = try LocalSocket.listen(at: path)
+        } catch {
+            throw CommandFailure("cannot listen at \(path): \(FileFailure.reason(of: error))")
+        }
+        self.path = path
+        self.run = run
+        source = DispatchSource.makeReadSource(
+            fileDescriptor: listener.descriptor, queue: accepting)
+        source.setEventHandler { [weak self] in self?.takeCaller(at: listener) }
+        source.setCancelHandler { withExtendedLifetime(listener) {} }
+        source.activate()
+    }
+
+    /// Takes no more commands and waits for those that run.
+    package func close() {
+        guard isOpen.exchange(false, ordering: .relaxed) else { return }
+        source.cancel()
+        FileSystem.removeFile(path)
+        running.sync(flags: .barrier) {}
+    }
+
+    private func takeCaller(at listener: LocalSocket) {
+        // NB: a caller that has gone again is nobody's loss.
+        guard let caller = try? listener.accept() else { return }
+        places.wait()
+        let handed = UncheckedTransfer(caller)
+        running.async { [self] in
+            defer { places.signal() }
+            serve(handed.value)
+        }
+    }
+
+    private func serve(_ caller: LocalSocket) {
+        caller.setDeadline(seconds: ControlServer.callerSeconds)
+        guard caller.peerMayCommand else { return }
+        do {
+            let frame = try caller.receive()
+            guard let request = ControlRequest(frame: frame) else { return }
+            try caller.send(run(request.arguments, request.inputs).frame)
+        } catch {
+            // NB: the caller sees the connection end and says so; there is nobody else to tell.
+            return
+        }
+    }
+
+    /// A value handed from one queue to the next.
+    private struct UncheckedTransfer: @unchecked Sendable {
+        // Only the queue that it was handed to touches the socket from then on.
+        let value: LocalSocket
+        init(_ value: LocalSocket) { self.value = value }
+    }
+}

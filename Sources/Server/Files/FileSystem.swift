@@ -1,0 +1,122 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The few calls on files and folders that the server needs outside its databases.
+enum FileSystem {
+    enum Kind { case file, folder, other }
+
+    /// What stands at a path; nil for nothing.
+    ///
+    /// - Throws: `CommandFailure` when the system does not say.
+    static func kind(of path: String) throws(CommandFailure) -> Kind? {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw failure("look at", path)
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return .file
+        case S_IFDIR: return .folder
+        default: return .other
+        }
+    }
+
+    /// Reads a whole file.
+    ///
+    /// - Throws: `CommandFailure` when it cannot be read or is longer than `bytesMax`.
+    static func contents(of path: String, bytesMax: Int = 16_777_216) throws(CommandFailure)
+        -> [UInt8]
+    {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("open", path) }
+        defer { close(descriptor) }
+        guard let bytes = contents(of: descriptor, bytesMax: bytesMax) else {
+            throw failure("read", path)
+        }
+        guard bytes.count <= bytesMax else {
+            throw CommandFailure("\(path) is longer than \(bytesMax) bytes")
+        }
+        return bytes
+    }
+
+    /// Reads to the end, or one byte beyond `bytesMax`; nil with `errno` when that fails.
+    static func contents(of descriptor: Int32, bytesMax: Int) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        while bytes.count <= bytesMax {
+            let count = read(descriptor, &piece, min(piece.count, bytesMax + 1 - bytes.count))
+            if count == 0 { break }
+            if count > 0 {
+                bytes.append(contentsOf: piece[..<count])
+            } else if errno != EINTR {
+                return nil
+            }
+        }
+        return bytes
+    }
+
+    /// Makes a folder and those above it, each for the owner alone; what exists stays.
+    static func makeFolder(_ path: String) throws(CommandFailure) {
+        if try kind(of: path) != nil { return }
+        if let above = parent(of: path), above != path { try makeFolder(above) }
+        if mkdir(path, 0o700) != 0, errno != EEXIST { throw failure("make the folder", path) }
+    }
+
+    /// The names within a folder, sorted.
+    static func names(in path: String) throws(CommandFailure) -> [String] {
+        guard let folder = opendir(path) else { throw failure("list", path) }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// Removes a file, if it is there; for what is only in the way.
+    static func removeFile(_ path: String) { unlink(path) }
+
+    /// Moves a file or folder within one file system, over no other.
+    static func move(_ path: String, to target: String) throws(CommandFailure) {
+        guard try kind(of: target) == nil else {
+            throw CommandFailure("\(target) exists already")
+        }
+        if rename(path, target) != 0 { throw failure("move \(path) to", target) }
+    }
+
+    /// Sets who may do what with a file or folder.
+    static func setMode(_ mode: mode_t, of path: String) throws(CommandFailure) {
+        if chmod(path, mode) != 0 { throw failure("change the mode of", path) }
+    }
+
+    /// The folder above, without a trailing slash; nil above `/` and a bare name.
+    static func parent(of path: String) -> String? {
+        var trimmed = path[...]
+        while trimmed.count > 1, trimmed.last == "/" { trimmed = trimmed.dropLast() }
+        guard trimmed != "/", let slash = trimmed.lastIndex(of: "/") else { return nil }
+        return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
+    }
+
+    private static func failure(_ what: String, _ path: String) -> CommandFailure {
+        CommandFailure("cannot \(what) \(path): \(String(cString: strerror(errno)))")
+    }
+}
+
+/// Words for failures of system calls.
+enum FileFailure {
+    static func reason(of failure: LocalSocket.Failure) -> String {
+        switch failure {
+        case .absent: "nobody listens there"
+        case .timedOut: "it took too long"
+        case .closed: "the connection ended"
+        case .tooLong: "the message is too long"
+        case .system(let call, let code): "\(call): \(String(cString: strerror(code)))"
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import CloudModel
+import Dispatch
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Writes events to a descriptor without ever making the one who reports them wait.
+///
+/// Lines wait in a bounded buffer that a queue of its own drains. When the reader of the log is
+/// slower than the events, lines are dropped and counted, and an event says how many.
+package final class Log: Sendable {
+    private struct Buffer {
+        var waiting: [UInt8] = []
+        var droppedSinceReport = 0
+        var isDraining = false
+    }
+
+    /// Of lines that wait to be written.
+    package static let bufferBytesMax = 1_048_576
+
+    private let format: LogFormat
+    private let descriptor: Int32
+    private let clock: Clock
+    private let bufferBytesMax: Int
+    private let buffer = Mutex(Buffer())
+    private let dropped = Atomic<Int>(0)
+    private let queue = DispatchQueue(label: "lenticular.log", qos: .utility)
+
+    /// - Parameter descriptor: stays open and the caller's own.
+    package init(
+        format: LogFormat, descriptor: Int32 = STDOUT_FILENO, clock: Clock,
+        bufferBytesMax: Int = Log.bufferBytesMax
+    ) {
+        self.format = format
+        self.descriptor = descriptor
+        self.clock = clock
+        self.bufferBytesMax = bufferBytesMax
+    }
+
+    /// Lines that were never written, since the start.
+    package var droppedCount: Int { dropped.load(ordering: .relaxed) }
+
+    /// Reports an event, from any thread; never blocks on the log's reader.
+    package func report(_ event: LogEvent) {
+        let line = event.line(at: clock.now(), as: format)
+        let mustStart = buffer.withLock { buffer in
+            guard buffer.waiting.count + line.count <= bufferBytesMax else {
+                buffer.droppedSinceReport += 1
+                dropped.add(1, ordering: .relaxed)
+                return false
+            }
+            buffer.waiting.append(contentsOf: line)
+            guard !buffer.isDraining else { return false }
+            buffer.isDraining = true
+            return true
+        }
+        if mustStart { queue.async { self.drain() } }
+    }
+
+    package func info(
+        _ message: StaticString, _ fields: [(key: StaticString, value: LogValue)] = []
+    ) {
+        report(LogEvent(.info, message, fields))
+    }
+
+    package func warning(
+        _ message: StaticString, _ fields: [(key: StaticString, value: LogValue)] = []
+    ) {
+        report(LogEvent(.warning, message, fields))
+    }
+
+    package func error(
+        _ message: StaticString, _ fields: [(key: StaticString, value: LogValue)] = []
+    ) {
+        report(LogEvent(.error, message, fields))
+    }
+
+    /// Waits until what was reported before is written, or until the time is up.
+    ///
+    /// - Returns: whether all of it was written.
+    @discardableResult
+    package func flush(withinSeconds seconds: Double = 2) -> Bool {
+        let done = DispatchSemaphore(value: 0)
+        queue.async { done.signal() }
+        return done.wait(timeout: .now() + seconds) == .success
+    }
+
+    private func drain() {
+        while true {
+            let (bytes, droppedNow) = buffer.withLock { buffer in
+                let taken = (buffer.waiting, buffer.droppedSinceReport)
+                buffer.waiting = []
+                buffer.droppedSinceReport = 0
+                if taken.0.isEmpty, taken.1 == 0 { buffer.isDraining = false }
+                return taken
+            }
+            if bytes.isEmpty, droppedNow == 0 { return }
+            write(bytes)
+            if droppedNow > 0 {
+                let event = LogEvent(
+                    .warning, "log lines dropped", [("count", .number(Int64(droppedNow)))])
+                write(event.line(at: clock.now(), as: format))
+            }
+        }
+    }
+
+    private func write(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let slice = UnsafeRawBufferPointer(rebasing: rest)
+                let count = systemWrite(descriptor, slice.baseAddress, slice.count)
+                if count > 0 {
+                    rest = rest.dropFirst(count)
+                } else if count < 0, errno == EAGAIN {
+                    var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    poll(&poller, 1, 1_000)
+                } else if count < 0, errno == EINTR {
+                    continue
+                } else {
+                    // NB: a log without a reader must not stop the server; the loss is counted.
+                    dropped.add(1, ordering: .relaxed)
+                    return
+                }
+            }
+        }
+    }
+}
+
+// The method above would hide the system's function of that name.
+private func systemWrite(_ descriptor: Int32, _ start: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, start, count)
+}

@@ -1,0 +1,50 @@
+import CloudModel
+
+/// A time of day in UTC as RFC 3339 writes it, with milliseconds.
+struct Timestamp {
+    /// 24 ASCII characters, such as `2026-11-21T08:00:00.000Z`.
+    let text: String
+
+    init(_ time: Milliseconds) {
+        let (days, milliseconds) = Timestamp.split(time, by: 86_400_000)
+        let (year, month, day) = Timestamp.civil(fromDays: days)
+        let seconds = milliseconds / 1_000
+        text = String(unsafeUninitializedCapacity: 24) { bytes in
+            var index = 0
+            func put(_ value: Int64, _ width: Int, then mark: Character) {
+                var rest = value
+                for place in (0..<width).reversed() {
+                    bytes[index + place] = UInt8(truncatingIfNeeded: 48 + rest % 10)
+                    rest /= 10
+                }
+                bytes[index + width] = mark.asciiValue ?? 0
+                index += width + 1
+            }
+            put(year, 4, then: "-")
+            put(month, 2, then: "-")
+            put(day, 2, then: "T")
+            put(seconds / 3_600, 2, then: ":")
+            put(seconds / 60 % 60, 2, then: ":")
+            put(seconds % 60, 2, then: ".")
+            put(milliseconds % 1_000, 3, then: "Z")
+            return index
+        }
+    }
+
+    private static func split(_ value: Int64, by unit: Int64) -> (whole: Int64, rest: Int64) {
+        let rest = value % unit
+        return rest < 0 ? (value / unit - 1, rest + unit) : (value / unit, rest)
+    }
+
+    /// The date in the Gregorian calendar, years counted from March so that a leap day comes last.
+    private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let (era, dayOfEra) = split(days + 719_468, by: 146_097)
+        let yearOfEra =
+            (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return (year, month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
+    }
+}

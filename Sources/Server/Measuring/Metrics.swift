@@ -1,0 +1,122 @@
+import CloudModel
+import SQLite
+import Synchronization
+import WebServices
+
+/// What the server counts of itself, for Prometheus.
+///
+/// Every method may be called from any thread and takes well under a microsecond.
+package final class Metrics: Sendable {
+    private struct Reading: Sendable {
+        let name: String
+        let kind: MetricsText.Kind
+        let help: String
+        let read: @Sendable () -> Double
+    }
+
+    private let version: String
+    private let startedAt: Milliseconds
+    private let requests = RequestCounts()
+    private let writers = Mutex<@Sendable () -> [WriterMeasurements]>({ [] })
+    private let readings = Mutex<[Reading]>([])
+
+    /// - Parameter startedAt: when the process started.
+    package init(version: String, startedAt: Milliseconds) {
+        self.version = version
+        self.startedAt = startedAt
+    }
+
+    /// Counts one finished request.
+    package func record(_ request: RequestObservation) { requests.record(request) }
+
+    /// Says how to ask every open store's writer what it has done, whenever the page is asked for.
+    package func observeWriters(_ read: @escaping @Sendable () -> [WriterMeasurements]) {
+        writers.withLock { $0 = read }
+    }
+
+    /// Adds a value that is read whenever the page is asked for, such as open connections.
+    package func gauge(
+        _ name: String, _ help: String, read: @escaping @Sendable () -> Double
+    ) {
+        readings.withLock { $0.append(Reading(name: name, kind: .gauge, help: help, read: read)) }
+    }
+
+    /// As `gauge`, for a value that only grows.
+    package func counter(
+        _ name: String, _ help: String, read: @escaping @Sendable () -> Double
+    ) {
+        readings.withLock { $0.append(Reading(name: name, kind: .counter, help: help, read: read)) }
+    }
+
+    /// The page, in Prometheus' text format.
+    package func page() -> [UInt8] {
+        var text = MetricsText()
+        text.metric("lenticular_build_info", .gauge, "The server's version.")
+        text.sample("lenticular_build_info", labels: [("version", version)], 1)
+        writeRequests(to: &text)
+        writeCommits(to: &text)
+        for reading in readings.withLock({ $0 }) {
+            text.single(reading.name, reading.kind, reading.help, reading.read())
+        }
+        ProcessReadings.write(to: &text, startedAt: startedAt)
+        return text.bytes
+    }
+
+    private func writeRequests(to text: inout MetricsText) {
+        let totals = requests.totals()
+        text.metric(
+            "lenticular_requests_total", .counter,
+            "Finished requests by operation, database, HTTP status and error code.")
+        let rows = totals.requests.map { key, count in
+            (
+                labels: [
+                    ("operation", key.operation), ("database", key.database?.rawValue ?? ""),
+                    ("status", String(key.status)), ("code", key.code?.rawValue ?? ""),
+                ], count: count
+            )
+        }
+        for row in rows.sorted(by: { order($0.labels, $1.labels) }) {
+            text.sample("lenticular_requests_total", labels: row.labels, Double(row.count))
+        }
+        text.metric(
+            "lenticular_request_duration_seconds", .histogram,
+            "Time from a request's last byte to its answer, by operation.")
+        for (operation, histogram) in totals.seconds.sorted(by: { $0.key < $1.key }) {
+            text.histogram(
+                "lenticular_request_duration_seconds", labels: [("operation", operation)], histogram)
+        }
+        text.single(
+            "lenticular_request_body_bytes_total", .counter, "Bytes of request bodies.",
+            Double(totals.bytesIn))
+        text.single(
+            "lenticular_response_body_bytes_total", .counter, "Bytes of answers' bodies.",
+            Double(totals.bytesOut))
+    }
+
+    private func writeCommits(to text: inout MetricsText) {
+        let writers = writers.withLock { $0 }()
+        let distributions: [(name: String, help: String, of: KeyPath<WriterMeasurements, Histogram>)] = [
+            ("lenticular_commit_requests", "Requests made durable together.", \.commitJobs),
+            ("lenticular_commit_seconds", "Time of a group of writes, commit included.", \.groupSeconds),
+            ("lenticular_fsync_seconds", "Time of a COMMIT: the log's write and its fsync.", \.commitSeconds),
+        ]
+        for (name, help, path) in distributions {
+            text.metric(name, .histogram, help)
+            text.histogram(name, Distribution(summing: writers.map { $0[keyPath: path] }))
+        }
+        text.single(
+            "lenticular_writes_waiting", .gauge, "Writes that wait for a group.",
+            Double(writers.reduce(0) { $0 + $1.waiting }))
+        text.single(
+            "lenticular_writes_refused_disk_full_total", .counter,
+            "Writes refused because the disk was full.",
+            Double(writers.reduce(0) { $0 &+ $1.refusedWhileFull }))
+        text.single(
+            "lenticular_group_rollbacks_total", .counter, "Groups of writes undone as a whole.",
+            Double(writers.reduce(0) { $0 &+ $1.groupRollbacks }))
+    }
+}
+
+private func order(_ left: [(String, String)], _ right: [(String, String)]) -> Bool {
+    left.lexicographicallyPrecedes(right) { $0.1 < $1.1 }
+}

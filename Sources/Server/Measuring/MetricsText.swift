@@ -1,0 +1,62 @@
+/// Builds a page in Prometheus' text format, version 0.0.4.
+struct MetricsText {
+    enum Kind: String { case counter, gauge, histogram }
+
+    private(set) var bytes: [UInt8] = []
+
+    /// Begins a metric; its samples follow.
+    mutating func metric(_ name: String, _ kind: Kind, _ help: String) {
+        append("# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n")
+    }
+
+    mutating func sample(
+        _ name: String, labels: [(name: String, value: String)] = [], _ value: Double
+    ) {
+        append("\(name)\(form(of: labels)) \(form(of: value))\n")
+    }
+
+    /// A metric with one sample.
+    mutating func single(_ name: String, _ kind: Kind, _ help: String, _ value: Double) {
+        metric(name, kind, help)
+        sample(name, value)
+    }
+
+    mutating func histogram(
+        _ name: String, labels: [(name: String, value: String)] = [], _ histogram: Distribution
+    ) {
+        var total: UInt64 = 0
+        for (index, count) in histogram.counts.enumerated() {
+            total &+= count
+            let bound =
+                index < histogram.bounds.count ? form(of: histogram.bounds[index]) : "+Inf"
+            sample("\(name)_bucket", labels: labels + [("le", bound)], Double(total))
+        }
+        sample("\(name)_sum", labels: labels, histogram.sum)
+        sample("\(name)_count", labels: labels, Double(total))
+    }
+
+    private func form(of labels: [(name: String, value: String)]) -> String {
+        guard !labels.isEmpty else { return "" }
+        let pairs = labels.map { label in
+            var value = ""
+            for character in label.value.unicodeScalars {
+                switch character {
+                case "\\": value += "\\\\"
+                case "\"": value += "\\\""
+                case "\n": value += "\\n"
+                default: value.unicodeScalars.append(character)
+                }
+            }
+            return "\(label.name)=\"\(value)\""
+        }
+        return "{" + pairs.joined(separator: ",") + "}"
+    }
+
+    private func form(of value: Double) -> String {
+        if let whole = Int64(exactly: value) { return String(whole) }
+        if value.isNaN { return "NaN" }
+        return value.isInfinite ? (value < 0 ? "-Inf" : "+Inf") : value.description
+    }
+
+    private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+}

@@ -1,0 +1,76 @@
+import HTTP
+
+/// Answers the addresses beside the protocol and hands everything else on.
+package struct ServerResponder: Responder {
+    private let readiness: Readiness
+    private let metrics: Metrics
+    private let metricsAccess: MetricsAccess
+    private let protocolResponder: any Responder
+
+    package init(
+        readiness: Readiness, metrics: Metrics, metricsAccess: MetricsAccess,
+        protocolResponder: any Responder
+    ) {
+        self.readiness = readiness
+        self.metrics = metrics
+        self.metricsAccess = metricsAccess
+        self.protocolResponder = protocolResponder
+    }
+
+    package func respond(to request: HTTPRequest, reply: HTTPReply) {
+        guard let page = page(at: request.target) else {
+            return protocolResponder.respond(to: request, reply: reply)
+        }
+        guard request.method == .get || request.method == .head else {
+            var response = text(405, "method not allowed\n")
+            response.headers.append(("Allow", "GET, HEAD"))
+            return reply.send(response)
+        }
+        reply.send(response(of: page, to: request))
+    }
+
+    private enum Page { case health, readiness, metrics }
+
+    private func page(at target: [UInt8]) -> Page? {
+        // All three are short, and next to every request is not for them.
+        guard target.count >= 7, target.count < 256 else { return nil }
+        let path = target.prefix { $0 != UInt8(ascii: "?") }
+        if path.elementsEqual("/healthz".utf8) { return .health }
+        if path.elementsEqual("/readyz".utf8) { return .readiness }
+        return path.elementsEqual("/metrics".utf8) ? .metrics : nil
+    }
+
+    private func response(of page: Page, to request: HTTPRequest) -> HTTPResponse {
+        switch page {
+        case .health: return text(200, "ok\n")
+        case .readiness:
+            guard let obstacle = readiness.obstacle else { return text(200, "ready\n") }
+            var response = text(503, obstacle + "\n")
+            response.headers.append(("Retry-After", "5"))
+            return response
+        case .metrics:
+            switch metricsAccess.decide(request) {
+            case .granted:
+                return HTTPResponse(
+                    status: 200,
+                    headers: [
+                        ("Content-Type", "text/plain; version=0.0.4; charset=utf-8"),
+                        ("Cache-Control", "no-store"),
+                    ], body: metrics.page())
+            case .hidden: return text(404, "not found\n")
+            case .unauthorized:
+                var response = text(401, "unauthorized\n")
+                response.headers.append(("WWW-Authenticate", "Bearer"))
+                return response
+            }
+        }
+    }
+
+    private func text(_ status: Int, _ text: String) -> HTTPResponse {
+        HTTPResponse(
+            status: status,
+            headers: [
+                ("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store"),
+            ], body: Array(text.utf8))
+    }
+}

@@ -1,0 +1,60 @@
+import CloudModel
+
+/// What one finished request was, for the log and the metrics.
+///
+/// Holds nothing of a record's contents and no credential. Text that came from the client
+/// (`container`) is escaped by whoever writes it.
+package struct RequestObservation: Sendable {
+    /// The id that the answer carries as `X-Apple-Request-UUID`.
+    package var requestID: String
+    /// The row of the route table, such as `records/modify`; nil when no row matched.
+    ///
+    /// Never a piece of the URL itself: it labels metrics.
+    package var operation: String?
+    package var container: String?
+    package var environment: Environment?
+    package var database: DatabaseScope?
+    package var userRecordName: UserRecordName?
+    /// The server key that signed, with `userRecordName` the user it acted for.
+    package var keyID: String?
+    package var status: Int
+    /// The code of the fault that ended the whole request; nil for a success.
+    package var code: FaultCode?
+    package var bytesIn: Int
+    package var bytesOut: Int
+    package var durationNanoseconds: UInt64
+    /// The event loop that the request came in on.
+    package var loop: Int
+    /// What the machinery reported, for the operator alone; set only with INTERNAL_ERROR and
+    /// TRY_AGAIN_LATER.
+    package var failure: String?
+
+    package init(
+        requestID: String, operation: String? = nil, container: String? = nil,
+        environment: Environment? = nil, database: DatabaseScope? = nil,
+        userRecordName: UserRecordName? = nil, keyID: String? = nil, status: Int,
+        code: FaultCode? = nil, bytesIn: Int = 0, bytesOut: Int = 0,
+        durationNanoseconds: UInt64 = 0, loop: Int = 0, failure: String? = nil
+    ) {
+        self.requestID = requestID
+        self.operation = operation
+        self.container = container
+        self.environment = environment
+        self.database = database
+        self.userRecordName = userRecordName
+        self.keyID = keyID
+        self.status = status
+        self.code = code
+        self.bytesIn = bytesIn
+        self.bytesOut = bytesOut
+        self.durationNanoseconds = durationNanoseconds
+        self.loop = loop
+        self.failure = failure
+    }
+}
+
+/// Who is told of each finished request; it counts and logs.
+package protocol RequestObserver: Sendable {
+    /// Takes note of one request, once, from any thread; never blocks.
+    func observe(_ request: RequestObservation)
+}

@@ -1,0 +1,107 @@
+import Foundation
+import Testing
+
+@testable import Server
+
+@Suite("The control socket")
+struct OperatingControlSocketTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("A command reaches the process that listens, with its inputs, and its answer comes back")
+    func roundTrip() throws {
+        let path = folder.path("control.sock")
+        let server = try ControlServer(path: path) { arguments, inputs in
+            CommandAnswer(
+                status: 7, output: Array("out \(arguments)".utf8),
+                error: String(decoding: inputs["password-stdin"] ?? [], as: UTF8.self))
+        }
+        defer { server.close() }
+        let answer = try ControlClient(path: path).run(
+            ["a", "b \"\n\u{0}", "ü"], inputs: ["password-stdin": Array("s3cret\n".utf8)],
+            secondsMax: 10)
+        #expect(answer?.status == 7)
+        #expect(answer?.output == Array(#"out ["a", "b \"\n\0", "ü"]"#.utf8))
+        #expect(answer?.error == "s3cret\n")
+    }
+
+    @Test("The socket is for its owner alone")
+    func mode() throws {
+        let path = folder.path("control.sock")
+        let server = try ControlServer(path: path) { _, _ in CommandAnswer(status: 0) }
+        defer { server.close() }
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+    }
+
+    @Test("Where nobody listens there is no answer, also beside a socket left behind")
+    func nobodyListens() throws {
+        let path = folder.path("control.sock")
+        let client = ControlClient(path: path)
+        #expect(try client.run(["a"], inputs: [:], secondsMax: 1) == nil)
+        let abandoned = try LocalSocket.listen(at: path)
+        withExtendedLifetime(abandoned) {}
+        close(abandoned.descriptor)
+        #expect(try client.run(["a"], inputs: [:], secondsMax: 1) == nil)
+        let server = try ControlServer(path: path) { _, _ in CommandAnswer(status: 3) }
+        defer { server.close() }
+        #expect(try client.run(["a"], inputs: [:], secondsMax: 10)?.status == 3)
+    }
+
+    @Test("A path longer than a socket's address works all the same")
+    func longPath() throws {
+        let deep = folder.path(String(repeating: "d", count: 150))
+        try FileManager.default.createDirectory(atPath: deep, withIntermediateDirectories: true)
+        let server = try ControlServer(path: deep + "/control.sock") { _, _ in
+            CommandAnswer(status: 4)
+        }
+        defer { server.close() }
+        let client = ControlClient(path: deep + "/control.sock")
+        #expect(try client.run(["a"], inputs: [:], secondsMax: 10)?.status == 4)
+    }
+
+    @Test("What is no command is hung up on, and the next caller is served")
+    func garbage() throws {
+        let path = folder.path("control.sock")
+        let server = try ControlServer(path: path) { _, _ in CommandAnswer(status: 5) }
+        defer { server.close() }
+        for frame in ["", "{", "[]", #"{"arguments":[1],"inputs":{}}"#, #"{"arguments":["a"]}"#] {
+            let socket = try LocalSocket.connect(to: path)
+            try socket.send(Array(frame.utf8))
+            #expect(throws: LocalSocket.Failure.closed) { try socket.receive() }
+        }
+        let tooLong = try LocalSocket.connect(to: path)
+        let length: [UInt8] = [0xff, 0xff, 0xff, 0xff]
+        _ = length.withUnsafeBytes { write(tooLong.descriptor, $0.baseAddress, 4) }
+        #expect(throws: LocalSocket.Failure.closed) { try tooLong.receive() }
+        let answer = try ControlClient(path: path).run(["a"], inputs: [:], secondsMax: 10)
+        #expect(answer?.status == 5)
+    }
+
+    @Test("Commands run side by side, so that a long one keeps none waiting")
+    func concurrent() throws {
+        let path = folder.path("control.sock")
+        let release = DispatchSemaphore(value: 0)
+        let started = DispatchSemaphore(value: 0)
+        let server = try ControlServer(path: path) { arguments, _ in
+            if arguments == ["long"] {
+                started.signal()
+                release.wait()
+            }
+            return CommandAnswer(status: 0, output: Array(arguments.joined().utf8))
+        }
+        defer { server.close() }
+        let ended = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async {
+            let answer = try? ControlClient(path: path).run(["long"], inputs: [:], secondsMax: 30)
+            #expect(answer?.output == Array("long".utf8))
+            ended.signal()
+        }
+        started.wait()
+        let short = try ControlClient(path: path).run(["short"], inputs: [:], secondsMax: 10)
+        #expect(short?.output == Array("short".utf8))
+        release.signal()
+        ended.wait()
+    }
+}

@@ -1,0 +1,114 @@
+import CloudModel
+import Foundation
+import Testing
+import WebServices
+
+@testable import Server
+
+@Suite("The log")
+struct OperatingLogTests {
+    /// A pipe whose reading end is this test's own.
+    private final class Sink {
+        let pipe = Pipe()
+        var descriptor: Int32 { pipe.fileHandleForWriting.fileDescriptor }
+
+        func lines() -> [String] {
+            pipe.fileHandleForWriting.closeFile()
+            let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            return text.split(separator: "\n").map(String.init)
+        }
+    }
+
+    private let clock = Clock { 1_795_248_000_123 }
+
+    @Test("An event is one line of JSON with its time, level, message and fields")
+    func eventIsOneLine() throws {
+        let sink = Sink()
+        let log = Log(format: .json, descriptor: sink.descriptor, clock: clock)
+        log.warning(
+            "odd thing",
+            [
+                ("text", .text("a\"b\n\u{7f}\u{9b}é\u{2028}")), ("count", .number(-7)),
+                ("flag", .flag(true)), ("milliseconds", .microseconds(1_234_005)),
+            ])
+        #expect(log.flush())
+        let lines = sink.lines()
+        #expect(lines.count == 1)
+        #expect(
+            lines.first
+                == #"{"time":"2026-11-21T08:00:00.123Z","level":"warning","message":"odd thing","#
+                + #""text":"a\"b\n\u007f\u009bé\#u{2028}","count":-7,"flag":true,"#
+                + #""milliseconds":1234.005}"#)
+        let object = try JSONSerialization.jsonObject(with: Data((lines.first ?? "").utf8))
+        #expect((object as? [String: Any])?["text"] as? String == "a\"b\n\u{7f}\u{9b}é\u{2028}")
+    }
+
+    @Test("The text format quotes whatever is not one plain word")
+    func textFormat() {
+        let sink = Sink()
+        let log = Log(format: .text, descriptor: sink.descriptor, clock: clock)
+        log.info("thing", [("a", .text("plain")), ("b", .text("two words\u{1b}[0m")), ("c", .text(""))])
+        log.flush()
+        #expect(
+            sink.lines() == [
+                #"2026-11-21T08:00:00.123Z info thing a=plain b="two words\u001b[0m" c="""#
+            ])
+    }
+
+    @Test("A request line carries what the operator needs")
+    func requestLine() throws {
+        let sink = Sink()
+        let log = Log(format: .json, descriptor: sink.descriptor, clock: clock)
+        let recorder = RequestRecorder(metrics: Metrics(version: "1", startedAt: 0), log: log)
+        let user = try #require(UserRecordName("_0123456789abcdef0123456789abcdef"))
+        recorder.observe(
+            RequestObservation(
+                requestID: "r-1", operation: "records/modify", container: "iCloud.a",
+                environment: .development, database: .private, userRecordName: user, keyID: "k",
+                status: 503, code: .tryAgainLater, bytesIn: 10, bytesOut: 20,
+                durationNanoseconds: 1_500_000, loop: 0, failure: "disk"))
+        log.flush()
+        #expect(
+            sink.lines().map { $0.replacing("\"time\":\"2026-11-21T08:00:00.123Z\",", with: "") } == [
+                #"{"level":"error","message":"request failed inside","request":"r-1","#
+                    + #""failure":"disk"}"#,
+                #"{"level":"info","message":"request","request":"r-1","#
+                    + #""operation":"records/modify","container":"iCloud.a","#
+                    + #""environment":"development","database":"private","#
+                    + #""user":"_0123456789abcdef0123456789abcdef","keyID":"k","status":503,"#
+                    + #""code":"TRY_AGAIN_LATER","bytesIn":10,"bytesOut":20,"#
+                    + #""milliseconds":1.500}"#,
+            ])
+    }
+
+    @Test("A log that nobody reads holds up nobody, and says how many lines it dropped")
+    func slowReader() throws {
+        let sink = Sink()
+        let log = Log(
+            format: .json, descriptor: sink.descriptor, clock: clock, bufferBytesMax: 10_000)
+        // More than the pipe and the buffer take together.
+        for number in 0..<5_000 { log.info("event", [("number", .number(Int64(number)))]) }
+        #expect(log.droppedCount > 0)
+        #expect(!log.flush(withinSeconds: 0.01))
+        var text = ""
+        while !text.contains("log lines dropped") {
+            text += String(
+                decoding: sink.pipe.fileHandleForReading.availableData, as: UTF8.self)
+        }
+        #expect(log.flush())
+        text += sink.lines().joined(separator: "\n")
+        let lines = text.split(separator: "\n").filter { $0.contains("\"message\":\"event\"") }
+        #expect(lines.count + log.droppedCount == 5_000)
+    }
+
+    @Test(
+        "Times are written as RFC 3339 in UTC",
+        arguments: [
+            (0, "1970-01-01T00:00:00.000Z"), (951_782_400_000, "2000-02-29T00:00:00.000Z"),
+            (-1, "1969-12-31T23:59:59.999Z"), (4_107_542_399_999, "2100-02-28T23:59:59.999Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
+        ])
+    func timestamps(time: Int64, text: String) {
+        #expect(Timestamp(time).text == text)
+    }
+}

@@ -1,0 +1,122 @@
+import CloudModel
+import HTTP
+import Testing
+import WebServices
+
+@testable import Server
+
+@Suite("Metrics")
+struct OperatingMetricsTests {
+    private func page(_ metrics: Metrics) -> [String] {
+        String(decoding: metrics.page(), as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    @Test("Requests are counted by operation, database, status and code")
+    func requests() {
+        let metrics = Metrics(version: "9.9", startedAt: 5_000)
+        for loop in 0..<3 {
+            metrics.record(
+                RequestObservation(
+                    requestID: "", operation: "records/lookup", database: .private, status: 200,
+                    bytesIn: 10, bytesOut: 100, durationNanoseconds: 200_000, loop: loop))
+        }
+        metrics.record(
+            RequestObservation(
+                requestID: "", operation: "records/modify", database: .public, status: 503,
+                code: .tryAgainLater, durationNanoseconds: 20_000_000_000))
+        let lines = page(metrics)
+        let name = "lenticular_requests_total"
+        #expect(
+            lines.contains(
+                #"\#(name){operation="records/lookup",database="private",status="200",code=""} 3"#))
+        #expect(
+            lines.contains(
+                #"\#(name){operation="records/modify",database="public",status="503","#
+                    + #"code="TRY_AGAIN_LATER"} 1"#))
+        let seconds = "lenticular_request_duration_seconds"
+        #expect(lines.contains(#"\#(seconds)_bucket{operation="records/lookup",le="0.0001"} 0"#))
+        #expect(lines.contains(#"\#(seconds)_bucket{operation="records/lookup",le="0.00025"} 3"#))
+        #expect(lines.contains(#"\#(seconds)_bucket{operation="records/lookup",le="+Inf"} 3"#))
+        #expect(lines.contains(#"\#(seconds)_bucket{operation="records/modify",le="10"} 0"#))
+        #expect(lines.contains(#"\#(seconds)_count{operation="records/modify"} 1"#))
+        #expect(lines.contains("lenticular_request_body_bytes_total 30"))
+        #expect(lines.contains("lenticular_response_body_bytes_total 300"))
+        #expect(lines.contains(#"lenticular_build_info{version="9.9"} 1"#))
+        #expect(lines.contains("process_start_time_seconds 5"))
+        #expect(lines.contains { $0.hasPrefix("process_open_fds ") })
+    }
+
+    @Test("Every line of the page is a comment or a sample, and every sample has its type")
+    func pageIsWellFormed() {
+        let metrics = Metrics(version: "1\"\\\n", startedAt: 0)
+        metrics.gauge("lenticular_connections", "Open connections.") { 12 }
+        metrics.counter("lenticular_things_total", "Things.") { 1.5 }
+        metrics.record(RequestObservation(requestID: "", status: 404))
+        var types: [String: String] = [:]
+        for line in page(metrics) {
+            if line.hasPrefix("# HELP ") { continue }
+            let words = line.split(separator: " ")
+            if line.hasPrefix("# TYPE ") {
+                types[String(words[2])] = String(words[3])
+                continue
+            }
+            let name = String(line.prefix { $0 != "{" && $0 != " " })
+            let family = ["_bucket", "_sum", "_count"].first { name.hasSuffix($0) }.map {
+                String(name.dropLast($0.count))
+            }
+            #expect(types[name] != nil || family.flatMap { types[$0] } == "histogram", "\(line)")
+            #expect(words.last.flatMap { Double($0) } != nil || line.hasSuffix("+Inf"), "\(line)")
+        }
+        #expect(types["lenticular_connections"] == "gauge")
+        #expect(types["lenticular_things_total"] == "counter")
+    }
+
+    @Test("Requests outside the route table make one series, and series are bounded")
+    func cardinality() {
+        let metrics = Metrics(version: "1", startedAt: 0)
+        let before = page(metrics).count
+        for status in 0..<10_000 {
+            metrics.record(RequestObservation(requestID: "", status: 404, loop: status))
+        }
+        // A count, a histogram of 17 buckets with its sum and count.
+        #expect(page(metrics).count - before <= 20)
+        for number in 0..<(RequestCounts.seriesCountMax * 2) {
+            metrics.record(RequestObservation(requestID: "", operation: "o\(number)", status: 200))
+        }
+        let count = page(metrics).count { $0.hasPrefix("lenticular_requests_total{") }
+        #expect(count <= RequestCounts.seriesCountMax + 2)
+        #expect(page(metrics).contains { $0.contains(#"operation="overflow""#) })
+    }
+
+    private func request(
+        _ peer: Peer, _ headers: [(name: String, value: String)] = []
+    ) -> HTTPRequest {
+        HTTPRequest(
+            id: "", method: .get, target: Array("/metrics".utf8), headers: HTTPHeaders(headers),
+            body: [], peer: peer, loop: 0)
+    }
+
+    @Test("The page is for this machine, or for whoever bears the token")
+    func access() {
+        let near = Peer(address: "127.0.0.1", isLoopback: true, isTLS: false)
+        let far = Peer(address: "192.0.2.1", isLoopback: false, isTLS: true)
+        let closed = MetricsAccess(token: nil)
+        let open = MetricsAccess(token: "s3cret")
+        #expect(closed.decide(request(near)) == .granted)
+        #expect(closed.decide(request(far)) == .hidden)
+        #expect(MetricsAccess(token: "").decide(request(far)) == .hidden)
+        #expect(
+            MetricsAccess(token: "").decide(request(far, [("Authorization", "Bearer ")])) == .hidden)
+        for name in ["Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Real-IP", "Via"] {
+            #expect(closed.decide(request(near, [(name, "x")])) == .hidden)
+            #expect(open.decide(request(near, [(name, "x")])) == .unauthorized)
+        }
+        #expect(open.decide(request(near)) == .granted)
+        #expect(open.decide(request(far)) == .unauthorized)
+        #expect(open.decide(request(far, [("Authorization", "Bearer s3cret")])) == .granted)
+        #expect(open.decide(request(far, [("Authorization", "bearer s3cret")])) == .granted)
+        for wrong in ["Bearer s3cre", "Bearer s3cret1", "s3cret", "Basic s3cret", "Bearer "] {
+            #expect(open.decide(request(far, [("Authorization", wrong)])) == .unauthorized)
+        }
+    }
+}
