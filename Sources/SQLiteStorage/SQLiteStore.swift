@@ -119,7 +119,7 @@ private struct Opened {
     let group: GroupState
 
     init(_ connection: Connection, random: (Int) -> [UInt8]) throws {
-        try Migrator(StoreFile.migrations).run(connection)
+        try Migrator(StoreFile.migrations).migrate(connection)
         let properties = StoreProperties(connection)
         try properties.makeMissing(random: random)
         identity = try properties.identity()

@@ -35,7 +35,7 @@ struct StoreProperties {
         try connection.execute("BEGIN IMMEDIATE")
         try set(Self.incarnationKey) { $0.bind(Self.incarnation(random), at: 2) }
         try set(Self.tokenKeyKey) { $0.bind(random(32), at: 2) }
-        try set(GroupState.reservationKey) { $0.bind(0, at: 2) }
+        try set(GroupState.reservationKey) { $0.bind(Int64(0), at: 2) }
         let owner = try connection.prepare(
             "INSERT INTO owners (id, record_name, account) VALUES (0, ?1, '')")
         owner.bind(UserRecordName.publicOwner.text, at: 1)
