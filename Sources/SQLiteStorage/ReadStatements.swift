@@ -9,6 +9,7 @@ struct ReadStatements {
     let zoneByName: Statement
     let livingZones: Statement
     let changedZones: Statement
+    let lastChange: Statement
     let headByName: Statement
     let versionByKey: Statement
     let versionsAscending: Statement
@@ -28,6 +29,8 @@ struct ReadStatements {
             "\(zone) FROM zones WHERE owner = ?1 AND deleted_at IS NULL ORDER BY name")
         changedZones = try connection.prepare(
             "\(zone) FROM zones WHERE owner = ?1 AND changed > ?2 ORDER BY changed LIMIT ?3")
+        lastChange = try connection.prepare(
+            "SELECT coalesce(max(changed), 0) FROM zones WHERE owner = ?1")
         headByName = try connection.prepare(
             "SELECT id, position FROM heads WHERE zone = ?1 AND name = ?2")
         let version = "SELECT record, record_type, flags, body, key FROM versions WHERE"

@@ -77,6 +77,13 @@ class SQLiteSnapshot: StoreSnapshot {
         return try Self.zones(statement)
     }
 
+    func lastChange(of owner: OwnerNumber) throws -> Position {
+        let statement = statements.lastChange
+        defer { statement.reset() }
+        statement.bind(owner.value, at: 1)
+        return try statement.step() ? statement.int64(0) : 0
+    }
+
     func head(of name: RecordName, in zone: ZoneNumber) throws -> StoredHead? {
         let statement = statements.headByName
         defer { statement.reset() }
@@ -121,7 +128,8 @@ class SQLiteSnapshot: StoreSnapshot {
         defer { statement.reset() }
         statement.bind(zone.value, at: 1)
         statement.bind(target.text, at: 2)
-        let kinds: ClosedRange<LinkKind> = needing ? .validate ... .parent : .deleteSelf ... .deleteSelf
+        let kinds: ClosedRange<LinkKind> =
+            needing ? .validate ... .parent : .deleteSelf ... .deleteSelf
         statement.bind(kinds.lowerBound.rawValue, at: 3)
         statement.bind(kinds.upperBound.rawValue, at: 4)
         statement.bind(Int64(limit), at: 5)

@@ -182,6 +182,10 @@ extension SQLiteTransaction {
         try snapshot.zones(of: owner, changedAfter: changedAfter, limit: limit)
     }
 
+    func lastChange(of owner: OwnerNumber) throws -> Position {
+        try snapshot.lastChange(of: owner)
+    }
+
     func head(of name: RecordName, in zone: ZoneNumber) throws -> StoredHead? {
         try snapshot.head(of: name, in: zone)
     }

@@ -20,6 +20,9 @@ package protocol StoreSnapshot: AnyObject {
     /// The database feed: zones alive and deleted, by the position of their last change.
     func zones(of owner: OwnerNumber, changedAfter: Position, limit: Int) throws -> [StoredZone]
 
+    /// The position of the last change in any of the owner's zones; 0 for none.
+    func lastChange(of owner: OwnerNumber) throws -> Position
+
     /// Where that name stands, deleted or not; nil if it has never been or is collected.
     func head(of name: RecordName, in zone: ZoneNumber) throws -> StoredHead?
 
@@ -37,7 +40,9 @@ package protocol StoreSnapshot: AnyObject {
     /// The records that refer to a name by links, at most `limit` of them.
     ///
     /// - Parameter needing: those that need the target to exist; else those that go with it.
-    func sources(of target: RecordName, in zone: ZoneNumber, needing: Bool, limit: Int) throws
+    func sources(
+        of target: RecordName, in zone: ZoneNumber, needing: Bool, limit: Int
+    ) throws
         -> [LinkSource]
 }
 

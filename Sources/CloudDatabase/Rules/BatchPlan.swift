@@ -134,7 +134,9 @@ final class BatchPlan {
         return .save(try save(operation, over: isAlive ? former : nil))
     }
 
-    private func save(_ operation: RecordOperation, over former: FormerRecord?) throws
+    private func save(
+        _ operation: RecordOperation, over former: FormerRecord?
+    ) throws
         -> PlannedSave
     {
         let kept = try former?.kept()

@@ -14,7 +14,9 @@ struct SchemaCheck {
         _ fields: EncodedFields, of type: RecordTypeName, to schema: inout Schema
     ) throws(Fault) -> EncodedFields {
         guard type != .users else {
-            throw Fault(.accessDenied, "CREATE operation not permitted: Users records are made by the server")
+            throw Fault(
+                .accessDenied,
+                "CREATE operation not permitted: Users records are made by the server")
         }
         var known = schema.types[type] ?? Schema.RecordType(number: 0, fields: [:])
         if schema.types[type] == nil { try checkRoom(forType: type, in: schema) }
@@ -24,7 +26,8 @@ struct SchemaCheck {
             guard let given = field.type else { continue }
             if given.isEncrypted, scope == .public {
                 throw .badRequest(
-                    "encrypted fields are not supported in the public database: '\(field.name.text)'")
+                    "encrypted fields are not supported in the public database: '\(field.name.text)'"
+                )
             }
             guard let expected = known.fields[field.name] else {
                 try checkRoom(for: field, given, in: type, known)
@@ -76,7 +79,8 @@ struct SchemaCheck {
         }
     }
 
-    private static func mismatch(_ name: FieldName, expected: FieldType, given: FieldType) -> Fault {
+    private static func mismatch(_ name: FieldName, expected: FieldType, given: FieldType) -> Fault
+    {
         if given.isEncrypted, !expected.isEncrypted {
             return .badRequest(
                 "Attempt to save encrypted data in non encrypted field type: '\(name.text)' is "

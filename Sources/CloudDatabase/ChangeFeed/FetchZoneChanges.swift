@@ -1,0 +1,175 @@
+import CloudModel
+import Cryptography
+import JSON
+import Storage
+
+/// Reads pages of zone feeds (web-services.md §4.6, rulings.md 27-31).
+///
+/// The feed holds each record once, at its last change. A page ends at its count, at the answer's
+/// bytes, or after `ServiceLimits.feedRowsPerPageMax` rows.
+package struct FetchZoneChanges {
+    private let database: Database
+    private let tokens: SyncTokens
+    private let snapshot: any StoreSnapshot
+
+    /// - Parameters:
+    ///   - key: prepared from the store's token key.
+    /// - Throws: `Fault` BAD_REQUEST in the public database, which has no feed.
+    package init(
+        _ database: Database, key: HMACSHA256, snapshot: any StoreSnapshot
+    ) throws(Fault) {
+        try database.refuse(unless: database.scope != .public)
+        self.database = database
+        self.tokens = SyncTokens(database, key: key)
+        self.snapshot = snapshot
+    }
+
+    /// Appends one page's records, joined by commas, to an answer.
+    ///
+    /// - Parameter budget: what the answer may still take; at least one record is shown while it is
+    ///   not used up.
+    /// - Throws: `Fault` for the zone: ZONE_NOT_FOUND, BAD_REQUEST for a default zone or a bad token.
+    package func append(
+        _ request: ZoneChangesRequest, to writer: inout JSONWriter, budget: inout PageBudget
+    ) throws -> ZoneChangesPage {
+        try database.check(request.zone)
+        guard !request.zone.name.isDefault else {
+            throw Fault.badRequest("cannot get changes in default zone")
+        }
+        guard let zone = try database.zone(request.zone, snapshot) else {
+            throw Fault.zoneNotFound
+        }
+        let start = try start(request, in: zone)
+        guard budget.bytes > 0 else {
+            let unmoved = tokens.token(
+                .zone, zone: zone, position: start.position, cursor: start.cursor)
+            return ZoneChangesPage(syncToken: unmoved, moreComing: true)
+        }
+        return request.newestFirst
+            ? try appendNewestFirst(request, zone, start, &writer, &budget)
+            : try appendOldestFirst(request, zone, start, &writer, &budget)
+    }
+
+    private func start(_ request: ZoneChangesRequest, in zone: StoredZone) throws -> SyncToken {
+        if let text = request.syncToken, !text.isEmpty {
+            return try tokens.read(text, .zone, zone: zone, wholeAfter: zone.wholeAfter)
+        }
+        return SyncToken(
+            feed: .zone, incarnation: database.storage.identity.incarnation, zone: zone.number,
+            place: 0, position: 0, cursor: .first(through: zone.changed))
+    }
+
+    private func appendOldestFirst(
+        _ request: ZoneChangesRequest, _ zone: StoredZone, _ start: SyncToken,
+        _ writer: inout JSONWriter, _ budget: inout PageBudget
+    ) throws -> ZoneChangesPage {
+        var page = Page(request, database: database, budget: budget.bytes)
+        let unseenThrough: Position =
+            switch start.cursor {
+            case .none: 0
+            case .first(let through): through
+            // A client that turns round in the middle begins again where it began.
+            case .reverse(_, let until): start.position == 0 ? until : 0
+            }
+        var position = max(start.position, zone.created)
+        var more = false
+        if position < zone.changed {
+            try snapshot.versions(
+                in: zone.number, after: start.position, through: zone.changed, newestFirst: false
+            ) { version in
+                guard page.hasRoom(for: version) else {
+                    more = true
+                    return false
+                }
+                try page.append(version, skipsDeletionsThrough: unseenThrough, to: &writer)
+                position = version.position
+                return true
+            }
+            if !more { position = zone.changed }
+        }
+        budget.bytes = page.bytesLeft
+        let cursor: SyncToken.Cursor =
+            more && position < unseenThrough ? .first(through: unseenThrough) : .none
+        return ZoneChangesPage(
+            syncToken: tokens.token(.zone, zone: zone, position: position, cursor: cursor),
+            moreComing: more)
+    }
+
+    private func appendNewestFirst(
+        _ request: ZoneChangesRequest, _ zone: StoredZone, _ start: SyncToken,
+        _ writer: inout JSONWriter, _ budget: inout PageBudget
+    ) throws -> ZoneChangesPage {
+        var page = Page(request, database: database, budget: budget.bytes)
+        var (before, until) = (zone.changed + 1, zone.changed)
+        var unseenThrough = start.position == 0 ? zone.changed : 0
+        if case .reverse(let first, let second) = start.cursor { (before, until) = (first, second) }
+        if case .first(let through) = start.cursor { unseenThrough = through }
+        var more = false
+        try snapshot.versions(
+            in: zone.number, after: start.position, through: before - 1, newestFirst: true
+        ) { version in
+            guard page.hasRoom(for: version) else {
+                more = true
+                return false
+            }
+            try page.append(version, skipsDeletionsThrough: unseenThrough, to: &writer)
+            before = version.position
+            return true
+        }
+        budget.bytes = page.bytesLeft
+        let token =
+            more
+            ? tokens.token(
+                .zone, zone: zone, position: start.position,
+                cursor: .reverse(before: before, until: until))
+            : tokens.token(.zone, zone: zone, position: max(until, start.position))
+        return ZoneChangesPage(syncToken: token, moreComing: more)
+    }
+}
+
+/// One page being filled.
+private struct Page {
+    private let request: ZoneChangesRequest
+    private let types: Set<Int64>?
+    private var recordsLeft: Int
+    private var rowsLeft: Int
+    private(set) var bytesLeft: Int
+    private var isEmpty = true
+
+    init(_ request: ZoneChangesRequest, database: Database, budget: Int) {
+        self.request = request
+        let limits = database.limits
+        recordsLeft = min(request.resultsLimit, limits.recordsPerResponseMax)
+        rowsLeft = max(limits.feedRowsPerPageMax, recordsLeft)
+        bytesLeft = budget
+        types = request.recordTypes.map { wanted in
+            let known = database.storage.schema.types
+            return Set(wanted.compactMap { RecordTypeName($0) }.compactMap { known[$0]?.number })
+        }
+    }
+
+    func hasRoom(for version: StoredVersion) -> Bool {
+        recordsLeft > 0 && rowsLeft > 0 && (isEmpty || version.body.count < bytesLeft)
+    }
+
+    mutating func append(
+        _ version: StoredVersion, skipsDeletionsThrough unseen: Position,
+        to writer: inout JSONWriter
+    ) throws {
+        rowsLeft -= 1
+        if version.flags.contains(.tombstone) {
+            if version.position <= unseen { return }
+        } else if let types, !types.contains(version.type) {
+            return
+        }
+        if !isEmpty { writer.raw(",") }
+        isEmpty = false
+        recordsLeft -= 1
+        bytesLeft -= version.body.count + 1
+        if version.flags.contains(.tombstone) {
+            writer.raw(version.body)
+        } else {
+            try request.rendering.append(version.body, to: &writer)
+        }
+    }
+}

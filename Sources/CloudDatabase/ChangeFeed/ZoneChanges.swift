@@ -1,0 +1,40 @@
+import CloudModel
+
+/// What one page of a zone's feed is asked for (web-services.md §4.6).
+package struct ZoneChangesRequest: Sendable {
+    package var zone: ZoneID
+    /// Nil or empty for the zone's beginning.
+    package var syncToken: String?
+    /// Records in the page; capped at `ServiceLimits.recordsPerResponseMax`.
+    package var resultsLimit: Int
+    /// Nil for all types; deletions are shown in any case.
+    package var recordTypes: Set<String>?
+    package var newestFirst: Bool
+    package var rendering: RecordRendering
+
+    package init(
+        zone: ZoneID, syncToken: String? = nil, resultsLimit: Int,
+        recordTypes: Set<String>? = nil, newestFirst: Bool = false,
+        rendering: RecordRendering = .whole
+    ) {
+        self.zone = zone
+        self.syncToken = syncToken
+        self.resultsLimit = resultsLimit
+        self.recordTypes = recordTypes
+        self.newestFirst = newestFirst
+        self.rendering = rendering
+    }
+}
+
+/// How a page ended.
+package struct ZoneChangesPage: Sendable {
+    package let syncToken: String
+    package let moreComing: Bool
+}
+
+/// How much an answer may still take; shared by the zones of one request.
+package struct PageBudget: Sendable {
+    package var bytes: Int
+
+    package init(bytes: Int) { self.bytes = bytes }
+}

@@ -1,0 +1,45 @@
+import CloudModel
+import Cryptography
+import JSON
+import Storage
+
+/// Reads zones: all of a database, or some by name (web-services.md §4.7, §4.8).
+package struct ListZones {
+    private let database: Database
+    private let tokens: SyncTokens
+    private let snapshot: any StoreSnapshot
+
+    package init(_ database: Database, key: HMACSHA256, snapshot: any StoreSnapshot) {
+        self.database = database
+        self.tokens = SyncTokens(database, key: key)
+        self.snapshot = snapshot
+    }
+
+    /// Appends every zone, joined by commas: the default zone first, then the others by name.
+    package func appendAll(to writer: inout JSONWriter) throws {
+        guard database.scope != .shared else { return }
+        append(nil, to: &writer)
+        guard database.scope == .private, let owner = try database.owner(snapshot) else { return }
+        for zone in try snapshot.zones(of: owner.number) where !zone.name.isDefault {
+            writer.raw(",")
+            append(zone, to: &writer)
+        }
+    }
+
+    /// Appends one zone.
+    ///
+    /// - Throws: `Fault` for the zone: ZONE_NOT_FOUND, or BAD_REQUEST for another owner's.
+    package func append(_ id: ZoneID, to writer: inout JSONWriter) throws {
+        append(try database.zone(id, snapshot), to: &writer)
+    }
+
+    /// Nil is the default zone, written to or not.
+    private func append(_ zone: StoredZone?, to writer: inout JSONWriter) {
+        let name = zone?.name ?? .defaultZone
+        let token =
+            name.isDefault
+            ? nil : zone.map { tokens.token(.zone, zone: $0, position: $0.changed) }
+        ZoneJSON.append(
+            ListedZone(name: name, owner: database.ownerRecordName, syncToken: token), to: &writer)
+    }
+}

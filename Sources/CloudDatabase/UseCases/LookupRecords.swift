@@ -1,0 +1,52 @@
+import CloudModel
+import JSON
+import Storage
+
+/// Reads records by name (web-services.md §4.3).
+package struct LookupRecords: Sendable {
+    /// One record asked for.
+    package struct Item: Sendable {
+        package let name: String
+        package let rendering: RecordRendering
+
+        package init(name: String, rendering: RecordRendering) {
+            self.name = name
+            self.rendering = rendering
+        }
+    }
+
+    package let database: Database
+    package let zone: ZoneID
+
+    package init(in zone: ZoneID, of database: Database) throws(Fault) {
+        try database.check(zone)
+        self.database = database
+        self.zone = zone
+    }
+
+    /// Finds the zone in a snapshot, once for all items.
+    ///
+    /// - Returns: nil for a default zone that nobody has written to.
+    /// - Throws: `Fault` ZONE_NOT_FOUND.
+    package func open(_ snapshot: any StoreSnapshot) throws -> StoredZone? {
+        try database.zone(zone, snapshot)
+    }
+
+    /// Appends one record.
+    ///
+    /// - Returns: whether it was found; a deleted record is not.
+    package func append(
+        _ item: Item, of zone: StoredZone?, from snapshot: any StoreSnapshot,
+        to writer: inout JSONWriter
+    ) throws -> Bool {
+        guard let zone, let name = RecordName(item.name),
+            let head = try snapshot.head(of: name, in: zone.number)
+        else { return false }
+        let found = try snapshot.version(at: head.position, in: zone.number) { version in
+            guard !version.flags.contains(.tombstone) else { return false }
+            try item.rendering.append(version.body, to: &writer)
+            return true
+        }
+        return found ?? false
+    }
+}

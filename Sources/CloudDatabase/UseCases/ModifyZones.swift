@@ -1,0 +1,109 @@
+import CloudModel
+import Cryptography
+import JSON
+import Storage
+
+/// Makes and deletes zones of a private database (web-services.md §4.9, rulings.md 25).
+///
+/// Every operation is tried, in order; one that fails leaves the others.
+package struct ModifyZones: Sendable {
+    /// One operation on one zone.
+    package struct Operation: Sendable {
+        package enum Kind: String, Sendable, CaseIterable { case create, delete }
+
+        package let kind: Kind
+        package let zone: ZoneID
+
+        package init(kind: Kind, zone: ZoneID) {
+            self.kind = kind
+            self.zone = zone
+        }
+    }
+
+    /// What became of one operation: the answer's item, or the fault.
+    package typealias Outcome = Result<[UInt8], Fault>
+
+    private let database: Database
+    private let operations: [Operation]
+    private let tokens: SyncTokens
+
+    /// - Throws: `Fault` BAD_REQUEST outside the private database or for too many operations.
+    package init(_ operations: [Operation], in database: Database, key: HMACSHA256) throws(Fault) {
+        try database.refuse(unless: database.scope == .private)
+        let most = database.limits.operationsPerRequestMax
+        guard operations.count <= most else {
+            throw .badRequest(
+                "operations: \(operations.count) given; the limit is \(most) "
+                    + "(limits.operationsPerRequestMax)")
+        }
+        self.database = database
+        self.operations = operations
+        self.tokens = SyncTokens(database, key: key)
+    }
+
+    /// Runs the operations in the next group of the writer.
+    ///
+    /// - Parameter completion: gets one outcome an operation, in order; success means on disk.
+    package func run(completion: @escaping @Sendable (Result<[Outcome], any Error>) -> Void) {
+        let frees = operations.allSatisfy { $0.kind == .delete }
+        let apply = self
+        database.storage.write(
+            cost: operations.count, frees: frees,
+            { transaction in
+                try apply.operations.map { operation in
+                    do {
+                        return .success(try apply.apply(operation, transaction))
+                    } catch let fault as Fault {
+                        return .failure(fault)
+                    }
+                }
+            }, completion: completion)
+    }
+
+    private func apply(
+        _ operation: Operation, _ transaction: any StoreTransaction
+    ) throws -> [UInt8] {
+        try database.check(operation.zone)
+        guard !operation.zone.name.isDefault else {
+            throw Fault.badRequest("zoneID: the default zone can be neither made nor deleted")
+        }
+        switch operation.kind {
+        case .create: return try create(operation.zone.name, transaction)
+        case .delete:
+            guard let zone = try database.zone(operation.zone, transaction) else {
+                throw Fault.zoneNotFound
+            }
+            try transaction.deleteZone(zone)
+            var writer = JSONWriter(reserving: 160)
+            writer.raw("{\"zoneID\":")
+            writer.raw(ZoneJSON.identifier(zone.name, owner: database.ownerRecordName))
+            writer.raw(",\"deleted\":true}")
+            return writer.bytes
+        }
+    }
+
+    private func create(_ name: ZoneName, _ transaction: any StoreTransaction) throws -> [UInt8] {
+        let owner =
+            try database.owner(transaction)
+            ?? transaction.makeOwner(database.ownerRecordName, account: database.caller.account)
+        let zone =
+            try transaction.zone(named: name, of: owner.number) ?? make(name, owner, transaction)
+        var writer = JSONWriter(reserving: 320)
+        ZoneJSON.append(
+            ListedZone(
+                name: name, owner: database.ownerRecordName,
+                syncToken: tokens.token(.zone, zone: zone, position: zone.changed)), to: &writer)
+        return writer.bytes
+    }
+
+    private func make(
+        _ name: ZoneName, _ owner: StoredOwner, _ transaction: any StoreTransaction
+    ) throws -> StoredZone {
+        let most = database.limits.zonesPerUserMax
+        guard try transaction.zones(of: owner.number).count < most else {
+            throw Fault.badRequest(
+                "zoneID: a database has at most \(most) zones (limits.zonesPerUserMax)")
+        }
+        return try transaction.makeZone(named: name, of: owner.number)
+    }
+}
