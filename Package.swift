@@ -54,7 +54,9 @@ let package = Package(
         tests(of: "SQLiteTests", ["SQLite"]),
         tests(of: "CryptographyTests", ["Cryptography"]),
         tests(of: "ConfigurationTests", ["Configuration"]),
-        tests(of: "AccountsTests", ["Accounts", "SQLiteStorage", "Storage", "CloudModel"]),
+        tests(
+            of: "AccountsTests",
+            ["Accounts", "SQLiteStorage", "Storage", "CloudModel", "Cryptography"]),
         tests(
             of: "CloudDatabaseTests",
             ["CloudDatabase", "SQLiteStorage", "Storage", "CloudModel", "JSON"]),
