@@ -79,6 +79,21 @@ enum FileSystem {
         return names.sorted()
     }
 
+    /// The size of a file; 0 when there is none.
+    static func size(of path: String) -> Int64 {
+        var status = stat()
+        return lstat(path, &status) == 0 ? Int64(status.st_size) : 0
+    }
+
+    /// Removes a file or folder with everything in it, if it is there; follows no links.
+    static func removeTree(_ path: String) throws(CommandFailure) {
+        guard let kind = try kind(of: path) else { return }
+        if kind == .folder {
+            for name in try names(in: path) { try removeTree("\(path)/\(name)") }
+        }
+        if remove(path) != 0 { throw failure("remove", path) }
+    }
+
     /// Removes a file, if it is there; for what is only in the way.
     static func removeFile(_ path: String) { unlink(path) }
 

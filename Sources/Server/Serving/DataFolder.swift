@@ -1,41 +1,58 @@
 import CloudModel
 import Cryptography
+import SQLite
 import SQLiteStorage
 import Storage
+import Synchronization
 
 /// The folder that holds everything the server keeps, opened by the one process that may change it.
 package final class DataFolder: Sendable {
     package let path: String
     package let configuration: ServerConfiguration
     package let catalog: SQLiteCatalog
+    package let stores: Stores
     package let clock: Clock
     package let random: RandomSource
-    private let lock: FolderLock
+    private let lock: Mutex<FileLock?>
 
     private init(
-        path: String, configuration: ServerConfiguration, lock: FolderLock,
-        surroundings: Surroundings
+        path: String, configuration: ServerConfiguration, lock: FileLock,
+        surroundings: Surroundings, onIndeterminate: @escaping @Sendable (String) -> Void
     ) throws {
         self.path = path
         self.configuration = configuration
-        self.lock = lock
+        self.lock = Mutex(lock)
         clock = surroundings.clock
-        random = surroundings.random
+        let random = surroundings.random
+        self.random = random
         catalog = try SQLiteCatalog(path: Self.catalogPath(in: path))
+        var options = SQLiteStore.Options(clock: clock, random: { random.bytes($0) })
+        options.loopCount = configuration.loopCount
+        stores = Stores(
+            folder: path, catalog: catalog, options: options, onIndeterminate: onIndeterminate)
     }
 
     /// Makes the folder when there is none, and takes its lock.
     ///
+    /// - Parameter onIndeterminate: called when a commit's outcome is unknown; the process must end.
     /// - Returns: nil while another process holds it.
     /// - Throws: `CommandFailure`, and what the databases report.
     package static func open(
-        _ path: String, configuration: ServerConfiguration, surroundings: Surroundings
+        _ path: String, configuration: ServerConfiguration, surroundings: Surroundings,
+        onIndeterminate: @escaping @Sendable (String) -> Void
     ) throws -> DataFolder? {
         try FileSystem.makeFolder(path)
         try FileSystem.setMode(0o700, of: path)
-        guard let lock = try FolderLock.take(in: path) else { return nil }
-        return try DataFolder(
-            path: path, configuration: configuration, lock: lock, surroundings: surroundings)
+        do {
+            let lock = try FileLock(path: "\(path)/lock")
+            return try DataFolder(
+                path: path, configuration: configuration, lock: lock, surroundings: surroundings,
+                onIndeterminate: onIndeterminate)
+        } catch FileLock.Failure.held {
+            return nil
+        } catch FileLock.Failure.unusable(let reason) {
+            throw CommandFailure(reason)
+        }
     }
 
     /// Where the process that holds a folder takes commands.
@@ -43,18 +60,17 @@ package final class DataFolder: Sendable {
 
     static func catalogPath(in folder: String) -> String { "\(folder)/catalog.sqlite" }
 
-    /// The folder of a container, whose name in any case is one and the same.
-    func containerPath(_ id: ContainerID) -> String { "\(path)/containers/\(id.folded)" }
-
     /// Forgets a container and removes its data.
     ///
-    /// - Throws: `CatalogRefusal.containerUnknown`.
+    /// - Throws: `CatalogRefusal.containerUnknown`, `CommandFailure`.
     package func deleteContainer(_ id: ContainerID) throws {
         try catalog.delete(id)
+        try stores.remove(id)
     }
 
     /// Closes the databases and lets go of the lock; the last use.
     package func close() {
-        lock.release()
+        stores.close()
+        lock.withLock { $0 = nil }
     }
 }

@@ -1,0 +1,89 @@
+import Network
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Asks a server over its own listening address whether it accepts work; blocks, with a deadline.
+struct HealthProbe {
+    /// How long each step may take.
+    static let secondsMax = 5
+    private static let answerBytesMax = 65_536
+
+    let address: ListenAddress
+
+    /// What the server says at `/readyz`.
+    ///
+    /// - Returns: the status and the body without the white space around it.
+    /// - Throws: `CommandFailure` when nobody answers as an HTTP server would.
+    func readiness() throws(CommandFailure) -> (status: Int, text: String) {
+        let socket = try connect()
+        let text: String
+        do {
+            try socket.sendAll(
+                Array("GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8))
+            let answer = try socket.receiveToEnd(bytesMax: HealthProbe.answerBytesMax)
+            text = String(decoding: answer, as: UTF8.self)
+        } catch {
+            throw CommandFailure("no answer from \(address): \(FileFailure.reason(of: error))")
+        }
+        let words = text.prefix(64).split(separator: " ")
+        guard text.hasPrefix("HTTP/1.1 "), words.count > 1, let status = Int(words[1].prefix(3))
+        else { throw CommandFailure("what answers at \(address) is no HTTP server") }
+        let body = text.firstRange(of: "\r\n\r\n").map { text[$0.upperBound...] } ?? ""
+        return (status, String(body.prefix { !$0.isNewline }))
+    }
+
+    /// Whether anybody takes a connection there.
+    func connect() throws(CommandFailure) -> LocalSocket {
+        switch address {
+        case .unix(let path):
+            do {
+                let socket = try LocalSocket.connect(to: path)
+                socket.setDeadline(seconds: HealthProbe.secondsMax)
+                return socket
+            } catch {
+                throw CommandFailure("no answer from \(address): \(FileFailure.reason(of: error))")
+            }
+        case .tcp(let host, let port):
+            return try connect(host: reachable(host), port: port)
+        }
+    }
+
+    /// Where a server that listens on every address is reached from its own machine.
+    private func reachable(_ host: String) -> String {
+        switch host {
+        case "0.0.0.0", "*": "127.0.0.1"
+        case "::": "::1"
+        default: host
+        }
+    }
+
+    private func connect(host: String, port: UInt16) throws(CommandFailure) -> LocalSocket {
+        var hints = addrinfo()
+        #if canImport(Glibc)
+            hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        #else
+            hints.ai_socktype = SOCK_STREAM
+        #endif
+        var found: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, String(port), &hints, &found) == 0, let found else {
+            throw CommandFailure("\(host) cannot be resolved")
+        }
+        defer { freeaddrinfo(found) }
+        var next: UnsafeMutablePointer<addrinfo>? = found
+        while let candidate = next?.pointee {
+            next = candidate.ai_next
+            let descriptor = socket(candidate.ai_family, candidate.ai_socktype, 0)
+            guard descriptor >= 0 else { continue }
+            let connection = LocalSocket(descriptor: descriptor)
+            connection.setDeadline(seconds: HealthProbe.secondsMax)
+            if systemConnect(descriptor, candidate.ai_addr, candidate.ai_addrlen) == 0 {
+                return connection
+            }
+        }
+        throw CommandFailure("no answer from \(address)")
+    }
+}
