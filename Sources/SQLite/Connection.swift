@@ -10,6 +10,11 @@ package final class Connection {
     package let path: String
     let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
+    /// Prepared with the connection, so that a snapshot looks nothing up.
+    private(set) lazy var begin = Result { try prepare("BEGIN") }
+    private(set) lazy var commit = Result { try prepare("COMMIT") }
+    /// At a fixed place: SQLite asks it from within its scans.
+    var deadline: UnsafeMutablePointer<ReadDeadline>?
     /// Lives as long as the handle: the log hook writes into it.
     private let logPageCount = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
 
@@ -19,17 +24,36 @@ package final class Connection {
     ///   - cacheKiB: the most memory that the connection's page cache takes.
     ///   - fileSystem: the virtual file system by its SQLite name; nil is the system's.
     /// - Throws: `SQLiteError` when the file cannot be opened or is no database.
-    package init(
+    package convenience init(
         path: String, mode: Mode, cacheKiB: Int = 4_096, fileSystem: String? = nil
     ) throws {
-        _ = Self.isConfigured
         if mode == .readWrite { try FileModes.makePrivateFile(path) }
+        try self.init(
+            path: path,
+            flags: mode == .readWrite
+                ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY,
+            cacheKiB: cacheKiB, fileSystem: fileSystem)
+        switch mode {
+        case .readWrite: try prepareForWriting()
+        case .readOnly: try execute("PRAGMA query_only = ON")
+        }
+    }
+
+    /// Opens a file that no other connection uses, to be filled and then brought to the disk.
+    ///
+    /// Has no journal: what fails leaves the file unusable.
+    convenience init(plainAt path: String) throws {
+        try self.init(
+            path: path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, cacheKiB: 1_024,
+            fileSystem: nil)
+        try execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+    }
+
+    private init(path: String, flags: Int32, cacheKiB: Int, fileSystem: String?) throws {
+        _ = Self.isConfigured
         var handle: OpaquePointer?
-        let flags =
-            SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-            | (mode == .readWrite
-                ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY)
-        let code = sqlite3_open_v2(path, &handle, flags, fileSystem)
+        let code = sqlite3_open_v2(
+            path, &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, fileSystem)
         guard code == SQLITE_OK, let handle else {
             let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
             sqlite3_close_v2(handle)
@@ -39,19 +63,19 @@ package final class Connection {
         self.path = path
         self.handle = handle
         logPageCount.initialize(to: 0)
-        sqlite3_busy_timeout(handle, 10_000)
+        sqlite3_busy_timeout(handle, Self.busyMillisecondsMax)
         try execute(
             """
             PRAGMA mmap_size = 0; PRAGMA cache_size = -\(cacheKiB); PRAGMA temp_store = MEMORY;
             PRAGMA foreign_keys = OFF; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
             """)
-        switch mode {
-        case .readWrite: try prepareForWriting()
-        case .readOnly: try execute("PRAGMA query_only = ON")
-        }
     }
 
+    /// How long a statement waits for another process's lock, such as a shell's.
+    static let busyMillisecondsMax: Int32 = 10_000
+
     deinit {
+        removeDeadline()
         statements.removeAll()
         sqlite3_close_v2(handle)
         logPageCount.deallocate()
@@ -96,17 +120,6 @@ package final class Connection {
             if sqlite3_stmt_busy(current) != 0 { sqlite3_reset(current) }
             statement = sqlite3_next_stmt(handle, current)
         }
-    }
-
-    /// Leaves the write-ahead log as it lies when the connection closes.
-    func leaveLogOnClose() { _ = lenticular_leave_log_on_close(handle) }
-
-    /// Moves the log into the file and truncates it, as far as readers let it.
-    func checkpointBeforeClosing() {
-        resetStatements()
-        // NB: what cannot be moved stays in the log, which the next opening reads.
-        sqlite3_busy_timeout(handle, 0)
-        sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     }
 
     func lastError() -> SQLiteError {

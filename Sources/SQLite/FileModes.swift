@@ -39,6 +39,12 @@ package enum FileModes {
         }
     }
 
+    /// The folder that holds the file or folder of this path.
+    static func folder(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
     static func cannot(_ what: String, _ path: String) -> SQLiteError {
         SQLiteError(
             code: errno == ENOSPC ? SQLITE_FULL : SQLITE_CANTOPEN, message: reason(what, path))

@@ -20,6 +20,7 @@ package final class GroupWriter: Sendable {
     private let waiting = Mutex(Waiting())
     private let measured = Mutex(WriterMeasurements())
     private let options: WriterOptions
+    private let checkpointer: Checkpointer?
     private let onIndeterminate: @Sendable (SQLiteError) -> Void
     // Touched on the queue only, and in `init` before anybody else can.
     private nonisolated(unsafe) var confined: Confined
@@ -60,6 +61,10 @@ package final class GroupWriter: Sendable {
         confined = Confined(
             committer: try GroupCommitter(connection: connection, hooks: hooks, now: options.now),
             reserve: options.reserve.map(DiskReserve.init))
+        checkpointer = try options.checkpoints.map {
+            try Checkpointer(
+                path: path, fileSystem: options.fileSystem, options: $0, now: options.now)
+        }
         if let reserve = confined.reserve, !reserve.hold() { becomeFull() }
     }
 
@@ -119,6 +124,7 @@ package final class GroupWriter: Sendable {
     package func close() {
         dispatchPrecondition(condition: .notOnQueue(queue))
         waiting.withLock { $0.isOpen = false }
+        checkpointer?.close()
         queue.sync {
             while collect() > 0 { runGroup() }
             let isFailed = measured.withLock { $0.isFailed }
@@ -130,6 +136,7 @@ package final class GroupWriter: Sendable {
     /// What the writer has done so far and how it stands.
     package var measurements: WriterMeasurements {
         var now = measured.withLock { $0 }
+        if let checkpointer { now.checkpoints = checkpointer.measurements }
         now.waiting = waiting.withLock { $0.jobs.count }
         return now
     }
@@ -196,6 +203,7 @@ package final class GroupWriter: Sendable {
                 measured.logPages = logPages
             }
             finish(group, with: nil)
+            checkpointer?.committed(logPages: logPages, self)
         case .rolledBack(let error):
             measured.withLock { $0.groupRollbacks &+= 1 }
             if (error as? SQLiteError)?.kind == .full { becomeFull() }
@@ -205,6 +213,7 @@ package final class GroupWriter: Sendable {
             measured.withLock { $0.isFailed = true }
             // Recovery has to judge the log as it lies: closing must not checkpoint it.
             committer.connection.leaveLogOnClose()
+            checkpointer?.stop()
             finish(group, with: WriterError.indeterminate)
             onIndeterminate(error)
         }
@@ -237,11 +246,17 @@ package final class GroupWriter: Sendable {
 
     // MARK: - When the disk is full
 
+    /// Lets the reserve go, since what is committed already cannot be moved into the file.
+    func checkpointMetFullDisk() {
+        queue.async { if !self.confined.isFull { self.becomeFull() } }
+    }
+
     private func becomeFull() {
         confined.reserve?.release()
         confined.isFull = true
         confined.probeAt = options.now() &+ UInt64(options.fullProbeSeconds * 1e9)
         measured.withLock { $0.isDiskFull = true }
+        checkpointer?.makeRoom(self)
     }
 
     /// Whether a group may be tried again: the probe's time has come and the reserve fits.

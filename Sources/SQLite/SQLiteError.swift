@@ -12,6 +12,8 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
         case busy
         case constraint
         case corrupt
+        /// A read went past its deadline.
+        case interrupted
         case other
     }
 
@@ -36,7 +38,16 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
         case SQLITE_BUSY, SQLITE_LOCKED: .busy
         case SQLITE_CONSTRAINT: .constraint
         case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
+        case SQLITE_INTERRUPT: .interrupted
         default: .other
+        }
+    }
+
+    /// Whether the connection that met it is better opened anew.
+    var endsConnection: Bool {
+        switch kind {
+        case .inputOutput, .corrupt, .outOfMemory: true
+        default: false
         }
     }
 

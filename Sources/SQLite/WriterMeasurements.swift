@@ -20,12 +20,14 @@ package struct WriterMeasurements: Sendable {
     package var groupSeconds = Histogram(bounds: Self.secondsBounds)
     /// The pages in the write-ahead log after the last commit.
     package var logPages = 0
+    /// The log's checkpoints.
+    package var checkpoints = CheckpointMeasurements()
     /// Whether writes are refused because the disk is full.
     package var isDiskFull = false
     /// Whether a COMMIT failed indeterminately, so that only a restart helps.
     package var isFailed = false
 
-    private static let secondsBounds = [
+    static let secondsBounds = [
         0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5,
     ]
 }

@@ -8,6 +8,8 @@ package struct WriterOptions: Sendable {
     package var cacheKiB = 16_384
     /// The most pages that the file may have; nil leaves it to the disk.
     package var pageCountMax: Int64?
+    /// When the log is moved into the file; nil leaves it to the owner.
+    package var checkpoints: CheckpointOptions? = CheckpointOptions()
     /// The file that holds disk space back for deletes and shutdown; nil goes without.
     package var reserve: DiskReserve.Options?
     /// How long writes are refused after the disk was full, before one is tried again.

@@ -36,7 +36,9 @@ CREATE TABLE zones (
     record_count INTEGER NOT NULL DEFAULT 0,
     body_bytes INTEGER NOT NULL DEFAULT 0,
     -- When it was deleted, in milliseconds; NULL while it lives.
-    deleted_at INTEGER
+    deleted_at INTEGER,
+    -- 1 once a deleted zone's records are gone.
+    is_purged INTEGER NOT NULL DEFAULT 0
 );
 CREATE UNIQUE INDEX zones_by_name ON zones (owner, name) WHERE deleted_at IS NULL;
 CREATE INDEX zones_by_change ON zones (owner, changed);

@@ -1,0 +1,49 @@
+# The commands of a developer's day. On Debian each installs what is missing first (as root), or says
+# exactly what to install.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+
+# What the build needs beside the Swift toolchain, as Debian names it.
+PACKAGES := libsqlite3-dev libssl-dev zlib1g-dev
+RELEASE := -c release --product lenticular
+# One file that runs without the toolchain; macOS has the runtime in the system.
+ifeq ($(shell uname -s),Linux)
+RELEASE += --static-swift-stdlib
+endif
+FORMATTED := Sources Tests Benchmarks Package.swift
+
+.DEFAULT_GOAL := help
+.PHONY: help packages release serve test unit acceptance bench lint format image-check
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+
+packages: ## install the system libraries that are missing, or say which
+	@.ci/packages $(PACKAGES)
+
+release: packages ## build the server for release
+	swift build $(RELEASE)
+
+serve: release ## build for release and run a development server on 127.0.0.1:8080
+	.build/release/lenticular serve --dev
+
+test: unit acceptance ## run every test
+
+unit: packages ## run the Swift tests
+	swift test
+
+acceptance: release ## run the scripts that use the server as its clients do
+	Tests/acceptance/run
+
+bench: release ## measure the server against SQLite's C API and nginx
+	Benchmarks/run
+
+lint: ## check the form of the sources
+	swift format lint --strict --recursive --parallel $(FORMATTED)
+
+format: ## give the sources their form
+	swift format format --in-place --recursive --parallel $(FORMATTED)
+
+image-check: release ## check the Dockerfile against the Makefile and the binary
+	.ci/check-image

@@ -1,0 +1,27 @@
+/// When the write-ahead log is moved into the file and started over.
+package struct CheckpointOptions: Sendable {
+    /// The pages of 4,096 bytes in the log, not yet in the file, that start a passive checkpoint.
+    package var checkpointPages = 4_000
+    /// The log's length at which it is started over if no reader is in the way.
+    package var restartPages = 8_000
+    /// The log's length at which the writer waits for readers, so that it can be started over.
+    package var logPagesMax = 16_000
+    /// The longest that the writer waits for readers at a time.
+    package var readerWaitSecondsMax = 0.05
+
+    package init() {}
+}
+
+/// What checkpoints have done so far.
+package struct CheckpointMeasurements: Sendable {
+    /// How long passive checkpoints took, beside the writer.
+    package var seconds = Histogram(bounds: WriterMeasurements.secondsBounds)
+    /// How long the writer was held up to start the log over.
+    package var writerHeldSeconds = Histogram(bounds: WriterMeasurements.secondsBounds)
+    /// How often the log was started over.
+    package var restarts: UInt64 = 0
+    /// How often readers put that off.
+    package var restartsPutOff: UInt64 = 0
+    /// How often a checkpoint failed; the log keeps what it could not move.
+    package var failures: UInt64 = 0
+}

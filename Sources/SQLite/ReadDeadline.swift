@@ -1,0 +1,53 @@
+import CSQLite
+
+/// When the snapshot that a connection reads has to end.
+///
+/// SQLite asks from within its scans, so it is kept at a fixed place.
+struct ReadDeadline {
+    let nanosecondsMax: UInt64
+    let now: @Sendable () -> UInt64
+    var endsAt: UInt64?
+
+    /// How many steps of SQLite's machine go by between two looks at the clock, near 100 µs.
+    static let stepsBetween: Int32 = 10_000
+}
+
+extension Connection {
+    /// Ends every later snapshot that takes longer, with an error of kind `interrupted`.
+    ///
+    /// A snapshot held open keeps the write-ahead log from being started over.
+    ///
+    /// - Parameter now: a monotonic clock, in nanoseconds.
+    package func limitSnapshots(
+        secondsMax: Double, now: @escaping @Sendable () -> UInt64
+    ) {
+        removeDeadline()
+        let place = UnsafeMutablePointer<ReadDeadline>.allocate(capacity: 1)
+        place.initialize(
+            to: ReadDeadline(nanosecondsMax: UInt64(secondsMax * 1e9), now: now, endsAt: nil))
+        deadline = place
+        sqlite3_progress_handler(
+            handle, ReadDeadline.stepsBetween,
+            { context in
+                guard let deadline = context?.assumingMemoryBound(to: ReadDeadline.self).pointee,
+                    let endsAt = deadline.endsAt
+                else { return 0 }
+                return deadline.now() >= endsAt ? 1 : 0
+            }, place)
+    }
+
+    func startDeadline() {
+        guard let deadline else { return }
+        deadline.pointee.endsAt = deadline.pointee.now() &+ deadline.pointee.nanosecondsMax
+    }
+
+    func stopDeadline() { deadline?.pointee.endsAt = nil }
+
+    func removeDeadline() {
+        guard let deadline else { return }
+        sqlite3_progress_handler(handle, 0, nil, nil)
+        deadline.deinitialize(count: 1)
+        deadline.deallocate()
+        self.deadline = nil
+    }
+}

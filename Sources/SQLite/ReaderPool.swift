@@ -1,0 +1,78 @@
+import Dispatch
+import Synchronization
+
+/// Read-only connections to one database file, lent to one snapshot each.
+package final class ReaderPool: Sendable {
+    /// How many readers there are and how long each may take.
+    package struct Options: Sendable {
+        /// How many snapshots are read at once; further ones wait.
+        package var connectionsMax = 4
+        /// The most memory of each connection's page cache.
+        package var cacheKiB = 8_192
+        /// How long one snapshot may last.
+        package var snapshotSecondsMax = 10.0
+        /// A monotonic clock, in nanoseconds.
+        package var now: @Sendable () -> UInt64 = { DispatchTime.now().uptimeNanoseconds }
+        /// The virtual file system by its SQLite name; nil is the system's.
+        package var fileSystem: String?
+
+        package init() {}
+    }
+
+    private struct Idle: @unchecked Sendable {
+        // A connection is in the array or lent to one thread, never both.
+        var connections: [Connection] = []
+    }
+
+    package let path: String
+    private let options: Options
+    private let free: DispatchSemaphore
+    private let idle = Mutex(Idle())
+
+    /// A pool on a database that exists; connections are opened as they are needed.
+    package init(path: String, options: Options = Options()) {
+        self.path = path
+        self.options = options
+        free = DispatchSemaphore(value: options.connectionsMax)
+    }
+
+    /// Runs `body` on one snapshot, waiting for a free connection.
+    ///
+    /// Never call it on an event loop, nor within another read of the same pool.
+    ///
+    /// - Throws: whatever `body` throws; `SQLiteError`, of kind `interrupted` past the deadline.
+    package func read<Value>(_ body: (Connection) throws -> Value) throws -> Value {
+        free.wait()
+        defer { free.signal() }
+        let connection = try idle.withLock { $0.connections.popLast() } ?? makeReader()
+        do {
+            let value = try connection.snapshot(body)
+            giveBack(connection)
+            return value
+        } catch let error as SQLiteError where error.endsConnection {
+            throw error
+        } catch {
+            giveBack(connection)
+            throw error
+        }
+    }
+
+    /// A connection of the caller's own, with the pool's limits; for one event loop, for instance.
+    ///
+    /// - Throws: `SQLiteError` when the file cannot be opened.
+    package func makeReader() throws -> Connection {
+        let connection = try Connection(
+            path: path, mode: .readOnly, cacheKiB: options.cacheKiB,
+            fileSystem: options.fileSystem)
+        connection.limitSnapshots(secondsMax: options.snapshotSecondsMax, now: options.now)
+        return connection
+    }
+
+    /// Closes the connections that nobody holds.
+    package func close() { idle.withLock { $0.connections.removeAll() } }
+
+    private func giveBack(_ connection: Connection) {
+        let lent = Idle(connections: [connection])
+        idle.withLock { $0.connections += lent.connections }
+    }
+}

@@ -1,0 +1,23 @@
+import CSQLite
+
+extension Connection {
+    /// Reads of one moment: what `body` sees stays the same until it returns.
+    ///
+    /// Scans that `body` leaves open end with it; do not nest.
+    ///
+    /// - Throws: whatever `body` throws; `SQLiteError` of kind `interrupted` when it went past the
+    ///   connection's deadline.
+    package func snapshot<Value>(_ body: (Connection) throws -> Value) throws -> Value {
+        try begin.get().run()
+        startDeadline()
+        defer { endSnapshot() }
+        return try body(self)
+    }
+
+    private func endSnapshot() {
+        stopDeadline()
+        resetStatements()
+        // NB: a read transaction has nothing to lose, and some errors have ended it already.
+        if isInTransaction { try? commit.get().run() }
+    }
+}

@@ -1,0 +1,111 @@
+import CloudModel
+import SQLite
+import Storage
+
+/// Removes what nobody can ask for any more, in bounded steps between other writes.
+///
+/// Records of deleted zones go at once; tombstones, of records and of zones, after their retention.
+struct Collection {
+    private let connection: Connection
+    private var rowsLeft: Int
+
+    init(_ connection: Connection, rowsMax: Int) {
+        self.connection = connection
+        self.rowsLeft = rowsMax
+    }
+
+    /// - Returns: whether rows are left that could have been removed.
+    func run(olderThan moment: Milliseconds) throws -> Bool {
+        var step = self
+        try step.purgeDeletedZones()
+        try step.collectTombstones(olderThan: moment)
+        try step.forgetZones(olderThan: moment)
+        return step.rowsLeft <= 0
+    }
+
+    private mutating func purgeDeletedZones() throws {
+        while rowsLeft > 0, let zone = try nextUnpurgedZone() {
+            let victims = try keys(
+                "SELECT key, record FROM versions WHERE key > ?1 AND key <= ?2 LIMIT ?3",
+                SQLiteSnapshot.key(zone, 0),
+                SQLiteSnapshot.key(zone, SQLiteSnapshot.positionMask), Int64(rowsLeft))
+            for (key, record) in victims {
+                try run("DELETE FROM links WHERE source = ?1", record)
+                try run("DELETE FROM heads WHERE id = ?1", record)
+                try run("DELETE FROM versions WHERE key = ?1", key)
+            }
+            rowsLeft -= max(victims.count, 1)
+            if victims.isEmpty {
+                try run(
+                    """
+                    UPDATE zones SET is_purged = 1, record_count = 0, body_bytes = 0 WHERE id = ?1
+                    """, zone.value)
+            }
+        }
+    }
+
+    private func nextUnpurgedZone() throws -> ZoneNumber? {
+        let statement = try connection.prepare(
+            "SELECT id FROM zones WHERE deleted_at IS NOT NULL AND is_purged = 0 LIMIT 1")
+        defer { statement.reset() }
+        return try statement.step() ? ZoneNumber(statement.int64(0)) : nil
+    }
+
+    private mutating func collectTombstones(olderThan moment: Milliseconds) throws {
+        guard rowsLeft > 0 else { return }
+        let old = try keys(
+            "SELECT key, deleted_at FROM tombstones WHERE deleted_at < ?1 LIMIT ?2",
+            moment, Int64(rowsLeft))
+        for (key, deletedAt) in old {
+            try run("DELETE FROM tombstones WHERE deleted_at = ?1 AND key = ?2", deletedAt, key)
+            // The record may have come back since, or its zone may be gone.
+            guard let record = try tombstone(at: key) else { continue }
+            try run("DELETE FROM versions WHERE key = ?1", key)
+            try run("DELETE FROM heads WHERE id = ?1", record)
+            try run(
+                "UPDATE zones SET whole_after = max(whole_after, ?2) WHERE id = ?1",
+                key >> SQLiteSnapshot.positionBits, key & SQLiteSnapshot.positionMask)
+        }
+        rowsLeft -= old.count
+    }
+
+    private func tombstone(at key: Int64) throws -> Int64? {
+        let statement = try connection.prepare(
+            "SELECT record FROM versions WHERE key = ?1 AND flags & 1 = 1")
+        defer { statement.reset() }
+        statement.bind(key, at: 1)
+        return try statement.step() ? statement.int64(0) : nil
+    }
+
+    private mutating func forgetZones(olderThan moment: Milliseconds) throws {
+        guard rowsLeft > 0 else { return }
+        let old = try keys(
+            """
+            SELECT id, owner FROM zones WHERE deleted_at < ?1 AND is_purged = 1 LIMIT ?2
+            """, moment, Int64(rowsLeft))
+        for (zone, owner) in old {
+            try run(
+                """
+                UPDATE owners SET whole_after = max(
+                    whole_after, (SELECT changed FROM zones WHERE id = ?2)) WHERE id = ?1
+                """, owner, zone)
+            try run("DELETE FROM zones WHERE id = ?1", zone)
+        }
+        rowsLeft -= old.count
+    }
+
+    private func keys(_ sql: String, _ values: Int64...) throws -> [(Int64, Int64)] {
+        let statement = try connection.prepare(sql)
+        defer { statement.reset() }
+        for (index, value) in values.enumerated() { statement.bind(value, at: Int32(index + 1)) }
+        var found: [(Int64, Int64)] = []
+        while try statement.step() { found.append((statement.int64(0), statement.int64(1))) }
+        return found
+    }
+
+    private func run(_ sql: String, _ values: Int64...) throws {
+        let statement = try connection.prepare(sql)
+        for (index, value) in values.enumerated() { statement.bind(value, at: Int32(index + 1)) }
+        try statement.run()
+    }
+}

@@ -1,0 +1,125 @@
+import CloudModel
+import SQLite
+import Storage
+import Synchronization
+
+/// What the writer keeps in memory between and during groups: the counter, the schema, the sums.
+///
+/// Confined to the writer's queue. The sums of zones and owners are written once a group, not once a
+/// record.
+final class GroupState: GroupHooks {
+    /// What a job, or a whole group, adds to the sums.
+    struct Sums {
+        struct Zone {
+            var changed: Position = 0
+            var records: Int64 = 0
+            var bytes: Int64 = 0
+        }
+
+        var zones: [ZoneNumber: Zone] = [:]
+        var owners: [OwnerNumber: Int64] = [:]
+
+        mutating func add(_ other: Sums) {
+            for (number, change) in other.zones {
+                zones[number, default: Zone()].changed = max(
+                    zones[number]?.changed ?? 0, change.changed)
+                zones[number, default: Zone()].records += change.records
+                zones[number, default: Zone()].bytes += change.bytes
+            }
+            for (number, bytes) in other.owners { owners[number, default: 0] += bytes }
+        }
+    }
+
+    static let reservationKey = "reserved_through"
+    /// How far ahead numbers are reserved on disk: what a restart skips at most.
+    static let reservationBlock: Position = 65_536
+
+    private(set) var statements: WriteStatements?
+    private(set) var snapshot: SQLiteSnapshot?
+    private let published: PublishedSchema
+    var schema: Schema
+    private var schemaMoved = false
+    var nextPosition: Position
+    private var reservedThrough: Position
+    private var reservedOnDisk: Position
+    private(set) var sums = Sums()
+
+    init(published: PublishedSchema, reservedThrough: Position) {
+        self.published = published
+        self.schema = published.value
+        self.nextPosition = reservedThrough + 1
+        self.reservedThrough = reservedThrough
+        self.reservedOnDisk = reservedThrough
+    }
+
+    /// The writer's own reader, on the connection on which it writes.
+    func prepared(_ connection: Connection) throws -> (SQLiteSnapshot, WriteStatements) {
+        if let snapshot, let statements { return (snapshot, statements) }
+        let made = (try SQLiteSnapshot(connection), try WriteStatements(connection))
+        (snapshot, statements) = made
+        return made
+    }
+
+    /// Takes over what a job did, once it has ended well.
+    func accept(_ job: Sums, schema: Schema) {
+        sums.add(job)
+        if schema.version != self.schema.version {
+            self.schema = schema
+            schemaMoved = true
+        }
+    }
+
+    func groupBegan(_ connection: Connection) throws { sums = Sums() }
+
+    func groupWillCommit(_ connection: Connection) throws {
+        let (_, statements) = try prepared(connection)
+        for (number, change) in sums.zones {
+            statements.applyZone.bind(number.value, at: 1)
+            statements.applyZone.bind(change.changed, at: 2)
+            statements.applyZone.bind(change.records, at: 3)
+            statements.applyZone.bind(change.bytes, at: 4)
+            try statements.applyZone.run()
+        }
+        for (number, bytes) in sums.owners where bytes != 0 {
+            statements.applyOwner.bind(number.value, at: 1)
+            statements.applyOwner.bind(bytes, at: 2)
+            try statements.applyOwner.run()
+        }
+        if nextPosition > reservedThrough {
+            reservedThrough = nextPosition + Self.reservationBlock
+            statements.setProperty.bind(Self.reservationKey, at: 1)
+            statements.setProperty.bind(reservedThrough, at: 2)
+            try statements.setProperty.run()
+        }
+    }
+
+    func groupCommitted() {
+        reservedOnDisk = reservedThrough
+        if schemaMoved {
+            published.value = schema
+            schemaMoved = false
+        }
+    }
+
+    func groupRolledBack() {
+        // The numbers that the group took are never used again; only the reservation is undone.
+        reservedThrough = reservedOnDisk
+        sums = Sums()
+        if schemaMoved {
+            schema = published.value
+            schemaMoved = false
+        }
+    }
+}
+
+/// The schema as of the last commit, for readers on any thread.
+final class PublishedSchema: Sendable {
+    private let stored: Mutex<Schema>
+
+    init(_ schema: Schema) { stored = Mutex(schema) }
+
+    var value: Schema {
+        get { stored.withLock { $0 } }
+        set { stored.withLock { $0 = newValue } }
+    }
+}

@@ -1,0 +1,47 @@
+import SQLite
+
+/// The statements that every reader needs, prepared once a connection.
+struct ReadStatements {
+    let begin: Statement
+    let end: Statement
+    let ownerByName: Statement
+    let zoneByName: Statement
+    let livingZones: Statement
+    let changedZones: Statement
+    let headByName: Statement
+    let versionByKey: Statement
+    let versionsAscending: Statement
+    let versionsDescending: Statement
+    let sources: Statement
+    let linksBySource: Statement
+
+    init(_ connection: Connection) throws {
+        begin = try connection.prepare("BEGIN")
+        end = try connection.prepare("COMMIT")
+        ownerByName = try connection.prepare(
+            "SELECT id, used_bytes, whole_after FROM owners WHERE record_name = ?1")
+        let zone = "SELECT id, owner, created, changed, whole_after, deleted_at IS NOT NULL, name"
+        zoneByName = try connection.prepare(
+            "\(zone) FROM zones WHERE owner = ?1 AND name = ?2 AND deleted_at IS NULL")
+        livingZones = try connection.prepare(
+            "\(zone) FROM zones WHERE owner = ?1 AND deleted_at IS NULL ORDER BY name")
+        changedZones = try connection.prepare(
+            "\(zone) FROM zones WHERE owner = ?1 AND changed > ?2 ORDER BY changed LIMIT ?3")
+        headByName = try connection.prepare(
+            "SELECT id, position FROM heads WHERE zone = ?1 AND name = ?2")
+        let version = "SELECT record, record_type, flags, body, key FROM versions WHERE"
+        versionByKey = try connection.prepare("\(version) key = ?1")
+        versionsAscending = try connection.prepare(
+            "\(version) key > ?1 AND key <= ?2 ORDER BY key")
+        versionsDescending = try connection.prepare(
+            "\(version) key > ?1 AND key <= ?2 ORDER BY key DESC")
+        sources = try connection.prepare(
+            """
+            SELECT links.kind, links.source, heads.zone, heads.name
+            FROM links JOIN heads ON heads.id = links.source
+            WHERE links.target_zone = ?1 AND links.target_name = ?2 LIMIT ?3
+            """)
+        linksBySource = try connection.prepare(
+            "SELECT target_zone, target_name, kind FROM links WHERE source = ?1")
+    }
+}

@@ -1,0 +1,172 @@
+import CloudModel
+import SQLite
+import Storage
+
+/// The reading half of the contract on one connection, which it keeps with its prepared statements.
+///
+/// Confined to one thread at a time; the caller opens and ends the SQLite transaction around it.
+class SQLiteSnapshot: StoreSnapshot {
+    let connection: Connection
+    private let statements: ReadStatements
+
+    init(_ connection: Connection) throws {
+        self.connection = connection
+        self.statements = try ReadStatements(connection)
+    }
+
+    /// How far a version's zone stands above its position in the key of `versions`.
+    static let positionBits: Int64 = 40
+    static let positionMask: Int64 = (1 << positionBits) - 1
+
+    static func key(_ zone: ZoneNumber, _ position: Position) -> Int64 {
+        zone.value << positionBits | position
+    }
+
+    /// Runs a closure between BEGIN and the end of the read transaction.
+    func reading<Value>(_ body: (SQLiteSnapshot) throws -> Value) throws -> Value {
+        try statements.begin.run()
+        do {
+            let value = try body(self)
+            try statements.end.run()
+            return value
+        } catch {
+            try statements.end.run()
+            throw error
+        }
+    }
+
+    func owner(named name: UserRecordName) throws -> StoredOwner? {
+        let statement = statements.ownerByName
+        defer { statement.reset() }
+        statement.bind(name.text, at: 1)
+        guard try statement.step() else { return nil }
+        return StoredOwner(
+            number: OwnerNumber(statement.int64(0)), recordName: name.text,
+            usedBytes: statement.int64(1), wholeAfter: statement.int64(2))
+    }
+
+    func zone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone? {
+        let statement = statements.zoneByName
+        defer { statement.reset() }
+        statement.bind(owner.value, at: 1)
+        statement.bind(name.text, at: 2)
+        guard try statement.step() else { return nil }
+        return Self.zone(statement, name: name)
+    }
+
+    func zones(of owner: OwnerNumber) throws -> [StoredZone] {
+        let statement = statements.livingZones
+        defer { statement.reset() }
+        statement.bind(owner.value, at: 1)
+        return try Self.zones(statement)
+    }
+
+    func zones(of owner: OwnerNumber, changedAfter: Position, limit: Int) throws -> [StoredZone] {
+        let statement = statements.changedZones
+        defer { statement.reset() }
+        statement.bind(owner.value, at: 1)
+        statement.bind(changedAfter, at: 2)
+        statement.bind(Int64(limit), at: 3)
+        return try Self.zones(statement)
+    }
+
+    func head(of name: RecordName, in zone: ZoneNumber) throws -> StoredHead? {
+        let statement = statements.headByName
+        defer { statement.reset() }
+        statement.bind(zone.value, at: 1)
+        var text = name.text
+        return try text.withUTF8 { bytes -> StoredHead? in
+            statement.bindBorrowed(text: UnsafeRawBufferPointer(bytes), at: 2)
+            guard try statement.step() else { return nil }
+            return StoredHead(
+                record: RecordNumber(statement.int64(0)), position: statement.int64(1))
+        }
+    }
+
+    func version<Value>(
+        at position: Position, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
+    ) throws -> Value? {
+        let statement = statements.versionByKey
+        defer { statement.reset() }
+        statement.bind(Self.key(zone, position), at: 1)
+        guard try statement.step() else { return nil }
+        return try visit(Self.version(statement, position: position))
+    }
+
+    func versions(
+        in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
+        _ visit: (StoredVersion) throws -> Bool
+    ) throws {
+        let statement = newestFirst ? statements.versionsDescending : statements.versionsAscending
+        defer { statement.reset() }
+        statement.bind(Self.key(zone, after), at: 1)
+        statement.bind(Self.key(zone, min(through, Self.positionMask)), at: 2)
+        while try statement.step() {
+            let position = statement.int64(4) & Self.positionMask
+            guard try visit(Self.version(statement, position: position)) else { return }
+        }
+    }
+
+    func sources(of target: RecordName, in zone: ZoneNumber, limit: Int) throws -> [LinkSource] {
+        let statement = statements.sources
+        defer { statement.reset() }
+        statement.bind(zone.value, at: 1)
+        statement.bind(target.text, at: 2)
+        statement.bind(Int64(limit), at: 3)
+        var found: [LinkSource] = []
+        while try statement.step() {
+            guard let kind = LinkKind(rawValue: statement.int64(0)),
+                let name = RecordName(statement.string(3))
+            else { throw InvalidRow(table: "links") }
+            found.append(
+                LinkSource(
+                    kind: kind, record: RecordNumber(statement.int64(1)),
+                    zone: ZoneNumber(statement.int64(2)), name: name))
+        }
+        return found
+    }
+
+    func links(of source: RecordNumber) throws -> [Link] {
+        let statement = statements.linksBySource
+        defer { statement.reset() }
+        statement.bind(source.value, at: 1)
+        var found: [Link] = []
+        while try statement.step() {
+            guard let kind = LinkKind(rawValue: statement.int64(2)),
+                let target = RecordName(statement.string(1))
+            else { throw InvalidRow(table: "links") }
+            found.append(
+                Link(targetZone: ZoneNumber(statement.int64(0)), target: target, kind: kind))
+        }
+        return found
+    }
+
+    private static func version(_ row: Statement, position: Position) -> StoredVersion {
+        StoredVersion(
+            record: RecordNumber(row.int64(0)), position: position, type: row.int64(1),
+            flags: VersionFlags(rawValue: row.int64(2)), body: row.bytes(3))
+    }
+
+    private static func zones(_ statement: Statement) throws -> [StoredZone] {
+        var found: [StoredZone] = []
+        while try statement.step() {
+            guard let name = ZoneName(statement.string(6)) else { throw InvalidRow(table: "zones") }
+            found.append(zone(statement, name: name))
+        }
+        return found
+    }
+
+    private static func zone(_ row: Statement, name: ZoneName) -> StoredZone {
+        StoredZone(
+            number: ZoneNumber(row.int64(0)), owner: OwnerNumber(row.int64(1)), name: name,
+            created: row.int64(2), changed: row.int64(3), wholeAfter: row.int64(4),
+            isDeleted: row.int64(5) != 0)
+    }
+}
+
+/// A row that no version of this server writes.
+struct InvalidRow: Error, CustomStringConvertible {
+    let table: String
+
+    var description: String { "a row of \(table) is not what this server writes" }
+}

@@ -1,0 +1,206 @@
+import CloudModel
+import SQLite
+import Storage
+
+/// The writing half of the contract: one job of a group, inside its savepoint.
+final class SQLiteTransaction: StoreTransaction {
+    let now: Milliseconds
+    private(set) var schema: Schema
+    private(set) var sums = GroupState.Sums()
+    private let group: GroupState
+    private let snapshot: SQLiteSnapshot
+    private let statements: WriteStatements
+
+    init(_ connection: Connection, group: GroupState, now: Milliseconds) throws {
+        (snapshot, statements) = try group.prepared(connection)
+        self.group = group
+        self.schema = group.schema
+        self.now = now
+    }
+
+    func takePosition() throws -> Position {
+        let position = group.nextPosition
+        guard position <= SQLiteSnapshot.positionMask else { throw StorageFailure.full }
+        group.nextPosition += 1
+        return position
+    }
+
+    func makeOwner(_ name: UserRecordName, account: AccountID?) throws -> StoredOwner {
+        statements.insertOwner.bind(name.text, at: 1)
+        statements.insertOwner.bind(account?.text ?? "", at: 2)
+        try statements.insertOwner.run()
+        return StoredOwner(
+            number: OwnerNumber(snapshot.connection.lastInsertedRowID), recordName: name.text,
+            usedBytes: 0, wholeAfter: 0)
+    }
+
+    func makeZone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone {
+        let position = try takePosition()
+        let changed = name.isDefault ? 0 : position
+        statements.dropZoneFromFeed.bind(owner.value, at: 1)
+        statements.dropZoneFromFeed.bind(name.text, at: 2)
+        try statements.dropZoneFromFeed.run()
+        statements.insertZone.bind(owner.value, at: 1)
+        statements.insertZone.bind(name.text, at: 2)
+        statements.insertZone.bind(position, at: 3)
+        statements.insertZone.bind(changed, at: 4)
+        try statements.insertZone.run()
+        return StoredZone(
+            number: ZoneNumber(snapshot.connection.lastInsertedRowID), owner: owner, name: name,
+            created: position, changed: changed, wholeAfter: position, isDeleted: false)
+    }
+
+    func deleteZone(_ zone: StoredZone) throws {
+        let position = try takePosition()
+        statements.zoneBytes.bind(zone.number.value, at: 1)
+        guard try statements.zoneBytes.step() else { throw InvalidRow(table: "zones") }
+        let stored = statements.zoneBytes.int64(0)
+        statements.zoneBytes.reset()
+        let pending =
+            (group.sums.zones[zone.number]?.bytes ?? 0) + (sums.zones[zone.number]?.bytes ?? 0)
+        sums.owners[zone.owner, default: 0] -= stored + pending
+        statements.markZoneDeleted.bind(zone.number.value, at: 1)
+        statements.markZoneDeleted.bind(now, at: 2)
+        statements.markZoneDeleted.bind(position, at: 3)
+        try statements.markZoneDeleted.run()
+    }
+
+    func save(_ version: NewVersion) throws -> RecordNumber {
+        let zone = version.zone.number
+        let record = try place(version)
+        let key = SQLiteSnapshot.key(zone, version.position)
+        let isTombstone = version.flags.contains(.tombstone)
+        let insert = statements.insertVersion
+        insert.bind(key, at: 1)
+        insert.bind(record.value, at: 2)
+        insert.bind(version.type, at: 3)
+        insert.bind(version.flags.rawValue, at: 4)
+        try version.body.withUnsafeBytes {
+            insert.bindBorrowed(blob: $0, at: 5)
+            try insert.run()
+        }
+        if isTombstone {
+            statements.insertTombstone.bind(now, at: 1)
+            statements.insertTombstone.bind(key, at: 2)
+            try statements.insertTombstone.run()
+        }
+        let bytes = Int64((isTombstone ? 0 : version.body.count) - version.formerBytes)
+        var sum = sums.zones[zone] ?? GroupState.Sums.Zone()
+        sum.changed = max(sum.changed, version.position)
+        sum.records += (isTombstone ? 0 : 1) - (version.formerIsAlive ? 1 : 0)
+        sum.bytes += bytes
+        sums.zones[zone] = sum
+        sums.owners[version.zone.owner, default: 0] += bytes
+        return record
+    }
+
+    /// Points the head at the new version and removes the former one.
+    private func place(_ version: NewVersion) throws -> RecordNumber {
+        let zone = version.zone.number
+        if let former = version.former {
+            statements.deleteVersion.bind(SQLiteSnapshot.key(zone, former.position), at: 1)
+            try statements.deleteVersion.run()
+            statements.moveHead.bind(former.record.value, at: 1)
+            statements.moveHead.bind(version.position, at: 2)
+            try statements.moveHead.run()
+            return former.record
+        }
+        let insert = statements.insertHead
+        var name = version.name.text
+        try name.withUTF8 { bytes in
+            insert.bind(zone.value, at: 1)
+            insert.bindBorrowed(text: UnsafeRawBufferPointer(bytes), at: 2)
+            insert.bind(version.position, at: 3)
+            try insert.run()
+        }
+        return RecordNumber(snapshot.connection.lastInsertedRowID)
+    }
+
+    func replaceLinks(of source: RecordNumber, with links: [Link]) throws {
+        statements.deleteLinks.bind(source.value, at: 1)
+        try statements.deleteLinks.run()
+        for link in links {
+            statements.insertLink.bind(link.targetZone.value, at: 1)
+            statements.insertLink.bind(link.target.text, at: 2)
+            statements.insertLink.bind(link.kind.rawValue, at: 3)
+            statements.insertLink.bind(source.value, at: 4)
+            try statements.insertLink.run()
+        }
+    }
+
+    func extend(_ wanted: Schema) throws {
+        var extended = schema
+        for (name, type) in wanted.types {
+            var stored = extended.types[name] ?? Schema.RecordType(number: 0, fields: [:])
+            if stored.number == 0 {
+                statements.insertType.bind(name.text, at: 1)
+                try statements.insertType.run()
+                stored.number = snapshot.connection.lastInsertedRowID
+            }
+            for (field, kind) in type.fields where stored.fields[field] == nil {
+                statements.insertField.bind(stored.number, at: 1)
+                statements.insertField.bind(field.text, at: 2)
+                statements.insertField.bind(kind.stored, at: 3)
+                try statements.insertField.run()
+                stored.fields[field] = kind
+            }
+            extended.types[name] = stored
+        }
+        if extended.types != schema.types {
+            extended.version += 1
+            schema = extended
+        }
+    }
+
+    func usedBytes(of owner: OwnerNumber) throws -> Int64 {
+        statements.usedBytes.bind(owner.value, at: 1)
+        defer { statements.usedBytes.reset() }
+        let stored = try statements.usedBytes.step() ? statements.usedBytes.int64(0) : 0
+        return stored + (group.sums.owners[owner] ?? 0) + (sums.owners[owner] ?? 0)
+    }
+
+    func collect(olderThan moment: Milliseconds, rowsMax: Int) throws -> Bool {
+        try Collection(snapshot.connection, rowsMax: rowsMax).run(olderThan: moment)
+    }
+}
+
+// What a write reads, it reads on its own connection: what it has itself written is there.
+extension SQLiteTransaction {
+    func owner(named name: UserRecordName) throws -> StoredOwner? {
+        try snapshot.owner(named: name)
+    }
+
+    func zone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone? {
+        try snapshot.zone(named: name, of: owner)
+    }
+
+    func zones(of owner: OwnerNumber) throws -> [StoredZone] { try snapshot.zones(of: owner) }
+
+    func zones(of owner: OwnerNumber, changedAfter: Position, limit: Int) throws -> [StoredZone] {
+        try snapshot.zones(of: owner, changedAfter: changedAfter, limit: limit)
+    }
+
+    func head(of name: RecordName, in zone: ZoneNumber) throws -> StoredHead? {
+        try snapshot.head(of: name, in: zone)
+    }
+
+    func version<Value>(
+        at position: Position, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
+    ) throws -> Value? {
+        try snapshot.version(at: position, in: zone, visit)
+    }
+
+    func versions(
+        in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
+        _ visit: (StoredVersion) throws -> Bool
+    ) throws {
+        try snapshot.versions(
+            in: zone, after: after, through: through, newestFirst: newestFirst, visit)
+    }
+
+    func sources(of target: RecordName, in zone: ZoneNumber, limit: Int) throws -> [LinkSource] {
+        try snapshot.sources(of: target, in: zone, limit: limit)
+    }
+
+    func links(of source: RecordNumber) throws -> [Link] { try snapshot.links(of: source) }
+}

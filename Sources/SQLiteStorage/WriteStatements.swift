@@ -1,0 +1,74 @@
+import SQLite
+
+/// The statements of the writer, prepared once.
+struct WriteStatements {
+    let insertOwner: Statement
+    let usedBytes: Statement
+    let insertZone: Statement
+    let dropZoneFromFeed: Statement
+    let markZoneDeleted: Statement
+    let zoneBytes: Statement
+    let insertHead: Statement
+    let moveHead: Statement
+    let insertVersion: Statement
+    let deleteVersion: Statement
+    let insertTombstone: Statement
+    let deleteLinks: Statement
+    let insertLink: Statement
+    let insertType: Statement
+    let insertField: Statement
+    let applyZone: Statement
+    let applyOwner: Statement
+    let setProperty: Statement
+
+    init(_ connection: Connection) throws {
+        insertOwner = try connection.prepare(
+            "INSERT INTO owners (record_name, account) VALUES (?1, ?2)")
+        usedBytes = try connection.prepare("SELECT used_bytes FROM owners WHERE id = ?1")
+        insertZone = try connection.prepare(
+            """
+            INSERT INTO zones (owner, name, created, changed, whole_after)
+            VALUES (?1, ?2, ?3, ?4, ?3)
+            """)
+        dropZoneFromFeed = try connection.prepare(
+            """
+            UPDATE zones SET changed = -1
+            WHERE owner = ?1 AND name = ?2 AND deleted_at IS NOT NULL
+            """)
+        markZoneDeleted = try connection.prepare(
+            "UPDATE zones SET deleted_at = ?2, changed = ?3 WHERE id = ?1")
+        zoneBytes = try connection.prepare("SELECT body_bytes FROM zones WHERE id = ?1")
+        insertHead = try connection.prepare(
+            "INSERT INTO heads (zone, name, position) VALUES (?1, ?2, ?3)")
+        moveHead = try connection.prepare("UPDATE heads SET position = ?2 WHERE id = ?1")
+        insertVersion = try connection.prepare(
+            """
+            INSERT INTO versions (key, record, record_type, flags, body)
+            VALUES (?1, ?2, ?3, ?4, ?5)
+            """)
+        deleteVersion = try connection.prepare("DELETE FROM versions WHERE key = ?1")
+        insertTombstone = try connection.prepare(
+            "INSERT INTO tombstones (deleted_at, key) VALUES (?1, ?2)")
+        deleteLinks = try connection.prepare("DELETE FROM links WHERE source = ?1")
+        insertLink = try connection.prepare(
+            """
+            INSERT OR IGNORE INTO links (target_zone, target_name, kind, source)
+            VALUES (?1, ?2, ?3, ?4)
+            """)
+        insertType = try connection.prepare("INSERT INTO record_types (name) VALUES (?1)")
+        insertField = try connection.prepare(
+            "INSERT INTO fields (record_type, name, value_type) VALUES (?1, ?2, ?3)")
+        applyZone = try connection.prepare(
+            """
+            UPDATE zones SET
+                changed = CASE
+                    WHEN deleted_at IS NULL AND changed > 0 THEN max(changed, ?2) ELSE changed END,
+                record_count = record_count + ?3, body_bytes = body_bytes + ?4
+            WHERE id = ?1
+            """)
+        applyOwner = try connection.prepare(
+            "UPDATE owners SET used_bytes = used_bytes + ?2 WHERE id = ?1")
+        setProperty = try connection.prepare(
+            "INSERT OR REPLACE INTO properties (name, value) VALUES (?1, ?2)")
+    }
+}

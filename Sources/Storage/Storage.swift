@@ -1,0 +1,41 @@
+import CloudModel
+
+/// One container environment's data: what every engine must be able to do.
+///
+/// All positions, tags and tokens speak of one counter, which advances only inside write transactions
+/// and in commit order.
+package protocol Storage: AnyObject, Sendable {
+    /// What tells this life of the store from others.
+    var identity: StoreIdentity { get }
+
+    /// The schema as of the last commit.
+    var schema: Schema { get }
+
+    /// Runs a closure on a consistent snapshot that sees every acknowledged write. Blocks.
+    ///
+    /// - Parameter loop: the event loop whose thread this is, to use that loop's own reader; nil on
+    ///   any other thread.
+    /// - Throws: what the closure throws, and the engine's failures.
+    func read<Value>(loop: Int?, _ body: (any StoreSnapshot) throws -> Value) throws -> Value
+
+    /// Runs a closure inside the next group's transaction and reports once it is on disk.
+    ///
+    /// A closure that throws leaves nothing behind and fails alone; when the engine fails, all of its
+    /// group fail. The completion runs on a thread of the engine's and must not block.
+    ///
+    /// - Parameters:
+    ///   - cost: how many records the closure may write, to bound a group.
+    ///   - frees: whether the closure only removes, and may run while the disk is full.
+    func write<Value: Sendable>(
+        cost: Int, frees: Bool,
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
+        completion: @escaping @Sendable (Result<Value, any Error>) -> Void)
+}
+
+/// A failure of an engine that a client should answer by trying again.
+package enum StorageFailure: Error, Sendable {
+    /// The disk is full: nothing was written.
+    case full
+    /// A commit failed in a way that leaves its outcome unknown; the process is about to end.
+    case indeterminate
+}

@@ -1,0 +1,109 @@
+import CloudModel
+
+/// What a read sees: one moment of the store.
+///
+/// Used on the thread that opened it, until its closure returns. Visiting closures get bodies that are
+/// valid only while they run.
+package protocol StoreSnapshot: AnyObject {
+    /// The owner of that user record name, if he has ever had a zone.
+    func owner(named name: UserRecordName) throws -> StoredOwner?
+
+    /// The living zone of that name.
+    func zone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone?
+
+    /// The owner's living zones, default zones included, by name.
+    func zones(of owner: OwnerNumber) throws -> [StoredZone]
+
+    /// The database feed: zones alive and deleted, by the position of their last change.
+    func zones(of owner: OwnerNumber, changedAfter: Position, limit: Int) throws -> [StoredZone]
+
+    /// Where that name stands, deleted or not; nil if it has never been or is collected.
+    func head(of name: RecordName, in zone: ZoneNumber) throws -> StoredHead?
+
+    /// Reads the version at a position that a head names.
+    func version<Value>(
+        at position: Position, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
+    ) throws -> Value?
+
+    /// The zone feed: versions and tombstones after one position and up to another, until the closure
+    /// answers false.
+    func versions(
+        in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
+        _ visit: (StoredVersion) throws -> Bool) throws
+
+    /// The records that refer to a name by links, at most `limit` of them.
+    func sources(of target: RecordName, in zone: ZoneNumber, limit: Int) throws -> [LinkSource]
+
+    /// The links of one record.
+    func links(of source: RecordNumber) throws -> [Link]
+}
+
+/// What a write may do besides reading what it has itself written.
+package protocol StoreTransaction: StoreSnapshot {
+    /// The moment of the transaction: every change in it carries the same.
+    var now: Milliseconds { get }
+
+    /// The schema, with what earlier transactions of the group added.
+    var schema: Schema { get }
+
+    /// The next position; changes must be written in the order in which they took theirs.
+    func takePosition() throws -> Position
+
+    /// Makes an owner, who must not exist.
+    func makeOwner(_ name: UserRecordName, account: AccountID?) throws -> StoredOwner
+
+    /// Makes a zone, whose name must be free. A deleted zone of that name leaves the database feed.
+    func makeZone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone
+
+    /// Hides a zone and its records at once; the rows go later, by `purge`.
+    func deleteZone(_ zone: StoredZone) throws
+
+    /// Writes a record's new version in place of its former one.
+    ///
+    /// - Returns: the record's number, new when the name had none.
+    func save(_ version: NewVersion) throws -> RecordNumber
+
+    /// Replaces the links of one record.
+    func replaceLinks(of source: RecordNumber, with links: [Link]) throws
+
+    /// Adds a record type, or fields to one; the schema of later requests has them after the commit.
+    func extend(_ schema: Schema) throws
+
+    /// Bytes that the owner's records take, with this transaction's changes.
+    func usedBytes(of owner: OwnerNumber) throws -> Int64
+
+    /// Removes tombstones and deleted zones older than a moment, at most `rowsMax` rows.
+    ///
+    /// - Returns: whether there is more to remove.
+    func collect(olderThan moment: Milliseconds, rowsMax: Int) throws -> Bool
+}
+
+/// A version to be written.
+package struct NewVersion {
+    package var zone: StoredZone
+    package var name: RecordName
+    package var position: Position
+    /// What stood under the name before, tombstones included.
+    package var former: StoredHead?
+    /// The former version's body size; 0 for none and for a tombstone.
+    package var formerBytes: Int
+    package var formerIsAlive: Bool
+    package var type: Int64
+    package var flags: VersionFlags
+    package var body: [UInt8]
+
+    package init(
+        zone: StoredZone, name: RecordName, position: Position, former: StoredHead?,
+        formerBytes: Int, formerIsAlive: Bool, type: Int64, flags: VersionFlags, body: [UInt8]
+    ) {
+        self.zone = zone
+        self.name = name
+        self.position = position
+        self.former = former
+        self.formerBytes = formerBytes
+        self.formerIsAlive = formerIsAlive
+        self.type = type
+        self.flags = flags
+        self.body = body
+    }
+}

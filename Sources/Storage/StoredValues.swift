@@ -1,0 +1,172 @@
+import CloudModel
+
+/// A number that the writer takes for each change of a store: in commit order, never used again.
+package typealias Position = Int64
+
+/// An owner of zones within one store.
+package struct OwnerNumber: Hashable, Sendable {
+    package let value: Int64
+
+    /// The owner of the public database's zone.
+    package static let publicDatabase = OwnerNumber(0)
+
+    package init(_ value: Int64) { self.value = value }
+}
+
+/// A zone within one store; a zone made anew under an old name has another number.
+package struct ZoneNumber: Hashable, Sendable {
+    package let value: Int64
+
+    package init(_ value: Int64) { self.value = value }
+}
+
+/// A record within one store; it keeps its number when it is saved again.
+package struct RecordNumber: Hashable, Sendable {
+    package let value: Int64
+
+    package init(_ value: Int64) { self.value = value }
+}
+
+/// An owner as stored.
+package struct StoredOwner: Sendable {
+    package let number: OwnerNumber
+    package let recordName: String
+    package let usedBytes: Int64
+    /// Database tokens below this position have expired.
+    package let wholeAfter: Position
+
+    package init(
+        number: OwnerNumber, recordName: String, usedBytes: Int64, wholeAfter: Position
+    ) {
+        self.number = number
+        self.recordName = recordName
+        self.usedBytes = usedBytes
+        self.wholeAfter = wholeAfter
+    }
+}
+
+/// A zone as stored, alive or deleted.
+package struct StoredZone: Sendable {
+    package let number: ZoneNumber
+    package let owner: OwnerNumber
+    package let name: ZoneName
+    /// The position at which the zone was made.
+    package let created: Position
+    /// The position of its last change; 0 for a default zone, which has no feed.
+    package let changed: Position
+    /// Zone tokens below this position have expired.
+    package let wholeAfter: Position
+    package let isDeleted: Bool
+
+    package init(
+        number: ZoneNumber, owner: OwnerNumber, name: ZoneName, created: Position,
+        changed: Position, wholeAfter: Position, isDeleted: Bool
+    ) {
+        self.number = number
+        self.owner = owner
+        self.name = name
+        self.created = created
+        self.changed = changed
+        self.wholeAfter = wholeAfter
+        self.isDeleted = isDeleted
+    }
+}
+
+/// Where a record name stands: its number and the position of its current version or tombstone.
+package struct StoredHead: Sendable {
+    package let record: RecordNumber
+    package let position: Position
+
+    package init(record: RecordNumber, position: Position) {
+        self.record = record
+        self.position = position
+    }
+}
+
+/// What must be known of a version without reading its body.
+package struct VersionFlags: OptionSet, Sendable {
+    package let rawValue: Int64
+
+    package init(rawValue: Int64) { self.rawValue = rawValue }
+
+    /// The record is deleted; the body is the answer that says so.
+    package static let tombstone = VersionFlags(rawValue: 1)
+    /// Rows in `links` name this record as their source.
+    package static let hasLinks = VersionFlags(rawValue: 2)
+}
+
+/// A record's current version or tombstone, as read.
+package struct StoredVersion {
+    package let record: RecordNumber
+    package let position: Position
+    /// The number of the record's type in the store's schema.
+    package let type: Int64
+    package let flags: VersionFlags
+    /// The final JSON of the answer; valid only while the visiting closure runs.
+    package let body: UnsafeRawBufferPointer
+
+    package init(
+        record: RecordNumber, position: Position, type: Int64, flags: VersionFlags,
+        body: UnsafeRawBufferPointer
+    ) {
+        self.record = record
+        self.position = position
+        self.type = type
+        self.flags = flags
+        self.body = body
+    }
+}
+
+/// What a reference does to its source or its target.
+package enum LinkKind: Int64, Sendable {
+    /// Deleting the target deletes the source.
+    case deleteSelf = 1
+    /// The target must exist and cannot be deleted while the source remains.
+    case validate = 2
+    /// As `validate`: the source's place in a hierarchy.
+    case parent = 3
+}
+
+/// A reference that acts when its target is deleted.
+package struct Link: Hashable, Sendable {
+    package let targetZone: ZoneNumber
+    package let target: RecordName
+    package let kind: LinkKind
+
+    package init(targetZone: ZoneNumber, target: RecordName, kind: LinkKind) {
+        self.targetZone = targetZone
+        self.target = target
+        self.kind = kind
+    }
+}
+
+/// A record that refers to another.
+package struct LinkSource: Sendable {
+    package let kind: LinkKind
+    package let record: RecordNumber
+    package let zone: ZoneNumber
+    package let name: RecordName
+
+    package init(kind: LinkKind, record: RecordNumber, zone: ZoneNumber, name: RecordName) {
+        self.kind = kind
+        self.record = record
+        self.zone = zone
+        self.name = name
+    }
+}
+
+/// What tells one life of a store from another, and signs its tokens.
+package struct StoreIdentity: Sendable {
+    /// Drawn at random when the store is made and when it is restored.
+    package let incarnation: Int64
+    /// Earlier incarnations, each with the last position whose tokens stay good.
+    package let earlier: [Int64: Position]
+    /// 32 random bytes.
+    package let tokenKey: [UInt8]
+
+    package init(incarnation: Int64, earlier: [Int64: Position], tokenKey: [UInt8]) {
+        self.incarnation = incarnation
+        self.earlier = earlier
+        self.tokenKey = tokenKey
+    }
+}
