@@ -1,14 +1,96 @@
 /// The header fields of one request, in the order received.
+///
+/// One buffer holds the bytes of the head, with the names in lower case, and behind them where each
+/// field lies; strings are made only of the values that are asked for.
 package struct HTTPHeaders: Sendable {
-    private let fields: [(name: String, value: String)]
+    /// Where one field lies in the buffer, in bytes.
+    struct Field {
+        var name: UInt32
+        var nameCount: UInt32
+        var value: UInt32
+        var valueCount: UInt32
+    }
+
+    private let buffer: [UInt8]
+    private let fieldsOffset: Int
+    /// How many fields there are.
+    package let count: Int
 
     /// - Parameter fields: names in any case; values without the white space around them.
     package init(_ fields: [(name: String, value: String)]) {
-        self.fields = fields.map { ($0.name.lowercased(), $0.value) }
+        var bytes: [UInt8] = []
+        var index: [Field] = []
+        for field in fields {
+            let name = bytes.count
+            bytes += field.name.utf8.map(Self.lowercased)
+            let value = bytes.count
+            bytes += field.value.utf8
+            index.append(
+                Field(
+                    name: UInt32(name), nameCount: UInt32(value - name), value: UInt32(value),
+                    valueCount: UInt32(bytes.count - value)))
+        }
+        self = bytes.withUnsafeBytes { head in
+            index.withUnsafeBufferPointer { Self(head: head, fields: $0) }
+        }
+    }
+
+    /// - Parameter head: bytes that the fields lie in; names are put in lower case on the way.
+    init(head: UnsafeRawBufferPointer, fields: UnsafeBufferPointer<Field>) {
+        let fieldsBytes = UnsafeRawBufferPointer(fields)
+        let total = head.count + fieldsBytes.count
+        buffer = Array(unsafeUninitializedCapacity: total) { storage, initialized in
+            let bytes = UnsafeMutableRawBufferPointer(storage)
+            bytes.copyMemory(from: head)
+            UnsafeMutableRawBufferPointer(rebasing: bytes[head.count...])
+                .copyMemory(from: fieldsBytes)
+            for field in fields {
+                let start = Int(field.name)
+                for index in start..<start + Int(field.nameCount) {
+                    bytes[index] = Self.lowercased(bytes[index])
+                }
+            }
+            initialized = total
+        }
+        fieldsOffset = head.count
+        count = fields.count
     }
 
     /// The first value under a name given in lower case.
     package subscript(_ name: String) -> String? {
-        fields.first { $0.name == name }?.value
+        withValue(name) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Runs the body on the bytes of the first value under a name given in lower case.
+    ///
+    /// Nil when there is no such field.
+    package func withValue<Result>(
+        _ name: String, _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result? {
+        buffer.withUnsafeBytes { bytes in
+            var name = name
+            return name.withUTF8 { wanted in
+                for index in 0..<count {
+                    let field = bytes.loadUnaligned(
+                        fromByteOffset: fieldsOffset + index * MemoryLayout<Field>.stride,
+                        as: Field.self)
+                    guard Int(field.nameCount) == wanted.count else { continue }
+                    let start = Int(field.name)
+                    let found = bytes[start..<start + wanted.count]
+                    if found.elementsEqual(wanted) {
+                        let value = Int(field.value)
+                        return body(
+                            UnsafeRawBufferPointer(
+                                rebasing: bytes[value..<value + Int(field.valueCount)]))
+                    }
+                }
+                return nil
+            }
+        }
+    }
+
+    @inline(__always)
+    static func lowercased(_ byte: UInt8) -> UInt8 {
+        byte &- 65 < 26 ? byte | 0x20 : byte
     }
 }

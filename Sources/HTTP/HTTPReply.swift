@@ -1,10 +1,29 @@
 /// The one chance to answer a request; usable from any thread, once.
+///
+/// An answer to a connection that has gone meanwhile is dropped.
 package struct HTTPReply: Sendable {
-    private let deliver: @Sendable (HTTPResponse) -> Void
-
-    package init(_ deliver: @escaping @Sendable (HTTPResponse) -> Void) {
-        self.deliver = deliver
+    private enum Destination: Sendable {
+        case closure(@Sendable (HTTPResponse) -> Void)
+        // The number tells the request apart from later ones on the connection.
+        case connection(HTTPConnection, request: UInt32)
     }
 
-    package func send(_ response: HTTPResponse) { deliver(response) }
+    private let destination: Destination
+
+    package init(_ deliver: @escaping @Sendable (HTTPResponse) -> Void) {
+        destination = .closure(deliver)
+    }
+
+    init(_ connection: HTTPConnection, request: UInt32) {
+        destination = .connection(connection, request: request)
+    }
+
+    /// Answers; a second call does nothing.
+    package func send(_ response: HTTPResponse) {
+        switch destination {
+        case .closure(let deliver): deliver(response)
+        case .connection(let connection, let request):
+            connection.answer(response, to: request)
+        }
+    }
 }

@@ -1,1 +1,63 @@
 #pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// Every function returns a result of zero or more, or the negated errno. None retries: that is the
+// business of the one wrapper in Network. The header needs no feature macro, so that Swift sees the
+// plain POSIX socket types beside it.
+
+#define NETWORK_READABLE 1u
+#define NETWORK_WRITABLE 2u
+#define NETWORK_HANGUP 4u
+
+#define NETWORK_ADDRESS_BYTES 128
+
+/// What one wait found out about one descriptor.
+struct network_event {
+    int32_t descriptor;
+    uint32_t readiness;
+};
+
+/// The numeric address of a peer or of a bound socket; "unix" for a Unix socket.
+struct network_address {
+    char text[NETWORK_ADDRESS_BYTES];
+    int32_t port;
+    int32_t is_loopback;
+};
+
+int network_poller_open(void);
+/// Moves a descriptor from one interest to another; 0 is "not watched".
+int network_poller_set(int poller, int descriptor, uint32_t from, uint32_t to);
+/// Waits until something is ready or the time is up; -1 waits without end.
+int network_poller_wait(
+    int poller, struct network_event *events, int capacity, int timeout_milliseconds);
+
+/// Two descriptors to wake a poller from another thread; both are the same where eventfd exists.
+int network_wake_open(int descriptors[2]);
+int network_wake_signal(int descriptor);
+int network_wake_clear(int descriptor);
+
+/// Opens a listening socket, non-blocking and close-on-exec. `host` may be a name or a number.
+int network_listen_tcp(const char *host, const char *port, int backlog);
+/// As above, on a path; the file gets `mode` before the first connection is possible.
+int network_listen_unix(const char *path, int backlog, mode_t mode);
+/// Zero when something answers on the path.
+int network_probe_unix(const char *path);
+int network_bound_address(int descriptor, struct network_address *address);
+/// Takes one waiting connection: non-blocking, close-on-exec, TCP_NODELAY.
+int network_accept(int listener, struct network_address *peer);
+
+ssize_t network_receive(int descriptor, void *bytes, size_t count);
+/// The number of bytes that could be received without waiting, at most one; 0 at the end.
+ssize_t network_peek(int descriptor);
+/// Sends two pieces in one call, without SIGPIPE.
+ssize_t network_send(
+    int descriptor, const void *first, size_t first_count, const void *second,
+    size_t second_count);
+int network_shutdown_write(int descriptor);
+int network_close(int descriptor);
+/// Opens a descriptor that is good for nothing but being closed when one is needed.
+int network_spare(void);
+void network_name_thread(const char *name);

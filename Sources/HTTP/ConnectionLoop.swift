@@ -1,0 +1,97 @@
+import Network
+import Synchronization
+
+/// What the connections of one event loop share; on that loop's thread only.
+final class ConnectionLoop: @unchecked Sendable {
+    // Unchecked: all that changes is touched by the loop's thread alone.
+
+    static let readBytes = 64 * 1024
+
+    let events: EventLoop
+    let limits: WireLimits
+    let gzip: GzipPolicy
+    let responder: any Responder
+    let observer: WireObserver
+    let counters = WireCounters()
+    let output = OutputBuffer(capacity: 64 * 1024)
+    let readBuffer = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: ConnectionLoop.readBytes, alignment: 16)
+    /// Where the output of the connection at work begins; what is before belongs to another, whose
+    /// responder caused this one to be answered.
+    var outputStart = 0
+    private(set) var isDraining = false
+
+    private var identifiers = RequestIdentifiers()
+    private var date = HTTPDate()
+    private let wallSeconds: @Sendable () -> Int64
+    private var openCount = 0
+    private var drainDeadline = UInt64.max
+    private var whenDrained: (@Sendable () -> Void)?
+
+    init(
+        events: EventLoop, configuration: HTTPServer.Configuration, responder: any Responder,
+        observer: WireObserver
+    ) {
+        self.events = events
+        limits = configuration.limits
+        gzip = configuration.gzip
+        wallSeconds = configuration.wallSeconds
+        self.responder = responder
+        self.observer = observer
+    }
+
+    deinit { readBuffer.deallocate() }
+
+    func nextID() -> String { identifiers.nextID() }
+
+    /// The `Date` field as of now.
+    func currentDate() -> HTTPDate {
+        date.update(seconds: wallSeconds())
+        return date
+    }
+
+    /// Takes over an accepted socket.
+    ///
+    /// - Parameter fault: what to answer to whatever comes, instead of serving it.
+    func adopt(_ accepted: AcceptedSocket, refusing fault: WireFault? = nil) {
+        if isDraining {
+            accepted.socket.close()
+            return
+        }
+        let connection = HTTPConnection(accepted, on: self)
+        do {
+            try events.register(
+                accepted.socket.descriptor, connection, interest: .readable)
+        } catch {
+            accepted.socket.close()
+            return
+        }
+        openCount += 1
+        WireCounters.add(1, to: counters.connectionsOpened)
+        if let fault { connection.refuse(fault) }
+    }
+
+    func connectionClosed() {
+        openCount -= 1
+        WireCounters.add(1, to: counters.connectionsClosed)
+        if isDraining { reportIfDrained() }
+    }
+
+    /// Serves what has begun and nothing more; calls back once no connection is left.
+    func drain(untilMilliseconds deadline: UInt64, whenDrained: @escaping @Sendable () -> Void) {
+        isDraining = true
+        drainDeadline = deadline
+        self.whenDrained = whenDrained
+        events.sweep()
+        reportIfDrained()
+    }
+
+    /// True once a drain has used up its time.
+    var isDrainOver: Bool { events.now >= drainDeadline }
+
+    private func reportIfDrained() {
+        guard openCount == 0, let report = whenDrained else { return }
+        whenDrained = nil
+        report()
+    }
+}

@@ -1,0 +1,226 @@
+import Network
+
+/// One connection: the thin shell around the parser that moves bytes and keeps to deadlines.
+///
+/// One request is with the responder at a time, so that pipelined ones are answered in order; while
+/// it is, or while an answer is not yet taken, nothing more is read. An idle connection holds no
+/// buffer. Everything but `answer` runs on the loop's thread.
+final class HTTPConnection: SocketHandler, @unchecked Sendable {
+    // Unchecked: `answer` hops to the loop's thread before it touches anything that changes.
+
+    enum Phase: UInt8 {
+        /// Between requests or within one.
+        case reading
+        /// The responder has the request.
+        case responding
+        /// The client takes the answer more slowly than it was made.
+        case writing
+        /// All is said; what the client still sends is thrown away until he has read it.
+        case lingering
+        case closed
+    }
+
+    struct Flags: OptionSet {
+        let rawValue: UInt8
+        /// The request at work is a HEAD.
+        static let isHead = Flags(rawValue: 1)
+        static let isVersion10 = Flags(rawValue: 2)
+        static let keepsAlive = Flags(rawValue: 4)
+        static let mayGzip = Flags(rawValue: 8)
+        /// Nothing is served after the answer being written.
+        static let closesAfter = Flags(rawValue: 16)
+        static let lingersAfter = Flags(rawValue: 32)
+        /// Received bytes are being parsed: an answer waits for the end of that to be sent.
+        static let isConsuming = Flags(rawValue: 64)
+        /// The deadline of a head or body is running.
+        static let isTimed = Flags(rawValue: 128)
+    }
+
+    let shared: ConnectionLoop
+    let socket: Socket
+    let peer: Peer
+    var phase = Phase.reading
+    var flags: Flags = []
+    var interest = Readiness.readable
+    /// Counts the requests, so that a late answer meets no later request.
+    var requestNumber: UInt32 = 0
+    /// What was moved within the present deadline, in bytes.
+    var progressBytes: UInt32 = 0
+    var deadline = UInt64.max
+    var parser = RequestParser()
+    /// Bytes received and not yet taken: part of a head, or pipelined requests.
+    var leftover: [UInt8] = []
+    var pending: PendingOutput?
+
+    init(_ accepted: AcceptedSocket, on shared: ConnectionLoop) {
+        self.shared = shared
+        socket = accepted.socket
+        peer = Peer(address: accepted.address, isLoopback: accepted.isLoopback, isTLS: false)
+        setDeadline(shared.limits.idleSecondsMax)
+    }
+
+    func ready(_ readiness: Readiness) {
+        switch phase {
+        case .reading: receive()
+        case .responding: watchWhileResponding(readiness)
+        case .writing:
+            if readiness.contains(.hangup) { close() } else { flushPending() }
+        case .lingering: discard()
+        case .closed: break
+        }
+    }
+
+    func setDeadline(_ seconds: Int) {
+        let (milliseconds, overflow) = UInt64(max(seconds, 0))
+            .multipliedReportingOverflow(by: 1000)
+        deadline = overflow ? .max : shared.events.now &+ milliseconds
+        progressBytes = 0
+    }
+
+    /// Watches the socket for something else; a socket that cannot be watched is closed.
+    func watch(_ wanted: Readiness) {
+        if wanted == interest { return }
+        do {
+            try shared.events.change(socket.descriptor, from: interest, to: wanted)
+            interest = wanted
+        } catch {
+            close()
+        }
+    }
+
+    func close() {
+        if phase == .closed { return }
+        phase = .closed
+        leftover = []
+        pending = nil
+        parser = RequestParser()
+        shared.events.deregister(socket.descriptor)
+        socket.close()
+        shared.connectionClosed()
+    }
+}
+
+// Receiving.
+extension HTTPConnection {
+    private func receive() {
+        switch socket.receive(into: shared.readBuffer) {
+        case .wouldBlock: break
+        case .done(0), .failed: close()
+        case .done(let count):
+            WireCounters.add(count, to: shared.counters.bytesIn)
+            take(UnsafeRawBufferPointer(rebasing: shared.readBuffer[..<count]))
+        }
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) {
+        noteProgress(bytes.count)
+        let outerStart = beginOutput()
+        if leftover.isEmpty {
+            let usedCount = consume(bytes)
+            if usedCount < bytes.count && phase != .closed {
+                leftover = Array(UnsafeRawBufferPointer(rebasing: bytes[usedCount...]))
+            }
+        } else {
+            leftover.append(contentsOf: bytes)
+            consumeLeftover()
+        }
+        settle()
+        endOutput(outerStart)
+    }
+
+    /// Goes on with what was received before, after an answer has gone out.
+    func resume() {
+        guard phase == .reading else { return }
+        let outerStart = beginOutput()
+        if !leftover.isEmpty { consumeLeftover() }
+        settle()
+        endOutput(outerStart)
+    }
+
+    private func consumeLeftover() {
+        let bytes = leftover
+        leftover = []
+        let usedCount = bytes.withUnsafeBytes { consume($0) }
+        if phase == .closed { return }
+        if usedCount == 0 {
+            leftover = bytes
+        } else if usedCount < bytes.count {
+            leftover = Array(bytes[usedCount...])
+        }
+    }
+
+    /// Parses and hands out requests until one is not answered at once.
+    private func consume(_ bytes: UnsafeRawBufferPointer) -> Int {
+        var position = 0
+        flags.insert(.isConsuming)
+        while phase == .reading, !flags.contains(.closesAfter), position < bytes.count {
+            let wasInBody = parser.isInBody
+            switch parser.next(bytes, at: &position, limits: shared.limits) {
+            case .needsMore:
+                flags.remove(.isConsuming)
+                if !flags.contains(.isTimed) || (parser.isInBody && !wasInBody) {
+                    startDeadline()
+                }
+                return position
+            case .expectsContinue:
+                shared.output.append("HTTP/1.1 100 Continue\r\n\r\n")
+                startDeadline()
+            case .request(let request):
+                flags.remove(.isTimed)
+                handOut(request)
+            case .rejected(let fault):
+                flags.remove(.isHead)
+                encodeFault(fault)
+            }
+        }
+        flags.remove(.isConsuming)
+        // What follows the last request of a connection is not looked at.
+        return flags.contains(.closesAfter) ? bytes.count : position
+    }
+
+    private func handOut(_ incoming: IncomingRequest) {
+        let head = incoming.head
+        flags.subtract([.isHead, .isVersion10, .keepsAlive, .mayGzip])
+        if head.method == .head { flags.insert(.isHead) }
+        if head.isVersion10 { flags.insert(.isVersion10) }
+        if head.keepsAlive { flags.insert(.keepsAlive) }
+        if head.acceptsGzip && !head.isVersion10 && isWorthCompressing(head) {
+            flags.insert(.mayGzip)
+        }
+        phase = .responding
+        deadline = .max
+        requestNumber &+= 1
+        WireCounters.add(1, to: shared.counters.requests)
+        let request = HTTPRequest(
+            id: shared.nextID(), method: head.method, target: head.target, headers: head.headers,
+            body: incoming.body, peer: peer, loop: shared.events.index)
+        shared.responder.respond(
+            to: request, reply: HTTPReply(self, request: requestNumber))
+    }
+
+    private func isWorthCompressing(_ head: RequestHead) -> Bool {
+        switch shared.gzip {
+        case .off: false
+        case .remote: !peer.isLoopback || head.isForwarded
+        case .on: true
+        }
+    }
+
+    /// Finds out whether the client has gone, and lets further requests wait in the kernel.
+    private func watchWhileResponding(_ readiness: Readiness) {
+        if readiness.contains(.hangup) {
+            close()
+            return
+        }
+        // An end of file may be only of his direction: he still gets his answer.
+        if case .failed = socket.peek() { close() } else { watch([]) }
+    }
+
+    private func discard() {
+        switch socket.receive(into: shared.readBuffer) {
+        case .wouldBlock: break
+        case .done(0), .failed: close()
+        case .done(let count): WireCounters.add(count, to: shared.counters.bytesIn)
+        }
+    }
+}

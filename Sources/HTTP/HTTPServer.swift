@@ -1,0 +1,182 @@
+import Network
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// An HTTP/1.1 server: listeners, event loops, one responder.
+package final class HTTPServer: Sendable {
+    package struct Configuration: Sendable {
+        package var addresses: [ListenAddress]
+        package var limits = WireLimits()
+        /// Event loops, each on a thread of its own.
+        package var loopCount = HTTPServer.coreCount
+        package var gzip = GzipPolicy.remote
+        /// The permissions of the files of Unix sockets.
+        package var unixMode: UInt32 = 0o660
+        /// What deadlines are measured by.
+        package var clock = MonotonicClock.system
+        /// Seconds since 1970-01-01T00:00:00Z, for the `Date` field.
+        package var wallSeconds: @Sendable () -> Int64 = { Int64(time(nil)) }
+
+        package init(addresses: [ListenAddress]) { self.addresses = addresses }
+    }
+
+    private struct State {
+        var listeners: [Listener] = []
+        var hasStarted = false
+        var hasEnded = false
+    }
+
+    private let configuration: Configuration
+    private let loops: [ConnectionLoop]
+    private let state = Mutex(State())
+    private let nextLoop = Atomic<Int>(0)
+
+    /// How many connections over the limit may wait at a time to read why they are refused.
+    private static let refusedCountMax: UInt64 = 256
+
+    /// - Parameter responder: called for each request on the event loops' threads.
+    /// - Throws: when the system has no descriptors for the loops.
+    package init(
+        _ configuration: Configuration, responder: any Responder,
+        observer: WireObserver = WireObserver()
+    ) throws(SystemError) {
+        self.configuration = configuration
+        var loops: [ConnectionLoop] = []
+        for index in 0..<max(1, configuration.loopCount) {
+            let events = try EventLoop(index: index, clock: configuration.clock)
+            loops.append(
+                ConnectionLoop(
+                    events: events, configuration: configuration, responder: responder,
+                    observer: observer))
+        }
+        self.loops = loops
+    }
+
+    /// Binds all addresses, starts the loops, and begins to accept.
+    ///
+    /// - Returns: the addresses in use, in the order configured, with the ports that were chosen
+    ///   where port 0 was asked for.
+    /// - Throws: when an address cannot be bound; then nothing is left open.
+    package func start() throws(SystemError) -> [ListenAddress] {
+        var listeners: [Listener] = []
+        do throws(SystemError) {
+            for address in configuration.addresses {
+                listeners.append(
+                    try Listener(address, unixMode: configuration.unixMode) { [weak self] in
+                        self?.place($0)
+                    })
+            }
+            for loop in loops { try loop.events.start() }
+        } catch {
+            for listener in listeners { listener.stop() }
+            throw error
+        }
+        state.withLock {
+            $0.listeners = listeners
+            $0.hasStarted = true
+        }
+        loops[0].events.post { self.startListeners() }
+        return listeners.map(\.address)
+    }
+
+    /// Stops accepting, finishes what runs, ends the loops; returns when all of it is done.
+    ///
+    /// Idle connections are closed at once, others after their answer, and all of them after so
+    /// many seconds by the server's clock. Called from any thread but the loops', once.
+    package func drain(withinSeconds seconds: Int) {
+        let isFirst = state.withLock { state in
+            defer { state.hasEnded = true }
+            return state.hasStarted && !state.hasEnded
+        }
+        guard isFirst else { return }
+        let deadline =
+            configuration.clock.milliseconds() &+ UInt64(max(0, seconds)) &* 1000
+        let latch = Latch(count: loops.count)
+        loops[0].events.post { self.stopListeners() }
+        for loop in loops {
+            loop.events.post {
+                loop.drain(untilMilliseconds: deadline) { latch.countDown() }
+            }
+        }
+        latch.wait()
+        for loop in loops { loop.events.stopAndJoin() }
+    }
+
+    /// Has every connection's deadline checked now instead of within a second.
+    ///
+    /// For those who moved the clock that was handed in; returns when it is done. Not to be called
+    /// on a loop's thread.
+    package func checkDeadlines() {
+        let latch = Latch(count: loops.count)
+        for loop in loops {
+            loop.events.post {
+                loop.events.sweep()
+                latch.countDown()
+            }
+        }
+        latch.wait()
+    }
+
+    /// What the wire has done since the start.
+    package func counts() -> WireCounts {
+        var counts = WireCounts()
+        for loop in loops { loop.counters.add(to: &counts) }
+        return counts
+    }
+
+    /// The processors of this machine.
+    package static var coreCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+}
+
+extension HTTPServer {
+    private func startListeners() {
+        state.withLock { state in
+            for listener in state.listeners {
+                // NB: a listener that cannot be watched is one that never accepts; the kernel
+                // refuses this only without memory, where nothing else would work either.
+                try? listener.start(on: loops[0].events)
+            }
+        }
+    }
+
+    private func stopListeners() {
+        let listeners = state.withLock { state in
+            defer { state.listeners = [] }
+            return state.listeners
+        }
+        for listener in listeners { listener.stop() }
+    }
+
+    /// Hands an accepted socket to the next loop in turn; on the first loop's thread.
+    private func place(_ accepted: AcceptedSocket) {
+        let open = openCount()
+        let allowed = UInt64(max(0, configuration.limits.connectionCountMax))
+        var fault: WireFault?
+        if open >= allowed {
+            if open >= allowed &+ Self.refusedCountMax {
+                accepted.socket.close()
+                return
+            }
+            fault = .tooManyConnections
+        }
+        let turn = nextLoop.wrappingAdd(1, ordering: .relaxed).oldValue
+        let loop = loops[Int(UInt(bitPattern: turn) % UInt(loops.count))]
+        if loop.events.isCurrent {
+            loop.adopt(accepted, refusing: fault)
+        } else {
+            loop.events.post { [fault] in loop.adopt(accepted, refusing: fault) }
+        }
+    }
+
+    private func openCount() -> UInt64 {
+        loops.reduce(0) { sum, loop in
+            let closed = loop.counters.connectionsClosed.load(ordering: .acquiring)
+            return sum &+ loop.counters.connectionsOpened.load(ordering: .relaxed) &- closed
+        }
+    }
+}

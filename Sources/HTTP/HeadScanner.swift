@@ -1,0 +1,78 @@
+/// Finds the end of a request head as its bytes arrive, and refuses what can never become one.
+///
+/// Each byte is looked at once, however the head is split. After a `.complete` every line of the
+/// head is known to end with CR LF and to hold no control character but the tab.
+struct HeadScanner {
+    enum Outcome: Equatable {
+        case incomplete
+        /// The number of bytes of the head, with its empty line.
+        case complete(Int)
+        case rejected(WireFault)
+    }
+
+    /// Room for the method, two spaces and the version around the longest target.
+    static let requestLineBytesBeside = 64
+
+    private var scannedCount = 0
+    private var hasRequestLine = false
+
+    /// True before the first byte.
+    var isFresh: Bool { scannedCount == 0 && !hasRequestLine }
+
+    /// - Parameter bytes: the head from its first byte, as far as it is there.
+    mutating func scan(_ bytes: UnsafeRawBufferPointer, limits: WireLimits) -> Outcome {
+        while true {
+            let windowMax =
+                hasRequestLine
+                ? limits.headerBytesMax
+                : min(limits.targetBytesMax + Self.requestLineBytesBeside, limits.headerBytesMax)
+            let end = min(bytes.count, windowMax)
+            let position = Self.firstSpecial(bytes, from: scannedCount, to: end)
+            scannedCount = position
+            if position == end || (bytes[position] == 0x0D && position + 1 == end) {
+                if end < windowMax { return .incomplete }
+                return .rejected(hasRequestLine ? .headersTooLarge : tooLong(limits))
+            }
+            guard bytes[position] == 0x0D, bytes[position + 1] == 0x0A else {
+                return .rejected(.illegalByte)
+            }
+            if position == 0 { return .rejected(.malformedRequestLine) }
+            scannedCount = position + 2
+            if hasRequestLine && bytes[position - 1] == 0x0A { return .complete(position + 2) }
+            hasRequestLine = true
+        }
+    }
+
+    private func tooLong(_ limits: WireLimits) -> WireFault {
+        let isHeadShorter =
+            limits.headerBytesMax < limits.targetBytesMax + Self.requestLineBytesBeside
+        return isHeadShorter ? .headersTooLarge : .targetTooLong
+    }
+
+    /// The first byte that is a control character other than the tab, or the end.
+    private static func firstSpecial(
+        _ bytes: UnsafeRawBufferPointer, from start: Int, to end: Int
+    ) -> Int {
+        var position = start
+        while position + 8 <= end {
+            // Eight bytes at a time: is one of them below 0x20, or 0x7F?
+            let word = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+            let low = (word &- 0x2020_2020_2020_2020) & ~word
+            let delete = word ^ 0x7F7F_7F7F_7F7F_7F7F
+            let deleted = (delete &- 0x0101_0101_0101_0101) & ~delete
+            if (low | deleted) & 0x8080_8080_8080_8080 != 0 {
+                let stop = position + 8
+                while position < stop && !isSpecial(bytes[position]) { position += 1 }
+                if position < stop { return position }
+            } else {
+                position += 8
+            }
+        }
+        while position < end && !isSpecial(bytes[position]) { position += 1 }
+        return position
+    }
+
+    private static func isSpecial(_ byte: UInt8) -> Bool {
+        (byte < 0x20 && byte != 0x09) || byte == 0x7F
+    }
+}

@@ -1,0 +1,33 @@
+/// How much of everything one client may ask of the wire.
+package struct WireLimits: Sendable {
+    /// Request line and header fields together; over it 431.
+    package var headerBytesMax = 16 * 1024
+    /// Header fields of one request, trailers included; over it 431.
+    package var headerCountMax = 100
+    /// The request target; over it 414.
+    package var targetBytesMax = 8 * 1024
+    /// A body as it comes over the wire, chunk framing not counted; over it 413.
+    package var bodyBytesMax = 16 * 1024 * 1024
+    /// A body with its gzip undone; over it 413.
+    package var inflatedBodyBytesMax = 16 * 1024 * 1024
+    /// Connections open at a time; each further one is answered 503 and closed.
+    package var connectionCountMax = 20_000
+
+    /// From the first byte of a head (or of a TLS handshake) to its last; then 408.
+    package var headerSecondsMax = 10
+    /// For a body, before the allowance of `bodyBytesPerSecondMin`; then 408.
+    package var bodySecondsMax = 30
+    /// Each so many bytes of a body received, or of an answer taken, win a second more.
+    package var bodyBytesPerSecondMin = 4 * 1024
+    /// For an answer to be taken, before the same allowance; then the connection is closed.
+    package var answerSecondsMax = 30
+    /// Between requests; then the connection is closed.
+    package var idleSecondsMax = 75
+    /// After an answer that closes, for the client to read it; what he still sends is thrown away.
+    package var lingerSecondsMax = 5
+
+    /// Answers shorter than this are not compressed.
+    package var gzipBodyBytesMin = 1024
+
+    package init() {}
+}

@@ -1,0 +1,42 @@
+import CNetwork
+
+/// A connected, non-blocking socket: the bytes in and out of one descriptor.
+///
+/// Whoever holds it closes it, once.
+package struct Socket: Sendable {
+    package let descriptor: Int32
+
+    package init(descriptor: Int32) { self.descriptor = descriptor }
+
+    /// Receives what is there; zero bytes mean that the peer has ended its direction.
+    package func receive(into bytes: UnsafeMutableRawBufferPointer) -> CallOutcome {
+        SystemCall.run("recv") { network_receive(descriptor, bytes.baseAddress, bytes.count) }
+    }
+
+    /// Looks whether there is a byte, or the end (zero), without taking it.
+    package func peek() -> CallOutcome {
+        SystemCall.run("recv") { network_peek(descriptor) }
+    }
+
+    /// Sends two pieces in one system call, without copying them first.
+    package func send(
+        _ first: UnsafeRawBufferPointer,
+        _ second: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    ) -> CallOutcome {
+        SystemCall.run("send") {
+            network_send(
+                descriptor, first.baseAddress, first.count, second.baseAddress, second.count)
+        }
+    }
+
+    /// Tells the peer that nothing more comes; its own bytes still arrive.
+    package func shutdownWrite() {
+        // NB: the outcome does not matter: a peer that has gone needs no telling.
+        _ = network_shutdown_write(descriptor)
+    }
+
+    package func close() {
+        // NB: after EINTR the descriptor is gone on Linux; closing it again would hit another's.
+        _ = network_close(descriptor)
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import HTTP
+import Network
+import Synchronization
+
+/// A clock that moves when told.
+final class ManualClock: Sendable {
+    private let milliseconds = Atomic<UInt64>(1_000_000)
+
+    var clock: MonotonicClock {
+        MonotonicClock { self.milliseconds.load(ordering: .acquiring) }
+    }
+
+    func advance(seconds: Int) {
+        milliseconds.wrappingAdd(UInt64(seconds) * 1000, ordering: .acquiringAndReleasing)
+    }
+}
+
+/// Answers by what the path says.
+///
+/// `/echo` gives the body back, `/size/N` so many bytes, `/later` answers from another thread,
+/// `/held` keeps the reply until `release`, and anything else tells what was asked.
+final class TestResponder: Responder {
+    private let held = Mutex<[HTTPReply]>([])
+    private let queue = DispatchQueue(label: "later")
+
+    func respond(to request: HTTPRequest, reply: HTTPReply) {
+        let target = String(decoding: request.target, as: UTF8.self)
+        switch target {
+        case "/echo": reply.send(HTTPResponse(status: 200, body: request.body))
+        case "/later": queue.async { reply.send(HTTPResponse(status: 200, body: request.body)) }
+        case "/held": held.withLock { $0.append(reply) }
+        case "/split": reply.send(HTTPResponse(status: 200, headers: [("X", "a\r\nY: b")]))
+        case "/204": reply.send(HTTPResponse(status: 204))
+        case "/last": reply.send(HTTPResponse(status: 200, closesConnection: true))
+        case "/peer": reply.send(HTTPResponse(status: 200, body: Array("\(request.peer)".utf8)))
+        case let path where path.hasPrefix("/size/"):
+            let size = Int(path.dropFirst(6)) ?? 0
+            reply.send(
+                HTTPResponse(
+                    status: 200, headers: [("Content-Type", "application/json")],
+                    body: Self.bytes(size)))
+        default:
+            let text = "\(request.method) \(target) \(request.body.count) \(request.id)"
+            reply.send(HTTPResponse(status: 200, body: Array(text.utf8)))
+        }
+    }
+
+    static func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: $0 % 251) }
+    }
+
+    var heldCount: Int { held.withLock { $0.count } }
+
+    func release(_ text: String) {
+        let replies = held.withLock { held in
+            defer { held = [] }
+            return held
+        }
+        for reply in replies { reply.send(HTTPResponse(status: 200, body: Array(text.utf8))) }
+    }
+}
+
+/// A server on a port of its own, drained at the end of the test.
+struct TestServer {
+    let server: HTTPServer
+    let addresses: [ListenAddress]
+    let responder: TestResponder
+    let clock: ManualClock
+    let rejections: Rejections
+
+    var address: ListenAddress { addresses[0] }
+
+    final class Rejections: Sendable {
+        private let list = Mutex<[WireRejection]>([])
+        var all: [WireRejection] { list.withLock { $0 } }
+        func add(_ rejection: WireRejection) { list.withLock { $0.append(rejection) } }
+    }
+
+    static func run(
+        addresses: [ListenAddress] = [.tcp(host: "127.0.0.1", port: 0)],
+        _ configure: (inout HTTPServer.Configuration) -> Void = { _ in },
+        _ body: (TestServer) throws -> Void
+    ) throws {
+        let clock = ManualClock()
+        var configuration = HTTPServer.Configuration(addresses: addresses)
+        configuration.clock = clock.clock
+        configuration.loopCount = 2
+        configure(&configuration)
+        let responder = TestResponder()
+        let rejections = Rejections()
+        let server = try HTTPServer(
+            configuration, responder: responder,
+            observer: WireObserver(rejected: { rejections.add($0) }))
+        let bound = try server.start()
+        defer { server.drain(withinSeconds: 0) }
+        try body(
+            TestServer(
+                server: server, addresses: bound, responder: responder, clock: clock,
+                rejections: rejections))
+    }
+
+    func client() throws -> RawClient { try RawClient(address) }
+
+    /// Waits, for some seconds at most, until it holds.
+    func until(_ isSo: () -> Bool) throws {
+        let end = Date().addingTimeInterval(20)
+        while !isSo() {
+            if Date() > end { throw RawClient.Failure(what: "waited in vain") }
+            sched_yield()
+        }
+    }
+}
