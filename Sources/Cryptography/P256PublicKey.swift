@@ -47,8 +47,9 @@ package final class P256PublicKey: @unchecked Sendable {
     /// - Parameter signatureDER: `ECDSA-Sig-Value` (RFC 3279 §2.2.3) in strict DER: any other
     ///   encoding of the same numbers is refused.
     package func verify(signatureDER: [UInt8], message: [UInt8]) -> Bool {
-        lenticular_p256_verify(
-            key, signatureDER, signatureDER.count, message, message.count) == 1
+        ECDSASignature.isWellFormed(signatureDER)
+            && lenticular_p256_verify(
+                key, signatureDER, signatureDER.count, message, message.count) == 1
     }
 
     /// Algorithm and curve, in front of an uncompressed point of 64 bytes.

@@ -8,6 +8,7 @@ package enum CatalogRefusal: Error, Sendable, Equatable {
     case apiTokenUnknown
     case serverKeyUnknown
     case accountUnknown
+    case webTokenUnknown
     /// The address is verified as another account's.
     case addressTaken
 }
@@ -21,6 +22,7 @@ extension CatalogRefusal: CustomStringConvertible {
         case .apiTokenUnknown: "no such API token"
         case .serverKeyUnknown: "no such server key"
         case .accountUnknown: "no such user"
+        case .webTokenUnknown: "no such web token"
         case .addressTaken: "the address belongs to another user"
         }
     }
@@ -65,8 +67,13 @@ package protocol CredentialCatalog: Sendable {
 
     /// Adds a token, notes who is behind the user record name, and drops what has expired by `now`.
     ///
-    /// - Throws: `containerUnknown`, `accountUnknown`.
-    func add(_ token: WebTokenRecord, for user: UserRecordName, now: Milliseconds) throws
+    /// - Parameter old: the hash of the token that it replaces, which must still be there: what was
+    ///   revoked meanwhile has no successor.
+    /// - Throws: `containerUnknown`, `accountUnknown`, `webTokenUnknown`.
+    func add(
+        _ token: WebTokenRecord, replacing old: [UInt8]?, for user: UserRecordName,
+        now: Milliseconds
+    ) throws
     func webToken(hash: [UInt8]) throws -> WebTokenRecord?
     /// Drops a token and all that share its session; does nothing when there are none.
     func deleteWebTokens(session: [UInt8]) throws

@@ -6,10 +6,17 @@ extension SQLiteCatalog {
     /// Bounds the work that one new token takes on for those that have expired.
     private static let expiredPerTokenMax: Int64 = 1_000
 
-    package func add(_ token: WebTokenRecord, for user: UserRecordName, now: Milliseconds) throws {
+    package func add(
+        _ token: WebTokenRecord, replacing old: [UInt8]?, for user: UserRecordName,
+        now: Milliseconds
+    ) throws {
         try write(endsWhatWasTrue: false) { catalog in
             try SQLiteCatalog.requireContainer(token.container, in: catalog)
             try SQLiteCatalog.requireAccount(token.account, in: catalog)
+            if let old {
+                guard try catalog.exists("SELECT 1 FROM web_tokens WHERE hash = ?", .bytes(old))
+                else { throw CatalogRefusal.webTokenUnknown }
+            }
             try catalog.run(
                 """
                 INSERT INTO web_tokens

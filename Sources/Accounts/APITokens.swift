@@ -1,0 +1,72 @@
+import CloudModel
+import Cryptography
+import Storage
+
+/// What an operator does with API tokens.
+///
+/// Rotation is a second token under another name, then `revoke` of the first.
+package struct APITokens: Sendable {
+    /// A token just made: the only time that its text is seen.
+    package struct Created: Sendable {
+        /// 64 lower-case hexadecimal digits.
+        package let token: String
+        package let record: APITokenRecord
+    }
+
+    private static let tokenBytes = 32
+    /// Where sign-in hands its outcome to the page that opened it.
+    package static let postMessage = "post-message"
+
+    private let catalog: any CatalogStorage
+    private let random: RandomSource
+
+    package init(catalog: any CatalogStorage, random: RandomSource = .system) {
+        self.catalog = catalog
+        self.random = random
+    }
+
+    /// Makes a token for one environment of a container.
+    ///
+    /// - Parameters:
+    ///   - name: unique over the server; made up when nil.
+    ///   - origins: the pages that may use it; empty for any.
+    ///   - callback: `post-message` or a URL; nil for none.
+    /// - Throws: `nameIllegal`, `originIllegal`, `callbackIllegal`, `containerUnknown`, `nameTaken`.
+    package func create(
+        container: ContainerID, environment: Environment, name: String? = nil,
+        origins: [String] = [], callback: String? = nil, now: Milliseconds
+    ) throws -> Created {
+        let token = Hexadecimal.encode(random.bytes(APITokens.tokenBytes))
+        let hash = SHA256.digest(Array(token.utf8))
+        var serialized: [String] = []
+        for origin in origins {
+            guard let origin = WebOrigin.serialized(origin) else {
+                throw AccountsRefusal.originIllegal
+            }
+            if !serialized.contains(origin) { serialized.append(origin) }
+        }
+        guard callback.map({ APITokens.isLegal(callback: $0, environment) }) ?? true else {
+            throw AccountsRefusal.callbackIllegal
+        }
+        let record = APITokenRecord(
+            hash: hash,
+            name: try PlainName.checked(name) ?? "token-\(Hexadecimal.encode(hash.prefix(4)))",
+            container: container, environment: environment, origins: serialized.sorted(),
+            callback: callback, createdAt: now)
+        try catalog.add(record)
+        return Created(token: token, record: record)
+    }
+
+    package func list() throws -> [APITokenRecord] { try catalog.apiTokens() }
+
+    /// Ends a token: no request that comes after this is let in by it.
+    ///
+    /// - Throws: `apiTokenUnknown`.
+    package func revoke(name: String) throws { try catalog.deleteAPIToken(name: name) }
+
+    private static func isLegal(callback: String, _ environment: Environment) -> Bool {
+        if callback == postMessage { return true }
+        guard WebAddress.isLegal(callback) else { return false }
+        return environment == .development || WebAddress.scheme(callback) != "http"
+    }
+}

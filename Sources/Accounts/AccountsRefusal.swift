@@ -1,0 +1,47 @@
+/// Why an operator's command on accounts is refused; nothing was changed.
+package enum AccountsRefusal: Error, Sendable, Equatable {
+    case containerNameIllegal
+    case settingUnknown
+    case settingValueIllegal
+    case nameIllegal
+    case originIllegal
+    case callbackIllegal
+    case publicKeyNotPEM
+    case publicKeyOfOtherKind
+    case publicKeyNotP256
+    case emailIllegal
+    case phoneIllegal
+    case addressIllegal
+    case userUnknown
+    case passwordIllegal
+    case passwordNotHashed
+    case lifetimeIllegal
+}
+
+extension AccountsRefusal: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .containerNameIllegal:
+            "a container ID is 1 to 128 letters, digits, dots and hyphens"
+        case .settingUnknown:
+            "container settings are \(ContainerSetting.allCases.map(\.rawValue).joined(separator: ", "))"
+        case .settingValueIllegal:
+            "fallbackURL takes an http or https URL, publicChanges takes true or false"
+        case .nameIllegal: "a name is 1 to 128 printable characters"
+        case .originIllegal: "an origin is scheme://host or scheme://host:port, without a path"
+        case .callbackIllegal:
+            "a callback is post-message or a URL, in production not one of http"
+        case .publicKeyNotPEM: "the file is not exactly one key in PEM"
+        case .publicKeyOfOtherKind:
+            "the file holds no public key (openssl ec -in key.pem -pubout writes it)"
+        case .publicKeyNotP256: "the public key is not an uncompressed one on prime256v1"
+        case .emailIllegal: "that is not an e-mail address"
+        case .phoneIllegal: "a phone number is 5 to 15 digits with an optional + in front"
+        case .addressIllegal: "that is neither an e-mail address nor a phone number"
+        case .userUnknown: "no such user"
+        case .passwordIllegal: "a password has 8 to 1024 bytes"
+        case .passwordNotHashed: "there is not enough memory to hash a password"
+        case .lifetimeIllegal: "the seconds are not positive or over the limit"
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import CloudModel
+import Storage
+import Synchronization
+
+/// The pairs of tokens that were found good, by the bytes that clients present.
+///
+/// A pair is believed until the catalog changes in a way that could end it; expiry is for the caller
+/// to check. Only good pairs are kept, and when there are too many all are dropped.
+final class CheckedTokens: Sendable {
+    struct Key: Hashable, Sendable {
+        let apiToken: TokenBytes
+        let webToken: TokenBytes?
+    }
+
+    final class Entry: Sendable {
+        let apiToken: APITokenRecord
+        let webToken: WebTokenRecord?
+        let caller: Caller
+        /// The web token as text, to be sent back.
+        let webTokenText: String?
+
+        init(
+            apiToken: APITokenRecord, webToken: WebTokenRecord?, caller: Caller,
+            webTokenText: String?
+        ) {
+            self.apiToken = apiToken
+            self.webToken = webToken
+            self.caller = caller
+            self.webTokenText = webTokenText
+        }
+    }
+
+    /// Where a web token's replacement stands.
+    enum Successor: Sendable {
+        case beingMade
+        case made(String)
+    }
+
+    private struct State {
+        var changeCount = 0
+        var entries: [Key: Entry] = [:]
+        var successors: [TokenBytes: Successor] = [:]
+
+        /// Drops everything when the catalog has changed since.
+        mutating func follow(_ current: Int) {
+            guard changeCount != current else { return }
+            changeCount = current
+            entries.removeAll(keepingCapacity: true)
+            successors.removeAll(keepingCapacity: true)
+        }
+    }
+
+    private let state = Mutex(State())
+    private let entriesMax: Int
+
+    init(entriesMax: Int) { self.entriesMax = entriesMax }
+
+    /// The pair as found good before, if the catalog's change count is still what it was then.
+    func entry(_ key: Key, changeCount: Int) -> Entry? {
+        state.withLock {
+            $0.follow(changeCount)
+            return $0.entries[key]
+        }
+    }
+
+    /// Keeps a pair that was found good after the change count was read.
+    func keep(_ entry: Entry, for key: Key, changeCount: Int) {
+        state.withLock { state in
+            guard state.changeCount == changeCount else { return }
+            if state.entries.count >= entriesMax { state.entries.removeAll() }
+            state.entries[key] = entry
+        }
+    }
+
+    /// What replaces the web token, if anything does yet.
+    func successor(of token: TokenBytes) -> Successor? {
+        state.withLock { $0.successors[token] }
+    }
+
+    /// Whether the calling thread is the one to make a replacement.
+    func beginRenewal(of token: TokenBytes) -> Bool {
+        state.withLock { state in
+            guard state.successors[token] == nil else { return false }
+            if state.successors.count >= entriesMax { state.successors.removeAll() }
+            state.successors[token] = .beingMade
+            return true
+        }
+    }
+
+    /// Notes the replacement, or with nil that none could be made.
+    func endRenewal(of token: TokenBytes, made: String?) {
+        state.withLock { $0.successors[token] = made.map { .made($0) } }
+    }
+}

@@ -1,0 +1,31 @@
+import CloudModel
+import Storage
+
+/// What a request's credentials came to.
+package struct Identification: Sendable {
+    /// The Origin to allow in the answer, also when the result is a fault; nil to allow none.
+    package let allowedOrigin: String?
+    package let result: Result<Identified, Fault>
+}
+
+/// A request's caller, with the credentials that were believed.
+package struct Identified: Sendable {
+    package let caller: Caller
+    /// Nil for a signed request.
+    package let apiToken: APITokenRecord?
+    /// What goes back in `X-Apple-CloudKit-Web-Auth-Token` (rulings.md 4); nil without a web token.
+    package let webToken: String?
+    /// Whether half of the web token's life is over and no other has been made for it yet.
+    ///
+    /// Then `Authenticator.renewedWebToken(_:now:)` gives the token to send back instead. It writes
+    /// to the disk, so it does not belong on an event loop.
+    package var isRenewalDue: Bool { renewal != nil }
+
+    let renewal: Renewal?
+
+    /// What a token that replaces another is made from.
+    struct Renewal: Sendable {
+        let presented: TokenBytes
+        let record: WebTokenRecord
+    }
+}

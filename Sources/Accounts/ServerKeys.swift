@@ -1,0 +1,52 @@
+import CloudModel
+import Cryptography
+import Storage
+
+/// What an operator does with the public keys of programs that sign their requests.
+package struct ServerKeys: Sendable {
+    private static let keyIDBytes = 32
+
+    private let catalog: any CatalogStorage
+    private let random: RandomSource
+
+    package init(catalog: any CatalogStorage, random: RandomSource = .system) {
+        self.catalog = catalog
+        self.random = random
+    }
+
+    /// Registers a public key with one environment of a container.
+    ///
+    /// - Parameter publicKeyPEM: SubjectPublicKeyInfo on prime256v1.
+    /// - Throws: `publicKeyNotPEM`, `publicKeyOfOtherKind`, `publicKeyNotP256`, `nameIllegal`,
+    ///   `containerUnknown`.
+    package func add(
+        container: ContainerID, environment: Environment, publicKeyPEM: String,
+        name: String? = nil, scope: ServerKeyRecord.Scope = .public, now: Milliseconds
+    ) throws -> ServerKeyRecord {
+        let record = ServerKeyRecord(
+            keyID: Hexadecimal.encode(random.bytes(ServerKeys.keyIDBytes)),
+            name: try PlainName.checked(name), container: container, environment: environment,
+            publicKeyDER: try ServerKeys.key(publicKeyPEM).der, scope: scope, createdAt: now)
+        try catalog.add(record)
+        return record
+    }
+
+    package func list() throws -> [ServerKeyRecord] { try catalog.serverKeys() }
+
+    /// Ends a key: no request that comes after this is let in by it.
+    ///
+    /// - Throws: `serverKeyUnknown`.
+    package func revoke(keyID: String) throws { try catalog.deleteServerKey(keyID: keyID) }
+
+    private static func key(_ pem: String) throws(AccountsRefusal) -> P256PublicKey {
+        do {
+            return try P256PublicKey(pem: pem)
+        } catch {
+            switch error {
+            case .notPEM: throw .publicKeyNotPEM
+            case .wrongLabel: throw .publicKeyOfOtherKind
+            case .notP256: throw .publicKeyNotP256
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import CloudModel
+import Cryptography
+import Storage
+
+/// What an operator does with the people who have an account.
+package struct Users: Sendable {
+    private static let passwordBytesMin = 8
+
+    private let catalog: any CatalogStorage
+    private let random: RandomSource
+
+    package init(catalog: any CatalogStorage, random: RandomSource = .system) {
+        self.catalog = catalog
+        self.random = random
+    }
+
+    /// Makes an account.
+    ///
+    /// The e-mail address counts as verified, the phone number does not.
+    ///
+    /// - Parameter password: 8 to 1,024 bytes; kept only as a salted hash.
+    /// - Throws: `emailIllegal`, `phoneIllegal`, `nameIllegal`, `passwordIllegal`, `addressTaken`.
+    package func create(
+        email: String, givenName: String? = nil, familyName: String? = nil, phone: String? = nil,
+        password: [UInt8]? = nil, now: Milliseconds
+    ) throws -> AccountRecord {
+        var addresses = [
+            AccountAddress(
+                address: try AddressFormat.email(email), isPrimary: true, verifiedAt: now)
+        ]
+        if let phone {
+            addresses.append(
+                AccountAddress(
+                    address: try AddressFormat.phone(phone), isPrimary: false, verifiedAt: nil))
+        }
+        let account = AccountRecord(
+            id: newID(), givenName: try PlainName.checked(givenName),
+            familyName: try PlainName.checked(familyName), addresses: addresses,
+            password: try password.map(hash), createdAt: now)
+        try catalog.add(account)
+        return account
+    }
+
+    package func list() throws -> [AccountRecord] { try catalog.accounts() }
+
+    /// The account with this verified e-mail address.
+    ///
+    /// - Throws: `emailIllegal`, `userUnknown`.
+    package func find(email: String) throws -> AccountRecord {
+        guard let account = try catalog.account(verified: AddressFormat.email(email)) else {
+            throw AccountsRefusal.userUnknown
+        }
+        return account
+    }
+
+    /// Notes that a further e-mail address or phone number is the user's own.
+    ///
+    /// - Throws: `emailIllegal`, `addressIllegal`, `userUnknown`, `addressTaken`.
+    package func verify(
+        email: String, address: String, now: Milliseconds
+    ) throws -> AccountRecord {
+        let account = try find(email: email)
+        try catalog.verify(AddressFormat.any(address), of: account.id, now: now)
+        return try find(email: email)
+    }
+
+    /// Deletes an account and ends its web tokens.
+    ///
+    /// What each container's stores hold of it is to be deleted there; `unfinishedDepartures` names
+    /// the same again after a crash, until `finish` is called for each.
+    ///
+    /// - Throws: `emailIllegal`, `userUnknown`.
+    package func delete(email: String) throws -> [Departure] {
+        try catalog.delete(find(email: email).id)
+    }
+
+    package func unfinishedDepartures() throws -> [Departure] { try catalog.departures() }
+
+    /// Notes that both environments' stores hold nothing of a deleted account any more.
+    package func finish(_ departure: Departure) throws { try catalog.forget(departure) }
+
+    private func hash(_ password: [UInt8]) throws -> String {
+        guard (Users.passwordBytesMin...PasswordHash.passwordBytesMax).contains(password.count)
+        else { throw AccountsRefusal.passwordIllegal }
+        guard let hash = PasswordHash.make(password, random: random) else {
+            throw AccountsRefusal.passwordNotHashed
+        }
+        return hash
+    }
+
+    /// A version 4 UUID (RFC 9562 §5.4) in lower case.
+    private func newID() -> AccountID {
+        var bytes = random.bytes(16)
+        bytes[6] = bytes[6] & 0x0f | 0x40
+        bytes[8] = bytes[8] & 0x3f | 0x80
+        let digits = Hexadecimal.encode(bytes)
+        var text = ""
+        for (at, digit) in digits.enumerated() {
+            if [8, 12, 16, 20].contains(at) { text.append("-") }
+            text.append(digit)
+        }
+        return AccountID(text)
+    }
+}

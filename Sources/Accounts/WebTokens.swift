@@ -1,0 +1,100 @@
+import CloudModel
+import Cryptography
+import Storage
+
+/// Makes and ends what browsers and apps act as a user by.
+package struct WebTokens: Sendable {
+    /// A token just made: the only time that its text is seen.
+    package struct Created: Sendable {
+        /// 104 characters of `0-9 a-f`, which no client's encoding changes.
+        package let token: String
+        package let userRecordName: UserRecordName
+        package let expiresAt: Milliseconds
+    }
+
+    private static let tokenBytes = 52
+    private static let sessionBytes = 16
+
+    private let catalog: any CatalogStorage
+    private let names: UserRecordNames
+    private let random: RandomSource
+    private let settings: AccountsSettings
+
+    /// - Throws: what the catalog reports when its secret is read.
+    package init(
+        catalog: any CatalogStorage, random: RandomSource = .system,
+        settings: AccountsSettings = AccountsSettings()
+    ) throws {
+        self.catalog = catalog
+        self.random = random
+        self.settings = settings
+        names = try UserRecordNames(catalog: catalog, random: random)
+    }
+
+    /// Makes the first token of a session, for the user with this verified e-mail address.
+    ///
+    /// - Parameter seconds: the life of it and of those that replace it; nil for that of a user who
+    ///   does not stay signed in.
+    /// - Throws: `emailIllegal`, `userUnknown`, `lifetimeIllegal`, `containerUnknown`.
+    package func create(
+        container: ContainerID, environment: Environment, email: String, seconds: Int? = nil,
+        now: Milliseconds
+    ) throws -> Created {
+        guard let account = try catalog.account(verified: AddressFormat.email(email)) else {
+            throw AccountsRefusal.userUnknown
+        }
+        let seconds = seconds ?? settings.webTokenSeconds
+        guard (1...settings.webTokenSecondsMax).contains(seconds) else {
+            throw AccountsRefusal.lifetimeIllegal
+        }
+        return try make(
+            account: account.id, container: container, environment: environment,
+            session: random.bytes(WebTokens.sessionBytes), replacing: nil,
+            lifetime: Milliseconds(seconds) * 1_000, now: now)
+    }
+
+    /// Ends a token and every one that it was replaced by or that it replaced: signing out.
+    ///
+    /// Does nothing for a token that is not known.
+    package func revoke(token: String) throws {
+        guard let record = try catalog.webToken(hash: SHA256.digest(Array(token.utf8))) else {
+            return
+        }
+        try catalog.deleteWebTokens(session: record.session)
+    }
+
+    /// Ends every token of a user, in all containers.
+    ///
+    /// - Throws: `emailIllegal`, `userUnknown`.
+    package func revokeAll(email: String) throws {
+        guard let account = try catalog.account(verified: AddressFormat.email(email)) else {
+            throw AccountsRefusal.userUnknown
+        }
+        try catalog.deleteWebTokens(of: account.id)
+    }
+
+    /// A further token of the same session, with the same length of life from now on.
+    ///
+    /// - Throws: `webTokenUnknown` when the session has been ended; what the catalog reports.
+    func renew(_ record: WebTokenRecord, now: Milliseconds) throws -> String {
+        try make(
+            account: record.account, container: record.container, environment: record.environment,
+            session: record.session, replacing: record.hash,
+            lifetime: record.expiresAt - record.madeAt, now: now
+        ).token
+    }
+
+    private func make(
+        account: AccountID, container: ContainerID, environment: Environment, session: [UInt8],
+        replacing old: [UInt8]?, lifetime: Milliseconds, now: Milliseconds
+    ) throws -> Created {
+        let token = Hexadecimal.encode(random.bytes(WebTokens.tokenBytes))
+        let record = WebTokenRecord(
+            hash: SHA256.digest(Array(token.utf8)), session: session, account: account,
+            container: container, environment: environment, madeAt: now,
+            expiresAt: now + lifetime)
+        let name = names.name(of: account, in: container)
+        try catalog.add(record, replacing: old, for: name, now: now)
+        return Created(token: token, userRecordName: name, expiresAt: record.expiresAt)
+    }
+}
