@@ -1,5 +1,5 @@
 extension Command {
     /// Every command of the program, in the order in which help lists them.
     package static let all: [Command] =
-        containers + [version]
+        [serve] + containers + apiTokens + serverKeys + users + [webToken, version]
 }

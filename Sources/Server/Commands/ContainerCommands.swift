@@ -1,3 +1,4 @@
+import Accounts
 import CloudModel
 import Storage
 
@@ -7,15 +8,14 @@ extension Command {
             "container create", "make a container",
             places: [CommandPlace("ID", "1 to 128 of A-Z a-z 0-9 . -")],
             action: .data { invocation, folder in
-                let id = try containerID(invocation.required("ID"))
-                try folder.catalog.add(
-                    ContainerRecord(id: id, createdAt: folder.clock.now()))
-                return named(id, "made")
+                let made = try folder.containers.create(
+                    invocation.required("ID"), now: folder.clock.now())
+                return named(made.id.name, "made")
             }),
         Command(
             "container list", "list the containers",
             action: .data { _, folder in
-                let containers = try folder.catalog.containers()
+                let containers = try folder.containers.list()
                 let lines = containers.map { container in
                     let settings = container.settings.sorted { $0.key < $1.key }
                     return ([container.id.name] + settings.map { "\($0.key)=\($0.value)" })
@@ -26,83 +26,59 @@ extension Command {
                     values: [("container", .texts(containers.map(\.id.name)))])
             }),
         Command(
-            "container set", "change a container's settings; an empty value removes one",
+            "container set", "change settings of a container; an empty value goes back to none",
             places: [
                 CommandPlace("ID", "the container"),
-                CommandPlace("KEY=VALUE", ContainerSetting.summary, arity: .many),
+                CommandPlace(
+                    "KEY=VALUE",
+                    ContainerSetting.allCases.map(\.rawValue).joined(separator: ", "), arity: .many),
             ],
             action: .data { invocation, folder in
-                let id = try containerID(invocation.required("ID"))
-                var settings: [String: String?] = [:]
+                var values: [String: String] = [:]
                 for text in invocation.values("KEY=VALUE") {
-                    let (setting, value) = try ContainerSetting.parse(text)
-                    settings.updateValue(value, forKey: setting.rawValue)
+                    let halves = text.split(
+                        separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                    guard halves.count == 2 else {
+                        throw CommandFailure("a setting is given as KEY=VALUE")
+                    }
+                    values[String(halves[0])] = String(halves[1])
                 }
-                try folder.catalog.set(settings, of: id)
-                return named(id, "changed")
+                let changed = try folder.containers.set(values, of: invocation.required("ID"))
+                return named(changed.id.name, "changed")
             }),
         Command(
             "container delete", "delete a container with everything in it",
             places: [CommandPlace("ID", "the container")],
             question: "Delete the container and all data in it for ever?",
             action: .data { invocation, folder in
-                let id = try containerID(invocation.required("ID"))
+                let id = try folder.containers.find(invocation.required("ID")).id
                 try folder.deleteContainer(id)
-                return named(id, "deleted")
+                return named(id.name, "deleted")
             }),
     ]
 
-    private static func named(_ id: ContainerID, _ what: String) -> CommandOutput {
-        CommandOutput("container \(id.name) \(what)", values: [("container", .text(id.name))])
+    private static func named(_ name: String, _ what: String) -> CommandOutput {
+        CommandOutput("container \(name) \(what)", values: [("container", .text(name))])
     }
 }
 
-/// A setting of one container, as `container set` takes it.
-package enum ContainerSetting: String, Sendable, CaseIterable {
-    /// Where someone without the app is sent who opens a share's link.
-    case fallbackURL
-    /// Whether `changes/zone` serves the public database's default zone (rulings.md 31).
-    case publicChanges
-
-    static let summary = "fallbackURL=URL, publicChanges=true|false"
-
-    /// Reads `KEY=VALUE`; the value is nil when there is nothing after the sign.
-    static func parse(
-        _ text: String
-    ) throws(CommandFailure) -> (setting: ContainerSetting, value: String?) {
-        let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard halves.count == 2, let setting = ContainerSetting(rawValue: String(halves[0])) else {
-            throw CommandFailure("a setting is one of \(summary)")
+extension Invocation {
+    /// The container and environment that a command's places name; the container exists.
+    func containerAndEnvironment(
+        in folder: DataFolder
+    ) throws -> (container: ContainerID, environment: Environment) {
+        let container = try folder.containers.find(required("CONTAINER")).id
+        guard let environment = Environment(rawValue: try required("ENVIRONMENT")) else {
+            throw CommandFailure("an environment is development or production")
         }
-        let value = String(halves[1])
-        if value.isEmpty { return (setting, nil) }
-        switch setting {
-        case .fallbackURL:
-            let isURL = value.hasPrefix("https://") || value.hasPrefix("http://")
-            guard isURL, value.utf8.count <= 2_048,
-                value.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
-            else { throw CommandFailure("fallbackURL takes an http or https URL") }
-        case .publicChanges:
-            guard value == "true" || value == "false" else {
-                throw CommandFailure("publicChanges takes true or false")
-            }
-        }
-        return (setting, value)
+        return (container, environment)
     }
 }
 
-/// A container's name from an argument.
-func containerID(_ text: String) throws(CommandFailure) -> ContainerID {
-    guard let id = ContainerID(text) else {
-        throw CommandFailure("a container ID is 1 to 128 of A-Z a-z 0-9 . -")
-    }
-    return id
-}
-
-/// An environment from an argument.
-func environment(_ text: String) throws(CommandFailure) -> Environment {
-    guard let environment = Environment(rawValue: text) else {
-        throw CommandFailure("an environment is development or production")
-    }
-    return environment
+extension CommandPlace {
+    /// The places of every command that works on one environment of a container.
+    static let containerAndEnvironment = [
+        CommandPlace("CONTAINER", "the container's ID"),
+        CommandPlace("ENVIRONMENT", "development or production"),
+    ]
 }

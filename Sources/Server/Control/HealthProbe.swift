@@ -52,6 +52,12 @@ struct HealthProbe {
         }
     }
 
+    /// Whether a process takes connections at the path of a Unix socket.
+    static func isAnyoneListening(at path: String) -> Bool {
+        // NB: whatever goes wrong, nobody is there for this process.
+        (try? LocalSocket.connect(to: path)) != nil
+    }
+
     /// Where a server that listens on every address is reached from its own machine.
     private func reachable(_ host: String) -> String {
         switch host {

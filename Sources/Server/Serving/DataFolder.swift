@@ -1,3 +1,4 @@
+import Accounts
 import CloudModel
 import Cryptography
 import SQLite
@@ -13,6 +14,11 @@ package final class DataFolder: Sendable {
     package let stores: Stores
     package let clock: Clock
     package let random: RandomSource
+    package let containers: Containers
+    package let apiTokens: APITokens
+    package let serverKeys: ServerKeys
+    package let users: Users
+    package let webTokens: WebTokens
     private let lock: Mutex<FileLock?>
 
     private init(
@@ -26,6 +32,11 @@ package final class DataFolder: Sendable {
         let random = surroundings.random
         self.random = random
         catalog = try SQLiteCatalog(path: Self.catalogPath(in: path))
+        containers = Containers(catalog: catalog)
+        apiTokens = APITokens(catalog: catalog, random: random)
+        serverKeys = ServerKeys(catalog: catalog, random: random)
+        users = Users(catalog: catalog, random: random)
+        webTokens = try WebTokens(catalog: catalog, random: random)
         var options = SQLiteStore.Options(clock: clock, random: { random.bytes($0) })
         options.loopCount = configuration.loopCount
         stores = Stores(
@@ -66,6 +77,11 @@ package final class DataFolder: Sendable {
     package func deleteContainer(_ id: ContainerID) throws {
         try catalog.delete(id)
         try stores.remove(id)
+    }
+
+    /// Deletes an account, and what the stores hold of it.
+    package func deleteUser(_ account: AccountRecord) throws {
+        _ = try catalog.delete(account.id)
     }
 
     /// Closes the databases and lets go of the lock; the last use.
