@@ -43,6 +43,11 @@ struct ServeProcess {
         lenticular_limit_arenas(2)
         Self.raiseDescriptorLimit()
         let configuration = try ServerConfiguration.load(for: invocation, in: surroundings)
+        let isDevelopment = invocation.has("dev")
+        if isDevelopment {
+            try DevelopmentSetup.checkIsLocal(
+                configuration.addresses, environment: surroundings.environment)
+        }
         let log = Log(format: configuration.logFormat, clock: surroundings.clock)
         let folder = try open(configuration, log)
         let server: RunningServer
@@ -52,6 +57,7 @@ struct ServeProcess {
             folder.close()
             throw error
         }
+        if isDevelopment { try showDevelopment(of: server) }
         log.info(
             "serving",
             [
@@ -70,6 +76,15 @@ struct ServeProcess {
         log.info("stopped")
         log.flush()
         return CommandOutput()
+    }
+
+    private func showDevelopment(of server: RunningServer) throws {
+        guard let address = server.addresses.first else { return }
+        let setup = DevelopmentSetup(folder: server.folder, address: address)
+        let text =
+            try setup.make()
+            ?? "The data folder \(server.folder.path) holds containers already: nothing was made.\n"
+        surroundings.writeOutput(Array((text + "\n").utf8))
     }
 
     private func waitForStop(of server: RunningServer) {

@@ -48,8 +48,13 @@ struct HealthProbe {
                 throw CommandFailure("no answer from \(address): \(FileFailure.reason(of: error))")
             }
         case .tcp(let host, let port):
-            return try connect(host: reachable(host), port: port)
+            return try connect(host: Self.reachable(host), port: port)
         }
+    }
+
+    /// The host and port of a URL to a server on this machine.
+    static func reachable(_ host: String, port: UInt16) -> String {
+        ListenAddress.tcp(host: reachable(host), port: port).description
     }
 
     /// Whether a process takes connections at the path of a Unix socket.
@@ -59,7 +64,7 @@ struct HealthProbe {
     }
 
     /// Where a server that listens on every address is reached from its own machine.
-    private func reachable(_ host: String) -> String {
+    private static func reachable(_ host: String) -> String {
         switch host {
         case "0.0.0.0", "*": "127.0.0.1"
         case "::": "::1"

@@ -58,6 +58,23 @@ enum FileSystem {
         return bytes
     }
 
+    /// Writes a file that is not there yet, for its owner alone.
+    static func write(_ bytes: [UInt8], toNew path: String) throws(CommandFailure) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure("make", path) }
+        defer { close(descriptor) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                throw failure("write", path)
+            }
+        }
+        if fsync(descriptor) != 0 { throw failure("write", path) }
+    }
+
     /// Makes a folder and those above it, each for the owner alone; what exists stays.
     static func makeFolder(_ path: String) throws(CommandFailure) {
         if try kind(of: path) != nil { return }
