@@ -5,6 +5,7 @@ struct ReadStatements {
     let begin: Statement
     let end: Statement
     let ownerByName: Statement
+    let zoneByNumber: Statement
     let zoneByName: Statement
     let livingZones: Statement
     let changedZones: Statement
@@ -13,7 +14,6 @@ struct ReadStatements {
     let versionsAscending: Statement
     let versionsDescending: Statement
     let sources: Statement
-    let linksBySource: Statement
 
     init(_ connection: Connection) throws {
         begin = try connection.prepare("BEGIN")
@@ -21,6 +21,7 @@ struct ReadStatements {
         ownerByName = try connection.prepare(
             "SELECT id, used_bytes, whole_after FROM owners WHERE record_name = ?1")
         let zone = "SELECT id, owner, created, changed, whole_after, deleted_at IS NOT NULL, name"
+        zoneByNumber = try connection.prepare("\(zone) FROM zones WHERE id = ?1")
         zoneByName = try connection.prepare(
             "\(zone) FROM zones WHERE owner = ?1 AND name = ?2 AND deleted_at IS NULL")
         livingZones = try connection.prepare(
@@ -39,9 +40,8 @@ struct ReadStatements {
             """
             SELECT links.kind, links.source, heads.zone, heads.name
             FROM links JOIN heads ON heads.id = links.source
-            WHERE links.target_zone = ?1 AND links.target_name = ?2 LIMIT ?3
+            WHERE links.target_zone = ?1 AND links.target_name = ?2
+                AND links.kind BETWEEN ?3 AND ?4 LIMIT ?5
             """)
-        linksBySource = try connection.prepare(
-            "SELECT target_zone, target_name, kind FROM links WHERE source = ?1")
     }
 }

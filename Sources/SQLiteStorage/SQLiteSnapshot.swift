@@ -45,6 +45,13 @@ class SQLiteSnapshot: StoreSnapshot {
             usedBytes: statement.int64(1), wholeAfter: statement.int64(2))
     }
 
+    func zone(_ number: ZoneNumber) throws -> StoredZone? {
+        let statement = statements.zoneByNumber
+        defer { statement.reset() }
+        statement.bind(number.value, at: 1)
+        return try Self.zones(statement).first
+    }
+
     func zone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone? {
         let statement = statements.zoneByName
         defer { statement.reset() }
@@ -107,12 +114,17 @@ class SQLiteSnapshot: StoreSnapshot {
         }
     }
 
-    func sources(of target: RecordName, in zone: ZoneNumber, limit: Int) throws -> [LinkSource] {
+    func sources(
+        of target: RecordName, in zone: ZoneNumber, needing: Bool, limit: Int
+    ) throws -> [LinkSource] {
         let statement = statements.sources
         defer { statement.reset() }
         statement.bind(zone.value, at: 1)
         statement.bind(target.text, at: 2)
-        statement.bind(Int64(limit), at: 3)
+        let kinds: ClosedRange<LinkKind> = needing ? .validate ... .parent : .deleteSelf ... .deleteSelf
+        statement.bind(kinds.lowerBound.rawValue, at: 3)
+        statement.bind(kinds.upperBound.rawValue, at: 4)
+        statement.bind(Int64(limit), at: 5)
         var found: [LinkSource] = []
         while try statement.step() {
             guard let kind = LinkKind(rawValue: statement.int64(0)),
@@ -122,21 +134,6 @@ class SQLiteSnapshot: StoreSnapshot {
                 LinkSource(
                     kind: kind, record: RecordNumber(statement.int64(1)),
                     zone: ZoneNumber(statement.int64(2)), name: name))
-        }
-        return found
-    }
-
-    func links(of source: RecordNumber) throws -> [Link] {
-        let statement = statements.linksBySource
-        defer { statement.reset() }
-        statement.bind(source.value, at: 1)
-        var found: [Link] = []
-        while try statement.step() {
-            guard let kind = LinkKind(rawValue: statement.int64(2)),
-                let target = RecordName(statement.string(1))
-            else { throw InvalidRow(table: "links") }
-            found.append(
-                Link(targetZone: ZoneNumber(statement.int64(0)), target: target, kind: kind))
         }
         return found
     }

@@ -170,6 +170,8 @@ extension SQLiteTransaction {
         try snapshot.owner(named: name)
     }
 
+    func zone(_ number: ZoneNumber) throws -> StoredZone? { try snapshot.zone(number) }
+
     func zone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone? {
         try snapshot.zone(named: name, of: owner)
     }
@@ -198,9 +200,9 @@ extension SQLiteTransaction {
             in: zone, after: after, through: through, newestFirst: newestFirst, visit)
     }
 
-    func sources(of target: RecordName, in zone: ZoneNumber, limit: Int) throws -> [LinkSource] {
-        try snapshot.sources(of: target, in: zone, limit: limit)
+    func sources(
+        of target: RecordName, in zone: ZoneNumber, needing: Bool, limit: Int
+    ) throws -> [LinkSource] {
+        try snapshot.sources(of: target, in: zone, needing: needing, limit: limit)
     }
-
-    func links(of source: RecordNumber) throws -> [Link] { try snapshot.links(of: source) }
 }

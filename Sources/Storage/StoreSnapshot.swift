@@ -8,6 +8,9 @@ package protocol StoreSnapshot: AnyObject {
     /// The owner of that user record name, if he has ever had a zone.
     func owner(named name: UserRecordName) throws -> StoredOwner?
 
+    /// The zone of that number, alive or deleted.
+    func zone(_ number: ZoneNumber) throws -> StoredZone?
+
     /// The living zone of that name.
     func zone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone?
 
@@ -32,10 +35,10 @@ package protocol StoreSnapshot: AnyObject {
         _ visit: (StoredVersion) throws -> Bool) throws
 
     /// The records that refer to a name by links, at most `limit` of them.
-    func sources(of target: RecordName, in zone: ZoneNumber, limit: Int) throws -> [LinkSource]
-
-    /// The links of one record.
-    func links(of source: RecordNumber) throws -> [Link]
+    ///
+    /// - Parameter needing: those that need the target to exist; else those that go with it.
+    func sources(of target: RecordName, in zone: ZoneNumber, needing: Bool, limit: Int) throws
+        -> [LinkSource]
 }
 
 /// What a write may do besides reading what it has itself written.

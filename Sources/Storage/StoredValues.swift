@@ -118,13 +118,17 @@ package struct StoredVersion {
 }
 
 /// What a reference does to its source or its target.
-package enum LinkKind: Int64, Sendable {
+package enum LinkKind: Int64, Sendable, Comparable {
     /// Deleting the target deletes the source.
     case deleteSelf = 1
     /// The target must exist and cannot be deleted while the source remains.
     case validate = 2
     /// As `validate`: the source's place in a hierarchy.
     case parent = 3
+
+    package static func < (left: LinkKind, right: LinkKind) -> Bool {
+        left.rawValue < right.rawValue
+    }
 }
 
 /// A reference that acts when its target is deleted.

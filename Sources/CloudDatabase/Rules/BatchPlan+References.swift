@@ -1,0 +1,156 @@
+import CloudModel
+import Storage
+
+// References: what a save links to, what a deletion takes along, and what must still be there after
+// all operations (rulings.md 18).
+extension BatchPlan {
+    /// The links of a save, from its references and its parent.
+    func links(
+        _ references: [FieldReference], parent: RecordName?, of name: RecordName,
+        _ former: FormerRecord?
+    ) throws -> [Link] {
+        guard !references.isEmpty || parent != nil else { return [] }
+        var links: [Link] = []
+        if let parent {
+            guard parent != name else {
+                throw Fault.badRequest("parent: a record cannot be its own parent")
+            }
+            links.append(Link(targetZone: zone.number, target: parent, kind: .parent))
+        }
+        for reference in references where reference.action != .none {
+            let kind: LinkKind = reference.action == .deleteSelf ? .deleteSelf : .validate
+            guard let number = try number(of: reference.zone) else {
+                guard kind == .validate else { continue }
+                throw Self.missing(reference.name)
+            }
+            links.append(Link(targetZone: number, target: reference.name, kind: kind))
+        }
+        try checkSourceCounts(links, of: name, former)
+        return links
+    }
+
+    private func number(of id: ZoneID?) throws -> ZoneNumber? {
+        guard let id, id.name != zone.name else { return zone.number }
+        return try transaction.zone(named: id.name, of: zone.owner)?.number
+    }
+
+    /// Refuses the reference that makes a target too popular to be deleted in one go.
+    private func checkSourceCounts(
+        _ links: [Link], of name: RecordName, _ former: FormerRecord?
+    ) throws {
+        let most = database.limits.deleteSelfSourcesMax
+        for link in links where link.kind == .deleteSelf {
+            let target = RecordKey(zone: link.targetZone, name: link.target)
+            let sources = try sources(of: target, needing: false, limit: most + 1)
+            guard sources.count < most || sources.contains(key(name)) else {
+                throw Fault.badRequest(
+                    "more than \(most) DELETE_SELF references to record '\(link.target.text)' "
+                        + "(limits.deleteSelfSourcesMax)")
+            }
+        }
+    }
+
+    /// The records that will refer to a target, as the steps decided so far leave them.
+    private func sources(
+        of target: RecordKey, needing: Bool, limit: Int
+    ) throws -> Set<RecordKey> {
+        var found: Set<RecordKey> = []
+        // Those that this batch changes do not count as stored, so as many more must be read.
+        let stored = try transaction.sources(
+            of: target.name, in: target.zone, needing: needing, limit: limit + states.count)
+        for source in stored {
+            let key = RecordKey(zone: source.zone, name: source.name)
+            if states[key] == nil { found.insert(key) }
+        }
+        for key in sourcesPlanned[target] ?? [] {
+            guard case .saved(let links) = states[key] else { continue }
+            let refers = links.contains {
+                $0.target == target.name && $0.targetZone == target.zone
+                    && ($0.kind != .deleteSelf) == needing
+            }
+            if refers { found.insert(key) }
+        }
+        return found
+    }
+
+    /// The records that a deletion takes along, in the order in which they are reached.
+    func cascade(from root: RecordKey) throws -> [RecordKey] {
+        let most = database.limits.cascadeRecordsMax
+        var reached: Set<RecordKey> = [root]
+        var victims: [RecordKey] = []
+        var next = [root]
+        while let target = next.popLast() {
+            for source in try sources(of: target, needing: false, limit: most + 1)
+            where reached.insert(source).inserted {
+                victims.append(source)
+                next.append(source)
+                guard victims.count <= most else {
+                    throw Fault.badRequest(
+                        "the deletion would take more than \(most) records along "
+                            + "(limits.cascadeRecordsMax)")
+                }
+            }
+        }
+        return victims
+    }
+
+    /// Which operations must fail because of what is there, or is not, after all of them.
+    func brokenReferences() throws -> [Int: Fault] {
+        var found: [Int: Fault] = [:]
+        let failed = failedKeys()
+        for (index, step) in steps.enumerated() {
+            switch step {
+            case .save(let save):
+                for link in save.links {
+                    let target = RecordKey(zone: link.targetZone, name: link.target)
+                    let isNeeded = link.kind != .deleteSelf || failed.contains(target)
+                    if isNeeded, try !isAliveAfterAll(target) {
+                        found[index] = Self.missing(link.target)
+                    }
+                }
+            case .delete(let others):
+                guard case .operation(let operation) = operations[index] else { continue }
+                for gone in [key(operation.name)] + others where try isNeededAfterAll(gone) {
+                    found[index] = Fault(
+                        .validatingReferenceError,
+                        "record '\(gone.name.text)' is still the parent or the VALIDATE target of "
+                            + "another record")
+                }
+            case .fault, .nothing: break
+            }
+        }
+        return found
+    }
+
+    /// The names whose own operation in this batch fails.
+    private func failedKeys() -> Set<RecordKey> {
+        var failed: Set<RecordKey> = []
+        for (index, step) in steps.enumerated() {
+            guard case .fault = step else { continue }
+            switch operations[index] {
+            case .operation(let operation): failed.insert(key(operation.name))
+            case .fault(let name, _): if let name = RecordName(name) { failed.insert(key(name)) }
+            }
+        }
+        return failed
+    }
+
+    private func isAliveAfterAll(_ key: RecordKey) throws -> Bool {
+        switch states[key] {
+        case .saved: true
+        case .deleted: false
+        case nil: try former(key).isAlive
+        }
+    }
+
+    private func isNeededAfterAll(_ key: RecordKey) throws -> Bool {
+        guard try !isAliveAfterAll(key) else { return false }
+        return try !sources(of: key, needing: true, limit: 1).isEmpty
+    }
+
+    private static func missing(_ name: RecordName) -> Fault {
+        Fault(
+            .validatingReferenceError,
+            "the record that a VALIDATE reference or parent names does not exist: '\(name.text)'")
+    }
+}

@@ -1,0 +1,215 @@
+import CloudModel
+import Storage
+
+/// Decides a whole batch before anything of it is written (rulings.md 10, 12, 18).
+///
+/// Operations are decided in their order, against what those before them will have done; references
+/// are checked after all. An operation that fails by a reference is taken out and the rest decided
+/// anew, so that nothing rests on what will not happen. Nothing here writes.
+final class BatchPlan {
+    /// What an operation will do.
+    enum Step {
+        case fault(Fault)
+        case save(PlannedSave)
+        /// The records that go with the deleted one.
+        case delete([RecordKey])
+        /// There is nothing to delete.
+        case nothing
+    }
+
+    /// What a record will be after the steps decided so far.
+    enum State {
+        case saved([Link])
+        case deleted
+    }
+
+    let database: Database
+    let zone: StoredZone
+    let operations: [DecodedOperation]
+    let isAtomic: Bool
+    let transaction: any StoreTransaction
+    private(set) var steps: [Step] = []
+    /// The schema with what the steps bring.
+    private(set) var schema: Schema
+    private(set) var formers: [RecordKey: FormerRecord] = [:]
+    private(set) var states: [RecordKey: State] = [:]
+    /// Which records will refer to a name by links that the stored ones do not show.
+    private(set) var sourcesPlanned: [RecordKey: Set<RecordKey>] = [:]
+    private var referenceFaults: [Int: Fault] = [:]
+    private var bytesLeft = Int64.max
+
+    init(
+        _ operations: [DecodedOperation], in zone: StoredZone, of database: Database,
+        isAtomic: Bool, transaction: any StoreTransaction
+    ) {
+        self.operations = operations
+        self.zone = zone
+        self.database = database
+        self.isAtomic = isAtomic
+        self.transaction = transaction
+        self.schema = transaction.schema
+    }
+
+    /// Decides every operation.
+    ///
+    /// - Returns: whether every one of them will be done.
+    /// - Throws: failures of the machinery only.
+    func decide() throws -> Bool {
+        while true {
+            try decideInOrder()
+            if isAtomic, hasFault { return false }
+            let found = try brokenReferences()
+            if found.isEmpty { return !hasFault }
+            referenceFaults.merge(found) { first, _ in first }
+        }
+    }
+
+    private var hasFault: Bool {
+        steps.contains { if case .fault = $0 { true } else { false } }
+    }
+
+    private func decideInOrder() throws {
+        steps.removeAll(keepingCapacity: true)
+        states.removeAll(keepingCapacity: true)
+        sourcesPlanned.removeAll(keepingCapacity: true)
+        schema = transaction.schema
+        bytesLeft = try allowance()
+        for (index, decoded) in operations.enumerated() {
+            steps.append(try step(index, decoded))
+        }
+    }
+
+    private func step(_ index: Int, _ decoded: DecodedOperation) throws -> Step {
+        guard case .operation(let operation) = decoded else {
+            guard case .fault(_, let fault) = decoded else { return .nothing }
+            return .fault(fault)
+        }
+        if let fault = referenceFaults[index] { return .fault(fault) }
+        do {
+            let step = try decide(operation)
+            note(step, key(operation.name))
+            return step
+        } catch let fault as Fault {
+            return .fault(fault)
+        }
+    }
+
+    /// Keeps in mind what a step will do, for those after it.
+    private func note(_ step: Step, _ key: RecordKey) {
+        switch step {
+        case .save(let save):
+            states[key] = .saved(save.links)
+            for link in save.links {
+                let target = RecordKey(zone: link.targetZone, name: link.target)
+                sourcesPlanned[target, default: []].insert(key)
+            }
+        case .delete(let others):
+            states[key] = .deleted
+            for other in others { states[other] = .deleted }
+        case .fault, .nothing: break
+        }
+    }
+
+    private func decide(_ operation: RecordOperation) throws -> Step {
+        let key = key(operation.name)
+        let former = try former(key)
+        var isAlive = former.isAlive
+        if case .deleted = states[key] { isAlive = false }
+        if isAlive {
+            try checkPermission(former)
+            if operation.kind == .create {
+                throw conflict("record to insert already exists", former)
+            }
+            if operation.kind.comparesTag, let tag = operation.changeTag, tag != former.changeTag {
+                throw conflict("client oplock error updating record", former)
+            }
+        } else {
+            switch operation.kind {
+            case .update, .replace, .delete: throw Fault.recordNotFound
+            case .forceDelete: return .nothing
+            case .create, .forceUpdate, .forceReplace: break
+            }
+        }
+        if operation.kind.deletes { return .delete(try cascade(from: key)) }
+        return .save(try save(operation, over: isAlive ? former : nil))
+    }
+
+    private func save(_ operation: RecordOperation, over former: FormerRecord?) throws
+        -> PlannedSave
+    {
+        let kept = try former?.kept()
+        guard let type = operation.type ?? kept.flatMap({ RecordTypeName($0.type) }) else {
+            throw Fault.badRequest("recordType: expected the record's type, as it is to be made")
+        }
+        if let kept, kept.type != type.text {
+            throw Fault.badRequest(
+                "recordType '\(type.text)' differs from the stored record's, '\(kept.type)'")
+        }
+        let sent = try SchemaCheck(
+            environment: database.environment, scope: database.scope, limits: database.limits
+        ).admit(operation.fields, of: type, to: &schema)
+        let merge =
+            if let former, let kept, operation.kind.merges {
+                try FieldMerge(sent, over: kept, hasLinks: former.flags.contains(.hasLinks))
+            } else {
+                FieldMerge(only: sent)
+            }
+        guard merge.bytes.count <= database.limits.recordBytesMax else {
+            throw Fault.badRequest(
+                "the record's fields take \(merge.bytes.count) bytes; the limit is "
+                    + "\(database.limits.recordBytesMax) (limits.recordBytesMax)")
+        }
+        let parent: RecordName? =
+            switch operation.parent {
+            case .set(let name): name
+            case .cleared: nil
+            case .absent: operation.kind.merges ? kept?.parent : nil
+            }
+        let save = PlannedSave(
+            type: type, fields: merge.bytes, created: kept?.created, parent: parent,
+            links: try links(merge.references, parent: parent, of: operation.name, former))
+        try charge(save.bytes(more: former?.body.count ?? 0))
+        return save
+    }
+
+    func key(_ name: RecordName) -> RecordKey { RecordKey(zone: zone.number, name: name) }
+
+    func former(_ key: RecordKey) throws -> FormerRecord {
+        if let known = formers[key] { return known }
+        let read = try FormerRecord(key, in: transaction)
+        formers[key] = read
+        return read
+    }
+
+    private func conflict(_ reason: String, _ former: FormerRecord) -> Fault {
+        var fault = Fault(.conflict, reason)
+        fault.serverRecord = former.body
+        return fault
+    }
+
+    /// In public, whoever made a record may change it (the role `_creator`); in private, the owner.
+    private func checkPermission(_ former: FormerRecord) throws {
+        guard database.scope == .public, !database.caller.passesRoles else { return }
+        guard try former.kept().creator == database.caller.userRecordName?.text else {
+            throw Fault(.accessDenied, "WRITE operation not permitted")
+        }
+    }
+
+    // MARK: - Quota
+
+    private func allowance() throws -> Int64 {
+        let quota =
+            database.scope == .public
+            ? database.limits.publicQuotaBytes : database.limits.userQuotaBytes
+        guard quota > 0 else { return .max }
+        return quota - (try transaction.usedBytes(of: zone.owner))
+    }
+
+    private func charge(_ bytes: Int64) throws {
+        guard bytesLeft != .max else { return }
+        guard bytes <= 0 || bytes <= bytesLeft else {
+            throw Fault(.quotaExceeded, "the quota of this database is used up")
+        }
+        bytesLeft -= bytes
+    }
+}

@@ -1,0 +1,76 @@
+import CloudModel
+import JSON
+import Storage
+
+/// A save that may go ahead: all of the new version but its position.
+struct PlannedSave {
+    var type: RecordTypeName
+    /// The members of `fields`, joined by commas.
+    var fields: [UInt8]
+    /// The former version's `created` object; nil for a new record.
+    var created: [UInt8]?
+    var parent: RecordName?
+    var links: [Link]
+
+    /// About what the save adds to the owner's bytes: the tag's length is not known yet.
+    func bytes(more formerBytes: Int) -> Int64 {
+        Int64(fields.count + (formerBytes == 0 ? 400 : 0)) - Int64(max(0, formerBytes - 400))
+    }
+}
+
+/// Joins what a save sends with what the former version keeps.
+struct FieldMerge {
+    private(set) var bytes: [UInt8] = []
+    /// The references of the fields that the new version has.
+    private(set) var references: [FieldReference] = []
+
+    /// The fields of a new record, or of one whose former fields all go.
+    init(only sent: EncodedFields) {
+        bytes = sent.bytes
+        references = sent.fields.flatMap(\.references)
+    }
+
+    /// The former fields, each in its place, changed or cleared as sent; then the new ones.
+    ///
+    /// - Parameter hasLinks: whether the former fields may hold references that act.
+    init(_ sent: EncodedFields, over kept: RecordBody.Kept, hasLinks: Bool) throws {
+        var pending: [String: EncodedFields.Field] = [:]
+        for field in sent.fields { pending[field.name.text] = field }
+        for (name, member) in kept.fields {
+            if let field = pending.removeValue(forKey: name) {
+                if field.type != nil { append(sent.bytes[field.range], field.references) }
+            } else {
+                let references = hasLinks ? try Self.references(in: member) : []
+                append(member[...], references)
+            }
+        }
+        for field in sent.fields where pending[field.name.text] != nil && field.type != nil {
+            append(sent.bytes[field.range], field.references)
+        }
+    }
+
+    private mutating func append(_ member: ArraySlice<UInt8>, _ found: [FieldReference]) {
+        if !bytes.isEmpty { bytes.append(UInt8(ascii: ",")) }
+        bytes.append(contentsOf: member)
+        references.append(contentsOf: found)
+    }
+
+    private static func references(in member: [UInt8]) throws -> [FieldReference] {
+        let text = [UInt8(ascii: "{")] + member + [UInt8(ascii: "}")]
+        let document = try JSONDocument(parsing: text)
+        guard let field = document.root.members.first(where: { _ in true })?.value,
+            let tag = field["type"], let value = field["value"]
+        else { return [] }
+        if tag.stringEquals("REFERENCE") { return reference(value).map { [$0] } ?? [] }
+        guard tag.stringEquals("REFERENCE_LIST") else { return [] }
+        return value.elements.compactMap(reference)
+    }
+
+    private static func reference(_ value: JSONValue) -> FieldReference? {
+        guard let name = value["recordName"]?.string.flatMap({ RecordName($0) }),
+            let action = value["action"]?.string.flatMap({ FieldReference.Action(rawValue: $0) })
+        else { return nil }
+        let zone = value["zoneID"]?["zoneName"]?.string.flatMap { ZoneName($0) }
+        return FieldReference(name: name, zone: zone.map { ZoneID(name: $0) }, action: action)
+    }
+}

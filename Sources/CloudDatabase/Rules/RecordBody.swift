@@ -1,0 +1,116 @@
+import CloudModel
+import JSON
+import Storage
+
+/// The final JSON of a record, made once when it is saved (rulings.md 15).
+///
+/// Key order: recordName, recordType, fields, pluginFields, recordChangeTag, created, modified,
+/// deleted, zoneID, parent.
+enum RecordBody {
+    /// Who saved a record, when, and from what device.
+    struct Stamp {
+        let moment: Milliseconds
+        let user: UserRecordName
+        let device: String
+    }
+
+    /// What a save keeps of the version before it, as JSON text.
+    struct Kept {
+        var fields: [(name: String, member: [UInt8])] = []
+        var created: [UInt8] = []
+        var creator: String?
+        var type = ""
+        var parent: RecordName?
+    }
+
+    /// Appends the whole body.
+    ///
+    /// - Parameters:
+    ///   - fields: the members of `fields`, joined by commas.
+    ///   - created: the former version's `created` object; nil for a new record.
+    ///   - zone: the whole `zoneID` object.
+    static func make(
+        name: RecordName, type: RecordTypeName, fields: [UInt8], position: Position, stamp: Stamp,
+        created: [UInt8]?, zone: [UInt8], parent: RecordName?
+    ) -> [UInt8] {
+        var writer = JSONWriter(reserving: fields.count + zone.count + 420)
+        writer.raw("{\"recordName\":")
+        writer.string(name.text)
+        writer.raw(",\"recordType\":\"")
+        writer.raw(ascii: type.text)
+        writer.raw("\",\"fields\":{")
+        writer.raw(fields)
+        writer.raw("},\"pluginFields\":{},\"recordChangeTag\":\"")
+        writer.raw(ascii: ChangeTag.text(position))
+        writer.raw("\",\"created\":")
+        if let created { writer.raw(created) } else { append(stamp, to: &writer) }
+        writer.raw(",\"modified\":")
+        append(stamp, to: &writer)
+        writer.raw(",\"deleted\":false,\"zoneID\":")
+        writer.raw(zone)
+        if let parent {
+            writer.raw(",\"parent\":{\"recordName\":")
+            writer.string(parent.text)
+            writer.raw("}")
+        }
+        writer.raw("}")
+        return writer.bytes
+    }
+
+    /// The body of a deletion in the feeds (rulings.md 30).
+    static func tombstone(name: RecordName, type: String, zone: [UInt8]) -> [UInt8] {
+        var writer = JSONWriter(reserving: zone.count + 120)
+        writer.raw("{\"recordName\":")
+        writer.string(name.text)
+        writer.raw(",\"deleted\":true,\"zoneID\":")
+        writer.raw(zone)
+        writer.raw(",\"deletedRecordType\":")
+        writer.string(type)
+        writer.raw("}")
+        return writer.bytes
+    }
+
+    /// The answer to a deletion (rulings.md 15).
+    static func deletion(_ name: RecordName) -> [UInt8] {
+        var writer = JSONWriter(reserving: 48)
+        writer.raw("{\"recordName\":")
+        writer.string(name.text)
+        writer.raw(",\"deleted\":true}")
+        return writer.bytes
+    }
+
+    /// Reads what a save, a deletion or a permission check needs of a stored body.
+    static func read(_ body: UnsafeRawBufferPointer) throws -> Kept {
+        let root = try JSONDocument(copying: body).root
+        var kept = Kept()
+        kept.type = root["recordType"]?.string ?? ""
+        kept.created = root["created"]?.withRawBytes { [UInt8]($0) } ?? []
+        kept.creator = root["created"]?["userRecordName"]?.string
+        kept.parent = root["parent"]?["recordName"]?.string.flatMap { RecordName($0) }
+        guard let fields = root["fields"] else { return kept }
+        kept.fields.reserveCapacity(fields.count)
+        for (key, value) in fields.members {
+            var writer = JSONWriter()
+            key.withRawBytes { writer.raw($0) }
+            writer.raw(":")
+            value.withRawBytes { writer.raw($0) }
+            kept.fields.append((key.string ?? "", writer.bytes))
+        }
+        return kept
+    }
+
+    private static func append(_ stamp: Stamp, to writer: inout JSONWriter) {
+        writer.raw("{\"timestamp\":")
+        writer.integer(stamp.moment)
+        writer.raw(",\"userRecordName\":\"")
+        writer.raw(ascii: stamp.user.text)
+        writer.raw("\",\"deviceID\":")
+        writer.string(stamp.device)
+        writer.raw("}")
+    }
+}
+
+extension JSONWriter {
+    /// Appends text that needs no escapes.
+    package mutating func raw(ascii text: String) { bytes.append(contentsOf: text.utf8) }
+}

@@ -1,0 +1,40 @@
+import CloudModel
+import JSON
+import Storage
+
+/// The zone objects of answers (rulings.md 25).
+enum ZoneJSON {
+    /// The `zoneID` object.
+    static func identifier(_ name: ZoneName, owner: UserRecordName) -> [UInt8] {
+        var writer = JSONWriter(reserving: 160)
+        writer.raw("{\"zoneName\":")
+        writer.string(name.text)
+        writer.raw(",\"ownerRecordName\":\"")
+        writer.raw(ascii: owner.text)
+        writer.raw("\",\"zoneType\":\"")
+        writer.raw(name.isDefault ? "DEFAULT_ZONE" : "REGULAR_CUSTOM_ZONE")
+        writer.raw("\"}")
+        return writer.bytes
+    }
+
+    /// A zone as `zones/*` answer it.
+    static func append(_ zone: ListedZone, to writer: inout JSONWriter) {
+        writer.raw("{\"zoneID\":")
+        writer.raw(identifier(zone.name, owner: zone.owner))
+        if let token = zone.syncToken {
+            writer.raw(",\"syncToken\":")
+            writer.string(token)
+        }
+        writer.raw(zone.name.isDefault ? ",\"atomic\":false" : ",\"atomic\":true")
+        writer.raw(",\"deleted\":false")
+        if !zone.name.isDefault { writer.raw(",\"isEligibleForZoneShare\":true") }
+        writer.raw("}")
+    }
+}
+
+/// A living zone, with the token of its present position unless it is a default zone.
+struct ListedZone {
+    let name: ZoneName
+    let owner: UserRecordName
+    let syncToken: String?
+}

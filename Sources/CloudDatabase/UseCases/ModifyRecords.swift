@@ -1,0 +1,103 @@
+import CloudModel
+import Storage
+
+/// Saves and deletes records in one zone (web-services.md §4.2, rulings.md 10-20).
+///
+/// - Limits: `ServiceLimits.operationsPerRequestMax` operations, one for each record.
+/// - Atomic: either every operation is applied or none, and the others report ATOMIC_ERROR.
+package struct ModifyRecords: Sendable {
+    package let database: Database
+    package let zone: ZoneID
+    package let operations: [DecodedOperation]
+    private let isAtomic: Bool
+    private let device: String
+
+    /// Accepts a batch.
+    ///
+    /// - Parameters:
+    ///   - atomic: as sent; absent means atomic in a custom zone (rulings.md 12).
+    ///   - device: the `deviceID` that the records will carry.
+    /// - Throws: `Fault` BAD_REQUEST for too many operations, two on one record, or an atomic batch
+    ///   in a default zone; ACCESS_DENIED for a caller who may not write.
+    package init(
+        _ operations: [DecodedOperation], in zone: ZoneID, of database: Database, atomic: Bool?,
+        device: String
+    ) throws(Fault) {
+        let most = database.limits.operationsPerRequestMax
+        guard operations.count <= most else {
+            throw .badRequest(
+                "operations: \(operations.count) given; the limit is \(most) "
+                    + "(limits.operationsPerRequestMax)")
+        }
+        guard database.caller.userRecordName != nil else {
+            throw Fault(.accessDenied, "CREATE operation not permitted")
+        }
+        try database.check(zone)
+        if zone.name.isDefault, atomic == true {
+            throw .badRequest("atomic operations not supported in default zone")
+        }
+        var names: Set<RecordName> = []
+        for case .operation(let operation) in operations {
+            guard names.insert(operation.name).inserted else {
+                throw .badRequest(
+                    "operations: two on one record, '\(operation.name.text)'; expected one each")
+            }
+        }
+        self.database = database
+        self.zone = zone
+        self.operations = operations
+        self.isAtomic = !zone.name.isDefault && (atomic ?? true)
+        self.device = device
+    }
+
+    /// Runs the batch in the next group of the writer.
+    ///
+    /// - Parameter completion: gets one outcome an operation, in order; or `Fault` ZONE_NOT_FOUND,
+    ///   or a failure of the machinery. Success means that all of it is on disk.
+    package func run(
+        completion: @escaping @Sendable (Result<[RecordOutcome], any Error>) -> Void
+    ) {
+        let frees = operations.allSatisfy {
+            if case .operation(let operation) = $0 { operation.kind.deletes } else { true }
+        }
+        database.storage.write(
+            cost: operations.count, frees: frees, { try apply(in: $0) }, completion: completion)
+    }
+
+    /// Decides and writes, within one transaction.
+    private func apply(in transaction: any StoreTransaction) throws -> [RecordOutcome] {
+        guard let user = database.caller.userRecordName else { throw Fault.zoneNotFound }
+        let zone = try storedZone(transaction)
+        let plan = BatchPlan(
+            operations, in: zone, of: database, isAtomic: isAtomic, transaction: transaction)
+        let isWhole = try plan.decide()
+        guard isWhole || !isAtomic else { return refused(plan) }
+        var writer = BatchWriter(
+            plan, stamp: RecordBody.Stamp(moment: transaction.now, user: user, device: device))
+        return try writer.write()
+    }
+
+    /// The zone; a default one is made when it is first written to.
+    private func storedZone(_ transaction: any StoreTransaction) throws -> StoredZone {
+        if let zone = try database.zone(zone, transaction) { return zone }
+        let owner =
+            try database.owner(transaction)
+            ?? transaction.makeOwner(database.ownerRecordName, account: database.caller.account)
+        return try transaction.makeZone(named: zone.name, of: owner.number)
+    }
+
+    /// What an atomic batch answers when one of it fails: nothing was written.
+    private func refused(_ plan: BatchPlan) -> [RecordOutcome] {
+        zip(operations, plan.steps).map { decoded, step in
+            switch (decoded, step) {
+            case (.fault(let name, let fault), _): .failed(name: name, fault)
+            case (.operation(let operation), .fault(let fault)):
+                .failed(name: operation.name.text, fault)
+            case (.operation(let operation), _):
+                .failed(
+                    name: operation.name.text,
+                    Fault(.atomicError, "another operation of the atomic batch failed"))
+            }
+        }
+    }
+}

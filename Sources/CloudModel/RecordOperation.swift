@@ -1,0 +1,117 @@
+/// One save or delete of a `records/modify` request (web-services.md §4.2), legal once built.
+package struct RecordOperation: Sendable {
+    package enum Kind: String, Sendable, CaseIterable {
+        case create, update, forceUpdate, replace, forceReplace, delete, forceDelete
+
+        /// Whether the operation names the version it starts from, and fails on another.
+        package var comparesTag: Bool { self == .update || self == .replace || self == .delete }
+
+        /// Whether the operation removes the record.
+        package var deletes: Bool { self == .delete || self == .forceDelete }
+
+        /// Whether fields that are not sent keep their values.
+        package var merges: Bool { self == .update || self == .forceUpdate }
+    }
+
+    /// What happens to the record's parent.
+    package enum Parent: Sendable, Equatable {
+        case absent, cleared
+        case set(RecordName)
+    }
+
+    package var kind: Kind
+    package var name: RecordName
+    package var type: RecordTypeName?
+    /// The tag that the client saw; compared for equality only.
+    package var changeTag: String?
+    package var fields: EncodedFields
+    package var parent: Parent
+    package var rendering: RecordRendering
+
+    package init(
+        kind: Kind, name: RecordName, type: RecordTypeName?, changeTag: String?,
+        fields: EncodedFields, parent: Parent, rendering: RecordRendering
+    ) {
+        self.kind = kind
+        self.name = name
+        self.type = type
+        self.changeTag = changeTag
+        self.fields = fields
+        self.parent = parent
+        self.rendering = rendering
+    }
+}
+
+/// An operation, or why it is none: an item that fails before it is tried.
+package enum DecodedOperation: Sendable {
+    case operation(RecordOperation)
+    case fault(name: String, Fault)
+}
+
+/// A reference within a field, as far as it acts on its target or source.
+package struct FieldReference: Hashable, Sendable {
+    package enum Action: String, Sendable, CaseIterable {
+        case none = "NONE"
+        case deleteSelf = "DELETE_SELF"
+        case validate = "VALIDATE"
+    }
+
+    package let name: RecordName
+    /// Nil for the zone of the record that holds the reference.
+    package let zone: ZoneID?
+    package let action: Action
+
+    package init(name: RecordName, zone: ZoneID?, action: Action) {
+        self.name = name
+        self.zone = zone
+        self.action = action
+    }
+}
+
+/// The fields of one operation, already in the form in which they are stored and answered.
+package struct EncodedFields: Sendable {
+    /// One field: where its member lies in `bytes`, or that it is cleared.
+    package struct Field: Sendable {
+        package let name: FieldName
+        /// Nil when the field is cleared.
+        package let type: FieldType?
+        /// Of `"name":{"value":…,"type":"…"}`, without a comma.
+        package let range: Range<Int>
+        package let references: [FieldReference]
+
+        package init(
+            name: FieldName, type: FieldType?, range: Range<Int>, references: [FieldReference]
+        ) {
+            self.name = name
+            self.type = type
+            self.range = range
+            self.references = references
+        }
+    }
+
+    /// The members of the fields that have values, joined by commas.
+    package var bytes: [UInt8]
+    package var fields: [Field]
+
+    package init(bytes: [UInt8] = [], fields: [Field] = []) {
+        self.bytes = bytes
+        self.fields = fields
+    }
+}
+
+/// How records are shown: which fields, and whether numbers come as strings.
+package struct RecordRendering: Sendable, Equatable {
+    /// Nil for all fields; the names are compared with the record's, legal or not.
+    package var desiredKeys: Set<String>?
+    package var numbersAsStrings: Bool
+
+    package init(desiredKeys: Set<String>? = nil, numbersAsStrings: Bool = false) {
+        self.desiredKeys = desiredKeys
+        self.numbersAsStrings = numbersAsStrings
+    }
+
+    /// As stored: nothing is left out or changed.
+    package static let whole = RecordRendering()
+
+    package var isWhole: Bool { desiredKeys == nil && !numbersAsStrings }
+}
