@@ -40,12 +40,12 @@ package struct CommandLineProgram: Sendable {
     }
 
     /// Runs a command that another process prepared, on the data folder that this one holds.
-    package func run(
+    package static func run(
         _ arguments: [String], inputs: [String: [UInt8]], on folder: DataFolder
     ) -> CommandAnswer {
         do {
             guard
-                case .invocation(var invocation) = try CommandLineParser(commands: commands)
+                case .invocation(var invocation) = try CommandLineParser(commands: Command.all)
                     .parse(arguments), case .data(let action) = invocation.command.action
             else { throw UsageFailure("the running server has no such command") }
             for (name, bytes) in inputs { invocation.setContents(bytes, of: name) }
@@ -53,6 +53,13 @@ package struct CommandLineProgram: Sendable {
         } catch {
             return CommandAnswer(failure: error)
         }
+    }
+
+    /// Ends the process when nobody knows whether a commit is on disk; a new one finds out.
+    @Sendable
+    private static func endProcess(_ reason: String) {
+        writeAll(Array("lenticular: commit of unknown outcome: \(reason)\n".utf8), to: STDERR_FILENO)
+        _exit(ServeProcess.indeterminateStatus)
     }
 
     /// Does what only the place where the command was typed can: paths, files, the question.
@@ -100,9 +107,10 @@ package struct CommandLineProgram: Sendable {
             let path = configuration.dataFolder
             let client = ControlClient(path: DataFolder.controlSocketPath(in: path))
             for _ in 0..<(Self.folderSecondsMax * 20) {
-                if let folder = try DataFolder.open(
-                    path, configuration: configuration, surroundings: surroundings)
-                {
+                let folder = try DataFolder.open(
+                    path, configuration: configuration, surroundings: surroundings,
+                    onIndeterminate: Self.endProcess)
+                if let folder {
                     defer { folder.close() }
                     return CommandAnswer(try action(invocation, folder), for: invocation)
                 }

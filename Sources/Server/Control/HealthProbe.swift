@@ -20,24 +20,20 @@ struct HealthProbe {
     /// - Throws: `CommandFailure` when nobody answers as an HTTP server would.
     func readiness() throws(CommandFailure) -> (status: Int, text: String) {
         let socket = try connect()
+        let text: String
         do {
             try socket.sendAll(
                 Array("GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8))
             let answer = try socket.receiveToEnd(bytesMax: HealthProbe.answerBytesMax)
-            let text = String(decoding: answer, as: UTF8.self)
-            let words = text.prefix(64).split(separator: " ")
-            guard text.hasPrefix("HTTP/1.1 "), words.count > 1, let status = Int(words[1].prefix(3))
-            else { throw CommandFailure("what answers at \(address) is no HTTP server") }
-            let body = text.firstRange(of: "\r\n\r\n").map { text[$0.upperBound...] } ?? ""
-            return (status, String(body.prefix { !$0.isNewline }))
-        } catch let failure as LocalSocket.Failure {
-            throw CommandFailure(
-                "no answer from \(address): \(FileFailure.reason(of: failure))")
-        } catch let failure as CommandFailure {
-            throw failure
+            text = String(decoding: answer, as: UTF8.self)
         } catch {
-            throw CommandFailure("no answer from \(address)")
+            throw CommandFailure("no answer from \(address): \(FileFailure.reason(of: error))")
         }
+        let words = text.prefix(64).split(separator: " ")
+        guard text.hasPrefix("HTTP/1.1 "), words.count > 1, let status = Int(words[1].prefix(3))
+        else { throw CommandFailure("what answers at \(address) is no HTTP server") }
+        let body = text.firstRange(of: "\r\n\r\n").map { text[$0.upperBound...] } ?? ""
+        return (status, String(body.prefix { !$0.isNewline }))
     }
 
     /// Whether anybody takes a connection there.
@@ -52,12 +48,23 @@ struct HealthProbe {
                 throw CommandFailure("no answer from \(address): \(FileFailure.reason(of: error))")
             }
         case .tcp(let host, let port):
-            return try connect(host: reachable(host), port: port)
+            return try connect(host: Self.reachable(host), port: port)
         }
     }
 
+    /// The host and port of a URL to a server on this machine.
+    static func reachable(_ host: String, port: UInt16) -> String {
+        ListenAddress.tcp(host: reachable(host), port: port).description
+    }
+
+    /// Whether a process takes connections at the path of a Unix socket.
+    static func isAnyoneListening(at path: String) -> Bool {
+        // NB: whatever goes wrong, nobody is there for this process.
+        (try? LocalSocket.connect(to: path)) != nil
+    }
+
     /// Where a server that listens on every address is reached from its own machine.
-    private func reachable(_ host: String) -> String {
+    private static func reachable(_ host: String) -> String {
         switch host {
         case "0.0.0.0", "*": "127.0.0.1"
         case "::": "::1"

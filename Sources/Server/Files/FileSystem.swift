@@ -58,6 +58,23 @@ enum FileSystem {
         return bytes
     }
 
+    /// Writes a file that is not there yet, for its owner alone.
+    static func write(_ bytes: [UInt8], toNew path: String) throws(CommandFailure) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure("make", path) }
+        defer { close(descriptor) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                throw failure("write", path)
+            }
+        }
+        if fsync(descriptor) != 0 { throw failure("write", path) }
+    }
+
     /// Makes a folder and those above it, each for the owner alone; what exists stays.
     static func makeFolder(_ path: String) throws(CommandFailure) {
         if try kind(of: path) != nil { return }
@@ -77,6 +94,21 @@ enum FileSystem {
             if name != ".", name != ".." { names.append(name) }
         }
         return names.sorted()
+    }
+
+    /// The size of a file; 0 when there is none.
+    static func size(of path: String) -> Int64 {
+        var status = stat()
+        return lstat(path, &status) == 0 ? Int64(status.st_size) : 0
+    }
+
+    /// Removes a file or folder with everything in it, if it is there; follows no links.
+    static func removeTree(_ path: String) throws(CommandFailure) {
+        guard let kind = try kind(of: path) else { return }
+        if kind == .folder {
+            for name in try names(in: path) { try removeTree("\(path)/\(name)") }
+        }
+        if remove(path) != 0 { throw failure("remove", path) }
     }
 
     /// Removes a file, if it is there; for what is only in the way.

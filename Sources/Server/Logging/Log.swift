@@ -131,7 +131,7 @@ package final class Log: Sendable {
     }
 }
 
-// The method above would hide the system's function of that name.
-private func systemWrite(_ descriptor: Int32, _ start: UnsafeRawPointer?, _ count: Int) -> Int {
+/// The system's `write`, under a name that methods called `write` do not hide.
+func systemWrite(_ descriptor: Int32, _ start: UnsafeRawPointer?, _ count: Int) -> Int {
     write(descriptor, start, count)
 }

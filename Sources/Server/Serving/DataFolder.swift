@@ -1,21 +1,92 @@
+import Accounts
+import CloudModel
+import Cryptography
+import SQLite
+import SQLiteStorage
+import Storage
+import Synchronization
+
 /// The folder that holds everything the server keeps, opened by the one process that may change it.
 package final class DataFolder: Sendable {
     package let path: String
+    package let configuration: ServerConfiguration
+    package let catalog: SQLiteCatalog
+    package let stores: Stores
+    package let clock: Clock
+    package let random: RandomSource
+    package let containers: Containers
+    package let apiTokens: APITokens
+    package let serverKeys: ServerKeys
+    package let users: Users
+    package let webTokens: WebTokens
+    private let lock: Mutex<FileLock?>
 
-    init(path: String) { self.path = path }
+    private init(
+        path: String, configuration: ServerConfiguration, lock: FileLock,
+        surroundings: Surroundings, onIndeterminate: @escaping @Sendable (String) -> Void
+    ) throws {
+        self.path = path
+        self.configuration = configuration
+        self.lock = Mutex(lock)
+        clock = surroundings.clock
+        let random = surroundings.random
+        self.random = random
+        catalog = try SQLiteCatalog(path: Self.catalogPath(in: path))
+        containers = Containers(catalog: catalog)
+        apiTokens = APITokens(catalog: catalog, random: random)
+        serverKeys = ServerKeys(catalog: catalog, random: random)
+        users = Users(catalog: catalog, random: random)
+        webTokens = try WebTokens(catalog: catalog, random: random)
+        var options = SQLiteStore.Options(clock: clock, random: { random.bytes($0) })
+        options.loopCount = configuration.loopCount
+        stores = Stores(
+            folder: path, catalog: catalog, options: options, onIndeterminate: onIndeterminate)
+    }
+
+    /// Makes the folder when there is none, and takes its lock.
+    ///
+    /// - Parameter onIndeterminate: called when a commit's outcome is unknown; the process must end.
+    /// - Returns: nil while another process holds it.
+    /// - Throws: `CommandFailure`, and what the databases report.
+    package static func open(
+        _ path: String, configuration: ServerConfiguration, surroundings: Surroundings,
+        onIndeterminate: @escaping @Sendable (String) -> Void
+    ) throws -> DataFolder? {
+        try FileSystem.makeFolder(path)
+        try FileSystem.setMode(0o700, of: path)
+        do {
+            let lock = try FileLock(path: "\(path)/lock")
+            return try DataFolder(
+                path: path, configuration: configuration, lock: lock, surroundings: surroundings,
+                onIndeterminate: onIndeterminate)
+        } catch FileLock.Failure.held {
+            return nil
+        } catch FileLock.Failure.unusable(let reason) {
+            throw CommandFailure(reason)
+        }
+    }
 
     /// Where the process that holds a folder takes commands.
     package static func controlSocketPath(in folder: String) -> String { "\(folder)/control.sock" }
 
-    static func open(
-        _ path: String, configuration: ServerConfiguration, surroundings: Surroundings
-    ) throws -> DataFolder? { DataFolder(path: path) }
+    static func catalogPath(in folder: String) -> String { "\(folder)/catalog.sqlite" }
 
-    func close() {}
-}
-struct ServerConfiguration {
-    var dataFolder: String
-    static func load(for invocation: Invocation, in surroundings: Surroundings) throws -> ServerConfiguration {
-        .init(dataFolder: invocation.value("data") ?? "data")
+    /// Forgets a container and removes its data.
+    ///
+    /// - Throws: `CatalogRefusal.containerUnknown`, `CommandFailure`.
+    package func deleteContainer(_ id: ContainerID) throws {
+        try catalog.delete(id)
+        try stores.remove(id)
+    }
+
+    /// Deletes an account, and what the stores hold of it.
+    package func deleteUser(_ account: AccountRecord) throws {
+        _ = try catalog.delete(account.id)
+    }
+
+    /// Closes the databases and lets go of the lock; the last use.
+    package func close() {
+        stores.close()
+        lock.withLock { $0 = nil }
     }
 }

@@ -1,0 +1,84 @@
+import Accounts
+import CloudModel
+import Storage
+
+extension Command {
+    static let containers: [Command] = [
+        Command(
+            "container create", "make a container",
+            places: [CommandPlace("ID", "1 to 128 of A-Z a-z 0-9 . -")],
+            action: .data { invocation, folder in
+                let made = try folder.containers.create(
+                    invocation.required("ID"), now: folder.clock.now())
+                return named(made.id.name, "made")
+            }),
+        Command(
+            "container list", "list the containers",
+            action: .data { _, folder in
+                let containers = try folder.containers.list()
+                let lines = containers.map { container in
+                    let settings = container.settings.sorted { $0.key < $1.key }
+                    return ([container.id.name] + settings.map { "\($0.key)=\($0.value)" })
+                        .joined(separator: "  ")
+                }
+                return CommandOutput(
+                    lines.joined(separator: "\n"),
+                    values: [("container", .texts(containers.map(\.id.name)))])
+            }),
+        Command(
+            "container set", "change settings of a container; an empty value goes back to none",
+            places: [
+                CommandPlace("ID", "the container"),
+                CommandPlace(
+                    "KEY=VALUE",
+                    ContainerSetting.allCases.map(\.rawValue).joined(separator: ", "), arity: .many),
+            ],
+            action: .data { invocation, folder in
+                var values: [String: String] = [:]
+                for text in invocation.values("KEY=VALUE") {
+                    let halves = text.split(
+                        separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                    guard halves.count == 2 else {
+                        throw CommandFailure("a setting is given as KEY=VALUE")
+                    }
+                    values[String(halves[0])] = String(halves[1])
+                }
+                let changed = try folder.containers.set(values, of: invocation.required("ID"))
+                return named(changed.id.name, "changed")
+            }),
+        Command(
+            "container delete", "delete a container with everything in it",
+            places: [CommandPlace("ID", "the container")],
+            question: "Delete the container and all data in it for ever?",
+            action: .data { invocation, folder in
+                let id = try folder.containers.find(invocation.required("ID")).id
+                try folder.deleteContainer(id)
+                return named(id.name, "deleted")
+            }),
+    ]
+
+    private static func named(_ name: String, _ what: String) -> CommandOutput {
+        CommandOutput("container \(name) \(what)", values: [("container", .text(name))])
+    }
+}
+
+extension Invocation {
+    /// The container and environment that a command's places name; the container exists.
+    func containerAndEnvironment(
+        in folder: DataFolder
+    ) throws -> (container: ContainerID, environment: Environment) {
+        let container = try folder.containers.find(required("CONTAINER")).id
+        guard let environment = Environment(rawValue: try required("ENVIRONMENT")) else {
+            throw CommandFailure("an environment is development or production")
+        }
+        return (container, environment)
+    }
+}
+
+extension CommandPlace {
+    /// The places of every command that works on one environment of a container.
+    static let containerAndEnvironment = [
+        CommandPlace("CONTAINER", "the container's ID"),
+        CommandPlace("ENVIRONMENT", "development or production"),
+    ]
+}

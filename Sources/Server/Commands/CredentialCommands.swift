@@ -1,0 +1,127 @@
+import Accounts
+import CloudModel
+import Storage
+
+extension Command {
+    static let apiTokens: [Command] = [
+        Command(
+            "api-token create", "make a token that an app calls with; shown this once",
+            places: CommandPlace.containerAndEnvironment,
+            options: [
+                CommandOption("name", value: "N", "what to revoke it by; made up when left out"),
+                CommandOption(
+                    "origin", value: "URL", "a page that may use it; any when left out",
+                    isRepeatable: true),
+                CommandOption(
+                    "callback", value: "post-message|URL", "where sign-in delivers its outcome"),
+            ],
+            action: .data { invocation, folder in
+                let (container, environment) = try invocation.containerAndEnvironment(in: folder)
+                let made = try folder.apiTokens.create(
+                    container: container, environment: environment,
+                    name: invocation.value("name"), origins: invocation.values("origin"),
+                    callback: invocation.value("callback"), now: folder.clock.now())
+                return CommandOutput(
+                    "\(made.token)\n(named \(made.record.name))",
+                    values: [("apiToken", .text(made.token))])
+            }),
+        Command(
+            "api-token list", "list the tokens' names",
+            action: .data { _, folder in
+                let tokens = try folder.apiTokens.list()
+                let lines = tokens.map { token in
+                    ([token.name, token.container.name, token.environment.rawValue]
+                        + token.origins.map { "origin=\($0)" }
+                        + (token.callback.map { ["callback=\($0)"] } ?? []))
+                        .joined(separator: "  ")
+                }
+                return CommandOutput(
+                    lines.joined(separator: "\n"),
+                    values: [("apiToken", .texts(tokens.map(\.name)))])
+            }),
+        Command(
+            "api-token revoke", "end a token at once",
+            places: [CommandPlace("NAME", "the token's name, as list shows it")],
+            action: .data { invocation, folder in
+                let name = try invocation.required("NAME")
+                try folder.apiTokens.revoke(name: name)
+                return CommandOutput(
+                    "token \(name) revoked", values: [("apiToken", .text(name))])
+            }),
+    ]
+
+    static let serverKeys: [Command] = [
+        Command(
+            "server-key add", "let the holder of a P-256 key sign requests",
+            places: CommandPlace.containerAndEnvironment,
+            options: [
+                CommandOption(
+                    "public-key", value: "FILE", "the public key in PEM", isRequired: true,
+                    kind: .contents),
+                CommandOption("name", value: "N", "what to know it by"),
+                CommandOption(
+                    "scope", value: "public|container",
+                    "how far it reaches; public when left out"),
+            ],
+            action: .data { invocation, folder in
+                let (container, environment) = try invocation.containerAndEnvironment(in: folder)
+                let scopeName = invocation.value("scope") ?? ServerKeyRecord.Scope.public.rawValue
+                guard let scope = ServerKeyRecord.Scope(rawValue: scopeName) else {
+                    throw CommandFailure("a scope is public or container")
+                }
+                let key = try folder.serverKeys.add(
+                    container: container, environment: environment,
+                    publicKeyPEM: String(
+                        decoding: invocation.contents("public-key") ?? [], as: UTF8.self),
+                    name: invocation.value("name"), scope: scope, now: folder.clock.now())
+                return CommandOutput(key.keyID, values: [("keyID", .text(key.keyID))])
+            }),
+        Command(
+            "server-key list", "list the keys",
+            action: .data { _, folder in
+                let keys = try folder.serverKeys.list()
+                let lines = keys.map { key in
+                    ([
+                        key.keyID, key.container.name, key.environment.rawValue,
+                        "scope=\(key.scope.rawValue)",
+                    ] + (key.name.map { [$0] } ?? [])).joined(separator: "  ")
+                }
+                return CommandOutput(
+                    lines.joined(separator: "\n"), values: [("keyID", .texts(keys.map(\.keyID)))])
+            }),
+        Command(
+            "server-key revoke", "end a key at once",
+            places: [CommandPlace("KEYID", "the key's ID")],
+            action: .data { invocation, folder in
+                let keyID = try invocation.required("KEYID")
+                try folder.serverKeys.revoke(keyID: keyID)
+                return CommandOutput("key \(keyID) revoked", values: [("keyID", .text(keyID))])
+            }),
+    ]
+
+    static let webToken = Command(
+        "web-token create", "make a token that acts as a user; shown this once",
+        places: CommandPlace.containerAndEnvironment
+            + [CommandPlace("EMAIL", "the user's e-mail address")],
+        options: [
+            CommandOption("expires", value: "SECONDS", "its life, and that of its successors")
+        ],
+        action: .data { invocation, folder in
+            let (container, environment) = try invocation.containerAndEnvironment(in: folder)
+            let seconds = try invocation.value("expires").map { text in
+                guard let seconds = Int(text) else {
+                    throw CommandFailure("--expires takes a number of seconds")
+                }
+                return seconds
+            }
+            let made = try folder.webTokens.create(
+                container: container, environment: environment,
+                email: invocation.required("EMAIL"), seconds: seconds, now: folder.clock.now())
+            return CommandOutput(
+                "\(made.token)\n(acts as \(made.userRecordName.text))",
+                values: [
+                    ("webAuthToken", .text(made.token)),
+                    ("userRecordName", .text(made.userRecordName.text)),
+                ])
+        })
+}

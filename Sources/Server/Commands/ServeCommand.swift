@@ -1,0 +1,136 @@
+import CProcess
+import Dispatch
+import Network
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+extension Command {
+    static let serve = Command(
+        "serve", "run the server until it is told to stop",
+        options: [
+            CommandOption(
+                "listen", value: "HOST:PORT|unix:PATH", "an address to listen at",
+                isRepeatable: true),
+            CommandOption("log-format", value: "json|text", "how events are written"),
+            CommandOption(
+                "dev", "make a container to try out in an empty data folder; loopback only"),
+        ],
+        action: .local { invocation, surroundings in
+            try ServeProcess(invocation: invocation, surroundings: surroundings).run()
+        })
+}
+
+/// The life of the process that serves: start, signals, end.
+struct ServeProcess {
+    /// How long a stop lets running requests go on.
+    static let drainSecondsMax = 30
+    /// How long a start waits for a command that holds the data folder to end.
+    static let folderSecondsMax = 5
+    /// What a commit of unknown outcome ends the process with, for its supervisor to start it again
+    /// (`EX_IOERR` of sysexits.h).
+    static let indeterminateStatus: Int32 = 74
+
+    let invocation: Invocation
+    let surroundings: Surroundings
+
+    /// Serves until a signal says to stop.
+    func run() throws -> CommandOutput {
+        lenticular_limit_arenas(2)
+        Self.raiseDescriptorLimit()
+        let configuration = try ServerConfiguration.load(for: invocation, in: surroundings)
+        let isDevelopment = invocation.has("dev")
+        if isDevelopment {
+            try DevelopmentSetup.checkIsLocal(
+                configuration.addresses, environment: surroundings.environment)
+        }
+        let log = Log(format: configuration.logFormat, clock: surroundings.clock)
+        let folder = try open(configuration, log)
+        let server: RunningServer
+        do {
+            server = try RunningServer(folder: folder, log: log)
+        } catch {
+            folder.close()
+            throw error
+        }
+        if isDevelopment { try showDevelopment(of: server) }
+        log.info(
+            "serving",
+            [
+                ("version", .text(Version.text)), ("data", .text(folder.path)),
+                (
+                    "listen",
+                    .text(server.addresses.map(\.description).joined(separator: " "))
+                ),
+            ])
+        let notifier = ServiceNotifier(path: surroundings.environment["NOTIFY_SOCKET"])
+        notifier.ready()
+        lenticular_release_memory()
+        waitForStop(of: server)
+        notifier.stopping()
+        server.drain(withinSeconds: Self.drainSecondsMax)
+        log.info("stopped")
+        log.flush()
+        return CommandOutput()
+    }
+
+    private func showDevelopment(of server: RunningServer) throws {
+        guard let address = server.addresses.first else { return }
+        let setup = DevelopmentSetup(folder: server.folder, address: address)
+        let text =
+            try setup.make()
+            ?? "The data folder \(server.folder.path) holds containers already: nothing was made.\n"
+        surroundings.writeOutput(Array((text + "\n").utf8))
+    }
+
+    private func waitForStop(of server: RunningServer) {
+        let stop = DispatchSemaphore(value: 0)
+        let signals = Signals(
+            onStop: { former in
+                guard former == 0 else { _exit(1) }
+                server.log.info("stopping")
+                stop.signal()
+            },
+            onReload: { server.log.info("reloading") })
+        stop.wait()
+        // Kept for the second signal, which ends the process at once.
+        withExtendedLifetime(signals) {}
+    }
+
+    private func open(_ configuration: ServerConfiguration, _ log: Log) throws -> DataFolder {
+        let path = configuration.dataFolder
+        for _ in 0..<(Self.folderSecondsMax * 20) {
+            let folder = try DataFolder.open(
+                path, configuration: configuration, surroundings: surroundings
+            ) { reason in
+                log.error("commit of unknown outcome", [("reason", .text(reason))])
+                log.flush()
+                _exit(Self.indeterminateStatus)
+            }
+            if let folder { return folder }
+            if HealthProbe.isAnyoneListening(at: DataFolder.controlSocketPath(in: path)) {
+                throw CommandFailure("another server runs on \(path)")
+            }
+            usleep(50_000)
+        }
+        throw CommandFailure("another process holds \(path)")
+    }
+
+    /// As many descriptors as the system lets the process have: each connection takes one.
+    private static func raiseDescriptorLimit() {
+        #if canImport(Glibc)
+            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+            let resource = RLIMIT_NOFILE
+        #endif
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
+        limit.rlim_cur = limit.rlim_max
+        // NB: with fewer descriptors the server takes fewer connections; it works all the same.
+        _ = setrlimit(resource, &limit)
+    }
+}

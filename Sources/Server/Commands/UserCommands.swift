@@ -1,0 +1,81 @@
+import Accounts
+import CloudModel
+import Storage
+
+extension Command {
+    static let users: [Command] = [
+        Command(
+            "user create", "make a person's account; the address counts as verified",
+            places: [CommandPlace("EMAIL", "the address that names the account")],
+            options: [
+                CommandOption("given-name", value: "G", "the given name"),
+                CommandOption("family-name", value: "F", "the family name"),
+                CommandOption("phone", value: "P", "a phone number, not yet verified"),
+                CommandOption(
+                    "password-stdin", "read the password from standard input",
+                    readsStandardInput: true),
+            ],
+            action: .data { invocation, folder in
+                let account = try folder.users.create(
+                    email: invocation.required("EMAIL"), givenName: invocation.value("given-name"),
+                    familyName: invocation.value("family-name"),
+                    phone: invocation.value("phone"),
+                    password: invocation.contents("password-stdin").map(firstLine),
+                    now: folder.clock.now())
+                return described(account, "made")
+            }),
+        Command(
+            "user list", "list the accounts",
+            action: .data { _, folder in
+                let accounts = try folder.users.list()
+                let lines = accounts.map { account in
+                    let names = [account.givenName, account.familyName].compactMap { $0 }
+                    let further = account.addresses.filter { !$0.isPrimary }.map { held in
+                        held.address.text + (held.verifiedAt == nil ? " (not verified)" : "")
+                    }
+                    return ([account.email ?? "", account.id.text]
+                        + (names.isEmpty ? [] : [names.joined(separator: " ")]) + further)
+                        .joined(separator: "  ")
+                }
+                return CommandOutput(
+                    lines.joined(separator: "\n"),
+                    values: [
+                        ("email", .texts(accounts.map { $0.email ?? "" })),
+                        ("accountID", .texts(accounts.map(\.id.text))),
+                    ])
+            }),
+        Command(
+            "user verify", "note that a further e-mail address or phone number is the user's own",
+            places: [
+                CommandPlace("EMAIL", "the address that names the account"),
+                CommandPlace("ADDRESS", "the e-mail address or phone number"),
+            ],
+            action: .data { invocation, folder in
+                let account = try folder.users.verify(
+                    email: invocation.required("EMAIL"), address: invocation.required("ADDRESS"),
+                    now: folder.clock.now())
+                return described(account, "verified")
+            }),
+        Command(
+            "user delete", "delete an account with its private data in every container",
+            places: [CommandPlace("EMAIL", "the address that names the account")],
+            question: "Delete the user and all private data for ever?",
+            action: .data { invocation, folder in
+                let account = try folder.users.find(email: invocation.required("EMAIL"))
+                try folder.deleteUser(account)
+                return described(account, "deleted")
+            }),
+    ]
+
+    private static func described(_ account: AccountRecord, _ what: String) -> CommandOutput {
+        let email = account.email ?? ""
+        return CommandOutput(
+            "user \(email) \(what) (account \(account.id.text))",
+            values: [("email", .text(email)), ("accountID", .text(account.id.text))])
+    }
+
+    /// What was typed before the line's end: shells and editors add one to every secret.
+    private static func firstLine(_ bytes: [UInt8]) -> [UInt8] {
+        Array(bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
+    }
+}

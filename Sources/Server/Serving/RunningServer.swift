@@ -1,0 +1,114 @@
+import CloudModel
+import HTTP
+import Network
+import WebServices
+
+/// A server at work on a data folder: where everything is made and joined, by the program and by
+/// tests alike.
+package final class RunningServer: Sendable {
+    package let folder: DataFolder
+    package let log: Log
+    package let metrics: Metrics
+    package let readiness: Readiness
+    /// Where it listens, with the ports that the system chose.
+    package let addresses: [ListenAddress]
+    private let http: HTTPServer
+    private let control: ControlServer
+
+    /// Makes everything and begins to accept requests and commands.
+    ///
+    /// - Throws: `CommandFailure` when an address cannot be listened at.
+    package init(folder: DataFolder, log: Log) throws {
+        let configuration = folder.configuration
+        let stores = folder.stores
+        let metrics = Metrics(version: Version.text, startedAt: folder.clock.now())
+        let readiness = Readiness { stores.diskTrouble }
+        let recorder = RequestRecorder(metrics: metrics, log: log)
+        let responder = ServerResponder(
+            readiness: readiness, metrics: metrics,
+            metricsAccess: MetricsAccess(token: configuration.metricsToken),
+            protocolResponder: NothingHere(observer: recorder))
+        var wire = HTTPServer.Configuration(addresses: configuration.addresses)
+        wire.loopCount = configuration.loopCount
+        let clock = folder.clock
+        wire.wallSeconds = { clock.now() / 1_000 }
+        do throws(SystemError) {
+            http = try HTTPServer(
+                wire, responder: responder, observer: Self.observer(of: metrics, log))
+            addresses = try http.start()
+        } catch {
+            throw CommandFailure("cannot listen: \(error)")
+        }
+        Self.observe(http, stores, log, in: metrics)
+        do {
+            control = try ControlServer(
+                path: DataFolder.controlSocketPath(in: folder.path)
+            ) { arguments, inputs in
+                CommandLineProgram.run(arguments, inputs: inputs, on: folder)
+            }
+        } catch {
+            http.drain(withinSeconds: 0)
+            throw error
+        }
+        self.folder = folder
+        self.log = log
+        self.metrics = metrics
+        self.readiness = readiness
+        readiness.become(.ready)
+    }
+
+    /// Stops accepting, finishes what runs, closes the data folder.
+    package func drain(withinSeconds seconds: Int) {
+        readiness.become(.draining)
+        http.drain(withinSeconds: seconds)
+        control.close()
+        folder.close()
+    }
+
+    private static func observer(of metrics: Metrics, _ log: Log) -> WireObserver {
+        WireObserver { rejection in
+            log.info(
+                "request refused by the wire",
+                [
+                    ("request", .text(rejection.requestID)),
+                    ("status", .number(Int64(rejection.status))),
+                    ("reason", .text(rejection.reason)),
+                ])
+        }
+    }
+
+    private static func observe(
+        _ http: HTTPServer, _ stores: Stores, _ log: Log, in metrics: Metrics
+    ) {
+        metrics.observeWriters { stores.open.map(\.measurements) }
+        metrics.gauge("lenticular_connections_open", "Open connections.") {
+            Double(http.counts().connectionsOpen)
+        }
+        metrics.counter("lenticular_connections_total", "Connections accepted.") {
+            Double(http.counts().connectionsOpened)
+        }
+        metrics.counter("lenticular_wire_received_bytes_total", "Bytes from the network.") {
+            Double(http.counts().bytesIn)
+        }
+        metrics.counter("lenticular_wire_sent_bytes_total", "Bytes to the network.") {
+            Double(http.counts().bytesOut)
+        }
+        metrics.gauge("lenticular_wal_bytes", "Bytes of the write-ahead logs.") {
+            Double(stores.logBytes)
+        }
+        metrics.gauge("lenticular_stores_open", "Container environments that are open.") {
+            Double(stores.open.count)
+        }
+        metrics.counter("lenticular_log_lines_dropped_total", "Log lines never written.") {
+            Double(log.droppedCount)
+        }
+    }
+}
+
+struct NothingHere: Responder {
+    let observer: any RequestObserver
+    func respond(to request: HTTPRequest, reply: HTTPReply) {
+        observer.observe(RequestObservation(requestID: request.id, status: 404, loop: request.loop))
+        reply.send(HTTPResponse(status: 404))
+    }
+}

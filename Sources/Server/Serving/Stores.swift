@@ -1,0 +1,125 @@
+import CloudModel
+import SQLite
+import SQLiteStorage
+import Storage
+import Synchronization
+
+/// The stores of a data folder, one for each container environment, opened when first asked for.
+package final class Stores: Sendable {
+    /// Names one store.
+    package struct Key: Hashable, Sendable {
+        package let container: ContainerID
+        package let environment: Environment
+
+        package init(_ container: ContainerID, _ environment: Environment) {
+            self.container = container
+            self.environment = environment
+        }
+    }
+
+    private struct State {
+        var open: [Key: SQLiteStore] = [:]
+        var isClosed = false
+    }
+
+    private let folder: String
+    private let catalog: SQLiteCatalog
+    private let options: SQLiteStore.Options
+    private let onIndeterminate: @Sendable (String) -> Void
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - folder: the data folder.
+    ///   - onIndeterminate: called when a commit's outcome is unknown; the process must end.
+    init(
+        folder: String, catalog: SQLiteCatalog, options: SQLiteStore.Options,
+        onIndeterminate: @escaping @Sendable (String) -> Void
+    ) {
+        self.folder = folder
+        self.catalog = catalog
+        self.options = options
+        self.onIndeterminate = onIndeterminate
+    }
+
+    /// The store of a container environment, made when it is asked for the first time.
+    ///
+    /// - Throws: `CatalogRefusal.containerUnknown`, and what the engine reports.
+    package func store(
+        of container: ContainerID, in environment: Environment
+    ) throws -> SQLiteStore {
+        let key = Key(container, environment)
+        return try state.withLock { state in
+            if let known = state.open[key] { return known }
+            // Looked up under the lock, so that a deletion cannot come in between.
+            guard !state.isClosed, try catalog.container(container) != nil else {
+                throw CatalogRefusal.containerUnknown
+            }
+            let path = Self.path(of: key, in: folder)
+            if let parent = FileSystem.parent(of: path) { try FileSystem.makeFolder(parent) }
+            let store = try SQLiteStore(
+                path: path, options: options, onIndeterminate: onIndeterminate)
+            state.open[key] = store
+            return store
+        }
+    }
+
+    /// The stores that are open now.
+    package var open: [SQLiteStore] { state.withLock { Array($0.open.values) } }
+
+    /// The containers' stores that have a file, open or not.
+    package func existing() throws -> [Key] {
+        try catalog.containers().flatMap { container in
+            try Environment.allCases.map { Key(container.id, $0) }.filter { key in
+                try FileSystem.kind(of: Self.path(of: key, in: folder)) != nil
+            }
+        }
+    }
+
+    /// Closes a container's stores and removes their files; for one that the catalog has forgotten.
+    func remove(_ container: ContainerID) throws {
+        let closed = state.withLock { state in
+            Environment.allCases.compactMap {
+                state.open.removeValue(forKey: Key(container, $0))
+            }
+        }
+        for store in closed { store.close() }
+        try FileSystem.removeTree(Self.folder(of: container, in: folder))
+    }
+
+    /// Finishes what waits in every store and closes them; later calls find none.
+    func close() {
+        let stores = state.withLock { state in
+            defer {
+                state.open = [:]
+                state.isClosed = true
+            }
+            return Array(state.open.values)
+        }
+        for store in stores { store.close() }
+    }
+
+    /// What is wrong with the disk, in a word; nil when nothing is.
+    var diskTrouble: String? {
+        for store in open {
+            let measurements = store.measurements
+            if measurements.isFailed { return "disk failed" }
+            if measurements.isDiskFull { return "disk full" }
+        }
+        return nil
+    }
+
+    /// Bytes of the write-ahead logs that are open.
+    var logBytes: Int64 {
+        let keys = state.withLock { Array($0.open.keys) }
+        return keys.reduce(0) { $0 + FileSystem.size(of: Self.path(of: $1, in: folder) + "-wal") }
+    }
+
+    /// Where a store's file is; a container has one folder, whatever its name's case.
+    static func path(of key: Key, in folder: String) -> String {
+        "\(Self.folder(of: key.container, in: folder))/\(key.environment.rawValue)/store.sqlite"
+    }
+
+    private static func folder(of container: ContainerID, in folder: String) -> String {
+        "\(folder)/containers/\(container.folded)"
+    }
+}
