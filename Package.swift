@@ -51,7 +51,8 @@ let package = Package(
         tests(of: "NetworkTests", ["Network"]),
         tests(of: "HTTPTests", ["HTTP", "Network", "CZlib"]),
         tests(of: "JSONTests", ["JSON"]),
-        tests(of: "SQLiteTests", ["SQLite"]),
+        .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
+        tests(of: "SQLiteTests", ["SQLite", "CSQLite", "CFaultVFS"]),
         tests(of: "CryptographyTests", ["Cryptography"]),
         tests(of: "ConfigurationTests", ["Configuration"]),
         tests(

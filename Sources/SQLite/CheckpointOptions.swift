@@ -2,9 +2,9 @@
 package struct CheckpointOptions: Sendable {
     /// The pages of 4,096 bytes in the log, not yet in the file, that start a passive checkpoint.
     package var checkpointPages = 4_000
-    /// The log's length at which it is started over if no reader is in the way.
+    /// The log's length at which it is started over if readers are gone in a tenth of the wait.
     package var restartPages = 8_000
-    /// The log's length at which the writer waits for readers, so that it can be started over.
+    /// The log's length at which the writer waits for readers in earnest.
     package var logPagesMax = 16_000
     /// The longest that the writer waits for readers at a time.
     package var readerWaitSecondsMax = 0.05

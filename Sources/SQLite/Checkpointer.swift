@@ -101,7 +101,8 @@ final class Checkpointer: Sendable {
     /// Called on the writer's queue, between two groups.
     private func restart(_ connection: Connection, mayWait: Bool) {
         let start = now()
-        let seconds = mayWait ? options.readerWaitSecondsMax : 0
+        // Short readers are waited for early on, so that the long wait is seldom needed.
+        let seconds = options.readerWaitSecondsMax * (mayWait ? 1 : 0.1)
         let outcome = connection.checkpoint(
             SQLITE_CHECKPOINT_RESTART, waitSecondsMax: seconds, now: now)
         let held = Double(now() &- start) / 1e9
@@ -112,8 +113,8 @@ final class Checkpointer: Sendable {
                 state.restartAt = options.restartPages
                 state.measured.restarts &+= 1
             } else {
-                // Readers are in the way: try again when the log has grown by as much once more.
-                state.restartAt = outcome.logPages + options.checkpointPages
+                // Readers are in the way: let writers go on for a while.
+                state.restartAt = outcome.logPages + options.checkpointPages / 2
                 state.measured.restartsPutOff &+= 1
             }
         }

@@ -117,7 +117,7 @@ package final class Connection {
     package func resetStatements() {
         var statement = sqlite3_next_stmt(handle, nil)
         while let current = statement {
-            if sqlite3_stmt_busy(current) != 0 { sqlite3_reset(current) }
+            sqlite3_reset(current)
             statement = sqlite3_next_stmt(handle, current)
         }
     }

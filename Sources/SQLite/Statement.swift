@@ -65,7 +65,7 @@ package final class Statement {
                 UInt64(text.count)))
     }
 
-    /// Moves to the next row; false after the last one.
+    /// Moves to the next row; false after the last one, when the statement is ready for its next use.
     ///
     /// - Throws: `SQLiteError` for whatever SQLite reports, for a value that could not be bound
     ///   (too long, no memory, or bound in the middle of a scan), and for a column of the row
@@ -74,7 +74,11 @@ package final class Statement {
         if fault != SQLITE_OK { throw takeFault() }
         let code = sqlite3_step(handle)
         if code == SQLITE_ROW { return true }
-        if code == SQLITE_DONE { return false }
+        if code == SQLITE_DONE {
+            // One that is not reset takes no values.
+            sqlite3_reset(handle)
+            return false
+        }
         let error = connection.lastError()
         sqlite3_reset(handle)
         throw error
@@ -83,10 +87,9 @@ package final class Statement {
     /// Runs to the end and makes the statement ready for its next use.
     package func run() throws {
         while try step() {}
-        reset()
     }
 
-    /// Ends the row scan and releases its read lock; bindings stay.
+    /// Ends a row scan before its last row and releases its read lock; bindings stay.
     package func reset() { sqlite3_reset(handle) }
 
     package func isNull(_ column: Int32) -> Bool {
