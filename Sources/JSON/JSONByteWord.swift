@@ -27,9 +27,15 @@ struct JSONByteWord {
         return marks & Self.highs
     }
 
-    /// As `escapes`, and the bytes of scalars beyond ASCII too.
+    /// As `escapes`, and the bytes of scalars beyond ASCII too; again only the lowest bit is exact.
     @inline(__always)
-    var stops: UInt64 { escapes | (bits & Self.highs) }
+    var stops: UInt64 {
+        // Bytes beyond ASCII are marks themselves, so what they do to the differences is no matter.
+        let quotes = (bits ^ (Self.lows &* 0x22)) &- Self.lows
+        let backslashes = (bits ^ (Self.lows &* 0x5C)) &- Self.lows
+        let controls = bits &- (Self.lows &* 0x20)
+        return (quotes | backslashes | controls | bits) & Self.highs
+    }
 
     /// How many bytes come before the first mark; 8 when there is none.
     @inline(__always)

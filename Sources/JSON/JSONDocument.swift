@@ -1,9 +1,10 @@
 /// A checked JSON text and the index over its bytes.
 ///
 /// Never changes once made, so its values may be read from any thread.
+@usableFromInline
 package final class JSONDocument: Sendable {
-    let bytes: [UInt8]
-    let tape: JSONTape
+    @usableFromInline let bytes: [UInt8]
+    @usableFromInline let tape: JSONTape
 
     /// Checks a text and indexes it.
     ///
@@ -19,8 +20,10 @@ package final class JSONDocument: Sendable {
             guard let start = text.baseAddress else {
                 throw JSONError(at: 0, in: text, reason: "expected a value")
             }
-            var parser = JSONParser(text: text, depthMax: depthMax, start: start)
-            try parser.parse(into: &tape)
+            let parser = JSONParser(text: text, depthMax: depthMax, start: start)
+            do throws(JSONRefusal) {
+                try parser.parse(into: &tape)
+            } catch { throw error.error(in: text, depthMax: depthMax) }
         }
         self.tape = tape
     }
@@ -33,13 +36,5 @@ package final class JSONDocument: Sendable {
     }
 
     /// The value that the text is.
-    package var root: JSONValue { JSONValue(document: self, index: 0) }
-
-    func withText<R, E: Error>(
-        at offset: Int, length: Int, _ body: (UnsafeBufferPointer<UInt8>) throws(E) -> R
-    ) throws(E) -> R {
-        try bytes.withUnsafeBufferPointer { (text) throws(E) in
-            try body(UnsafeBufferPointer(rebasing: text[offset..<offset + length]))
-        }
-    }
+    @inlinable package var root: JSONValue { JSONValue(document: self, index: 0) }
 }

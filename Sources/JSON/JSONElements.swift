@@ -1,11 +1,14 @@
 /// The elements of an array in their order.
+@usableFromInline
 package struct JSONElements: Sequence, Sendable {
-    private let value: JSONValue
+    @usableFromInline let value: JSONValue
 
+    @inlinable
     init(of value: JSONValue) { self.value = value }
 
-    package var underestimatedCount: Int { value.kind == .array ? value.count : 0 }
+    @inlinable package var underestimatedCount: Int { value.kind == .array ? value.count : 0 }
 
+    @inlinable
     package func makeIterator() -> Iterator {
         Iterator(
             document: value.document, index: value.index + 2,
@@ -13,11 +16,20 @@ package struct JSONElements: Sequence, Sendable {
     }
 
     /// Walks the elements.
+    @usableFromInline
     package struct Iterator: IteratorProtocol, Sendable {
-        fileprivate let document: JSONDocument
-        fileprivate var index: Int
-        fileprivate let end: Int
+        @usableFromInline let document: JSONDocument
+        @usableFromInline var index: Int
+        @usableFromInline let end: Int
 
+        @inlinable
+        init(document: JSONDocument, index: Int, end: Int) {
+            self.document = document
+            self.index = index
+            self.end = end
+        }
+
+        @inlinable
         package mutating func next() -> JSONValue? {
             guard index < end else { return nil }
             let element = JSONValue(document: document, index: index)

@@ -7,58 +7,60 @@ struct JSONKeyCheck {
     static let pairwiseMax = 16
 
     private let text: UnsafeBufferPointer<UInt8>
-    private var prints = [UInt64](repeating: 0, count: pairwiseMax)
-    private var indexes = [Int](repeating: 0, count: pairwiseMax)
 
     init(text: UnsafeBufferPointer<UInt8>) { self.text = text }
 
     /// The offset of the first key that repeats an earlier one of the same object.
     ///
-    /// - Parameter object: the index of an object whose members are all on the tape.
-    mutating func repeatedKey(of object: Int, _ tape: borrowing JSONTape) -> Int? {
-        if tape.members(of: object) > Self.pairwiseMax { return inTable(object, tape) }
-        var index = object + 2
-        var seen = 0
-        while index < tape.count {
-            let print = print(of: index, tape)
-            for earlier in 0..<seen where prints[earlier] == print {
-                if isSame(indexes[earlier], index, tape) { return tape.offset(of: index) }
+    /// - Parameter object: the index of an object whose members are all on the tape, as its last.
+    @inline(__always)
+    func repeatedKey(of object: Int, members count: Int, _ tape: borrowing JSONTape) -> Int? {
+        if count < 2 { return nil }
+        if count == 2 {
+            // The most frequent object is a field's value and type.
+            let first = object &+ 2
+            let second = tape.next(after: first &+ 1)
+            if !tape.flag(of: first), !tape.flag(of: second),
+                tape.length(of: first) != tape.length(of: second)
+            {
+                return nil
             }
-            prints[seen] = print
-            indexes[seen] = index
-            seen += 1
-            index = tape.next(after: index + 1)
         }
-        return nil
+        return count > Self.pairwiseMax
+            ? inTable(object, count, tape) : inPairs(object, count, tape)
     }
 
-    /// Length and first bytes of a key; equal for equal keys.
-    @inline(__always)
-    private func print(of index: Int, _ tape: borrowing JSONTape) -> UInt64 {
-        if tape.flag(of: index) {
-            return decoded(index, tape) { key in
-                var print = UInt64(truncatingIfNeeded: key.count & 0xFF)
-                for (position, byte) in key.prefix(7).enumerated() {
-                    print |= UInt64(byte) &<< UInt64(8 * (position + 1))
+    private func inPairs(_ object: Int, _ count: Int, _ tape: borrowing JSONTape) -> Int? {
+        return withUnsafeTemporaryAllocation(of: (UInt64, Int).self, capacity: count) { seen in
+            var key = object &+ 2
+            for position in 0..<count {
+                let print = print(of: key, tape)
+                for earlier in 0..<position where seen[earlier].0 == print {
+                    if isSame(seen[earlier].1, key, tape) { return tape.offset(of: key) }
                 }
-                return print
+                seen.initializeElement(at: position, to: (print, key))
+                key = tape.next(after: key &+ 1)
+            }
+            return nil
+        }
+    }
+
+    /// Length and first bytes of a key: equal for equal keys.
+    @inline(__always)
+    private func print(of key: Int, _ tape: borrowing JSONTape) -> UInt64 {
+        let start = tape.offset(of: key) &+ 1
+        let length = tape.length(of: key) &- 2
+        // A key may stand so near the end of the text that no whole word can be read.
+        guard !tape.flag(of: key), start &+ 8 <= text.count, let base = text.baseAddress else {
+            return decoded(key, tape) { key in
+                key.prefix(7).reversed().reduce(0) { $0 &<< 8 | UInt64($1) } &<< 8
+                    | UInt64(key.count & 0xFF)
             }
         }
-        let start = tape.offset(of: index) + 1
-        let length = tape.length(of: index) - 2
-        // Behind a key of an object that has ended come at least a quote, a colon, a value and a
-        // bracket, but for the last bytes of a text that may be fewer than a whole word.
-        if start + 8 <= text.count, let base = text.baseAddress {
-            let word = UnsafeRawPointer(base + start).loadUnaligned(as: UInt64.self)
-            let kept = UInt64(littleEndian: word) &<< 8
-            let unused = UInt64(64 - 8 * min(length + 1, 8))
-            return (kept &<< unused) &>> unused | UInt64(truncatingIfNeeded: length & 0xFF)
-        }
-        var print = UInt64(truncatingIfNeeded: length & 0xFF)
-        for position in 0..<min(length, 7) {
-            print |= UInt64(text[start + position]) &<< UInt64(8 * (position + 1))
-        }
-        return print
+        let word = UnsafeRawPointer(base + start).loadUnaligned(as: UInt64.self)
+        let unused = UInt64(truncatingIfNeeded: 56 &- 8 &* min(length, 7))
+        return ((UInt64(littleEndian: word) &<< 8) &<< unused) &>> unused
+            | UInt64(truncatingIfNeeded: length & 0xFF)
     }
 
     private func isSame(_ one: Int, _ other: Int, _ tape: borrowing JSONTape) -> Bool {
@@ -67,8 +69,8 @@ struct JSONKeyCheck {
         }
     }
 
-    private func inTable(_ object: Int, _ tape: borrowing JSONTape) -> Int? {
-        let slots = (tape.members(of: object) * 2).nextPowerOfTwo
+    private func inTable(_ object: Int, _ count: Int, _ tape: borrowing JSONTape) -> Int? {
+        let slots = (count * 2).nextPowerOfTwo
         var table = [UInt32](repeating: 0, count: slots)
         var index = object + 2
         while index < tape.count {

@@ -1,11 +1,14 @@
 /// The members of an object in the order received.
+@usableFromInline
 package struct JSONMembers: Sequence, Sendable {
-    private let value: JSONValue
+    @usableFromInline let value: JSONValue
 
+    @inlinable
     init(of value: JSONValue) { self.value = value }
 
-    package var underestimatedCount: Int { value.kind == .object ? value.count : 0 }
+    @inlinable package var underestimatedCount: Int { value.kind == .object ? value.count : 0 }
 
+    @inlinable
     package func makeIterator() -> Iterator {
         Iterator(
             document: value.document, index: value.index + 2,
@@ -13,12 +16,21 @@ package struct JSONMembers: Sequence, Sendable {
     }
 
     /// Walks the members.
+    @usableFromInline
     package struct Iterator: IteratorProtocol, Sendable {
-        fileprivate let document: JSONDocument
-        fileprivate var index: Int
-        fileprivate let end: Int
+        @usableFromInline let document: JSONDocument
+        @usableFromInline var index: Int
+        @usableFromInline let end: Int
+
+        @inlinable
+        init(document: JSONDocument, index: Int, end: Int) {
+            self.document = document
+            self.index = index
+            self.end = end
+        }
 
         /// The next member; its key is a value of the string kind.
+        @inlinable
         package mutating func next() -> (key: JSONValue, value: JSONValue)? {
             guard index < end else { return nil }
             let member = (

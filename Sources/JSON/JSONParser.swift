@@ -5,7 +5,7 @@
 struct JSONParser {
     private let scanner: JSONScanner
     private let depthMax: Int
-    private var keys: JSONKeyCheck
+    private let keys: JSONKeyCheck
 
     init(text: UnsafeBufferPointer<UInt8>, depthMax: Int, start: UnsafePointer<UInt8>) {
         scanner = JSONScanner(start: start, end: start + text.count)
@@ -13,75 +13,93 @@ struct JSONParser {
         self.depthMax = depthMax
     }
 
-    mutating func parse(into tape: inout JSONTape) throws(JSONError) {
+    func parse(into tape: inout JSONTape) throws(JSONRefusal) {
         let start = scanner.start
         guard scanner.end - start <= JSONTape.textBytesMax else {
-            throw scanner.error(at: start, "expected at most \(JSONTape.textBytesMax) bytes")
+            throw scanner.refusal(at: start, .fewerBytes)
         }
         if scanner.end - start >= 3, start[0] == 0xEF, start[1] == 0xBB, start[2] == 0xBF {
-            throw scanner.error(at: start, "expected no byte order mark")
+            throw scanner.refusal(at: start, .noByteOrderMark)
         }
-        var open = JSONTape.none
-        var depth = 0
+        var inner = Innermost()
         var place = scanner.skipSpace(start)
         repeat {
-            place = try value(place, &tape, &open, &depth)
+            place = try value(place, &tape, &inner)
             // After a value: its container goes on with a next one, or ends, and then perhaps the
             // container around it.
-            while open != JSONTape.none {
+            while inner.depth > 0 {
                 place = scanner.skipSpace(place)
-                guard place < scanner.end else { throw unfinished(open, tape) }
-                if place.pointee == UInt8(ascii: ","), tape.members(of: open) > 0 {
+                if place < scanner.end, place.pointee == UInt8(ascii: ",") {
                     place = scanner.skipSpace(place + 1)
                     break
                 }
-                place = try close(place, &tape, &open, &depth)
+                place = try close(place, &tape, &inner)
             }
-        } while open != JSONTape.none
+        } while inner.depth > 0
         place = scanner.skipSpace(place)
-        if place < scanner.end { throw scanner.error(at: place, "expected the end of the text") }
+        if place < scanner.end { throw scanner.refusal(at: place, .end) }
     }
 
-    /// Takes a scalar, or the opening of containers down to the first scalar or empty container; in
-    /// an object the key first.
+    /// The innermost container that is open.
+    private struct Innermost {
+        var index = JSONTape.none
+        var isObject = false
+        var members = 0
+        var depth = 0
+    }
+
+    /// Takes a scalar or an empty container, and before it the openings of the containers that it is
+    /// the first in; in an object the key first.
     @inline(__always)
     private func value(
-        _ from: UnsafePointer<UInt8>, _ tape: inout JSONTape, _ open: inout Int, _ depth: inout Int
-    ) throws(JSONError) -> UnsafePointer<UInt8> {
+        _ from: UnsafePointer<UInt8>, _ tape: inout JSONTape, _ inner: inout Innermost
+    ) throws(JSONRefusal) -> UnsafePointer<UInt8> {
         var place = from
         while true {
-            if open != JSONTape.none {
-                if tape.kind(of: open) == .object { place = try key(place, &tape) }
-                tape.countOne(of: open)
-            }
-            guard place < scanner.end else { throw scanner.error(at: place, "expected a value") }
+            if inner.isObject { place = try key(place, &tape) }
+            inner.members &+= 1
+            guard place < scanner.end else { throw scanner.refusal(at: place, .value) }
             let first = place.pointee
+            if first == UInt8(ascii: "\"") { return try string(place, &tape) }
             guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else {
                 return try scalar(place, first, &tape)
             }
-            if depth == depthMax {
-                throw scanner.error(at: place, "expected at most \(depthMax) levels")
-            }
-            depth += 1
-            let kind: JSONValue.Kind = first == UInt8(ascii: "{") ? .object : .array
-            open = tape.open(kind, offset: place - scanner.start, inside: open)
+            if inner.depth == depthMax { throw scanner.refusal(at: place, .fewerLevels) }
+            let isObject = first == UInt8(ascii: "{")
+            let index = tape.open(
+                isObject ? .object : .array, offset: place - scanner.start, inside: inner.index)
             place = scanner.skipSpace(place + 1)
             // The closing byte is first + 2 for both kinds of brackets.
-            if place < scanner.end, place.pointee == first &+ 2 { return place }
+            if place < scanner.end, place.pointee == first &+ 2 {
+                _ = tape.close(index, members: 0, endOffset: place + 1 - scanner.start)
+                return place + 1
+            }
+            if inner.depth > 0 { tape.note(members: inner.members, of: inner.index) }
+            inner = Innermost(
+                index: index, isObject: isObject, members: 0, depth: inner.depth &+ 1)
         }
+    }
+
+    @inline(__always)
+    private func string(
+        _ from: UnsafePointer<UInt8>, _ tape: inout JSONTape
+    ) throws(JSONRefusal) -> UnsafePointer<UInt8> {
+        var escaped = false
+        let after = try scanner.string(from + 1, escaped: &escaped)
+        tape.append(
+            JSONTape.entry(
+                .string, flag: escaped, offset: from - scanner.start, length: after - from))
+        return after
     }
 
     @inline(__always)
     private func scalar(
         _ place: UnsafePointer<UInt8>, _ first: UInt8, _ tape: inout JSONTape
-    ) throws(JSONError) -> UnsafePointer<UInt8> {
+    ) throws(JSONRefusal) -> UnsafePointer<UInt8> {
         let after: UnsafePointer<UInt8>
         let kind: JSONValue.Kind
         var flag = false
         switch first {
-        case UInt8(ascii: "\""):
-            kind = .string
-            after = try scanner.string(place + 1, escaped: &flag)
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
             kind = .number
             after = try scanner.number(place, isInteger: &flag)
@@ -94,7 +112,7 @@ struct JSONParser {
         case UInt8(ascii: "n"):
             kind = .null
             after = try scanner.word(place, "null")
-        default: throw scanner.error(at: place, "expected a value")
+        default: throw scanner.refusal(at: place, .value)
         }
         tape.append(
             JSONTape.entry(kind, flag: flag, offset: place - scanner.start, length: after - place))
@@ -105,43 +123,38 @@ struct JSONParser {
     @inline(__always)
     private func key(
         _ from: UnsafePointer<UInt8>, _ tape: inout JSONTape
-    ) throws(JSONError) -> UnsafePointer<UInt8> {
+    ) throws(JSONRefusal) -> UnsafePointer<UInt8> {
         guard from < scanner.end, from.pointee == UInt8(ascii: "\"") else {
-            throw scanner.error(at: from, "expected a key in quotes")
+            throw scanner.refusal(at: from, .key)
         }
-        var escaped = false
-        var place = try scanner.string(from + 1, escaped: &escaped)
-        tape.append(
-            JSONTape.entry(
-                .string, flag: escaped, offset: from - scanner.start, length: place - from))
-        place = scanner.skipSpace(place)
+        let place = scanner.skipSpace(try string(from, &tape))
         guard place < scanner.end, place.pointee == UInt8(ascii: ":") else {
-            throw scanner.error(at: place, "expected ':'")
+            throw scanner.refusal(at: place, .colon)
         }
         return scanner.skipSpace(place + 1)
     }
 
     /// Closes the innermost container if its bracket stands here.
     @inline(__always)
-    private mutating func close(
-        _ place: UnsafePointer<UInt8>, _ tape: inout JSONTape, _ open: inout Int,
-        _ depth: inout Int
-    ) throws(JSONError) -> UnsafePointer<UInt8> {
-        let isObject = tape.kind(of: open) == .object
-        guard place.pointee == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
-            throw scanner.error(at: place, isObject ? "expected ',' or '}'" : "expected ',' or ']'")
+    private func close(
+        _ place: UnsafePointer<UInt8>, _ tape: inout JSONTape, _ inner: inout Innermost
+    ) throws(JSONRefusal) -> UnsafePointer<UInt8> {
+        let bracket = inner.isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
+        guard place < scanner.end, place.pointee == bracket else {
+            throw scanner.refusal(at: place, inner.isObject ? .commaOrBrace : .commaOrBracket)
         }
-        if isObject, tape.members(of: open) > 1, let twice = keys.repeatedKey(of: open, tape) {
-            throw scanner.error(at: scanner.start + twice, "expected each key only once")
+        if inner.isObject,
+            let twice = keys.repeatedKey(of: inner.index, members: inner.members, tape)
+        {
+            throw scanner.refusal(at: scanner.start + twice, .keyOnce)
         }
-        open = tape.close(open, endOffset: place + 1 - scanner.start)
-        depth -= 1
+        inner.index = tape.close(
+            inner.index, members: inner.members, endOffset: place + 1 - scanner.start)
+        inner.depth &-= 1
+        if inner.depth > 0 {
+            inner.isObject = tape.isObject(inner.index)
+            inner.members = tape.members(of: inner.index)
+        }
         return place + 1
-    }
-
-    private func unfinished(_ open: Int, _ tape: borrowing JSONTape) -> JSONError {
-        let isObject = tape.kind(of: open) == .object
-        return scanner.error(
-            at: scanner.end, isObject ? "expected ',' or '}'" : "expected ',' or ']'")
     }
 }

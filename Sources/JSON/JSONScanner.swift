@@ -5,10 +5,11 @@ struct JSONScanner {
     let start: UnsafePointer<UInt8>
     let end: UnsafePointer<UInt8>
 
-    func error(at place: UnsafePointer<UInt8>, _ reason: String) -> JSONError {
-        JSONError(
-            at: place - start, in: UnsafeBufferPointer(start: start, count: end - start),
-            reason: reason)
+    @inline(__always)
+    func refusal(
+        at place: UnsafePointer<UInt8>, _ expectation: JSONRefusal.Expectation
+    ) -> JSONRefusal {
+        JSONRefusal(offset: place - start, expectation: expectation)
     }
 
     @inline(__always)
@@ -33,7 +34,7 @@ struct JSONScanner {
     @inline(__always)
     func string(
         _ from: UnsafePointer<UInt8>, escaped: inout Bool
-    ) throws(JSONError) -> UnsafePointer<UInt8> {
+    ) throws(JSONRefusal) -> UnsafePointer<UInt8> {
         var place = from
         while end - place >= 8 {
             let stops = JSONByteWord(at: place).stops
@@ -54,31 +55,31 @@ struct JSONScanner {
                 place = try special(place, escaped: &escaped)
             }
         }
-        throw error(at: place, "expected the end of the string")
+        throw refusal(at: place, .stringEnd)
     }
 
     /// Steps over an escape or over scalars beyond ASCII; refuses control characters.
     private func special(
         _ from: UnsafePointer<UInt8>, escaped: inout Bool
-    ) throws(JSONError) -> UnsafePointer<UInt8> {
+    ) throws(JSONRefusal) -> UnsafePointer<UInt8> {
         if from.pointee == UInt8(ascii: "\\") {
             escaped = true
             return try escape(from)
         }
         if from.pointee < 0x20 {
-            throw error(at: from, "expected control characters in strings to be escaped")
+            throw refusal(at: from, .noControlCharacter)
         }
         var place = from
         while place < end, place.pointee >= 0x80 {
             let length = UTF8Sequence.length(place, end)
-            if length == 0 { throw error(at: place, "expected valid UTF-8") }
+            if length == 0 { throw refusal(at: place, .utf8) }
             place += length
         }
         return place
     }
 
-    private func escape(_ from: UnsafePointer<UInt8>) throws(JSONError) -> UnsafePointer<UInt8> {
-        guard end - from >= 2 else { throw error(at: end, "expected the end of the string") }
+    private func escape(_ from: UnsafePointer<UInt8>) throws(JSONRefusal) -> UnsafePointer<UInt8> {
+        guard end - from >= 2 else { throw refusal(at: end, .stringEnd) }
         switch from[1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"),
             UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
@@ -86,16 +87,16 @@ struct JSONScanner {
         case UInt8(ascii: "u"):
             break
         default:
-            throw error(at: from, "expected one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u")
+            throw refusal(at: from, .escape)
         }
         guard let unit = JSONEscape.codeUnit(from + 2, end) else {
-            throw error(at: from, "expected four hexadecimal digits after \\u")
+            throw refusal(at: from, .hexadecimalDigits)
         }
         if unit & 0xF800 != 0xD800 { return from + 6 }
         guard unit < 0xDC00, end - from >= 12, from[6] == UInt8(ascii: "\\"),
             from[7] == UInt8(ascii: "u"), let low = JSONEscape.codeUnit(from + 8, end),
             low & 0xFC00 == 0xDC00
-        else { throw error(at: from, "expected surrogates to come in pairs") }
+        else { throw refusal(at: from, .surrogatePair) }
         return from + 12
     }
 
@@ -103,13 +104,13 @@ struct JSONScanner {
     @inline(__always)
     func number(
         _ from: UnsafePointer<UInt8>, isInteger: inout Bool
-    ) throws(JSONError) -> UnsafePointer<UInt8> {
+    ) throws(JSONRefusal) -> UnsafePointer<UInt8> {
         var place = from
         if place.pointee == UInt8(ascii: "-") { place += 1 }
         if place < end, place.pointee == UInt8(ascii: "0") {
             place += 1
             if place < end, isDigit(place.pointee) {
-                throw error(at: place, "expected no digit after a leading zero")
+                throw refusal(at: place, .noLeadingZero)
             }
         } else {
             place = try digits(place)
@@ -132,10 +133,10 @@ struct JSONScanner {
     }
 
     @inline(__always)
-    private func digits(_ from: UnsafePointer<UInt8>) throws(JSONError) -> UnsafePointer<UInt8> {
+    private func digits(_ from: UnsafePointer<UInt8>) throws(JSONRefusal) -> UnsafePointer<UInt8> {
         var place = from
         while place < end, isDigit(place.pointee) { place += 1 }
-        if place == from { throw error(at: place, "expected a digit") }
+        if place == from { throw refusal(at: place, .digit) }
         return place
     }
 
@@ -145,13 +146,13 @@ struct JSONScanner {
     /// Steps over `true`, `false` or `null`.
     func word(
         _ from: UnsafePointer<UInt8>, _ word: StaticString
-    ) throws(JSONError) -> UnsafePointer<UInt8> {
+    ) throws(JSONRefusal) -> UnsafePointer<UInt8> {
         let length = word.utf8CodeUnitCount
         guard end - from >= length,
             word.withUTF8Buffer({
                 $0.elementsEqual(UnsafeBufferPointer(start: from, count: length))
             })
-        else { throw error(at: from, "expected a value") }
+        else { throw refusal(at: from, .value) }
         return from + length
     }
 }

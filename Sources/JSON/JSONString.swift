@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// Reading strings.
 extension JSONValue {
     /// The decoded string; nil for any other kind.
@@ -8,6 +14,7 @@ extension JSONValue {
     /// Passes on the decoded string as UTF-8, without a copy when it has no escapes.
     ///
     /// - Returns: what the body returns; nil when this is no string.
+    @inlinable
     package func withStringBytes<R>(
         _ body: (UnsafeRawBufferPointer) throws -> R
     ) rethrows -> R? {
@@ -23,31 +30,37 @@ extension JSONValue {
 
     /// Whether this is the string given.
     package func stringEquals(_ text: StaticString) -> Bool {
-        kind == .string && text.withUTF8Buffer { document.string(at: index, equals: $0) }
+        guard kind == .string else { return false }
+        return document.bytes.withUnsafeBufferPointer { bytes in
+            text.withUTF8Buffer { document.tape.string(at: index, of: bytes, equals: $0) }
+        }
+    }
+}
+
+extension JSONTape {
+    /// Whether the string at an index says the words given.
+    @inline(__always)
+    func string(
+        at index: Int, of text: UnsafeBufferPointer<UInt8>, equals words: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        if flag(of: index) { return decodedString(at: index, of: text).elementsEqual(words) }
+        guard length(of: index) == words.count &+ 2 else { return false }
+        guard let start = text.baseAddress, let first = words.baseAddress else {
+            return words.isEmpty
+        }
+        return memcmp(start + offset(of: index) + 1, first, words.count) == 0
+    }
+
+    func decodedString(at index: Int, of text: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        var decoded: [UInt8] = []
+        JSONEscape.decode(UnsafeBufferPointer(rebasing: text[inside(of: index)]), into: &decoded)
+        return decoded
     }
 }
 
 extension JSONDocument {
-    /// Whether the string at an index says the text given.
-    @inline(__always)
-    func string(at index: Int, equals text: UnsafeBufferPointer<UInt8>) -> Bool {
-        if tape.flag(of: index) { return decodedString(at: index).elementsEqual(text) }
-        guard tape.length(of: index) == text.count + 2 else { return false }
-        let start = tape.offset(of: index) + 1
-        return bytes.withUnsafeBufferPointer { bytes in
-            for position in 0..<text.count where bytes[start + position] != text[position] {
-                return false
-            }
-            return true
-        }
-    }
-
+    @usableFromInline
     func decodedString(at index: Int) -> [UInt8] {
-        var decoded: [UInt8] = []
-        bytes.withUnsafeBufferPointer { bytes in
-            JSONEscape.decode(
-                UnsafeBufferPointer(rebasing: bytes[tape.inside(of: index)]), into: &decoded)
-        }
-        return decoded
+        bytes.withUnsafeBufferPointer { tape.decodedString(at: index, of: $0) }
     }
 }

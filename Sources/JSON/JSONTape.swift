@@ -5,6 +5,7 @@
 /// of its elements or members (32). An object's members are key, value, key, value.
 ///
 /// A container that is still open has the index of the container around it where its end will be.
+@usableFromInline
 struct JSONTape: ~Copyable, @unchecked Sendable {
     // A document only reads it once the parser has finished with it; nothing else holds it.
 
@@ -13,13 +14,13 @@ struct JSONTape: ~Copyable, @unchecked Sendable {
     /// The mark of a container with nothing around it.
     static let none = Int(UInt32.max)
 
-    private(set) var words: UnsafeMutablePointer<UInt64>
+    @usableFromInline private(set) var words: UnsafeMutablePointer<UInt64>
     private(set) var count = 0
     private var capacity: Int
 
     /// - Parameter textBytes: length of the text to come, from which the first room is guessed.
     init(forTextOf textBytes: Int) {
-        capacity = 16 + textBytes / 8
+        capacity = 16 + textBytes / 6
         words = .allocate(capacity: capacity)
     }
 
@@ -47,66 +48,72 @@ struct JSONTape: ~Copyable, @unchecked Sendable {
         return index
     }
 
-    /// Counts one more element or member of an open container.
+    /// Notes the number of members of an open container, to go on with it later.
     @inline(__always)
-    func countOne(of index: Int) { words[index &+ 1] &+= 1 }
+    func note(members: Int, of index: Int) {
+        words[index &+ 1] = (words[index &+ 1] &>> 32) &<< 32 | UInt64(truncatingIfNeeded: members)
+    }
 
     /// Closes a container and returns the index of the one around it.
     @inline(__always)
-    func close(_ index: Int, endOffset: Int) -> Int {
+    func close(_ index: Int, members: Int, endOffset: Int) -> Int {
         let outer = end(of: index)
         let length = UInt64(truncatingIfNeeded: endOffset &- offset(of: index))
         words[index] |= length &<< 30
-        words[index &+ 1] = UInt64(truncatingIfNeeded: count) &<< 32 | UInt64(members(of: index))
+        words[index &+ 1] =
+            UInt64(truncatingIfNeeded: count) &<< 32 | UInt64(truncatingIfNeeded: members)
         return outer
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     func kind(of index: Int) -> JSONValue.Kind {
         JSONValue.Kind(rawValue: UInt8(truncatingIfNeeded: words[index] &>> 61)) ?? .null
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     func flag(of index: Int) -> Bool { words[index] & (1 &<< 60) != 0 }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     func length(of index: Int) -> Int {
         Int(truncatingIfNeeded: (words[index] &>> 30) & 0x3FFF_FFFF)
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     func offset(of index: Int) -> Int { Int(truncatingIfNeeded: words[index] & 0x3FFF_FFFF) }
 
     /// Where the value's text lies.
-    @inline(__always)
+    @inlinable @inline(__always)
     func range(of index: Int) -> Range<Int> {
         let offset = offset(of: index)
         return offset..<offset &+ length(of: index)
     }
 
     /// Where a string's text lies without its quotes.
-    @inline(__always)
+    @inlinable @inline(__always)
     func inside(of index: Int) -> Range<Int> {
         let offset = offset(of: index)
         return offset &+ 1..<offset &+ length(of: index) &- 1
     }
 
     /// The number of a container's elements or members.
-    @inline(__always)
+    @inlinable @inline(__always)
     func members(of index: Int) -> Int { Int(words[index &+ 1] & 0xFFFF_FFFF) }
 
     /// The index after a container.
-    @inline(__always)
+    @inlinable @inline(__always)
     func end(of index: Int) -> Int { Int(truncatingIfNeeded: words[index &+ 1] &>> 32) }
 
+    @inlinable @inline(__always)
+    func isObject(_ index: Int) -> Bool { words[index] &>> 61 == 0 }
+
     /// Whether the value at an index has two words.
-    @inline(__always)
+    @inlinable @inline(__always)
     func isContainer(_ index: Int) -> Bool {
         words[index] &>> 61 <= UInt64(JSONValue.Kind.array.rawValue)
     }
 
     /// The index after the value at an index.
-    @inline(__always)
+    @inlinable @inline(__always)
     func next(after index: Int) -> Int { isContainer(index) ? end(of: index) : index &+ 1 }
 
     private mutating func grow() {

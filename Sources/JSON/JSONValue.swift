@@ -2,21 +2,29 @@
 ///
 /// What does not apply to a value's kind is nil, false or empty, never an error: the reader of a
 /// request knows what it expected and words the error.
+@usableFromInline
 package struct JSONValue: Sendable {
     /// The kinds of JSON values.
+    @usableFromInline
     package enum Kind: UInt8, Sendable {
         case object, array, string, number, `true`, `false`, null
     }
 
-    let document: JSONDocument
-    let index: Int
+    @usableFromInline let document: JSONDocument
+    @usableFromInline let index: Int
 
-    package var kind: Kind { document.tape.kind(of: index) }
+    @inlinable
+    init(document: JSONDocument, index: Int) {
+        self.document = document
+        self.index = index
+    }
 
-    package var isNull: Bool { kind == .null }
+    @inlinable package var kind: Kind { document.tape.kind(of: index) }
+
+    @inlinable package var isNull: Bool { kind == .null }
 
     /// The boolean, or nil for any other kind.
-    package var bool: Bool? {
+    @inlinable package var bool: Bool? {
         switch kind {
         case .true: true
         case .false: false
@@ -25,17 +33,18 @@ package struct JSONValue: Sendable {
     }
 
     /// The number of elements of an array or of members of an object, otherwise 0.
-    package var count: Int {
+    @inlinable package var count: Int {
         document.tape.isContainer(index) ? document.tape.members(of: index) : 0
     }
 
     /// The elements of an array in their order; empty for any other kind.
-    package var elements: JSONElements { JSONElements(of: self) }
+    @inlinable package var elements: JSONElements { JSONElements(of: self) }
 
     /// The members of an object in the order received; empty for any other kind.
-    package var members: JSONMembers { JSONMembers(of: self) }
+    @inlinable package var members: JSONMembers { JSONMembers(of: self) }
 
     /// A member of an object; nil when it is absent or this is no object.
+    @inlinable
     package subscript(_ key: StaticString) -> JSONValue? {
         key.withUTF8Buffer { member($0) }
     }
@@ -46,20 +55,24 @@ package struct JSONValue: Sendable {
         return key.withUTF8 { member($0) }
     }
 
-    private func member(_ key: UnsafeBufferPointer<UInt8>) -> JSONValue? {
-        guard kind == .object else { return nil }
-        var index = self.index + 2
-        let end = document.tape.end(of: self.index)
-        while index < end {
-            if document.string(at: index, equals: key) {
-                return JSONValue(document: document, index: index + 1)
+    @usableFromInline
+    func member(_ key: UnsafeBufferPointer<UInt8>) -> JSONValue? {
+        guard document.tape.isObject(index) else { return nil }
+        let found = document.bytes.withUnsafeBufferPointer { text in
+            var member = index + 2
+            let end = document.tape.end(of: index)
+            while member < end {
+                if document.tape.string(at: member, of: text, equals: key) { return member }
+                member = document.tape.next(after: member + 1)
             }
-            index = document.tape.next(after: index + 1)
+            return end
         }
-        return nil
+        if found == document.tape.end(of: index) { return nil }
+        return JSONValue(document: document, index: found + 1)
     }
 
     /// The value's text exactly as received, without the white space around it.
+    @inlinable
     package func withRawBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
         let range = document.tape.range(of: index)
         return try document.bytes.withUnsafeBytes { bytes in
