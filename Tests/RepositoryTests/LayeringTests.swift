@@ -1,0 +1,59 @@
+import Testing
+
+@Suite("Layers: imports go downward only")
+struct LayeringTests {
+    /// Modules of the platform, which the table does not list.
+    private static let platform: Set<String> = [
+        "Glibc", "Musl", "Darwin", "Dispatch", "Synchronization", "Swift",
+    ]
+
+    @Test("The table of targets lists exactly the package's targets and their dependencies")
+    func tableEqualsPackage() throws {
+        let declared = try PackageLayers.declared()
+        let rows = PackageLayers.table
+        #expect(Set(rows.map(\.target)) == Set(declared.keys))
+        #expect(rows.count == Set(rows.map(\.target)).count)
+        for row in rows {
+            #expect(declared[row.target] == row.mayImport, "\(row.target)")
+        }
+    }
+
+    @Test("Every target says in one sentence what it is, and what it never does")
+    func absences() {
+        let page = Repository.text(PackageLayers.page) ?? ""
+        for row in PackageLayers.table {
+            #expect(row.sentence.count > 10, "\(row.target)")
+            #expect(row.never.lowercased().contains("never"), "\(row.target)")
+        }
+        for target in Repository.sourceTargets {
+            #expect(page.contains("**`\(target)`**") || page.contains("`\(target)`"), "\(target)")
+        }
+    }
+
+    @Test("A file imports only what the table allows its target")
+    func imports() {
+        let rows = Dictionary(uniqueKeysWithValues: PackageLayers.table.map { ($0.target, $0) })
+        for path in Repository.files(under: "Sources", endingIn: [".swift"]) {
+            let target = String(path.split(separator: "/")[1])
+            guard let row = rows[target] else {
+                Issue.record("\(path): \(target) is not in the table")
+                continue
+            }
+            let imported = Set(SwiftSource(Repository.text(path) ?? "").imports)
+            let undeclared = imported.subtracting(row.mayImport).subtracting(Self.platform)
+            #expect(undeclared.isEmpty, "\(path) imports \(undeclared.sorted())")
+        }
+    }
+
+    @Test("SQL is written in SQLite and SQLiteStorage only")
+    func statements() throws {
+        let statement = try Regex("\"\\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|PRAGMA) ")
+        for path in Repository.files(under: "Sources", endingIn: [".swift"]) {
+            let target = String(path.split(separator: "/")[1])
+            guard target != "SQLite", target != "SQLiteStorage" else { continue }
+            for (index, line) in Repository.lines(path).enumerated() {
+                #expect(line.firstMatch(of: statement) == nil, "\(path):\(index + 1): \(line)")
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+@Suite("Words and names that the sources do without")
+struct WordTests {
+    private static let swiftSources = Repository.files(under: "Sources", endingIn: [".swift"])
+
+    /// Reasoned exceptions to checked sendability, by file: each needs a look when it grows.
+    private static let uncheckedSendables: [String: Int] = [:]
+
+    @Test("No file or type has a name that says nothing")
+    func names() throws {
+        let word = "(Utils?|Utilities|Helpers?|Managers?|Services?|Common|Misc)"
+        let allowed = "ServiceLimits|WebServices"
+        let file = try Regex("(^|[a-z])\(word)(\\+.*)?\\.swift$")
+        let type = try Regex(
+            "\\b(struct|class|enum|actor|protocol|typealias) [A-Za-z]*\(word)\\b")
+        let exempt = try Regex("\\b(\(allowed))\\b")
+        for path in Repository.files(endingIn: [".swift"]) {
+            let name = String(path.split(separator: "/").last ?? "")
+            #expect(name.firstMatch(of: file) == nil, "\(path)")
+            for (index, line) in SwiftSource(Repository.text(path) ?? "").code.enumerated() {
+                guard line.firstMatch(of: type) != nil, line.firstMatch(of: exempt) == nil else {
+                    continue
+                }
+                Issue.record("\(path):\(index + 1): \(line)")
+            }
+        }
+        for folder in Repository.sourceTargets where folder != "WebServices" {
+            #expect(folder.firstMatch(of: try Regex("\(word)$")) == nil, "Sources/\(folder)")
+        }
+    }
+
+    @Test("Nothing is left for later in a comment")
+    func promises() {
+        let words = ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]
+        let suffixes = [".swift", ".c", ".h", ".md", ".py", ".sh", ".sql", ".json5", "Makefile"]
+        for path in Repository.files(endingIn: suffixes) {
+            for (index, line) in Repository.lines(path).enumerated() {
+                let found = line.split { !($0.isLetter || $0 == "_") }
+                    .contains { words.contains(String($0)) }
+                #expect(!found, "\(path):\(index + 1): \(line)")
+            }
+        }
+    }
+
+    @Test("The server has no forced tries or casts and no deliberate crash on data")
+    func traps() {
+        let words = ["fatal" + "Error(", "try" + "!", "as" + "!"]
+        for path in Self.swiftSources {
+            for (index, line) in SwiftSource(Repository.text(path) ?? "").code.enumerated() {
+                let found = words.contains { line.contains($0) }
+                #expect(!found, "\(path):\(index + 1): \(line)")
+            }
+        }
+    }
+
+    @Test("Every error that is dropped says why on its line or the one before")
+    func droppedErrors() {
+        for path in Self.swiftSources {
+            let source = SwiftSource(Repository.text(path) ?? "")
+            for (index, line) in source.code.enumerated() where line.contains("try" + "?") {
+                let reasons = source.lines[max(0, index - 1)...index]
+                #expect(
+                    reasons.contains { $0.contains("// NB:") }, "\(path):\(index + 1): \(line)")
+            }
+        }
+    }
+
+    @Test("Every unchecked Sendable gives its reason on the next line and is counted")
+    func uncheckedSendables() {
+        var counts: [String: Int] = [:]
+        for path in Self.swiftSources {
+            let source = SwiftSource(Repository.text(path) ?? "")
+            for (index, line) in source.code.enumerated()
+            where line.contains("@unchecked Sendable") {
+                counts[path, default: 0] += 1
+                let next = index + 1 < source.lines.count ? source.lines[index + 1] : ""
+                #expect(
+                    next.trimmingCharacters(in: .whitespaces).hasPrefix("//"),
+                    "\(path):\(index + 2) must say why")
+            }
+        }
+        #expect(counts == Self.uncheckedSendables)
+    }
+
+    @Test("Committed files name nothing outside this repository")
+    func outsidePaths() {
+        let words = ["/wor" + "k/", ".libr" + "ary", "../sha" + "red", "/ro" + "ot/"]
+        for path in Repository.files() {
+            for (index, line) in Repository.lines(path).enumerated() {
+                let found = words.contains { line.contains($0) }
+                #expect(!found, "\(path):\(index + 1): \(line)")
+            }
+        }
+    }
+}
