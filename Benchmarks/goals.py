@@ -1,6 +1,6 @@
 """The goals, and the table and spread that show how far a run came."""
 
-READS = ("sync1", "sync2000", "delta", "deltaEmpty", "lookup")
+READS = ("sync1", "sync2", "sync2000", "delta", "deltaEmpty", "lookup")
 
 
 def ratio(of, to):
@@ -75,6 +75,11 @@ LIMITS = [
     ("processors used by other programs", "machine.otherProcessors"),
 ]
 
+WORKLOADS = (
+    "ingest", "sync1", "sync2", "sync2000", "singles", "lookup", "deltaEmpty", "delta.small",
+    "delta.large",
+)
+
 
 def spread(values):
     ordered = sorted(values)
@@ -121,4 +126,14 @@ def table(runs):
     lines += ["", "| beside it | median (min – max) |", "|---|---|"]
     for name, key in LIMITS:
         lines.append(f"| {name} | {spread_cell([figures[key] for figures in runs])} |")
+    lines += [
+        "", "| workload (medians) | requests/s | p50 µs | p99 µs | max µs | processors of the server"
+        " | of the generator |", "|---|---|---|---|---|---|---|"]
+    for name in WORKLOADS:
+        cells = [
+            shown(spread([figures[f"{name}.{key}"] for figures in runs])["median"])
+            for key in ("requestsPerSecond", "p50us", "p99us", "maxus", "serverProcessors",
+                        "generatorProcessors")
+        ]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)

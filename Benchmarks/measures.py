@@ -1,6 +1,7 @@
 """The measuring steps of one run, in their order. Each adds named figures to `self.figures`."""
 
 import json
+import os
 import time
 
 import machine
@@ -31,13 +32,15 @@ class Measures:
                 self.server.stop()
         return self.figures
 
-    def load(self, name, workload, operation, counted_server=True, **values):
+    def load(self, name, workload, operation, **values):
         """Runs one workload; keeps its outcome, with the server's processor time, as `name`."""
+        os.sync()
         before = machine.processor_seconds(self.server.pid)
         outcome = self.programs.load(
             workload, port=self.server.port, target=self.server.target(operation),
             seed=self.seed, **values)
-        outcome["serverCPU"] = machine.processor_seconds(self.server.pid) - before
+        used = machine.processor_seconds(self.server.pid) - before
+        outcome["serverProcessors"] = used / (outcome["seconds"] + values.get("warm", 0))
         self.keep(name, outcome)
         return outcome
 
@@ -45,6 +48,9 @@ class Measures:
         for key, value in outcome.items():
             if isinstance(value, (int, float)):
                 self.figures[f"{name}.{key}"] = value
+        if "cpuUser" in outcome:
+            own = outcome["cpuUser"] + outcome["cpuSystem"]
+            self.figures[f"{name}.generatorProcessors"] = own / outcome["seconds"]
 
     def save(self, name, zone, records, connections, per_request, **values):
         """Saves new records in a zone and remembers which they are."""
@@ -110,11 +116,20 @@ class Measures:
             raise RuntimeError(f"{len(sent)} of {count} records are missing")
 
     def full_sync(self):
-        for name, connections, page in (("sync1", 1, 200), ("sync2", 2, 200), ("sync2000", 1, 2000)):
-            self.load(
-                name, "follow", "changes/zone", zone="Items", records=self.sizes.records,
-                connections=connections, per_page=page, seconds=self.sizes.seconds, warm=0.3,
-                forever=True)
+        for name, values in self.syncs().items():
+            self.load(name, "follow", "changes/zone", **values)
+
+    def timed(self, connections):
+        return dict(connections=connections, seconds=self.sizes.seconds, warm=0.3)
+
+    def syncs(self):
+        kinds = {"sync1": (1, 200), "sync2": (2, 200), "sync2000": (1, 2000)}
+        return {
+            name: dict(
+                zone="Items", records=self.sizes.records, forever=True, per_page=per_page,
+                **self.timed(connections))
+            for name, (connections, per_page) in kinds.items()
+        }
 
     def single_saves(self):
         self.server.create_zone("Singles")
@@ -136,9 +151,6 @@ class Measures:
         self.load("deltaEmpty", "repeat", "changes/zone", **self.empty_deltas())
         self.static("nginx500again", "/500")
         self.static("nginx100k", "/100k")
-
-    def timed(self, connections):
-        return dict(connections=connections, seconds=self.sizes.seconds, warm=0.3)
 
     def lookups(self):
         return dict(zone="Items", records=self.sizes.records, first=self.first, **self.timed(MANY))
@@ -196,15 +208,9 @@ class Measures:
 
     def reads_while_ingesting(self):
         """Each read alone, then with ingest beside it; ingest alone in the same store."""
-        seconds = self.sizes.seconds
         quiet = self.mixed_ingest("mixed.quiet", [])[0]["recordsPerSecond"]
         reads = {
-            "sync1": ("follow", "changes/zone", dict(
-                zone="Items", records=self.sizes.records, forever=True, per_page=200,
-                connections=1, seconds=seconds, warm=0.3)),
-            "sync2000": ("follow", "changes/zone", dict(
-                zone="Items", records=self.sizes.records, forever=True, per_page=2000,
-                connections=1, seconds=seconds, warm=0.3)),
+            **{name: ("follow", "changes/zone", values) for name, values in self.syncs().items()},
             "delta": ("repeat", "changes/zone", dict(body=self.large_delta, **self.timed(1))),
             "deltaEmpty": ("repeat", "changes/zone", self.empty_deltas()),
             "lookup": ("lookup", "records/lookup", self.lookups()),
@@ -223,13 +229,15 @@ class Measures:
         """Ingest into a new zone for the counted time, with the other workloads beside it."""
         zone = "Mixed" + str(self.next_record)
         self.server.create_zone(zone)
-        records = int(self.figures["ingest.recordsPerSecond"] * (self.sizes.seconds + 1) * 1.3)
+        records = int(self.figures["ingest.recordsPerSecond"] * (self.sizes.seconds + 0.5) * 2)
         records = -(-records // 200) * 200
         first, self.next_record = self.next_record, self.next_record + records
         outcomes = self.programs.load_together(("save", dict(
             port=self.server.port, target=self.server.target("records/modify"), zone=zone,
             seed=self.seed, first=first, records=records, per_request=200, connections=8,
             seconds=self.sizes.seconds, warm=0.3)), *others)
+        if outcomes[0]["seconds"] < 0.95 * self.sizes.seconds:
+            raise RuntimeError("the prepared records did not last for the counted time")
         self.keep(f"{name}.ingest", outcomes[0])
         return outcomes
 

@@ -1,6 +1,7 @@
 """The two C programs of this folder: the load generator and the loops that measure SQLite."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -63,6 +64,7 @@ class Programs:
         return {record["recordName"]: record for record in map(json.loads, lines)}
 
     def limit(self, loop, **values):
+        os.sync()
         schema = [part for path in SCHEMA for part in ("--schema", str(path))]
         done = subprocess.run(
             [str(self.limits_path), loop, *(schema if loop == "write" else []), *options(values)],

@@ -253,6 +253,7 @@ void load_run(const struct load *load, struct workload *workload, struct outcome
             if (events[index].events & (EPOLLIN | EPOLLHUP | EPOLLERR)) receive(run, connection);
         }
     }
+    if (!run->counting) fail("the workload ended before its counted time began");
     if (!run->stopping) end_counting(run);
     for (unsigned index = 0; index < load->connections; index++) close(run->connections[index].file);
     close(run->poll);
