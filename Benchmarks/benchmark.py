@@ -5,7 +5,6 @@ import argparse
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -39,15 +38,10 @@ def arguments():
     parser.add_argument("--quick", action="store_true", help="small counts, a smoke test")
     parser.add_argument("--seed", type=int, default=0, help="of names and contents; 0 draws one")
     parser.add_argument("--json", type=Path, help="a file for all figures of all runs")
-    parser.add_argument("--binary", type=Path, help="a server built before; else one is built")
+    parser.add_argument("--binary", type=Path, default=REPOSITORY / ".build/release/lenticular",
+                        help="the server (default: what make release built)")
     parser.add_argument("--folder", type=Path, help="where data is written (default: .build)")
     return parser.parse_args()
-
-
-def release_binary():
-    subprocess.run(
-        ["swift", "build", "-c", "release", "--product", "lenticular"], cwd=REPOSITORY, check=True)
-    return REPOSITORY / ".build/release/lenticular"
 
 
 def one_run(sizes, programs, binary, parent, seed):
@@ -78,7 +72,8 @@ def main():
     sizes = QUICK if asked.quick else Sizes()
     if machine.raise_open_files() < sizes.idle + 100:
         sys.exit(f"benchmark: needs {sizes.idle + 100} open files, see ulimit -n")
-    binary = asked.binary or release_binary()
+    if not asked.binary.exists():
+        sys.exit(f"benchmark: {asked.binary} is missing, see make release")
     parent = (asked.folder or REPOSITORY / ".build").resolve()
     parent.mkdir(parents=True, exist_ok=True)
     tools = parent / "benchmark-programs"
@@ -89,7 +84,7 @@ def main():
     print(f"seed {seed}, {machine.described()}", flush=True)
     runs = []
     for number in range(asked.runs):
-        runs.append(one_run(sizes, programs, binary.resolve(), parent, seed))
+        runs.append(one_run(sizes, programs, asked.binary.resolve(), parent, seed))
         print(f"run {number + 1} of {asked.runs}: {runs[-1]['machine.seconds']:.0f} s", flush=True)
     print("\n" + goals.table(runs))
     written = asked.json or parent / "benchmark.json"
