@@ -9,6 +9,9 @@ from lenticular import Lenticular
 from nginx import Nginx
 
 MANY = 64
+# The page caches of the server's writer and of each of its readers.
+WRITER_CACHE_KIB = 16_384
+READER_CACHE_KIB = 8_192
 
 
 class Measures:
@@ -82,7 +85,7 @@ class Measures:
         before = self.server.metrics()
         self.first, _ = self.save("ingest", "Items", self.sizes.records, 8, 200)
         after = self.server.metrics()
-        commits = self.grown(before, after, "lenticular_commit_operations_count")
+        commits = self.grown(before, after, "lenticular_commit_requests_count")
         rows = self.sizes.records
         self.per_commit = max(1, round(rows / commits)) if commits else 1600
         self.figures["ingest.recordsPerCommit"] = self.per_commit
@@ -90,10 +93,11 @@ class Measures:
         self.limit_store = self.folder / "limit.sqlite"
         self.keep("limit.ingest", self.programs.limit(
             "write", source=self.server.store, zone="Items", store=self.limit_store, rows=rows,
-            per_commit=self.per_commit))
+            per_commit=self.per_commit, cache_kib=WRITER_CACHE_KIB))
         for page in (200, 2000):
             self.keep(f"limit.scan{page}", self.programs.limit(
-                "scan", store=self.limit_store, per_page=page, seconds=self.sizes.seconds))
+                "scan", store=self.limit_store, per_page=page, seconds=self.sizes.seconds,
+                cache_kib=READER_CACHE_KIB))
 
     @staticmethod
     def grown(before, after, name):
@@ -136,7 +140,7 @@ class Measures:
         self.save("singles", "Singles", self.sizes.singles, MANY, 1)
         self.keep("limit.singles", self.programs.limit(
             "write", source=self.server.store, zone="Singles", store=self.limit_store,
-            rows=self.sizes.singles, per_commit=MANY))
+            rows=self.sizes.singles, per_commit=MANY, cache_kib=WRITER_CACHE_KIB))
         self.limit_store.unlink()
 
     def static(self, name, file):
