@@ -33,7 +33,7 @@ class Programs:
         subprocess.run(["cc", *FLAGS, "-o", str(self.load_path), *load], check=True)
         limits = [str(HERE / "limits/limits.c"), str(HERE / "load/latency.c")]
         subprocess.run(
-            ["cc", *FLAGS, "-o", str(self.limits_path), *limits, "-lsqlite3", "-lpthread"],
+            ["cc", *FLAGS, "-o", str(self.limits_path), *limits, "-lsqlite3"],
             check=True)
 
     def start_load(self, workload, **values):

@@ -7,7 +7,6 @@
    `write` reads the rows of a zone from the server's own file, then saves them in another file as
    a save does: look up the head, insert the head, insert the version. */
 #include <getopt.h>
-#include <pthread.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,17 +31,6 @@ struct settings {
     uint64_t rows, per_commit, per_page;
     int cache_kib;
     double seconds;
-    bool checkpoint_beside;
-};
-
-/* A thread of its own that checkpoints when the writer says that the log is long enough. */
-struct checkpointer {
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t wanted;
-    const struct settings *settings;
-    bool asked, ended;
-    uint64_t count;
 };
 
 static _Noreturn void fail(const char *what, sqlite3 *database) {
@@ -130,38 +118,11 @@ static struct row *read_rows(const struct settings *settings, uint64_t *count) {
     return rows;
 }
 
-static void *checkpoint_beside(void *context) {
-    struct checkpointer *checkpointer = context;
-    sqlite3 *database = open_store(checkpointer->settings->store, checkpointer->settings);
-    pthread_mutex_lock(&checkpointer->lock);
-    while (!checkpointer->ended) {
-        if (!checkpointer->asked) {
-            pthread_cond_wait(&checkpointer->wanted, &checkpointer->lock);
-            continue;
-        }
-        pthread_mutex_unlock(&checkpointer->lock);
-        sqlite3_wal_checkpoint_v2(database, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-        pthread_mutex_lock(&checkpointer->lock);
-        checkpointer->asked = false;
-        checkpointer->count++;
-    }
-    pthread_mutex_unlock(&checkpointer->lock);
-    sqlite3_close(database);
-    return NULL;
-}
-
-static int log_grew(void *context, sqlite3 *database, const char *name, int pages) {
-    struct checkpointer *checkpointer = context;
+/* The writer checkpoints by itself: nobody else is there to be held up. */
+static int log_grew(void *checkpoints, sqlite3 *database, const char *name, int pages) {
     if (pages < CHECKPOINT_PAGES) return SQLITE_OK;
-    if (!checkpointer->settings->checkpoint_beside) {
-        checkpointer->count++;
-        return sqlite3_wal_checkpoint_v2(database, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-    }
-    pthread_mutex_lock(&checkpointer->lock);
-    checkpointer->asked = true;
-    pthread_cond_signal(&checkpointer->wanted);
-    pthread_mutex_unlock(&checkpointer->lock);
-    return SQLITE_OK;
+    ++*(uint64_t *)checkpoints;
+    return sqlite3_wal_checkpoint_v2(database, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 }
 
 struct save {
@@ -220,14 +181,8 @@ static void write_rows(const struct settings *settings) {
     sqlite3 *database = open_store(settings->store, settings);
     run_schema(database, settings);
     int64_t position = last_position(database);
-    struct checkpointer checkpointer = {
-        .lock = PTHREAD_MUTEX_INITIALIZER,
-        .wanted = PTHREAD_COND_INITIALIZER,
-        .settings = settings,
-    };
-    sqlite3_wal_hook(database, log_grew, &checkpointer);
-    if (settings->checkpoint_beside)
-        pthread_create(&checkpointer.thread, NULL, checkpoint_beside, &checkpointer);
+    uint64_t checkpoints = 0;
+    sqlite3_wal_hook(database, log_grew, &checkpoints);
     struct save save = prepare_save(database);
     static struct latency commits;
     uint64_t began = now_ns(), bytes = 0;
@@ -242,19 +197,12 @@ static void write_rows(const struct settings *settings) {
         }
     }
     double seconds = (double)(now_ns() - began) / 1e9;
-    if (settings->checkpoint_beside) {
-        pthread_mutex_lock(&checkpointer.lock);
-        checkpointer.ended = true;
-        pthread_cond_signal(&checkpointer.wanted);
-        pthread_mutex_unlock(&checkpointer.lock);
-        pthread_join(checkpointer.thread, NULL);
-    }
     printf(
         "{\"rows\":%llu,\"seconds\":%.6f,\"rowsPerSecond\":%.1f,\"bodyBytesMean\":%.1f,"
         "\"commits\":%llu,\"commitP50us\":%.1f,\"commitP99us\":%.1f,\"checkpoints\":%llu}\n",
         (unsigned long long)count, seconds, (double)count / seconds, (double)bytes / (double)count,
         (unsigned long long)commits.count, latency_us(&commits, 0.5), latency_us(&commits, 0.99),
-        (unsigned long long)checkpointer.count);
+        (unsigned long long)checkpoints);
 }
 
 /* One pass over the zone by pages, each a read transaction of its own; returns the rows. */
@@ -319,7 +267,7 @@ int main(int count, char **arguments) {
         {"source", 1, NULL, 's'},     {"zone", 1, NULL, 'z'},     {"store", 1, NULL, 'f'},
         {"schema", 1, NULL, 'm'},     {"rows", 1, NULL, 'r'},     {"per-commit", 1, NULL, 'k'},
         {"per-page", 1, NULL, 'p'},   {"seconds", 1, NULL, 'd'},  {"cache-kib", 1, NULL, 'c'},
-        {"checkpoint-beside", 0, NULL, 'b'}, {NULL, 0, NULL, 0},
+        {NULL, 0, NULL, 0},
     };
     struct settings settings = {.rows = 1, .per_commit = 1600, .per_page = 200, .cache_kib = 4096};
     int option;
@@ -336,7 +284,6 @@ int main(int count, char **arguments) {
         case 'p': settings.per_page = strtoull(optarg, NULL, 10); break;
         case 'd': settings.seconds = strtod(optarg, NULL); break;
         case 'c': settings.cache_kib = atoi(optarg); break;
-        case 'b': settings.checkpoint_beside = true; break;
         default: usage();
     }
     if (optind != count - 1 || settings.store == NULL || settings.per_commit == 0) usage();
