@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Measures the release server beside the limits of the machine; see docs/performance.md."""
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import goals
+import machine
+import nginx
+from measures import Measures
+from programs import REPOSITORY, Programs
+
+
+@dataclass
+class Sizes:
+    records: int = 100_000
+    singles: int = 50_000
+    large: int = 1_000_000
+    idle: int = 10_000
+    seconds: float = 4
+    delta_rounds: int = 5
+
+
+QUICK = Sizes(
+    records=10_000, singles=3_000, large=20_000, idle=1_000, seconds=0.4, delta_rounds=1)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=1, help="how often all of it is done")
+    parser.add_argument("--quick", action="store_true", help="small counts, a smoke test")
+    parser.add_argument("--seed", type=int, default=0, help="of names and contents; 0 draws one")
+    parser.add_argument("--json", type=Path, help="a file for all figures of all runs")
+    parser.add_argument("--binary", type=Path, default=REPOSITORY / ".build/release/lenticular",
+                        help="the server (default: what make release built)")
+    parser.add_argument("--folder", type=Path, help="where data is written (default: .build)")
+    return parser.parse_args()
+
+
+def one_run(sizes, programs, binary, parent, seed):
+    folder = Path(tempfile.mkdtemp(prefix="benchmark-", dir=parent))
+    began, own = time.monotonic(), machine.own_seconds()
+    busy, stolen = machine.busy_seconds()
+    try:
+        figures = Measures(sizes, programs, binary, folder, seed).run()
+    except BaseException:
+        shutil.copy(folder / "server.log", parent / "benchmark-server.log")
+        raise
+    finally:
+        shutil.rmtree(folder)
+    seconds = time.monotonic() - began
+    busy_after, stolen_after = machine.busy_seconds()
+    others = (busy_after - busy) - (machine.own_seconds() - own)
+    figures["machine.seconds"] = seconds
+    figures["machine.otherProcessors"] = max(0.0, others / seconds)
+    figures["machine.stolenProcessors"] = (stolen_after - stolen) / seconds
+    return figures
+
+
+def main():
+    asked = arguments()
+    if nginx.program() is None or shutil.which("cc") is None:
+        sys.exit("benchmark: needs nginx, a C compiler and SQLite's headers"
+                 " (apt-get install nginx gcc libsqlite3-dev)")
+    sizes = QUICK if asked.quick else Sizes()
+    if machine.raise_open_files() < sizes.idle + 100:
+        sys.exit(f"benchmark: needs {sizes.idle + 100} open files, see ulimit -n")
+    if not asked.binary.exists():
+        sys.exit(f"benchmark: {asked.binary} is missing, see make release")
+    parent = (asked.folder or REPOSITORY / ".build").resolve()
+    parent.mkdir(parents=True, exist_ok=True)
+    tools = parent / "benchmark-programs"
+    tools.mkdir(exist_ok=True)
+    programs = Programs(tools)
+    programs.compile()
+    seed = asked.seed or int.from_bytes(os.urandom(4), "big")
+    print(f"seed {seed}, {machine.described()}", flush=True)
+    runs = []
+    for number in range(asked.runs):
+        runs.append(one_run(sizes, programs, asked.binary.resolve(), parent, seed))
+        print(f"run {number + 1} of {asked.runs}: {runs[-1]['machine.seconds']:.0f} s", flush=True)
+    print("\n" + goals.table(runs))
+    written = asked.json or parent / "benchmark.json"
+    written.write_text(json.dumps({
+        "seed": seed, "quick": asked.quick, "machine": machine.described(),
+        "goals": goals.results(runs), "runs": runs}, indent=1) + "\n")
+    print(f"\nAll figures: {written}")
+
+
+if __name__ == "__main__":
+    main()

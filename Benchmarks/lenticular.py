@@ -1,0 +1,114 @@
+"""The release server as a process, and what an administrator and one client do with it."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+
+import machine
+
+CONTAINER = "iCloud.dev.lenticular.Benchmark"
+EMAIL = "benchmark@example.com"
+READY_SECONDS_MAX = 30
+
+
+class Lenticular:
+    def __init__(self, binary, folder, page_records_max):
+        self.binary = str(binary)
+        self.data = folder / "data"
+        self.log = folder / "server.log"
+        self.environment = dict(
+            os.environ, LENTICULAR_LIMITS_RECORDSPERRESPONSEMAX=str(page_records_max))
+        self.query = ""
+
+    def start(self):
+        """Starts it and returns the milliseconds from there to the first 200 of /readyz."""
+        self.port = machine.free_port()
+        with self.log.open("ab") as log:
+            began = time.perf_counter()
+            self.process = subprocess.Popen(
+                [self.binary, "serve", "--data", str(self.data),
+                 "--listen", f"127.0.0.1:{self.port}"],
+                stdout=log, stderr=log, env=self.environment)
+        while not self.answers_ready():
+            if self.process.poll() is not None:
+                raise RuntimeError(f"the server ended with {self.process.returncode}")
+            if time.perf_counter() > began + READY_SECONDS_MAX:
+                raise RuntimeError("the server does not get ready")
+            time.sleep(0.0005)
+        return (time.perf_counter() - began) * 1000
+
+    def answers_ready(self):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", self.port)) != 0:
+                return False
+            probe.sendall(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            return probe.recv(4096).startswith(b"HTTP/1.1 200")
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(timeout=60)
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    @property
+    def store(self):
+        found = list(self.data.glob("containers/*/development/store.sqlite"))
+        if len(found) != 1:
+            raise RuntimeError(f"{len(found)} stores in {self.data}")
+        return found[0]
+
+    def command(self, *arguments):
+        done = subprocess.run(
+            [self.binary, *arguments, "--data", str(self.data), "--json"],
+            check=True, capture_output=True, text=True)
+        return json.loads(done.stdout or "{}")
+
+    def provision(self):
+        """Makes a container, an API token, a user and his web token."""
+        self.command("container", "create", CONTAINER)
+        token = self.command("api-token", "create", CONTAINER, "development")["apiToken"]
+        self.command("user", "create", EMAIL)
+        web = self.command(
+            "web-token", "create", CONTAINER, "development", EMAIL, "--expires", "86400")
+        self.query = f"?ckAPIToken={token}&ckWebAuthToken={web['webAuthToken']}"
+
+    def target(self, operation):
+        return f"/database/1/{CONTAINER}/development/private/{operation}{self.query}"
+
+    def post(self, operation, body):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request(
+                "POST", self.target(operation), json.dumps(body),
+                {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            content = answer.read()
+            if answer.status != 200 or b"serverErrorCode" in content[:4096]:
+                raise RuntimeError(f"{operation}: {answer.status} {content[:500]!r}")
+            return json.loads(content)
+        finally:
+            connection.close()
+
+    def create_zone(self, name):
+        zone = {"zoneID": {"zoneName": name}}
+        self.post(
+            "zones/modify", {"operations": [{"operationType": "create", "zone": zone}]})
+
+    def metrics(self):
+        """Each metric without labels, and the sum over the labels of each with them."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection.request("GET", "/metrics")
+        text = connection.getresponse().read().decode()
+        connection.close()
+        values = {}
+        for name, value in re.findall(r"^(\w+)(?:\{[^}\n]*\})? (\S+)$", text, re.MULTILINE):
+            values[name] = values.get(name, 0.0) + float(value)
+        return values

@@ -1,0 +1,299 @@
+/* What SQLite's C API reaches with the server's schema, pragmas and rows: the limits that the
+   server's figures are held against.
+
+     limits write --source STORE --zone NAME --store FILE [--schema FILE]… --rows N --per-commit K
+     limits scan --store FILE --per-page N --seconds S
+
+   `write` reads the rows of a zone from the server's own file, then saves them in another file as
+   a save does: look up the head, insert the head, insert the version. */
+#include <getopt.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../load/latency.h"
+
+enum { CHECKPOINT_PAGES = 4000, SCHEMA_FILES_MAX = 64 };
+
+struct row {
+    char *name;
+    void *body;
+    int name_length, body_length;
+    int64_t record_type, flags;
+};
+
+struct settings {
+    const char *source, *zone, *store, *schema[SCHEMA_FILES_MAX];
+    unsigned schema_count;
+    uint64_t rows, per_commit, per_page;
+    int cache_kib;
+    double seconds;
+};
+
+static _Noreturn void fail(const char *what, sqlite3 *database) {
+    fprintf(stderr, "limits: %s: %s\n", what, database ? sqlite3_errmsg(database) : "");
+    exit(1);
+}
+
+static void execute(sqlite3 *database, const char *sql) {
+    if (sqlite3_exec(database, sql, NULL, NULL, NULL) != SQLITE_OK) fail(sql, database);
+}
+
+static sqlite3_stmt *prepare(sqlite3 *database, const char *sql) {
+    sqlite3_stmt *statement;
+    if (sqlite3_prepare_v3(database, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL) !=
+        SQLITE_OK)
+        fail(sql, database);
+    return statement;
+}
+
+static sqlite3 *open_store(const char *path, const struct settings *settings) {
+    sqlite3 *database;
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    if (sqlite3_open_v2(path, &database, flags, NULL) != SQLITE_OK) fail(path, database);
+    char pragmas[256];
+    snprintf(
+        pragmas, sizeof pragmas,
+        "PRAGMA mmap_size = 0; PRAGMA cache_size = -%d; PRAGMA temp_store = MEMORY;"
+        "PRAGMA cell_size_check = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+        "PRAGMA wal_autocheckpoint = 0;",
+        settings->cache_kib);
+    sqlite3_busy_timeout(database, 10000);
+    execute(database, pragmas);
+    return database;
+}
+
+/* Makes the tables, unless an earlier loop did. */
+static void run_schema(sqlite3 *database, const struct settings *settings) {
+    sqlite3_stmt *tables = prepare(database, "SELECT 1 FROM sqlite_schema");
+    bool made = sqlite3_step(tables) == SQLITE_ROW;
+    sqlite3_finalize(tables);
+    if (made) return;
+    for (unsigned index = 0; index < settings->schema_count; index++) {
+        FILE *file = fopen(settings->schema[index], "r");
+        if (file == NULL) fail(settings->schema[index], NULL);
+        static char sql[1 << 20];
+        sql[fread(sql, 1, sizeof sql - 1, file)] = '\0';
+        fclose(file);
+        execute(database, sql);
+    }
+}
+
+static void *copied(const void *from, int length) {
+    void *copy = malloc((size_t)length + 1);
+    if (copy == NULL) fail("out of memory", NULL);
+    memcpy(copy, from, (size_t)length);
+    return copy;
+}
+
+static struct row *read_rows(const struct settings *settings, uint64_t *count) {
+    sqlite3 *database;
+    if (sqlite3_open_v2(settings->source, &database, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
+        fail(settings->source, database);
+    sqlite3_stmt *statement = prepare(
+        database,
+        "SELECT heads.name, versions.record_type, versions.flags, versions.body FROM versions"
+        " JOIN heads ON heads.id = versions.record, zones ON zones.name = ?1"
+        " WHERE versions.key > zones.id << 40 AND versions.key < (zones.id + 1) << 40"
+        " ORDER BY versions.key LIMIT ?2");
+    sqlite3_bind_text(statement, 1, settings->zone, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(statement, 2, (sqlite3_int64)settings->rows);
+    struct row *rows = calloc(settings->rows, sizeof *rows);
+    if (rows == NULL) fail("out of memory", NULL);
+    for (*count = 0; sqlite3_step(statement) == SQLITE_ROW; (*count)++) {
+        struct row *row = &rows[*count];
+        row->name_length = sqlite3_column_bytes(statement, 0);
+        row->name = copied(sqlite3_column_text(statement, 0), row->name_length);
+        row->record_type = sqlite3_column_int64(statement, 1);
+        row->flags = sqlite3_column_int64(statement, 2);
+        row->body_length = sqlite3_column_bytes(statement, 3);
+        row->body = copied(sqlite3_column_blob(statement, 3), row->body_length);
+    }
+    sqlite3_finalize(statement);
+    sqlite3_close(database);
+    if (*count == 0) fail("the source has no such rows", NULL);
+    return rows;
+}
+
+/* The writer checkpoints by itself: nobody else is there to be held up. */
+static int log_grew(void *checkpoints, sqlite3 *database, const char *name, int pages) {
+    if (pages < CHECKPOINT_PAGES) return SQLITE_OK;
+    ++*(uint64_t *)checkpoints;
+    return sqlite3_wal_checkpoint_v2(database, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+}
+
+struct save {
+    sqlite3_stmt *find, *head, *version, *begin, *commit;
+};
+
+static void save_row(sqlite3 *database, struct save *save, const struct row *row, int64_t position) {
+    sqlite3_bind_text(save->find, 2, row->name, row->name_length, SQLITE_STATIC);
+    if (sqlite3_step(save->find) != SQLITE_DONE) fail("a record was there already", database);
+    sqlite3_reset(save->find);
+    sqlite3_bind_text(save->head, 2, row->name, row->name_length, SQLITE_STATIC);
+    sqlite3_bind_int64(save->head, 3, position);
+    if (sqlite3_step(save->head) != SQLITE_DONE) fail("insert head", database);
+    sqlite3_reset(save->head);
+    sqlite3_bind_int64(save->version, 1, (int64_t)1 << 40 | position);
+    sqlite3_bind_int64(save->version, 2, sqlite3_last_insert_rowid(database));
+    sqlite3_bind_int64(save->version, 3, row->record_type);
+    sqlite3_bind_int64(save->version, 4, row->flags);
+    sqlite3_bind_blob(save->version, 5, row->body, row->body_length, SQLITE_STATIC);
+    if (sqlite3_step(save->version) != SQLITE_DONE) fail("insert version", database);
+    sqlite3_reset(save->version);
+}
+
+static void step(sqlite3 *database, sqlite3_stmt *statement) {
+    if (sqlite3_step(statement) != SQLITE_DONE) fail(sqlite3_sql(statement), database);
+    sqlite3_reset(statement);
+}
+
+static int64_t last_position(sqlite3 *database) {
+    sqlite3_stmt *statement = prepare(database, "SELECT max(key) FROM versions");
+    if (sqlite3_step(statement) != SQLITE_ROW) fail("last position", database);
+    int64_t last = sqlite3_column_int64(statement, 0) & (((int64_t)1 << 40) - 1);
+    sqlite3_finalize(statement);
+    return last;
+}
+
+static struct save prepare_save(sqlite3 *database) {
+    struct save save = {
+        .find = prepare(database, "SELECT id, position FROM heads WHERE zone = ?1 AND name = ?2"),
+        .head = prepare(database, "INSERT INTO heads (zone, name, position) VALUES (?1, ?2, ?3)"),
+        .version = prepare(
+            database,
+            "INSERT INTO versions (key, record, record_type, flags, body)"
+            " VALUES (?1, ?2, ?3, ?4, ?5)"),
+        .begin = prepare(database, "BEGIN IMMEDIATE"),
+        .commit = prepare(database, "COMMIT"),
+    };
+    sqlite3_bind_int64(save.find, 1, 1);
+    sqlite3_bind_int64(save.head, 1, 1);
+    return save;
+}
+
+static void write_rows(const struct settings *settings) {
+    uint64_t count;
+    struct row *rows = read_rows(settings, &count);
+    sqlite3 *database = open_store(settings->store, settings);
+    run_schema(database, settings);
+    int64_t position = last_position(database);
+    uint64_t checkpoints = 0;
+    sqlite3_wal_hook(database, log_grew, &checkpoints);
+    struct save save = prepare_save(database);
+    static struct latency commits;
+    uint64_t began = now_ns(), bytes = 0;
+    for (uint64_t index = 0; index < count; index++) {
+        if (index % settings->per_commit == 0) step(database, save.begin);
+        save_row(database, &save, &rows[index], ++position);
+        bytes += (uint64_t)rows[index].body_length;
+        if (index + 1 == count || (index + 1) % settings->per_commit == 0) {
+            uint64_t committing = now_ns();
+            step(database, save.commit);
+            latency_add(&commits, now_ns() - committing);
+        }
+    }
+    double seconds = (double)(now_ns() - began) / 1e9;
+    printf(
+        "{\"rows\":%llu,\"seconds\":%.6f,\"rowsPerSecond\":%.1f,\"bodyBytesMean\":%.1f,"
+        "\"commits\":%llu,\"commitP50us\":%.1f,\"commitP99us\":%.1f,\"checkpoints\":%llu}\n",
+        (unsigned long long)count, seconds, (double)count / seconds, (double)bytes / (double)count,
+        (unsigned long long)commits.count, latency_us(&commits, 0.5), latency_us(&commits, 0.99),
+        (unsigned long long)checkpoints);
+}
+
+/* One pass over the zone by pages, each a read transaction of its own; returns the rows. */
+static uint64_t scan_once(sqlite3_stmt *page, uint64_t per_page, char **output, size_t *capacity) {
+    int64_t key = (int64_t)1 << 40;
+    uint64_t rows = 0, on_page;
+    do {
+        size_t length = 0;
+        on_page = 0;
+        sqlite3_bind_int64(page, 1, key);
+        sqlite3_bind_int64(page, 2, (int64_t)2 << 40);
+        sqlite3_bind_int64(page, 3, (int64_t)per_page);
+        while (sqlite3_step(page) == SQLITE_ROW) {
+            key = sqlite3_column_int64(page, 0);
+            int64_t flags = sqlite3_column_int64(page, 1);
+            const void *body = sqlite3_column_blob(page, 2);
+            size_t bytes = (size_t)sqlite3_column_bytes(page, 2);
+            if (length + bytes + 1 > *capacity) {
+                *capacity = (length + bytes + 1) * 2;
+                *output = realloc(*output, *capacity);
+                if (*output == NULL) fail("out of memory", NULL);
+            }
+            if (flags < 0) fail("flags", NULL);
+            memcpy(*output + length, body, bytes);
+            length += bytes;
+            (*output)[length++] = ',';
+            on_page++;
+        }
+        sqlite3_reset(page);
+        rows += on_page;
+    } while (on_page == per_page);
+    return rows;
+}
+
+static void scan(const struct settings *settings) {
+    sqlite3 *database = open_store(settings->store, settings);
+    sqlite3_stmt *page = prepare(
+        database,
+        "SELECT key, flags, body FROM versions WHERE key > ?1 AND key < ?2 ORDER BY key LIMIT ?3");
+    char *output = NULL;
+    size_t capacity = 0;
+    scan_once(page, settings->per_page, &output, &capacity);
+    uint64_t began = now_ns(), rows = 0, passes = 0;
+    double seconds;
+    do {
+        rows += scan_once(page, settings->per_page, &output, &capacity);
+        passes++;
+        seconds = (double)(now_ns() - began) / 1e9;
+    } while (seconds < settings->seconds);
+    printf(
+        "{\"rows\":%llu,\"passes\":%llu,\"seconds\":%.6f,\"rowsPerSecond\":%.1f}\n",
+        (unsigned long long)rows, (unsigned long long)passes, seconds, (double)rows / seconds);
+}
+
+static _Noreturn void usage(void) {
+    fputs("usage: limits write|scan …, as docs/performance.md says\n", stderr);
+    exit(2);
+}
+
+int main(int count, char **arguments) {
+    static const struct option options[] = {
+        {"source", 1, NULL, 's'},     {"zone", 1, NULL, 'z'},     {"store", 1, NULL, 'f'},
+        {"schema", 1, NULL, 'm'},     {"rows", 1, NULL, 'r'},     {"per-commit", 1, NULL, 'k'},
+        {"per-page", 1, NULL, 'p'},   {"seconds", 1, NULL, 'd'},  {"cache-kib", 1, NULL, 'c'},
+        {NULL, 0, NULL, 0},
+    };
+    struct settings settings = {.rows = 1, .per_commit = 1600, .per_page = 200, .cache_kib = 4096};
+    int option;
+    while ((option = getopt_long(count, arguments, "", options, NULL)) != -1) switch (option) {
+        case 's': settings.source = optarg; break;
+        case 'z': settings.zone = optarg; break;
+        case 'f': settings.store = optarg; break;
+        case 'm':
+            if (settings.schema_count == SCHEMA_FILES_MAX) usage();
+            settings.schema[settings.schema_count++] = optarg;
+            break;
+        case 'r': settings.rows = strtoull(optarg, NULL, 10); break;
+        case 'k': settings.per_commit = strtoull(optarg, NULL, 10); break;
+        case 'p': settings.per_page = strtoull(optarg, NULL, 10); break;
+        case 'd': settings.seconds = strtod(optarg, NULL); break;
+        case 'c': settings.cache_kib = atoi(optarg); break;
+        default: usage();
+    }
+    if (optind != count - 1 || settings.store == NULL || settings.per_commit == 0) usage();
+    bool writes = strcmp(arguments[optind], "write") == 0;
+    if (writes && (settings.source == NULL || settings.zone == NULL)) usage();
+    if (writes)
+        write_rows(&settings);
+    else if (strcmp(arguments[optind], "scan") == 0 && settings.per_page > 0)
+        scan(&settings);
+    else
+        usage();
+    return 0;
+}

@@ -1,0 +1,79 @@
+"""The two C programs of this folder: the load generator and the loops that measure SQLite."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).parent
+REPOSITORY = HERE.parent
+SCHEMA = sorted((REPOSITORY / "migrations/sqlite/store").glob("*.sql"))
+FLAGS = ["-std=c17", "-O2", "-Wall", "-Wextra", "-Werror", "-D_POSIX_C_SOURCE=200809L"]
+
+
+def options(values):
+    """Keyword arguments as long options: `per_page=200` is `--per-page 200`."""
+    result = []
+    for name, value in values.items():
+        if value is False or value is None:
+            continue
+        result.append("--" + name.replace("_", "-"))
+        if value is not True:
+            result.append(str(value))
+    return result
+
+
+class Programs:
+    def __init__(self, folder):
+        self.load_path = folder / "load"
+        self.limits_path = folder / "limits"
+
+    def compile(self):
+        load = [str(path) for path in sorted((HERE / "load").glob("*.c"))]
+        subprocess.run(["cc", *FLAGS, "-o", str(self.load_path), *load], check=True)
+        limits = [str(HERE / "limits/limits.c"), str(HERE / "load/latency.c")]
+        subprocess.run(
+            ["cc", *FLAGS, "-o", str(self.limits_path), *limits, "-lsqlite3"],
+            check=True)
+
+    def start_load(self, workload, **values):
+        return subprocess.Popen(
+            [str(self.load_path), workload, *options(values)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def load(self, workload, **values):
+        """Runs one workload to its end."""
+        return self.finish(self.start_load(workload, **values))
+
+    def load_together(self, *workloads):
+        """Prepares several workloads, lets them begin at once, and waits for all of them."""
+        processes = [self.start_load(name, gate=True, **values) for name, values in workloads]
+        for process in processes:
+            if process.stdout.readline() != "prepared\n":
+                raise RuntimeError("a load generator did not get ready")
+        for process in processes:
+            process.stdin.write("\n")
+            process.stdin.flush()
+        return [self.finish(process) for process in processes]
+
+    def sample(self, **values):
+        """The records that `save` sends, by name."""
+        lines = subprocess.run(
+            [str(self.load_path), "sample", *options(values)],
+            check=True, capture_output=True).stdout.splitlines()
+        return {record["recordName"]: record for record in map(json.loads, lines)}
+
+    def limit(self, loop, **values):
+        os.sync()
+        schema = [part for path in SCHEMA for part in ("--schema", str(path))]
+        done = subprocess.run(
+            [str(self.limits_path), loop, *(schema if loop == "write" else []), *options(values)],
+            check=True, stdout=subprocess.PIPE, text=True)
+        return json.loads(done.stdout)
+
+    @staticmethod
+    def finish(process):
+        output, _ = process.communicate()
+        if process.returncode != 0:
+            raise RuntimeError(f"a load generator ended with {process.returncode}")
+        return json.loads(output.splitlines()[-1])
