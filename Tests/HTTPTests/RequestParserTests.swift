@@ -40,7 +40,8 @@ struct RequestParserTests {
     @Test("Reads pipelined requests one by one, whatever follows the last")
     func readsPipelined() {
         let one = "POST /1 HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
-        let two = "POST /2 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nz\r\n0\r\n\r\n"
+        let two =
+            "POST /2 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nz\r\n0\r\n\r\n"
         let three = "GET /3 HTTP/1.1\r\nHost: x\r\n\r\n"
         #expect(
             harness.events(one + two + three + "GET") == [
@@ -79,7 +80,9 @@ struct RequestParserTests {
         #expect(HTTPHeaders([])["x"] == nil)
     }
 
-    @Test("Forwarding fields are noticed", arguments: ["X-Forwarded-For: 1.2.3.4", "forwarded: for=x"])
+    @Test(
+        "Forwarding fields are noticed",
+        arguments: ["X-Forwarded-For: 1.2.3.4", "forwarded: for=x"])
     func noticesForwarding(field: String) {
         #expect(head("GET / HTTP/1.1\r\nHost: x\r\n\(field)\r\n\r\n")?.isForwarded == true)
         #expect(head("GET / HTTP/1.1\r\nHost: x\r\n\r\n")?.isForwarded == false)
