@@ -68,6 +68,15 @@ package final class Authenticator: Sendable {
         }
     }
 
+    /// The fault for a caller of a kind that the endpoint does not take (rulings.md 6 and 8).
+    ///
+    /// AUTHENTICATION_REQUIRED with the way to sign in for an API token, AUTHENTICATION_FAILED for a
+    /// server key.
+    package func wrongKind(_ identified: Identified, now: Milliseconds) -> Fault {
+        guard let token = identified.apiToken else { return Authenticator.failed }
+        return authenticationRequired(for: token, now: now)
+    }
+
     /// The fault that sends a client with a bare API token, or a web token gone stale, to sign in.
     ///
     /// Has no side effect: browsers send a request that is answered 421 twice.
