@@ -59,7 +59,7 @@ let package = Package(
         tests(of: "ConfigurationTests", ["Configuration"]),
         tests(
             of: "AccountsTests",
-            ["Accounts", "SQLiteStorage", "Storage", "CloudModel", "Cryptography"]),
+            ["Accounts", "SQLiteStorage", "SQLite", "Storage", "CloudModel", "Cryptography"]),
         tests(
             of: "CloudDatabaseTests",
             ["CloudDatabase", "SQLiteStorage", "Storage", "CloudModel", "JSON"]),
