@@ -1,5 +1,7 @@
 import Configuration
 
+import Configuration
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
@@ -103,8 +105,8 @@ package struct CommandLineProgram: Sendable {
         case .local(let action):
             return CommandAnswer(try action(invocation, surroundings), for: invocation)
         case .data(let action):
-            let configuration = try ServerConfiguration.load(for: invocation, in: surroundings)
-            let path = configuration.dataFolder
+            let configuration = try Configuration.load(for: invocation, in: surroundings)
+            let path = configuration.data
             let client = ControlClient(path: DataFolder.controlSocketPath(in: path))
             for _ in 0..<(Self.folderSecondsMax * 20) {
                 let folder = try DataFolder.open(

@@ -1,8 +1,10 @@
+import Configuration
+
 extension Command {
     static let healthcheck = Command(
         "healthcheck", "ask the running server whether it accepts work",
         action: .local { invocation, surroundings in
-            let configuration = try ServerConfiguration.load(for: invocation, in: surroundings)
+            let configuration = try Configuration.load(for: invocation, in: surroundings)
             guard let address = configuration.addresses.first else {
                 throw CommandFailure("the server has no address")
             }

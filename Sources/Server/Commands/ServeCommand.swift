@@ -1,4 +1,5 @@
 import CProcess
+import Configuration
 import Dispatch
 import Network
 import Synchronization
@@ -27,8 +28,6 @@ extension Command {
 
 /// The life of the process that serves: start, signals, end.
 struct ServeProcess {
-    /// How long a stop lets running requests go on.
-    static let drainSecondsMax = 30
     /// How long a start waits for a command that holds the data folder to end.
     static let folderSecondsMax = 5
     /// What a commit of unknown outcome ends the process with, for its supervisor to start it again
@@ -42,13 +41,15 @@ struct ServeProcess {
     func run() throws -> CommandOutput {
         lenticular_limit_arenas(2)
         Self.raiseDescriptorLimit()
-        let configuration = try ServerConfiguration.load(for: invocation, in: surroundings)
+        let configuration = try Configuration.load(for: invocation, in: surroundings)
         let isDevelopment = invocation.has("dev")
         if isDevelopment {
             try DevelopmentSetup.checkIsLocal(
                 configuration.addresses, environment: surroundings.environment)
         }
-        let log = Log(format: configuration.logFormat, clock: surroundings.clock)
+        let log = Log(
+            format: LogFormat(configuration.log.format), level: LogLevel(configuration.log.level),
+            clock: surroundings.clock)
         let folder = try open(configuration, log)
         let server: RunningServer
         do {
@@ -72,7 +73,7 @@ struct ServeProcess {
         lenticular_release_memory()
         waitForStop(of: server)
         notifier.stopping()
-        server.drain(withinSeconds: Self.drainSecondsMax)
+        server.drain(withinSeconds: configuration.http.drainSecondsMax)
         log.info("stopped")
         log.flush()
         return CommandOutput()
@@ -101,8 +102,8 @@ struct ServeProcess {
         withExtendedLifetime(signals) {}
     }
 
-    private func open(_ configuration: ServerConfiguration, _ log: Log) throws -> DataFolder {
-        let path = configuration.dataFolder
+    private func open(_ configuration: Configuration, _ log: Log) throws -> DataFolder {
+        let path = configuration.data
         for _ in 0..<(Self.folderSecondsMax * 20) {
             let folder = try DataFolder.open(
                 path, configuration: configuration, surroundings: surroundings

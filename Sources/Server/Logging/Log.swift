@@ -23,6 +23,7 @@ package final class Log: Sendable {
     package static let bufferBytesMax = 1_048_576
 
     private let format: LogFormat
+    private let level: LogLevel
     private let descriptor: Int32
     private let clock: Clock
     private let bufferBytesMax: Int
@@ -30,12 +31,15 @@ package final class Log: Sendable {
     private let dropped = Atomic<Int>(0)
     private let queue = DispatchQueue(label: "lenticular.log", qos: .utility)
 
-    /// - Parameter descriptor: stays open and the caller's own.
+    /// - Parameters:
+    ///   - level: events of less weight are not written.
+    ///   - descriptor: stays open and the caller's own.
     package init(
-        format: LogFormat, descriptor: Int32 = STDOUT_FILENO, clock: Clock,
+        format: LogFormat, level: LogLevel = .info, descriptor: Int32 = STDOUT_FILENO, clock: Clock,
         bufferBytesMax: Int = Log.bufferBytesMax
     ) {
         self.format = format
+        self.level = level
         self.descriptor = descriptor
         self.clock = clock
         self.bufferBytesMax = bufferBytesMax
@@ -44,8 +48,12 @@ package final class Log: Sendable {
     /// Lines that were never written, since the start.
     package var droppedCount: Int { dropped.load(ordering: .relaxed) }
 
+    /// Whether events of this weight are written at all, to spare the making of others.
+    package func isWritten(_ level: LogLevel) -> Bool { level >= self.level }
+
     /// Reports an event, from any thread; never blocks on the log's reader.
     package func report(_ event: LogEvent) {
+        guard isWritten(event.level) else { return }
         let line = event.line(at: clock.now(), as: format)
         let mustStart = buffer.withLock { buffer in
             guard buffer.waiting.count + line.count <= bufferBytesMax else {

@@ -1,8 +1,18 @@
 import CloudModel
 
 /// How weighty an event is.
-package enum LogLevel: String, Sendable {
+package enum LogLevel: String, Sendable, CaseIterable, Comparable {
     case info, warning, error
+
+    private var weight: Int {
+        switch self {
+        case .info: 0
+        case .warning: 1
+        case .error: 2
+        }
+    }
+
+    package static func < (left: LogLevel, right: LogLevel) -> Bool { left.weight < right.weight }
 }
 
 /// How events are written.

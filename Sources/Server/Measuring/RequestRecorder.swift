@@ -5,13 +5,10 @@ import WebServices
 package struct RequestRecorder: RequestObserver {
     private let metrics: Metrics
     private let log: Log
-    /// Whether requests that went well are logged too.
-    private let logsSuccesses: Bool
 
-    package init(metrics: Metrics, log: Log, logsSuccesses: Bool = true) {
+    package init(metrics: Metrics, log: Log) {
         self.metrics = metrics
         self.log = log
-        self.logsSuccesses = logsSuccesses
     }
 
     package func observe(_ request: RequestObservation) {
@@ -25,7 +22,7 @@ package struct RequestRecorder: RequestObserver {
                         ("failure", .text(request.failure ?? "")),
                     ]))
         }
-        if logsSuccesses || request.status >= 400 { log.report(event(for: request)) }
+        if log.isWritten(.info) { log.report(event(for: request)) }
     }
 
     private func event(for request: RequestObservation) -> LogEvent {

@@ -1,5 +1,6 @@
 import Accounts
 import CloudModel
+import Configuration
 import Cryptography
 import SQLite
 import SQLiteStorage
@@ -9,7 +10,7 @@ import Synchronization
 /// The folder that holds everything the server keeps, opened by the one process that may change it.
 package final class DataFolder: Sendable {
     package let path: String
-    package let configuration: ServerConfiguration
+    package let configuration: Configuration
     package let catalog: SQLiteCatalog
     package let stores: Stores
     package let clock: Clock
@@ -22,7 +23,7 @@ package final class DataFolder: Sendable {
     private let lock: Mutex<FileLock?>
 
     private init(
-        path: String, configuration: ServerConfiguration, lock: FileLock,
+        path: String, configuration: Configuration, lock: FileLock,
         surroundings: Surroundings, onIndeterminate: @escaping @Sendable (String) -> Void
     ) throws {
         self.path = path
@@ -36,9 +37,9 @@ package final class DataFolder: Sendable {
         apiTokens = APITokens(catalog: catalog, random: random)
         serverKeys = ServerKeys(catalog: catalog, random: random)
         users = Users(catalog: catalog, random: random)
-        webTokens = try WebTokens(catalog: catalog, random: random)
-        var options = SQLiteStore.Options(clock: clock, random: { random.bytes($0) })
-        options.loopCount = configuration.loopCount
+        webTokens = try WebTokens(
+            catalog: catalog, random: random, settings: configuration.accountsSettings)
+        let options = configuration.storeOptions(clock: clock, random: { random.bytes($0) })
         stores = Stores(
             folder: path, catalog: catalog, options: options, onIndeterminate: onIndeterminate)
     }
@@ -49,13 +50,13 @@ package final class DataFolder: Sendable {
     /// - Returns: nil while another process holds it.
     /// - Throws: `CommandFailure`, and what the databases report.
     package static func open(
-        _ path: String, configuration: ServerConfiguration, surroundings: Surroundings,
+        _ path: String, configuration: Configuration, surroundings: Surroundings,
         onIndeterminate: @escaping @Sendable (String) -> Void
     ) throws -> DataFolder? {
         try FileSystem.makeFolder(path)
         try FileSystem.setMode(0o700, of: path)
         do {
-            let lock = try FileLock(path: "\(path)/lock")
+            let lock = try FileLock(path: lockPath(in: path))
             return try DataFolder(
                 path: path, configuration: configuration, lock: lock, surroundings: surroundings,
                 onIndeterminate: onIndeterminate)
@@ -71,6 +72,20 @@ package final class DataFolder: Sendable {
 
     static func catalogPath(in folder: String) -> String { "\(folder)/catalog.sqlite" }
 
+    static func lockPath(in folder: String) -> String { "\(folder)/lock" }
+
+    /// What is wrong with the data, each in a line that names the file; empty when nothing is.
+    package func problems() throws -> [String] {
+        var problems = try CatalogCheck(path: Self.catalogPath(in: path)).problems()
+            .map { "catalog: \($0)" }
+        for key in try stores.existing() {
+            problems += try StoreCheck(path: Stores.path(of: key, in: path)).problems().map {
+                "\(key.container.name) \(key.environment.rawValue): \($0)"
+            }
+        }
+        return problems
+    }
+
     /// Forgets a container and removes its data.
     ///
     /// - Throws: `CatalogRefusal.containerUnknown`, `CommandFailure`.
@@ -82,6 +97,7 @@ package final class DataFolder: Sendable {
     /// Deletes an account, and what the stores hold of it.
     package func deleteUser(_ account: AccountRecord) throws {
         _ = try catalog.delete(account.id)
+        try Departures(users: users, stores: stores).finish()
     }
 
     /// Closes the databases and lets go of the lock; the last use.

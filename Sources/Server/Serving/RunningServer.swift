@@ -26,10 +26,9 @@ package final class RunningServer: Sendable {
         let recorder = RequestRecorder(metrics: metrics, log: log)
         let responder = ServerResponder(
             readiness: readiness, metrics: metrics,
-            metricsAccess: MetricsAccess(token: configuration.metricsToken),
+            metricsAccess: MetricsAccess(token: configuration.metrics.bearerToken.revealed),
             protocolResponder: NothingHere(observer: recorder))
-        var wire = HTTPServer.Configuration(addresses: configuration.addresses)
-        wire.loopCount = configuration.loopCount
+        var wire = configuration.wire
         let clock = folder.clock
         wire.wallSeconds = { clock.now() / 1_000 }
         do throws(SystemError) {

@@ -1,0 +1,18 @@
+import SQLite
+
+extension SQLiteStore {
+    /// Gives a restored file, which no store has open, a new incarnation.
+    ///
+    /// Tokens of the former one stay good up to its last position; later ones expire, and no number
+    /// that it gave out is given out again.
+    ///
+    /// - Throws: `MigrationError`, `SQLiteError`.
+    package static func beginIncarnation(
+        at path: String, random: @escaping @Sendable (Int) -> [UInt8]
+    ) throws {
+        let connection = try Connection(path: path, mode: .readWrite)
+        try Migrator(StoreFile.migrations).migrate(connection)
+        try StoreProperties(connection).beginIncarnation(random: random)
+        try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+}

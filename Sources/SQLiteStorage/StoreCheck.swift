@@ -1,0 +1,142 @@
+import SQLite
+
+/// Reads a whole store and holds it to what is always true of one.
+///
+/// Works on a snapshot of its own, also while the store is in use.
+package struct StoreCheck: Sendable {
+    /// Something that no row may show.
+    private struct Rule {
+        let broken: String
+        /// Counts the rows that break it.
+        let count: String
+    }
+
+    private let path: String
+
+    package init(path: String) { self.path = path }
+
+    /// What is wrong, a line each; empty when nothing is.
+    ///
+    /// - Throws: `SQLiteError` when the file is too broken to be read.
+    package func problems() throws -> [String] {
+        let connection = try Connection(path: path, mode: .readOnly)
+        return try connection.snapshot { connection in
+            let damage = try connection.integrityCheck()
+            // Rules would only repeat in other words what a damaged file shows.
+            guard damage.isEmpty else { return damage }
+            return try Self.rules.compactMap { rule in
+                let statement = try connection.prepare(rule.count)
+                defer { statement.reset() }
+                let count = try statement.step() ? statement.int64(0) : 0
+                return count == 0 ? nil : "\(rule.broken): \(count)"
+            }
+        }
+    }
+
+    private static let rules = records + sums + references + positions
+
+    private static let records = [
+        Rule(
+            broken: "names whose record is not where they say",
+            count: """
+                SELECT count(*) FROM heads h LEFT JOIN versions v
+                ON v.key = (h.zone << 40 | h.position) WHERE v.record IS NOT h.id
+                """),
+        Rule(
+            broken: "records that no name leads to",
+            count: """
+                SELECT count(*) FROM versions v LEFT JOIN heads h ON h.id = v.record
+                WHERE (h.zone << 40 | h.position) IS NOT v.key
+                """),
+        Rule(
+            broken: "names in zones that do not exist",
+            count: "SELECT count(*) FROM heads WHERE zone NOT IN (SELECT id FROM zones)"),
+        Rule(
+            broken: "records that are not JSON",
+            count: """
+                SELECT count(*) FROM versions WHERE NOT json_valid(CAST(body AS TEXT))
+                """),
+        Rule(
+            broken: "records of types that do not exist",
+            count: """
+                SELECT count(*) FROM versions WHERE flags & 1 = 0
+                AND record_type NOT IN (SELECT id FROM record_types)
+                """),
+        Rule(
+            broken: "deletions that are never forgotten",
+            count: """
+                SELECT count(*) FROM versions WHERE flags & 1 = 1
+                AND key NOT IN (SELECT key FROM tombstones)
+                """),
+        Rule(
+            broken: "zones without an owner",
+            count: "SELECT count(*) FROM zones WHERE owner NOT IN (SELECT id FROM owners)"),
+    ]
+
+    private static let sums = [
+        Rule(
+            broken: "zones that miscount their records",
+            count: """
+                SELECT count(*) FROM zones z WHERE deleted_at IS NULL AND
+                (record_count, body_bytes) IS NOT (
+                    SELECT count(*), coalesce(sum(length(body)), 0) FROM versions
+                    WHERE key > z.id << 40 AND key < (z.id + 1) << 40 AND flags & 1 = 0)
+                """),
+        Rule(
+            broken: "deleted zones that keep records",
+            count: """
+                SELECT count(*) FROM zones z WHERE is_purged = 1 AND EXISTS (
+                    SELECT 1 FROM versions WHERE key > z.id << 40 AND key < (z.id + 1) << 40)
+                """),
+        Rule(
+            broken: "owners who miscount their bytes",
+            count: """
+                SELECT count(*) FROM owners o WHERE used_bytes <> (
+                    SELECT coalesce(sum(body_bytes), 0) FROM zones
+                    WHERE owner = o.id AND deleted_at IS NULL)
+                """),
+    ]
+
+    private static let references = [
+        Rule(
+            broken: "references from records that do not exist",
+            count: """
+                SELECT count(*) FROM links l LEFT JOIN heads h ON h.id = l.source
+                LEFT JOIN versions v ON v.key = (h.zone << 40 | h.position)
+                WHERE v.flags IS NULL OR v.flags & 1 = 1
+                """),
+        Rule(
+            broken: "references that must lead to a record and do not",
+            count: """
+                SELECT count(*) FROM links l JOIN heads s ON s.id = l.source
+                JOIN zones z ON z.id = l.target_zone AND z.deleted_at IS NULL
+                JOIN zones own ON own.id = s.zone AND own.deleted_at IS NULL
+                LEFT JOIN heads h ON h.zone = l.target_zone AND h.name = l.target_name
+                LEFT JOIN versions v ON v.key = (h.zone << 40 | h.position)
+                WHERE l.kind IN (2, 3) AND (v.flags IS NULL OR v.flags & 1 = 1)
+                """),
+    ]
+
+    private static let positions = [
+        Rule(
+            broken: "changes numbered beyond what was reserved",
+            count: """
+                SELECT count(*) FROM (
+                    SELECT position AS used FROM heads
+                    UNION ALL SELECT max(created, changed) FROM zones)
+                WHERE used > (SELECT value FROM properties WHERE name = 'reserved_through')
+                """),
+        Rule(
+            broken: "changes that share a number",
+            count: """
+                SELECT count(*) FROM (
+                    SELECT 1 FROM heads GROUP BY position HAVING count(*) > 1)
+                """),
+        Rule(
+            broken: "zones that changed later than they say",
+            count: """
+                SELECT count(*) FROM zones z WHERE deleted_at IS NULL AND changed > 0
+                AND changed < (SELECT max(position) FROM heads WHERE zone = z.id)
+                """),
+    ]
+}

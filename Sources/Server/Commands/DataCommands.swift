@@ -1,0 +1,53 @@
+import Configuration
+import SQLite
+import Storage
+
+extension Command {
+    static let data: [Command] = [
+        Command(
+            "backup", "copy everything, also while the server runs",
+            places: [CommandPlace("DEST", "a folder that is not there yet", kind: .path)],
+            isLong: true,
+            action: .data { invocation, folder in
+                let destination = try invocation.required("DEST")
+                try DataBackup.copy(folder, to: destination)
+                return outcome(problems: [], "backup written to \(destination)")
+            }),
+        Command(
+            "restore", "fill an empty data folder from a backup",
+            places: [CommandPlace("SRC", "the backup's folder", kind: .path)],
+            question: "Fill the data folder from the backup?", isLong: true,
+            action: .local { invocation, surroundings in
+                let configuration = try Configuration.load(for: invocation, in: surroundings)
+                let path = configuration.data
+                try FileSystem.makeFolder(path)
+                try FileSystem.setMode(0o700, of: path)
+                let lock: FileLock
+                do {
+                    lock = try FileLock(path: DataFolder.lockPath(in: path))
+                } catch {
+                    throw CommandFailure("\(path) is in use: \(error)")
+                }
+                let random = surroundings.random
+                try withExtendedLifetime(lock) {
+                    try DataBackup.restore(
+                        invocation.required("SRC"), into: path, random: { random.bytes($0) })
+                }
+                return outcome(problems: [], "restored into \(path)")
+            }),
+        Command(
+            "check", "read everything and say what is wrong", isLong: true,
+            action: .data { _, folder in
+                let problems = try folder.problems()
+                return outcome(
+                    problems: problems,
+                    problems.isEmpty ? "no problems" : problems.joined(separator: "\n"))
+            }),
+    ]
+
+    private static func outcome(problems: [String], _ text: String) -> CommandOutput {
+        CommandOutput(
+            text, values: [("ok", .flag(problems.isEmpty)), ("problems", .texts(problems))],
+            status: problems.isEmpty ? 0 : 1)
+    }
+}

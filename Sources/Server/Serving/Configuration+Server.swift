@@ -1,0 +1,116 @@
+import Accounts
+import CloudModel
+import Configuration
+import HTTP
+import Network
+import SQLiteStorage
+
+extension Configuration {
+    /// What the file, the environment and the options of a command say.
+    ///
+    /// - Throws: `ConfigurationError`.
+    static func load(
+        for invocation: Invocation, in surroundings: Surroundings
+    ) throws(ConfigurationError) -> Configuration {
+        var flags: [(path: String, value: String)] = []
+        if let data = invocation.value("data") { flags.append(("data", data)) }
+        flags += invocation.values("listen").map { ("listen", $0) }
+        if let format = invocation.value("log-format") { flags.append(("log.format", format)) }
+        var configuration = try load(
+            file: invocation.value("config"), environment: surroundings.environment, flags: flags)
+        configuration.data = surroundings.absolute(configuration.data)
+        return configuration
+    }
+
+    /// Where to listen; the configuration's own check has ruled out what is no address.
+    var addresses: [ListenAddress] { listen.compactMap { ListenAddress($0) } }
+
+    /// How many event loops there are.
+    var loopCount: Int { http.eventLoops > 0 ? http.eventLoops : HTTPServer.coreCount }
+
+    /// The wire half's part.
+    var wire: HTTPServer.Configuration {
+        var wire = HTTPServer.Configuration(addresses: addresses)
+        wire.loopCount = loopCount
+        wire.gzip =
+            switch http.gzip {
+            case .always: .on
+            case .remote: .remote
+            case .never: .off
+            }
+        wire.limits.headerBytesMax = http.headerBytesMax
+        wire.limits.headerCountMax = http.headerCountMax
+        wire.limits.targetBytesMax = http.targetBytesMax
+        wire.limits.bodyBytesMax = http.bodyBytesMax
+        wire.limits.inflatedBodyBytesMax = http.inflatedBodyBytesMax
+        wire.limits.connectionCountMax = http.connectionsMax
+        wire.limits.headerSecondsMax = http.headerSecondsMax
+        wire.limits.bodySecondsMax = http.bodySecondsMax
+        wire.limits.bodyBytesPerSecondMin = http.bodyBytesPerSecondMin
+        wire.limits.answerSecondsMax = http.answerSecondsMax
+        wire.limits.idleSecondsMax = http.idleSecondsMax
+        wire.limits.gzipBodyBytesMin = http.gzipBytesMin
+        return wire
+    }
+
+    /// The cloud half's limits.
+    var serviceLimits: ServiceLimits {
+        var service = ServiceLimits()
+        service.operationsPerRequestMax = limits.operationsPerRequestMax
+        service.recordsPerResponseMax = limits.recordsPerResponseMax
+        service.recordBytesMax = limits.recordBytesMax
+        service.pageBytesMax = limits.pageBytesMax
+        service.zonesPerUserMax = limits.zonesPerUserMax
+        service.fieldsPerTypeMax = limits.fieldsPerTypeMax
+        service.recordTypesMax = limits.recordTypesMax
+        service.deleteSelfSourcesMax = limits.deleteSelfSourcesMax
+        service.cascadeRecordsMax = limits.cascadeRecordsMax
+        service.userQuotaBytes = Int64(limits.userQuotaBytes)
+        service.publicQuotaBytes = Int64(limits.publicQuotaBytes)
+        service.tombstoneDays = retention.tombstoneDays
+        service.feedRowsPerPageMax = limits.feedRowsPerPageMax
+        return service
+    }
+
+    /// The limits on credentials.
+    var accountsSettings: AccountsSettings {
+        var settings = AccountsSettings()
+        settings.webTokenSeconds = tokens.webAuthSecondsMax
+        settings.keptWebTokenSeconds = tokens.webAuthStaySecondsMax
+        settings.signatureWindowSeconds = tokens.signatureWindowSeconds
+        return settings
+    }
+
+    /// How each store is run, but for the limits of its disk.
+    func storeOptions(
+        clock: Clock, random: @escaping @Sendable (Int) -> [UInt8]
+    ) -> SQLiteStore.Options {
+        var options = SQLiteStore.Options(clock: clock, random: random)
+        options.loopCount = loopCount
+        options.writer.groupOperationsMax = storage.groupOperationsMax
+        options.writer.cacheKiB = storage.writerCacheKiB
+        options.readers.connectionsMax =
+            storage.readers > 0 ? storage.readers : HTTPServer.coreCount
+        options.readers.cacheKiB = storage.readerCacheKiB
+        return options
+    }
+}
+
+extension LogFormat {
+    init(_ format: LogSettings.Format) {
+        switch format {
+        case .json: self = .json
+        case .text: self = .text
+        }
+    }
+}
+
+extension LogLevel {
+    init(_ level: LogSettings.Level) {
+        switch level {
+        case .info: self = .info
+        case .warning: self = .warning
+        case .error: self = .error
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import CloudModel
+import SQLite
+import SQLiteStorage
+import Storage
+
+/// Copies a data folder while it is in use, and makes one out of such a copy.
+///
+/// A copy has the data folder's own layout. Stores are copied first and the catalog last, so that
+/// whatever a store refers to is in the catalog.
+struct DataBackup {
+    /// Under this name a copy grows until it is whole.
+    private static let partialSuffix = ".partial"
+    /// Under this name a restored folder grows until it is whole.
+    private static let restoringName = "restoring"
+    /// What may lie in a data folder that counts as empty.
+    private static let ownNames: Set = ["lock", "control.sock", restoringName]
+
+    /// Copies a folder's databases to a place that is not there yet, or is an empty folder.
+    ///
+    /// - Throws: `CommandFailure`, `SQLiteError`; then nothing is left behind.
+    static func copy(_ folder: DataFolder, to destination: String) throws {
+        if let kind = try FileSystem.kind(of: destination) {
+            guard kind == .folder, try FileSystem.names(in: destination).isEmpty else {
+                throw CommandFailure("\(destination) exists already; nothing is overwritten")
+            }
+        }
+        let partial = destination + partialSuffix
+        try FileSystem.removeTree(partial)
+        do {
+            try FileSystem.makeFolder(partial)
+            for key in try folder.stores.existing() {
+                try copyDatabase(
+                    Stores.path(of: key, in: folder.path), to: Stores.path(of: key, in: partial))
+            }
+            try copyDatabase(
+                DataFolder.catalogPath(in: folder.path), to: DataFolder.catalogPath(in: partial))
+            // An empty folder of that name would be in the way.
+            if try FileSystem.kind(of: destination) != nil { try FileSystem.removeTree(destination) }
+            try FileSystem.move(partial, to: destination)
+            if let above = FileSystem.parent(of: destination) { try FileModes.synchronize(above) }
+        } catch {
+            // NB: the first failure is the one to report.
+            try? FileSystem.removeTree(partial)
+            throw error
+        }
+    }
+
+    /// Fills an empty data folder, whose lock the caller holds, from a copy.
+    ///
+    /// Every store begins a new incarnation, so that nothing handed out after the copy was made is
+    /// taken for what comes from now on.
+    ///
+    /// - Throws: `CommandFailure` when the folder is not empty or the source is no copy,
+    ///   `SQLiteError`; then nothing is left behind.
+    static func restore(
+        _ source: String, into path: String, random: @escaping @Sendable (Int) -> [UInt8]
+    ) throws {
+        let foreign = try FileSystem.names(in: path).filter { !ownNames.contains($0) }
+        guard foreign.isEmpty else {
+            throw CommandFailure("\(path) is not empty; restore takes an empty data folder")
+        }
+        guard try FileSystem.kind(of: DataFolder.catalogPath(in: source)) == .file else {
+            throw CommandFailure("\(source) is no backup: it has no catalog.sqlite")
+        }
+        let restoring = "\(path)/\(restoringName)"
+        try FileSystem.removeTree(restoring)
+        do {
+            try FileSystem.makeFolder(restoring)
+            for relative in try storePaths(in: source) {
+                try copyDatabase("\(source)/\(relative)", to: "\(restoring)/\(relative)")
+                try SQLiteStore.beginIncarnation(at: "\(restoring)/\(relative)", random: random)
+            }
+            try copyDatabase(
+                DataFolder.catalogPath(in: source), to: DataFolder.catalogPath(in: restoring))
+            let containers = "\(restoring)/containers"
+            if try FileSystem.kind(of: containers) != nil {
+                try FileSystem.move(containers, to: "\(path)/containers")
+            }
+            // Last: a folder without a catalog is no data folder yet.
+            try FileSystem.move(
+                DataFolder.catalogPath(in: restoring), to: DataFolder.catalogPath(in: path))
+            try FileSystem.removeTree(restoring)
+            try FileModes.synchronize(path)
+        } catch {
+            // NB: the first failure is the one to report.
+            try? FileSystem.removeTree(restoring)
+            throw error
+        }
+    }
+
+    /// Where the stores of a copy are, below it.
+    private static func storePaths(in source: String) throws -> [String] {
+        guard try FileSystem.kind(of: "\(source)/containers") == .folder else { return [] }
+        var paths: [String] = []
+        for name in try FileSystem.names(in: "\(source)/containers") {
+            guard let container = ContainerID(name) else { continue }
+            for environment in Environment.allCases {
+                let path = Stores.path(of: Stores.Key(container, environment), in: "")
+                let relative = String(path.dropFirst())
+                if try FileSystem.kind(of: "\(source)/\(relative)") == .file {
+                    paths.append(relative)
+                }
+            }
+        }
+        return paths
+    }
+
+    /// Copies one database and reads the copy through.
+    private static func copyDatabase(_ source: String, to destination: String) throws {
+        if let folder = FileSystem.parent(of: destination) { try FileSystem.makeFolder(folder) }
+        try Backup().copy(source, to: destination)
+        let problems = try Connection(path: destination, mode: .readOnly).integrityCheck()
+        // What reading leaves beside a file; the copy is whole without.
+        for suffix in ["-wal", "-shm"] { FileSystem.removeFile(destination + suffix) }
+        guard problems.isEmpty else {
+            throw CommandFailure("\(source) is damaged: \(problems.joined(separator: "; "))")
+        }
+    }
+}
