@@ -38,7 +38,9 @@ let package = Package(
         layer("CloudDatabase", ["CloudModel", "Storage", "Cryptography", "JSON"]),
         layer("Accounts", ["CloudModel", "Storage", "Cryptography"]),
         layer("Configuration", ["JSON"]),
-        layer("WebServices", ["CloudModel", "CloudDatabase", "Accounts", "HTTP", "JSON"]),
+        layer(
+            "WebServices",
+            ["CloudModel", "Storage", "CloudDatabase", "Accounts", "Cryptography", "HTTP", "JSON"]),
         layer(
             "Server",
             [
@@ -57,7 +59,7 @@ let package = Package(
         tests(of: "ConfigurationTests", ["Configuration"]),
         tests(
             of: "AccountsTests",
-            ["Accounts", "SQLiteStorage", "Storage", "CloudModel", "Cryptography"]),
+            ["Accounts", "SQLiteStorage", "SQLite", "Storage", "CloudModel", "Cryptography"]),
         tests(
             of: "CloudDatabaseTests",
             ["CloudDatabase", "SQLiteStorage", "Storage", "CloudModel", "JSON"]),

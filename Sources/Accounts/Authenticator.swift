@@ -60,13 +60,21 @@ package final class Authenticator: Sendable {
             let caller = try identifySigner(
                 credentials, signature, container: container, environment: environment, now: now)
             guard let caller else { return .refused(Authenticator.failed) }
-            return .found(
-                Identified(caller: caller, apiToken: nil, webToken: nil, renewal: nil),
-                allowedOrigin: nil)
+            return Identification(
+                allowedOrigin: nil, result: .success(Identified(signer: caller)))
         } catch {
             report(error)
             return .refused(Fault(.internalError, "internal error"))
         }
+    }
+
+    /// The fault for a caller of a kind that the endpoint does not take (rulings.md 6 and 8).
+    ///
+    /// AUTHENTICATION_REQUIRED with the way to sign in for an API token, AUTHENTICATION_FAILED for a
+    /// server key.
+    package func wrongKind(_ identified: Identified, now: Milliseconds) -> Fault {
+        guard let token = identified.apiToken else { return Authenticator.failed }
+        return authenticationRequired(for: token, now: now)
     }
 
     /// The fault that sends a client with a bare API token, or a web token gone stale, to sign in.
@@ -131,69 +139,61 @@ package final class Authenticator: Sendable {
         }
         let key = CheckedTokens.Key(apiToken: apiToken, webToken: credentials.webToken)
         let changeCount = catalog.changeCount
-        var entry = checked.entry(key, changeCount: changeCount)
-        var token = entry?.apiToken
-        if entry == nil {
-            token = try catalog.apiToken(hash: SHA256.digest(apiToken.bytes))
+        if let entry = checked.entry(key, changeCount: changeCount) {
+            guard entry.apiToken.allows(credentials, in: container, environment) else {
+                return .refused(Authenticator.failed)
+            }
+            return answer(by: entry, key, credentials, now: now)
         }
-        guard let token, token.container == container, token.environment == environment,
-            token.allows(origin: credentials.origin)
+        func keep(_ entry: CheckedTokens.Entry) -> Identification {
+            checked.keep(entry, for: key, changeCount: changeCount)
+            return answer(by: entry, key, credentials, now: now)
+        }
+        guard let token = try catalog.apiToken(hash: SHA256.digest(apiToken.bytes)),
+            token.allows(credentials, in: container, environment)
         else { return .refused(Authenticator.failed) }
-        let allowedOrigin = token.allowedOrigin(credentials.origin)
-        if entry == nil {
-            entry = try check(key, token)
-            if let entry { checked.keep(entry, for: key, changeCount: changeCount) }
-        }
-        guard let entry, entry.isGood(in: container, environment, now: now) else {
-            return Identification(
-                allowedOrigin: allowedOrigin,
-                result: .failure(authenticationRequired(for: token, now: now)))
-        }
-        return .found(identified(by: entry, key, now: now), allowedOrigin: allowedOrigin)
-    }
-
-    /// Looks the web token up, when there is one; nil when the catalog does not know it.
-    private func check(
-        _ key: CheckedTokens.Key, _ token: APITokenRecord
-    ) throws -> CheckedTokens.Entry? {
         guard let presented = key.webToken else {
-            return CheckedTokens.Entry(
-                apiToken: token, webToken: nil, caller: .world, webTokenText: nil)
+            return keep(CheckedTokens.Entry(apiToken: token))
         }
         guard let record = try catalog.webToken(hash: SHA256.digest(presented.bytes)) else {
-            return nil
+            return signIn(for: token, credentials, now: now)
         }
         let caller = Caller(
             kind: .user, userRecordName: names.name(of: record.account, in: record.container),
             account: record.account)
-        return CheckedTokens.Entry(
-            apiToken: token, webToken: record, caller: caller,
-            webTokenText: String(decoding: presented.bytes, as: UTF8.self))
+        return keep(
+            CheckedTokens.Entry(
+                apiToken: token, webToken: record, caller: caller,
+                text: String(decoding: presented.bytes, as: UTF8.self)))
     }
 
-    private func identified(
-        by entry: CheckedTokens.Entry, _ key: CheckedTokens.Key, now: Milliseconds
-    ) -> Identified {
-        guard let record = entry.webToken, let presented = key.webToken,
-            now - record.madeAt > (record.expiresAt - record.madeAt) / 2
-        else {
-            return Identified(
-                caller: entry.caller, apiToken: entry.apiToken, webToken: entry.webTokenText,
-                renewal: nil)
+    private func answer(
+        by entry: CheckedTokens.Entry, _ key: CheckedTokens.Key, _ credentials: Credentials,
+        now: Milliseconds
+    ) -> Identification {
+        guard now < entry.endsAt else {
+            return signIn(for: entry.apiToken, credentials, now: now)
         }
-        switch checked.successor(of: presented) {
-        case .made(let made):
-            return Identified(
-                caller: entry.caller, apiToken: entry.apiToken, webToken: made, renewal: nil)
-        case .beingMade:
-            return Identified(
-                caller: entry.caller, apiToken: entry.apiToken, webToken: entry.webTokenText,
-                renewal: nil)
-        case nil:
-            return Identified(
-                caller: entry.caller, apiToken: entry.apiToken, webToken: entry.webTokenText,
-                renewal: Identified.Renewal(presented: presented, record: record))
+        var webToken = entry.webTokenText
+        var renewal: Identified.Renewal?
+        if now > entry.halfLifeAt, let presented = key.webToken, let record = entry.webToken {
+            switch checked.successor(of: presented) {
+            case .made(let made): webToken = made
+            case .beingMade: break
+            case nil: renewal = Identified.Renewal(presented: presented, record: record)
+            }
         }
+        return Identification(
+            allowedOrigin: entry.apiToken.echo(of: credentials.origin),
+            result: .success(Identified(entry, webToken: webToken, renewal: renewal)))
+    }
+
+    private func signIn(
+        for token: APITokenRecord, _ credentials: Credentials, now: Milliseconds
+    ) -> Identification {
+        Identification(
+            allowedOrigin: token.echo(of: credentials.origin),
+            result: .failure(authenticationRequired(for: token, now: now)))
     }
 
     private static let failed = Fault(.authenticationFailed, "Authentication failed")
@@ -208,37 +208,27 @@ extension Identification {
     fileprivate static func refused(_ fault: Fault) -> Identification {
         Identification(allowedOrigin: nil, result: .failure(fault))
     }
-
-    fileprivate static func found(
-        _ identified: Identified, allowedOrigin: String?
-    ) -> Identification {
-        Identification(allowedOrigin: allowedOrigin, result: .success(identified))
-    }
-}
-
-extension CheckedTokens.Entry {
-    /// Whether the web token, if there is one, is of this place and has not expired.
-    fileprivate func isGood(
-        in container: ContainerID, _ environment: Environment, now: Milliseconds
-    ) -> Bool {
-        guard let webToken else { return true }
-        return webToken.container == container && webToken.environment == environment
-            && now < webToken.expiresAt
-    }
 }
 
 extension APITokenRecord {
-    /// Whether a page of this origin may use the token; requests of no page always may.
-    fileprivate func allows(origin: String?) -> Bool {
-        guard let origin, !origins.isEmpty else { return true }
+    /// Whether the token is of this place, and a page of the request's origin may use it.
+    ///
+    /// Requests of no page come without an origin, and always may.
+    fileprivate func allows(
+        _ credentials: Credentials, in container: ContainerID, _ environment: Environment
+    ) -> Bool {
+        guard self.environment == environment, self.container == container else { return false }
+        guard let origin = credentials.origin, !origins.isEmpty else { return true }
         if origins.contains(origin) { return true }
         guard let serialized = WebOrigin.serialized(origin) else { return false }
         return origins.contains(serialized)
     }
 
-    /// What to answer a page of an origin that is allowed; only what is an origin is sent back.
-    fileprivate func allowedOrigin(_ origin: String?) -> String? {
-        guard let origin, allows(origin: origin) else { return nil }
-        return origin == "null" || WebOrigin.serialized(origin) != nil ? origin : nil
+    /// What to answer a page whose origin is allowed: only what is an origin is sent back.
+    fileprivate func echo(of origin: String?) -> String? {
+        guard let origin else { return nil }
+        let isOrigin =
+            origins.contains(origin) || origin == "null" || WebOrigin.serialized(origin) != nil
+        return isOrigin ? origin : nil
     }
 }

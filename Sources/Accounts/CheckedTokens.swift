@@ -18,15 +18,34 @@ final class CheckedTokens: Sendable {
         let caller: Caller
         /// The web token as text, to be sent back.
         let webTokenText: String?
+        /// The pair is good before this moment; without a web token, always.
+        let endsAt: Milliseconds
+        /// The web token is to be replaced after this moment.
+        let halfLifeAt: Milliseconds
 
+        /// An API token alone.
+        init(apiToken: APITokenRecord) {
+            self.apiToken = apiToken
+            webToken = nil
+            caller = .world
+            webTokenText = nil
+            endsAt = .max
+            halfLifeAt = .max
+        }
+
+        /// An API token and a web token, which is never good when it is of another place.
         init(
-            apiToken: APITokenRecord, webToken: WebTokenRecord?, caller: Caller,
-            webTokenText: String?
+            apiToken: APITokenRecord, webToken: WebTokenRecord, caller: Caller, text: String
         ) {
             self.apiToken = apiToken
             self.webToken = webToken
             self.caller = caller
-            self.webTokenText = webTokenText
+            webTokenText = text
+            let isHere =
+                webToken.container == apiToken.container
+                && webToken.environment == apiToken.environment
+            endsAt = isHere ? webToken.expiresAt : .min
+            halfLifeAt = webToken.madeAt + (webToken.expiresAt - webToken.madeAt) / 2
         }
     }
 

@@ -11,21 +11,42 @@ package struct Identification: Sendable {
 /// A request's caller, with the credentials that were believed.
 package struct Identified: Sendable {
     package let caller: Caller
-    /// Nil for a signed request.
-    package let apiToken: APITokenRecord?
     /// What goes back in `X-Apple-CloudKit-Web-Auth-Token` (rulings.md 4); nil without a web token.
     package let webToken: String?
+    private let entry: CheckedTokens.Entry?
+    let renewal: Renewal?
+
+    init(_ entry: CheckedTokens.Entry, webToken: String?, renewal: Renewal?) {
+        caller = entry.caller
+        self.webToken = webToken
+        self.entry = entry
+        self.renewal = renewal
+    }
+
+    init(signer: Caller) {
+        caller = signer
+        webToken = nil
+        entry = nil
+        renewal = nil
+    }
+
+    /// Nil for a signed request.
+    package var apiToken: APITokenRecord? { entry?.apiToken }
+
     /// Whether half of the web token's life is over and no other has been made for it yet.
     ///
     /// Then `Authenticator.renewedWebToken(_:now:)` gives the token to send back instead. It writes
     /// to the disk, so it does not belong on an event loop.
     package var isRenewalDue: Bool { renewal != nil }
 
-    let renewal: Renewal?
-
     /// What a token that replaces another is made from.
-    struct Renewal: Sendable {
+    final class Renewal: Sendable {
         let presented: TokenBytes
         let record: WebTokenRecord
+
+        init(presented: TokenBytes, record: WebTokenRecord) {
+            self.presented = presented
+            self.record = record
+        }
     }
 }

@@ -1,15 +1,5 @@
 import COpenSSL
 
-/// Why bytes or a text are not taken as a key.
-package enum KeyRefusal: Error, Sendable, Equatable {
-    /// Not exactly one block of PEM.
-    case notPEM
-    /// A block of another kind: a private key or a certificate, say, in place of a public key.
-    case wrongLabel
-    /// Not on the curve prime256v1 by name, not a point of it, or not uncompressed.
-    case notP256
-}
-
 /// A public key of ECDSA on P-256 (prime256v1), decoded once and used by any thread.
 package final class P256PublicKey: @unchecked Sendable {
     // Unchecked: the decoded key is never changed, and OpenSSL reads it from any thread.

@@ -13,6 +13,7 @@ final class ConnectionLoop: @unchecked Sendable {
     let responder: any Responder
     let observer: WireObserver
     let counters = WireCounters()
+    let compressor = Compressor()
     let output = OutputBuffer(capacity: 64 * 1024)
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(
         byteCount: ConnectionLoop.readBytes, alignment: 16)

@@ -8,6 +8,8 @@ struct PendingOutput {
     var body: [UInt8]
     /// How much of both has gone out.
     var sentCount: Int
+    /// What is to be compressed after both.
+    var rest: GzipBody?
 }
 
 // Answering.
@@ -68,12 +70,22 @@ extension HTTPConnection {
 
     /// Puts an answer into the output, and sends it at once where it is large.
     private func encode(_ response: HTTPResponse) {
-        let hasNoBody = response.status == 204 || response.status == 304
-        let closes =
-            response.closesConnection || !flags.contains(.keepsAlive) || shared.isDraining
-        let fields = ResponseSerializer.ConnectionFields(
-            framing: hasNoBody ? .none : .length(response.body.count), closes: closes,
-            saysKeepAlive: flags.contains(.isVersion10))
+        var body = response.body
+        var pieces: GzipBody?
+        var fields = connectionFields(response)
+        if fields.variesByEncoding && !flags.contains(.isHead) {
+            switch shared.compressor.compress(body) {
+            case .plain: break
+            case .whole(let compressed):
+                body = compressed
+                fields.isGzipped = true
+                fields.framing = .length(body.count)
+            case .pieces(let stream):
+                pieces = stream
+                fields.isGzipped = true
+                fields.framing = .chunked
+            }
+        }
         let start = shared.output.count
         guard
             ResponseSerializer.append(
@@ -83,15 +95,36 @@ extension HTTPConnection {
             encodeFault(.malformedAnswer)
             return
         }
-        if closes { flags.insert(.closesAfter) }
+        if fields.closes { flags.insert(.closesAfter) }
         phase = .reading
-        if hasNoBody || flags.contains(.isHead) { return }
-        if response.body.count <= Self.copiedBodyBytesMax {
-            shared.output.append(response.body)
+        if fields.framing == .none || flags.contains(.isHead) { return }
+        if let pieces {
+            flush(rest: pieces)
+        } else if body.count <= Self.copiedBodyBytesMax {
+            shared.output.append(body)
             if shared.output.count - shared.outputStart > Self.gatheredBytesMax { flush() }
         } else {
-            flush(response.body)
+            flush(body)
         }
+    }
+
+    /// What the connection has to say in the head of an answer, before any compression.
+    private func connectionFields(
+        _ response: HTTPResponse
+    ) -> ResponseSerializer.ConnectionFields {
+        let hasNoBody = response.status == 204 || response.status == 304
+        var fields = ResponseSerializer.ConnectionFields(
+            framing: hasNoBody ? .none : .length(response.body.count),
+            closes: response.closesConnection || !flags.contains(.keepsAlive) || shared.isDraining,
+            saysKeepAlive: flags.contains(.isVersion10))
+        if flags.contains(.mayGzip), !hasNoBody,
+            Compressor.isWorthIt(response, bodyBytesMin: shared.limits.gzipBodyBytesMin)
+        {
+            fields.variesByEncoding = true
+            // RFC 9110 §8.6: the length in the answer to a HEAD is that of the GET, or is left out.
+            if flags.contains(.isHead) { fields.framing = .none }
+        }
+        return fields
     }
 }
 
@@ -126,7 +159,7 @@ extension HTTPConnection {
     }
 
     /// Sends the gathered output and a body; keeps what the client does not take.
-    private func flush(_ body: [UInt8] = []) {
+    private func flush(_ body: [UInt8] = [], rest: GzipBody? = nil) {
         guard phase != .closed else { return }
         let head = shared.output.bytes(from: shared.outputStart)
         let outcome = body.withUnsafeBytes { socket.send(head, $0) }
@@ -139,11 +172,12 @@ extension HTTPConnection {
             return
         }
         WireCounters.add(sentCount, to: shared.counters.bytesOut)
-        if sentCount < head.count + body.count {
-            let rest = head[min(sentCount, head.count)...]
+        if sentCount < head.count + body.count || rest != nil {
+            let unsent = head[min(sentCount, head.count)...]
             pending = PendingOutput(
-                head: Array(UnsafeRawBufferPointer(rebasing: rest)), body: body,
-                sentCount: max(0, sentCount - head.count))
+                head: Array(UnsafeRawBufferPointer(rebasing: unsent)), body: body,
+                sentCount: max(0, sentCount - head.count), rest: rest)
+            if rest != nil { shared.compressor.streamCount += 1 }
             phase = .writing
             setDeadline(shared.limits.answerSecondsMax)
         }
@@ -152,13 +186,13 @@ extension HTTPConnection {
 
     /// Sends more of what the client did not take.
     func flushPending() {
-        guard let rest = pending else { return }
-        let outcome = rest.head.withUnsafeBytes { head in
-            rest.body.withUnsafeBytes { body in
-                let fromHead = min(rest.sentCount, head.count)
+        guard let output = nextPending() else { return }
+        let outcome = output.head.withUnsafeBytes { head in
+            output.body.withUnsafeBytes { body in
+                let fromHead = min(output.sentCount, head.count)
                 return socket.send(
                     UnsafeRawBufferPointer(rebasing: head[fromHead...]),
-                    UnsafeRawBufferPointer(rebasing: body[(rest.sentCount - fromHead)...]))
+                    UnsafeRawBufferPointer(rebasing: body[(output.sentCount - fromHead)...]))
             }
         }
         switch outcome {
@@ -169,12 +203,32 @@ extension HTTPConnection {
             WireCounters.add(count, to: shared.counters.bytesOut)
             noteProgress(count)
             pending?.sentCount += count
-            if rest.sentCount + count == rest.head.count + rest.body.count {
-                pending = nil
+            let isSent = output.sentCount + count == output.head.count + output.body.count
+            if isSent && output.rest?.isAtEnd ?? true {
+                dropPending()
                 phase = .reading
                 resume()
             }
         }
+    }
+
+    /// What is to be sent next, compressed anew when all before has gone.
+    private func nextPending() -> PendingOutput? {
+        guard let output = pending, let rest = output.rest,
+            output.sentCount == output.head.count + output.body.count
+        else { return pending }
+        guard let piece = rest.nextPiece() else {
+            // The answer has begun and cannot be ended: the client learns it from the missing end.
+            close()
+            return nil
+        }
+        pending = PendingOutput(head: piece, body: [], sentCount: 0, rest: rest)
+        return pending
+    }
+
+    func dropPending() {
+        if pending?.rest != nil { shared.compressor.streamCount -= 1 }
+        pending = nil
     }
 
     /// Ends the connection after its last answer.

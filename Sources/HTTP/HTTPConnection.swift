@@ -92,7 +92,7 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
         if phase == .closed { return }
         phase = .closed
         leftover = []
-        pending = nil
+        dropPending()
         parser = RequestParser()
         shared.events.deregister(socket.descriptor)
         socket.close()

@@ -16,6 +16,9 @@ package struct HTTPHeaders: Sendable {
     /// How many fields there are.
     package let count: Int
 
+    /// No field at all.
+    static let none = HTTPHeaders([])
+
     /// - Parameter fields: names in any case; values without the white space around them.
     package init(_ fields: [(name: String, value: String)]) {
         var bytes: [UInt8] = []

@@ -1,28 +1,29 @@
 /// A request's head, checked: everything before its body.
-struct RequestHead {
-    enum Framing: Equatable {
+package struct RequestHead: Sendable {
+    /// Where the body ends.
+    package enum Framing: Equatable, Sendable {
         case none
         case length(Int)
         case chunked
     }
 
-    var method = HTTPRequest.Method.get
+    package var method = HTTPRequest.Method.get
     /// In origin form, or `*`.
-    var target: [UInt8] = []
-    var headers = HTTPHeaders([])
-    var framing = Framing.none
-    var isVersion10 = false
+    package var target: [UInt8] = []
+    package var headers = HTTPHeaders.none
+    package var framing = Framing.none
+    package var isVersion10 = false
     /// Whether the client lets the connection live on.
-    var keepsAlive = true
-    var expectsContinue = false
-    var isGzipped = false
-    var acceptsGzip = false
+    package var keepsAlive = true
+    package var expectsContinue = false
+    package var isGzipped = false
+    package var acceptsGzip = false
     /// Whether a proxy says that it passed the request on.
-    var isForwarded = false
+    package var isForwarded = false
 }
 
 /// A whole request, taken off the wire.
-struct IncomingRequest {
-    var head: RequestHead
-    var body: [UInt8]
+package struct IncomingRequest: Sendable {
+    package var head: RequestHead
+    package var body: [UInt8]
 }

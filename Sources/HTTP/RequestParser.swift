@@ -2,8 +2,9 @@
 ///
 /// It holds nothing between requests and, of a head not yet whole, only how far it was scanned; the
 /// bytes stay with the caller. However the bytes are split, the events are the same.
-struct RequestParser {
-    enum Event {
+package struct RequestParser {
+    /// What was found in the bytes.
+    package enum Event {
         case needsMore
         /// The client waits for a 100 before it sends the body (RFC 9110 §10.1.1).
         case expectsContinue
@@ -15,17 +16,19 @@ struct RequestParser {
     private var hasSkippedLine = false
     private var assembly: BodyAssembly?
 
+    package init() {}
+
     /// True when nothing of a next request has come.
-    var isBetweenRequests: Bool { assembly == nil && scanner.isFresh }
+    package var isBetweenRequests: Bool { assembly == nil && scanner.isFresh }
     /// True when the head is in and the body is not.
-    var isInBody: Bool { assembly != nil }
+    package var isInBody: Bool { assembly != nil }
 
     /// Gives the next event of the bytes from a position, and moves the position behind what was
     /// taken.
     ///
     /// Bytes not taken come again, in front of those that follow. After a refusal the parser is not
     /// to be used again.
-    mutating func next(
+    package mutating func next(
         _ bytes: UnsafeRawBufferPointer, at position: inout Int, limits: WireLimits
     ) -> Event {
         do throws(WireFault) {

@@ -10,6 +10,19 @@ package struct CheckpointOptions: Sendable {
     package var readerWaitSecondsMax = 0.05
 
     package init() {}
+
+    /// The same with a log that a reserve of this size has room for once more.
+    ///
+    /// When the disk is full the log has to move into the file, which may grow by as much.
+    func fitting(reserveBytes: Int) -> CheckpointOptions {
+        let pages = reserveBytes / 4_096
+        guard pages < logPagesMax else { return self }
+        var smaller = self
+        smaller.logPagesMax = pages
+        smaller.restartPages = min(restartPages, pages / 2)
+        smaller.checkpointPages = min(checkpointPages, max(1, pages / 4))
+        return smaller
+    }
 }
 
 /// What checkpoints have done so far.

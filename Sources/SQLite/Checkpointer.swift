@@ -55,7 +55,7 @@ final class Checkpointer: Sendable {
         if starts { queue.async { [weak writer] in self.run(writer, mustRestart: false) } }
     }
 
-    /// Moves what there is and starts the log over, to make room on the disk.
+    /// Moves what there is and truncates the log, to make room on the disk.
     func makeRoom(_ writer: GroupWriter) {
         queue.async { [weak writer] in self.run(writer, mustRestart: true) }
     }
@@ -91,7 +91,9 @@ final class Checkpointer: Sendable {
         guard isLong || mustRestart, !outcome.isFailure else { return finished() }
         let mayWait = mustRestart || outcome.logPages >= options.logPagesMax
         writer.betweenGroups { connection in
-            if let connection { self.restart(connection, mayWait: mayWait) }
+            if let connection {
+                self.restart(connection, mayWait: mayWait, truncates: mustRestart)
+            }
             self.finished()
         }
     }
@@ -99,12 +101,16 @@ final class Checkpointer: Sendable {
     /// Moves the rest and starts the log over.
     ///
     /// Called on the writer's queue, between two groups.
-    private func restart(_ connection: Connection, mayWait: Bool) {
+    ///
+    /// - Parameter truncates: whether to give the log's space back to the disk. As a rule it is kept:
+    ///   a log that need not grow is synced much faster.
+    private func restart(_ connection: Connection, mayWait: Bool, truncates: Bool) {
         let start = now()
         // Short readers are waited for early on, so that the long wait is seldom needed.
         let seconds = options.readerWaitSecondsMax * (mayWait ? 1 : 0.1)
         let outcome = connection.checkpoint(
-            SQLITE_CHECKPOINT_RESTART, waitSecondsMax: seconds, now: now)
+            truncates ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_RESTART,
+            waitSecondsMax: seconds, now: now)
         let held = Double(now() &- start) / 1e9
         state.withLock { state in
             state.measured.writerHeldSeconds.record(held)

@@ -49,11 +49,29 @@ extension Connection {
         }
     }
 
-    /// Moves the log into the file and truncates it, as far as readers let it.
-    func checkpointBeforeClosing() {
-        resetStatements()
-        // NB: what cannot be moved stays in the log, which the next opening reads.
+    /// Gives pages that deletes have freed back to the disk, which gets them with a checkpoint.
+    ///
+    /// A write transaction of its own, or part of the one that is open.
+    ///
+    /// - Throws: `SQLiteError` as any write.
+    package func giveBackFreePages(countMax: Int) throws {
+        let vacuum = try prepare("PRAGMA incremental_vacuum(\(countMax))")
+        try vacuum.run()
+    }
+
+    /// How many pages of the file hold nothing.
+    package func freePageCount() throws -> Int {
+        let statement = try prepare("PRAGMA freelist_count")
+        defer { statement.reset() }
+        return try statement.step() ? Int(statement.int64(0)) : 0
+    }
+
+    /// Moves the log into the file and truncates it, if no reader is in the way.
+    ///
+    /// What cannot be moved stays in the log, which the next opening reads.
+    func truncateLog() {
         sqlite3_busy_timeout(handle, 0)
+        defer { sqlite3_busy_timeout(handle, Self.busyMillisecondsMax) }
         _ = checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
     }
 

@@ -26,13 +26,17 @@ package final class DiskReserve {
     /// Takes over a reserve that lies there already, whole or not; `hold` makes it whole.
     package init(_ options: Options) { self.options = options }
 
-    /// Makes the file whole; false when the disk has no room for it.
+    /// Makes the file whole; false when the disk has no room for it and an eighth more.
+    ///
+    /// The eighth is for the writes that go on then: without it the disk would be full at the next.
     package func hold() -> Bool {
         guard !isHeld else { return true }
         let file = open(options.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { return false }
         defer { close(file) }
-        guard allocate(file) else {
+        guard allocate(file, options.bytes + options.bytes / 8),
+            ftruncate(file, off_t(options.bytes)) == 0
+        else {
             // A half reserve would take the very room that deletes need.
             unlink(options.path)
             return false
@@ -47,17 +51,16 @@ package final class DiskReserve {
         isHeld = false
     }
 
-    private func allocate(_ file: Int32) -> Bool {
+    private func allocate(_ file: Int32, _ bytes: Int) -> Bool {
         #if canImport(Glibc)
             var code: Int32
-            repeat { code = posix_fallocate(file, 0, off_t(options.bytes)) } while code == EINTR
+            repeat { code = posix_fallocate(file, 0, off_t(bytes)) } while code == EINTR
             return code == 0
         #else
             var request = fstore_t(
                 fst_flags: UInt32(F_ALLOCATEALL), fst_posmode: F_PEOFPOSMODE, fst_offset: 0,
-                fst_length: off_t(options.bytes), fst_bytesalloc: 0)
+                fst_length: off_t(bytes), fst_bytesalloc: 0)
             return fcntl(file, F_PREALLOCATE, &request) != -1
-                && ftruncate(file, off_t(options.bytes)) == 0
         #endif
     }
 }

@@ -63,7 +63,9 @@ package final class GroupWriter: Sendable {
             reserve: options.reserve.map(DiskReserve.init))
         checkpointer = try options.checkpoints.map {
             try Checkpointer(
-                path: path, fileSystem: options.fileSystem, options: $0, now: options.now)
+                path: path, fileSystem: options.fileSystem,
+                options: $0.fitting(reserveBytes: options.reserve?.bytes ?? .max),
+                now: options.now)
         }
         if let reserve = confined.reserve, !reserve.hold() { becomeFull() }
     }
@@ -73,7 +75,8 @@ package final class GroupWriter: Sendable {
     ///
     /// - Parameters:
     ///   - cost: what the job counts towards `groupOperationsMax`; operations, at least 1.
-    ///   - frees: whether the job makes room, so that it runs even while the disk is full.
+    ///   - frees: whether the job makes room, so that it runs even while the disk is full. Such a
+    ///     job may run a second time, when its first run met the full disk and was undone.
     ///   - completion: gets what `job` returned or threw; or the group's `SQLiteError`; or a
     ///     `WriterError`. Success means that the job's changes are on disk.
     package func submit<Value: Sendable>(
@@ -128,7 +131,10 @@ package final class GroupWriter: Sendable {
         queue.sync {
             while collect() > 0 { runGroup() }
             let isFailed = measured.withLock { $0.isFailed }
-            if !isFailed { confined.committer?.connection.checkpointBeforeClosing() }
+            if !isFailed, let connection = confined.committer?.connection {
+                connection.resetStatements()
+                connection.truncateLog()
+            }
             confined.committer = nil
         }
     }
@@ -206,8 +212,12 @@ package final class GroupWriter: Sendable {
             checkpointer?.committed(logPages: logPages, self)
         case .rolledBack(let error):
             measured.withLock { $0.groupRollbacks &+= 1 }
-            if (error as? SQLiteError)?.kind == .full { becomeFull() }
-            finish(group, with: error)
+            guard (error as? SQLiteError)?.kind == .full else { return finish(group, with: error) }
+            let freeing = confined.isFull ? [] : group.filter(\.frees)
+            becomeFull()
+            finish(group.filter { freeing.isEmpty || !$0.frees }[...], with: error)
+            // The reserve has just made room for these.
+            if !freeing.isEmpty { run(freeing[...], committer) }
         case .indeterminate(let error):
             waiting.withLock { $0.isOpen = false }
             measured.withLock { $0.isFailed = true }
@@ -263,7 +273,7 @@ package final class GroupWriter: Sendable {
     private func hasRoomAgain() -> Bool {
         let now = options.now()
         guard now >= confined.probeAt else { return false }
-        guard confined.reserve?.hold() ?? true else {
+        guard holdsReserve() || giveBackFreePages() else {
             confined.probeAt = now &+ UInt64(options.fullProbeSeconds * 1e9)
             return false
         }
@@ -271,4 +281,23 @@ package final class GroupWriter: Sendable {
         measured.withLock { $0.isDiskFull = false }
         return true
     }
+
+    private func holdsReserve() -> Bool { confined.reserve?.hold() ?? true }
+
+    /// Whether the reserve fits once the file has given back what deletes have freed.
+    private func giveBackFreePages() -> Bool {
+        guard let connection = confined.committer?.connection else { return false }
+        do {
+            guard try connection.freePageCount() > 0 else { return false }
+            try connection.giveBackFreePages(countMax: Self.pagesGivenBackMax)
+        } catch {
+            // NB: no row is touched, so whatever it was, the next write meets it and tells.
+            return false
+        }
+        connection.truncateLog()
+        return holdsReserve()
+    }
+
+    /// How many pages are given back at a probe, so that deletes wait well under a second.
+    private static let pagesGivenBackMax = 4_096
 }

@@ -11,6 +11,8 @@ package struct WriterOptions: Sendable {
     /// When the log is moved into the file; nil leaves it to the owner.
     package var checkpoints: CheckpointOptions? = CheckpointOptions()
     /// The file that holds disk space back for deletes and shutdown; nil goes without.
+    ///
+    /// The log is kept no longer than the reserve is large.
     package var reserve: DiskReserve.Options?
     /// How long writes are refused after the disk was full, before one is tried again.
     package var fullProbeSeconds = 1.0

@@ -2,6 +2,7 @@ import Accounts
 import CloudModel
 import Cryptography
 import Foundation
+import SQLite
 import SQLiteStorage
 import Storage
 import Testing
@@ -49,6 +50,62 @@ struct CatalogTests {
         #expect(bytes.range(of: Data(SHA256.digest(Array(web.token.utf8)))) != nil)
         #expect(bytes.range(of: Data(api.utf8)) == nil)
         #expect(bytes.range(of: Data(web.token.utf8)) == nil)
+    }
+
+    @Test("The file is its owner's alone")
+    func mode() throws {
+        let server = try TestServer()
+        let attributes = try FileManager.default.attributesOfItem(atPath: server.catalog.path)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test("The check finds nothing in a catalog in use, and names each broken rule")
+    func check() throws {
+        let server = try TestServer()
+        try server.user()
+        try server.user("mo@example.org")
+        _ = try server.apiToken(origins: ["https://a.example"])
+        _ = try server.webToken("mo@example.org")
+        _ = try ServerKeys(catalog: server.catalog).add(
+            container: server.container, environment: .development,
+            publicKeyPEM: P256PrivateKey().publicKeyPEM, now: 1)
+        _ = try Users(catalog: server.catalog).delete(email: "mo@example.org")
+        #expect(try server.catalog.check() == [])
+
+        let connection = try Connection(path: server.catalog.path, mode: .readWrite)
+        try connection.execute(
+            """
+            DELETE FROM accounts; UPDATE api_tokens SET hash = x'00', container = 'gone';
+            UPDATE server_keys SET scope = 'all';
+            INSERT INTO accounts (id, created_at) VALUES ('x', 0);
+            INSERT INTO web_tokens VALUES (zeroblob(32), x'00', 'y', 'gone', 'production', 2, 1)
+            """)
+        let problems = try server.catalog.check()
+        #expect(
+            problems == [
+                "catalog: 1 rows of api_tokens in no container",
+                "catalog: 1 rows of web_tokens in no container",
+                "catalog: 1 rows of addresses of no account",
+                "catalog: 1 rows of web_tokens of no account",
+                "catalog: 1 origins of no API token",
+                "catalog: 1 accounts without one verified primary address",
+                "catalog: 1 API tokens that no token can match",
+                "catalog: 1 web tokens that no token can match or that end before they begin",
+                "catalog: 1 server keys of another form",
+            ])
+    }
+
+    @Test("A newer server's catalog, and another program's file, are left alone")
+    func foreignFiles() throws {
+        let server = try TestServer()
+        let connection = try Connection(path: server.catalog.path, mode: .readWrite)
+        try connection.execute("INSERT INTO migrations VALUES (99, '0099-later', 0)")
+        #expect(throws: MigrationError.newer(name: "0099-later")) {
+            try SQLiteCatalog(path: server.catalog.path)
+        }
+        let other = server.folder.appending(path: "other.sqlite").path
+        try Connection(path: other, mode: .readWrite).execute("CREATE TABLE t (x)")
+        #expect(throws: MigrationError.foreign) { try SQLiteCatalog(path: other) }
     }
 
     @Test("A secret is made once and kept")

@@ -31,6 +31,22 @@ struct SignInTests {
         #expect(try tickets(TestServer()).apiTokenHash(of: ticket, now: server.now) == nil)
     }
 
+    @Test("A caller of the wrong kind is sent to sign in with tokens, and refused with a key")
+    func wrongKind() throws {
+        let server = try TestServer()
+        let api = try server.apiToken()
+        let world = try #require(server.identify(query: "ckAPIToken=\(api.token)").identified)
+        let required = server.authenticator.wrongKind(world, now: server.now)
+        #expect(
+            required
+                == server.authenticator.authenticationRequired(for: api.record, now: server.now))
+        let client = try SignedCallerTests.Client(server)
+        let signed = try #require(server.identify(client.credentials()).identified)
+        #expect(
+            server.authenticator.wrongKind(signed, now: server.now)
+                == Fault(.authenticationFailed, "Authentication failed"))
+    }
+
     @Test("A ticket with any bit changed, cut or lengthened is refused")
     func changedTicket() throws {
         let server = try TestServer()

@@ -43,6 +43,41 @@ struct P256Tests {
         #expect(!key.verify(signatureDER: signature + [0], message: message))
     }
 
+    /// The order of the group (FIPS 186-4 §D.1.2.3): numbers from 1 to below it may be signed with.
+    static let order = "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551"
+
+    @Test("Two numbers in range, in their shortest form, are well-formed")
+    func wellFormed() throws {
+        let largest = String(P256Tests.order.dropLast()) + "0"
+        for text in [
+            "3006020101020101", "3006020101" + "02017f", "3007020101" + "02020080",
+            "3046022100\(largest)022100\(largest)",
+        ] {
+            let bytes = try #require(Hexadecimal.decode(text))
+            #expect(ECDSASignature.isWellFormed(bytes), "\(text)")
+        }
+    }
+
+    @Test("Numbers out of range and other encodings are ill-formed")
+    func illFormed() throws {
+        let over = String(P256Tests.order.dropLast()) + "2"
+        for text in [
+            "", "30", "3000", "3003020101", "300602010002" + "0101", "3006020101020100",
+            // Negative, and with zeros that say nothing.
+            "3006020181020101", "300702020001020101", "300702010102020001",
+            // At and over the order.
+            "3026022100\(P256Tests.order)020101", "3026022100\(over)020101",
+            "3026020101022100\(P256Tests.order)", "302702220001\(P256Tests.order)020101",
+            // Long lengths, an indefinite one, something behind, something missing, other tags.
+            "308106020101020101", "30800201010201010000", "300602010102010100",
+            "3007020101020101", "3005020101020101", "3106020101020101", "3006030101020101",
+            "3009020101020101020101", "30060281" + "01010201",
+        ] {
+            let bytes = try #require(Hexadecimal.decode(text))
+            #expect(!ECDSASignature.isWellFormed(bytes), "\(text)")
+        }
+    }
+
     @Test("Random bytes are no signature and do no harm")
     func randomSignature() throws {
         let seed = UInt64.random(in: .min ... .max)

@@ -80,6 +80,28 @@ final class RawClient {
         }
     }
 
+    /// Has the connection end with a reset when this is closed.
+    func reset() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(
+            descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    /// Binds a Unix socket and listens to nobody.
+    static func bindUnix(_ path: String) throws -> Int32 {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var target = sockaddr_un()
+        target.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &target.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+        let result = withUnsafePointer(to: &target) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        if result != 0 { throw Failure(what: "bind: \(errno)") }
+        return descriptor
+    }
+
     func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Receives some bytes; false at the end.

@@ -40,6 +40,13 @@ final class TestResponder: Responder {
                 HTTPResponse(
                     status: 200, headers: [("Content-Type", "application/json")],
                     body: Self.bytes(size)))
+        case let path where path.hasPrefix("/random/"):
+            var generator = SystemRandomNumberGenerator()
+            let words = (0..<(Int(path.dropFirst(8)) ?? 0) / 8).map { _ in generator.next() }
+            reply.send(
+                HTTPResponse(
+                    status: 200, headers: [("Content-Type", "text/plain")],
+                    body: words.withUnsafeBytes { Array($0) }))
         default:
             let text = "\(request.method) \(target) \(request.body.count) \(request.id)"
             reply.send(HTTPResponse(status: 200, body: Array(text.utf8)))

@@ -21,7 +21,7 @@ private final class RecordingHooks: GroupHooks, @unchecked Sendable {
 private struct Refusal: Error {}
 
 /// A writer on a table `t (id INTEGER PRIMARY KEY, body)`, with a way to hold its queue.
-private struct Bench {
+private struct Bench: Sendable {
     let folder: TemporaryFolder
     let hooks = RecordingHooks()
     let writer: GroupWriter
@@ -196,11 +196,18 @@ private func insert(_ id: Int64) -> @Sendable (Connection) throws -> Void {
     @Test("Many submitters at once lose nothing and share commits")
     func manySubmitters() throws {
         let bench = try Bench()
-        DispatchQueue.concurrentPerform(iterations: 16) { lane in
-            for step in 0..<50 {
-                _ = try? bench.writer.write(insert(Int64(lane * 1_000 + step)))
+        let done = DispatchGroup()
+        @Sendable func save(_ lane: Int, _ number: Int) {
+            guard number < 50 else { return done.leave() }
+            bench.writer.submit(insert(Int64(lane * 1_000 + number))) { _ in
+                DispatchQueue.global().async { save(lane, number + 1) }
             }
         }
+        for lane in 0..<16 {
+            done.enter()
+            save(lane, 0)
+        }
+        done.wait()
         #expect(try bench.ids().count == 800)
         #expect(bench.writer.measurements.jobs == 800)
         #expect(bench.writer.measurements.commits < 800)

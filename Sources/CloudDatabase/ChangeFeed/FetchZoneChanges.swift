@@ -50,6 +50,11 @@ package struct FetchZoneChanges {
             : try appendOldestFirst(request, zone, start, &writer, &budget)
     }
 
+    /// Appends the zone's ID as answers have it.
+    package func appendZoneID(of zone: ZoneID, to writer: inout JSONWriter) {
+        writer.raw(ZoneJSON.identifier(zone.name, owner: zone.owner ?? database.ownerRecordName))
+    }
+
     private func start(_ request: ZoneChangesRequest, in zone: StoredZone) throws -> SyncToken {
         if let text = request.syncToken, !text.isEmpty {
             return try tokens.read(text, .zone, zone: zone, wholeAfter: zone.wholeAfter)
@@ -87,7 +92,7 @@ package struct FetchZoneChanges {
             }
             if !more { position = zone.changed }
         }
-        budget.bytes = page.bytesLeft
+        page.settle(&budget)
         let cursor: SyncToken.Cursor =
             more && position < unseenThrough ? .first(through: unseenThrough) : .none
         return ZoneChangesPage(
@@ -116,7 +121,7 @@ package struct FetchZoneChanges {
             before = version.position
             return true
         }
-        budget.bytes = page.bytesLeft
+        page.settle(&budget)
         let token =
             more
             ? tokens.token(
@@ -133,7 +138,8 @@ private struct Page {
     private let types: Set<Int64>?
     private var recordsLeft: Int
     private var rowsLeft: Int
-    private(set) var bytesLeft: Int
+    private var bytesLeft: Int
+    private var isCutShort = false
     private var isEmpty = true
 
     init(_ request: ZoneChangesRequest, database: Database, budget: Int) {
@@ -148,8 +154,15 @@ private struct Page {
         }
     }
 
-    func hasRoom(for version: StoredVersion) -> Bool {
-        recordsLeft > 0 && rowsLeft > 0 && (isEmpty || version.body.count < bytesLeft)
+    mutating func hasRoom(for version: StoredVersion) -> Bool {
+        guard recordsLeft > 0 && rowsLeft > 0 else { return false }
+        isCutShort = !isEmpty && version.body.count >= bytesLeft
+        return !isCutShort
+    }
+
+    /// Takes the page's bytes from what the answer may still take.
+    func settle(_ budget: inout PageBudget) {
+        budget.bytes = isCutShort ? 0 : bytesLeft
     }
 
     mutating func append(

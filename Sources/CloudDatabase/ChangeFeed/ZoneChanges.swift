@@ -36,5 +36,8 @@ package struct ZoneChangesPage: Sendable {
 package struct PageBudget: Sendable {
     package var bytes: Int
 
+    /// Whether a page ended because of it, so that later zones must wait.
+    package var isExhausted: Bool { bytes <= 0 }
+
     package init(bytes: Int) { self.bytes = bytes }
 }

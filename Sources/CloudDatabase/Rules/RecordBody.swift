@@ -70,15 +70,6 @@ enum RecordBody {
         return writer.bytes
     }
 
-    /// The answer to a deletion (rulings.md 15).
-    static func deletion(_ name: RecordName) -> [UInt8] {
-        var writer = JSONWriter(reserving: 48)
-        writer.raw("{\"recordName\":")
-        writer.string(name.text)
-        writer.raw(",\"deleted\":true}")
-        return writer.bytes
-    }
-
     /// Reads what a save, a deletion or a permission check needs of a stored body.
     static func read(_ body: UnsafeRawBufferPointer) throws -> Kept {
         let root = try JSONDocument(copying: body).root

@@ -9,6 +9,7 @@ import Synchronization
 /// Reads and writes go through a connection each, so that a read never waits for a commit to reach
 /// the disk. Whoever opens it holds the lock on the data folder: no other process writes the file.
 package final class SQLiteCatalog: CatalogStorage {
+    package let path: String
     private let reader: Mutex<CatalogConnection>
     private let writer: Mutex<CatalogConnection>
     private let changes = Atomic<Int>(0)
@@ -17,14 +18,17 @@ package final class SQLiteCatalog: CatalogStorage {
     private static let logPagesMax = 256
     private static let cacheKiB = 1_024
 
-    /// Opens the file, making or migrating it when that is needed.
+    /// Opens the file, making it or bringing it to this server's schema.
     ///
-    /// - Throws: `CatalogTooNew` for a file that a later version wrote; `SQLiteError`.
+    /// - Parameter path: of `catalog.sqlite`; its folder exists.
+    /// - Throws: `MigrationError` for another program's or a newer server's file, `SQLiteError`.
     package init(path: String) throws {
+        try FileModes.makePrivateFile(path)
         let writing = try Connection(
             path: path, mode: .readWrite, cacheKiB: SQLiteCatalog.cacheKiB)
         try writing.execute("PRAGMA wal_autocheckpoint = \(SQLiteCatalog.logPagesMax)")
-        try SQLiteCatalog.migrate(writing)
+        try Migrator(SQLiteCatalog.migrations).migrate(writing)
+        self.path = path
         writer = Mutex(CatalogConnection(connection: writing))
         reader = Mutex(
             CatalogConnection(
@@ -81,25 +85,15 @@ package final class SQLiteCatalog: CatalogStorage {
         }
     }
 
-    private static func migrate(_ connection: Connection) throws {
-        let migrations = lenticular_catalog_migrations()
-        let catalog = CatalogConnection(connection: connection)
-        let done = try catalog.first("PRAGMA user_version") { Int($0.int64(0)) } ?? 0
-        guard done <= migrations.count else { throw CatalogTooNew() }
-        for number in done..<migrations.count {
-            let migration = migrations.first[number]
-            let bytes = UnsafeRawBufferPointer(
-                start: migration.sql, count: migration.byteCount)
-            let sql = String(decoding: bytes, as: UTF8.self)
-            try connection.execute(
-                "BEGIN IMMEDIATE; \(sql); PRAGMA user_version = \(number + 1); COMMIT")
+    private static var migrations: [Migration] {
+        let embedded = lenticular_catalog_migrations()
+        return (0..<embedded.count).map { number in
+            let file = embedded.first[number]
+            let sql = UnsafeRawBufferPointer(start: file.sql, count: file.byteCount)
+            return Migration(
+                name: String(cString: file.name), sql: String(decoding: sql, as: UTF8.self))
         }
     }
-}
-
-/// The file was written by a later version of the server.
-package struct CatalogTooNew: Error, Sendable, CustomStringConvertible {
-    package let description = "catalog.sqlite was written by a later version"
 }
 
 extension SQLiteError {

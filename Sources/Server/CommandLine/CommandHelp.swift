@@ -28,7 +28,10 @@ package struct CommandHelp: Sendable {
         let rows =
             command.places.map { ($0.name, $0.summary) }
             + command.options.map { option in
-                (option.value.map { "--\(option.name) \($0)" } ?? "--\(option.name)", option.summary)
+                (
+                    option.value.map { "--\(option.name) \($0)" } ?? "--\(option.name)",
+                    option.summary
+                )
             }
         let width = (rows.map(\.0.count).max() ?? 0) + 2
         for (name, summary) in rows { lines.append("  \(padded(name, width))\(summary)") }

@@ -1,7 +1,5 @@
 import Configuration
 
-import Configuration
-
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
@@ -60,7 +58,8 @@ package struct CommandLineProgram: Sendable {
     /// Ends the process when nobody knows whether a commit is on disk; a new one finds out.
     @Sendable
     private static func endProcess(_ reason: String) {
-        writeAll(Array("lenticular: commit of unknown outcome: \(reason)\n".utf8), to: STDERR_FILENO)
+        writeAll(
+            Array("lenticular: commit of unknown outcome: \(reason)\n".utf8), to: STDERR_FILENO)
         _exit(ServeProcess.indeterminateStatus)
     }
 

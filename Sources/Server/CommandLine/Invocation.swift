@@ -56,7 +56,8 @@ package struct Invocation: Sendable {
         var arguments = command.words
         for option in command.options {
             for value in options[option.name] ?? [] {
-                arguments.append(option.value == nil ? "--\(option.name)" : "--\(option.name)=\(value)")
+                arguments.append(
+                    option.value == nil ? "--\(option.name)" : "--\(option.name)=\(value)")
             }
         }
         arguments.append("--")

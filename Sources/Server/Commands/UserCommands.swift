@@ -33,7 +33,8 @@ extension Command {
                     let further = account.addresses.filter { !$0.isPrimary }.map { held in
                         held.address.text + (held.verifiedAt == nil ? " (not verified)" : "")
                     }
-                    return ([account.email ?? "", account.id.text]
+                    return
+                        ([account.email ?? "", account.id.text]
                         + (names.isEmpty ? [] : [names.joined(separator: " ")]) + further)
                         .joined(separator: "  ")
                 }

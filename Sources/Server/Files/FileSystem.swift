@@ -27,7 +27,9 @@ enum FileSystem {
     /// Reads a whole file.
     ///
     /// - Throws: `CommandFailure` when it cannot be read or is longer than `bytesMax`.
-    static func contents(of path: String, bytesMax: Int = 16_777_216) throws(CommandFailure)
+    static func contents(
+        of path: String, bytesMax: Int = 16_777_216
+    ) throws(CommandFailure)
         -> [UInt8]
     {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

@@ -83,7 +83,8 @@ package final class Metrics: Sendable {
             "Time from a request's last byte to its answer, by operation.")
         for (operation, histogram) in totals.seconds.sorted(by: { $0.key < $1.key }) {
             text.histogram(
-                "lenticular_request_duration_seconds", labels: [("operation", operation)], histogram)
+                "lenticular_request_duration_seconds", labels: [("operation", operation)], histogram
+            )
         }
         text.single(
             "lenticular_request_body_bytes_total", .counter, "Bytes of request bodies.",
@@ -95,11 +96,18 @@ package final class Metrics: Sendable {
 
     private func writeCommits(to text: inout MetricsText) {
         let writers = writers.withLock { $0 }()
-        let distributions: [(name: String, help: String, of: KeyPath<WriterMeasurements, Histogram>)] = [
-            ("lenticular_commit_requests", "Requests made durable together.", \.commitJobs),
-            ("lenticular_commit_seconds", "Time of a group of writes, commit included.", \.groupSeconds),
-            ("lenticular_fsync_seconds", "Time of a COMMIT: the log's write and its fsync.", \.commitSeconds),
-        ]
+        let distributions:
+            [(name: String, help: String, of: KeyPath<WriterMeasurements, Histogram>)] = [
+                ("lenticular_commit_requests", "Requests made durable together.", \.commitJobs),
+                (
+                    "lenticular_commit_seconds", "Time of a group of writes, commit included.",
+                    \.groupSeconds
+                ),
+                (
+                    "lenticular_fsync_seconds", "Time of a COMMIT: the log's write and its fsync.",
+                    \.commitSeconds
+                ),
+            ]
         for (name, help, path) in distributions {
             text.metric(name, .histogram, help)
             text.histogram(name, Distribution(summing: writers.map { $0[keyPath: path] }))

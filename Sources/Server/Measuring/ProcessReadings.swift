@@ -49,7 +49,8 @@ enum ProcessReadings {
         defer { fclose(file) }
         var line = [CChar](repeating: 0, count: 256)
         guard fgets(&line, Int32(line.count), file) != nil else { return nil }
-        let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let text = String(
+            decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         let columns = text.split(separator: " ")
         guard columns.count > 1, let pages = Int(columns[1]) else { return nil }
         return pages * Int(sysconf(Int32(_SC_PAGESIZE)))

@@ -25,6 +25,15 @@ extension Configuration {
     /// Where to listen; the configuration's own check has ruled out what is no address.
     var addresses: [ListenAddress] { listen.compactMap { ListenAddress($0) } }
 
+    /// Where browsers reach the server, without a slash at the end; the first listen address unless set.
+    var baseURL: String {
+        guard publicBaseURL.isEmpty else {
+            return publicBaseURL.hasSuffix("/") ? String(publicBaseURL.dropLast()) : publicBaseURL
+        }
+        let scheme = tls.certificateFile.isEmpty ? "http" : "https"
+        return "\(scheme)://\(listen.first { !$0.hasPrefix("unix:") } ?? "localhost")"
+    }
+
     /// How many event loops there are.
     var loopCount: Int { http.eventLoops > 0 ? http.eventLoops : HTTPServer.coreCount }
 

@@ -35,7 +35,9 @@ struct DataBackup {
             try copyDatabase(
                 DataFolder.catalogPath(in: folder.path), to: DataFolder.catalogPath(in: partial))
             // An empty folder of that name would be in the way.
-            if try FileSystem.kind(of: destination) != nil { try FileSystem.removeTree(destination) }
+            if try FileSystem.kind(of: destination) != nil {
+                try FileSystem.removeTree(destination)
+            }
             try FileSystem.move(partial, to: destination)
             if let above = FileSystem.parent(of: destination) { try FileModes.synchronize(above) }
         } catch {

@@ -88,7 +88,8 @@ struct DevelopmentSetup {
         }
         lines += [
             "  server key  \(keyID)", "              private half in \(keyPath)", "",
-            "A first record:", "", "  \(firstRequest(apiToken: apiToken, token: users[0].token))", "",
+            "A first record:", "", "  \(firstRequest(apiToken: apiToken, token: users[0].token))",
+            "",
         ]
         return lines.joined(separator: "\n")
     }

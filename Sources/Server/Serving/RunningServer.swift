@@ -26,10 +26,10 @@ package final class RunningServer: Sendable {
         let metrics = Metrics(version: Version.text, startedAt: folder.clock.now())
         let readiness = Readiness { stores.diskTrouble }
         let recorder = RequestRecorder(metrics: metrics, log: log)
-        let responder = ServerResponder(
+        let responder = try ServerResponder(
             readiness: readiness, metrics: metrics,
             metricsAccess: MetricsAccess(token: configuration.metrics.bearerToken.revealed),
-            protocolResponder: NothingHere(observer: recorder))
+            protocolResponder: Self.webServices(on: folder, observer: recorder, log: log))
         var wire = configuration.wire
         let clock = folder.clock
         wire.wallSeconds = { clock.now() / 1_000 }
@@ -107,13 +107,5 @@ package final class RunningServer: Sendable {
         metrics.counter("lenticular_log_lines_dropped_total", "Log lines never written.") {
             Double(log.droppedCount)
         }
-    }
-}
-
-struct NothingHere: Responder {
-    let observer: any RequestObserver
-    func respond(to request: HTTPRequest, reply: HTTPReply) {
-        observer.observe(RequestObservation(requestID: request.id, status: 404, loop: request.loop))
-        reply.send(HTTPResponse(status: 404))
     }
 }

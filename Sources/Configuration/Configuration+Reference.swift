@@ -1,0 +1,65 @@
+import JSON
+
+/// The reference.
+extension Configuration {
+    /// A complete JSON5 file: every setting with its default and a comment that explains it.
+    package static var reference: String {
+        var text = """
+            // Every setting of Lenticular with its default. A file needs only those that differ.
+            // Environment variables come after the file, options of the command line after both.
+
+            {
+
+            """
+        for section in Setting.sections {
+            var indentation = "    "
+            if !section.name.isEmpty {
+                text += "\n" + comment(section.documentation, indentation)
+                text += "\(indentation)\(section.name): {\n"
+                indentation += "    "
+            }
+            for (index, setting) in section.settings.enumerated() {
+                if index > 0 { text += "\n" }
+                text += comment(setting.documentation, indentation)
+                text += comment("Expects \(setting.allowed).", indentation)
+                text += comment("Environment: \(setting.environmentName)", indentation)
+                text += "\(indentation)\(setting.key): \(setting.written(of: Configuration())),\n"
+            }
+            if !section.name.isEmpty { text += "    },\n" }
+        }
+        return text + "}\n"
+    }
+
+    /// A paragraph as comment lines of at most 100 columns.
+    private static func comment(_ paragraph: String, _ indentation: String) -> String {
+        var text = ""
+        var line = indentation + "//"
+        for word in paragraph.split(separator: " ") {
+            if line.count + 1 + word.count > 100 {
+                text += line + "\n"
+                line = indentation + "//"
+            }
+            line += " " + word
+        }
+        return text + line + "\n"
+    }
+}
+
+extension Setting {
+    /// Its value in a configuration, as JSON5; a secret as dots.
+    package func written(of configuration: Configuration) -> String {
+        var writer = JSONWriter()
+        switch access {
+        case .number(_, let get): writer.integer(Int64(get(configuration)))
+        case .text(_, let get): writer.string(get(configuration))
+        case .texts(_, let get):
+            writer.byte(UInt8(ascii: "["))
+            for (index, text) in get(configuration).enumerated() {
+                if index > 0 { writer.raw(", ") }
+                writer.string(text)
+            }
+            writer.byte(UInt8(ascii: "]"))
+        }
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}

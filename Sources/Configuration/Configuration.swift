@@ -1,0 +1,52 @@
+/// Every setting of the server, with its default where nothing else was said.
+///
+/// What may be said about each, and what it means, is declared once, beside its section: see
+/// `Setting.sections`.
+package struct Configuration: Sendable, Equatable {
+    package var data = "./data"
+    /// Each legal by `ListenText`, none twice.
+    package var listen = ["127.0.0.1:8080"]
+    /// Empty for the first listen address.
+    package var publicBaseURL = ""
+    package var http = HTTPSettings()
+    package var tls = TLSSettings()
+    package var limits = LimitSettings()
+    package var tokens = TokenSettings()
+    package var retention = RetentionSettings()
+    package var storage = StorageSettings()
+    package var log = LogSettings()
+    package var metrics = MetricsSettings()
+
+    /// The defaults.
+    package init() {}
+}
+
+extension Configuration {
+    /// The settings outside of any section.
+    static let settings = [
+        Setting.text(
+            "data", \.data, allowed: "the path of a folder", check: SettingText.isPath,
+            """
+            Folder that holds everything the server stores. It is made with mode 0700 where it is \
+            missing.
+            """),
+        Setting.texts(
+            "listen", \.listen,
+            allowed: "one or more of HOST:PORT, [IPV6]:PORT or unix:PATH, none twice",
+            check: {
+                !$0.isEmpty && Set($0).count == $0.count && $0.allSatisfy(ListenText.isLegal)
+            },
+            """
+            Addresses to accept connections on. Port 0 lets the system choose one. Without TLS keep \
+            to loopback or put a proxy in front.
+            """),
+        Setting.text(
+            "publicBaseURL", \.publicBaseURL,
+            allowed: "empty, or http:// or https:// with a host and perhaps a port, nothing after",
+            check: { $0.isEmpty || SettingText.isOrigin($0) },
+            """
+            Start of the links that the server hands out, as clients reach it. Empty: the first \
+            listen address.
+            """),
+    ]
+}

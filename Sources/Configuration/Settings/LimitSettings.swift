@@ -1,0 +1,71 @@
+/// What one request may ask and one store may hold.
+package struct LimitSettings: Sendable, Equatable {
+    package var operationsPerRequestMax = 200
+    package var recordsPerResponseMax = 200
+    package var recordBytesMax = 1_048_576
+    package var pageBytesMax = 8_388_608
+    package var feedRowsPerPageMax = 20_000
+    package var zonesPerUserMax = 1_000
+    package var fieldsPerTypeMax = 256
+    package var recordTypesMax = 1_000
+    package var deleteSelfSourcesMax = 750
+    package var cascadeRecordsMax = 10_000
+    /// 0 for none.
+    package var userQuotaBytes = 0
+    /// 0 for none.
+    package var publicQuotaBytes = 0
+}
+
+extension LimitSettings {
+    /// The largest number of bytes that every JSON reader keeps exact.
+    private static let quotaMax = 1 << 53 - 1
+
+    static let section = Setting.Section(
+        name: "limits",
+        documentation: "What one request may ask and one store may hold.",
+        settings: requests + [
+            .number(
+                "limits.zonesPerUserMax", \.limits.zonesPerUserMax, 1...1_000_000, "zones",
+                "Zones of one user's private database."),
+            .number(
+                "limits.fieldsPerTypeMax", \.limits.fieldsPerTypeMax, 1...10_000, "fields",
+                "Fields of one record type."),
+            .number(
+                "limits.recordTypesMax", \.limits.recordTypesMax, 1...100_000, "record types",
+                "Record types of one container's environment."),
+            .number(
+                "limits.deleteSelfSourcesMax", \.limits.deleteSelfSourcesMax, 1...1_000_000,
+                "records",
+                "Records that refer to one record with DELETE_SELF."),
+            .number(
+                "limits.cascadeRecordsMax", \.limits.cascadeRecordsMax, 1...1_000_000, "records",
+                "Records that one deletion takes with it."),
+            .number(
+                "limits.userQuotaBytes", \.limits.userQuotaBytes, 0...quotaMax, "bytes",
+                zero: "no quota",
+                "Stored by one user in his private database."),
+            .number(
+                "limits.publicQuotaBytes", \.limits.publicQuotaBytes, 0...quotaMax, "bytes",
+                zero: "no quota",
+                "Stored in the public database of one container's environment."),
+        ])
+
+    private static let requests: [Setting] = [
+        .number(
+            "limits.operationsPerRequestMax", \.limits.operationsPerRequestMax, 1...10_000,
+            "operations",
+            "Operations of one request. Over it: 400."),
+        .number(
+            "limits.recordsPerResponseMax", \.limits.recordsPerResponseMax, 1...100_000, "records",
+            "Records in one answer. A request that asks for more gets so many, and the rest later."),
+        .number(
+            "limits.recordBytesMax", \.limits.recordBytesMax, 1_024...67_108_864, "bytes",
+            "Fields of one record, assets excluded. Over it: 400."),
+        .number(
+            "limits.pageBytesMax", \.limits.pageBytesMax, 65_536...268_435_456, "bytes",
+            "Records in one answer; it ends there, and the rest comes with the next."),
+        .number(
+            "limits.feedRowsPerPageMax", \.limits.feedRowsPerPageMax, 100...10_000_000, "changes",
+            "Changes looked at for one answer, so that a search with few hits ends too."),
+    ]
+}

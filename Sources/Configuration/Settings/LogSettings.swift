@@ -1,0 +1,20 @@
+/// What is logged, and how.
+package struct LogSettings: Sendable, Equatable {
+    package enum Format: String, Sendable, CaseIterable { case json, text }
+
+    package enum Level: String, Sendable, CaseIterable { case info, warning, error }
+
+    package var format = Format.json
+    package var level = Level.info
+}
+
+extension LogSettings {
+    static let section = Setting.Section(
+        name: "log", documentation: "The log, on standard output.",
+        settings: [
+            .choice(
+                "log.format", \.log.format,
+                "One line of JSON per event for programs, or plain text for people."),
+            .choice("log.level", \.log.level, "Events less grave than this are not logged."),
+        ])
+}

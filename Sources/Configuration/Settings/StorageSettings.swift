@@ -1,0 +1,45 @@
+/// How the SQLite databases are run.
+package struct StorageSettings: Sendable, Equatable {
+    /// 0 for one per core.
+    package var readers = 0
+    package var writerCacheKiB = 32_768
+    package var readerCacheKiB = 4_096
+    package var checkpointPages = 4_000
+    package var walBytesMax = 268_435_456
+    package var reserveBytes = 33_554_432
+    package var groupOperationsMax = 20_000
+}
+
+extension StorageSettings {
+    static let section = Setting.Section(
+        name: "storage",
+        documentation: "The databases; each container's environment has one of its own.",
+        settings: [
+            .number(
+                "storage.readers", \.storage.readers, 0...256, "connections",
+                zero: "one per core", "Reading connections to a database."),
+            .number(
+                "storage.writerCacheKiB", \.storage.writerCacheKiB, 1_024...16_777_216, "KiB",
+                "Memory for pages of the connection that writes to a database."),
+            .number(
+                "storage.readerCacheKiB", \.storage.readerCacheKiB, 256...16_777_216, "KiB",
+                "Memory for pages of each reading connection."),
+            .number(
+                "storage.checkpointPages", \.storage.checkpointPages, 100...1_000_000, "pages",
+                "Pages of the write-ahead log from which they are moved into the database."),
+            .number(
+                "storage.walBytesMax", \.storage.walBytesMax, 4_194_304...68_719_476_736, "bytes",
+                "Size of the write-ahead log from which writers wait until it has been emptied."),
+            .number(
+                "storage.reserveBytes", \.storage.reserveBytes, 0...68_719_476_736, "bytes",
+                zero: "no reserve",
+                """
+                A file kept in the data folder and given up when the disk is full, so that \
+                deletions and shutting down still work.
+                """),
+            .number(
+                "storage.groupOperationsMax", \.storage.groupOperationsMax, 1...1_000_000,
+                "operations",
+                "Operations that are committed together at most."),
+        ])
+}

@@ -1,0 +1,27 @@
+import Accounts
+import CloudModel
+import Network
+import Storage
+import WebServices
+
+extension RunningServer {
+    /// The part that answers the protocol, on a data folder's catalog and stores.
+    static func webServices(
+        on folder: DataFolder, observer: any RequestObserver, log: Log
+    ) throws -> WebServices {
+        let configuration = folder.configuration
+        let (stores, catalog) = (folder.stores, folder.catalog)
+        let authenticator = try Authenticator(
+            catalog: catalog, settings: configuration.accountsSettings, random: folder.random,
+            publicBaseURL: configuration.baseURL
+        ) { error in
+            log.error("the catalog failed", [("failure", .text("\(error)"))])
+        }
+        return WebServices(
+            WebServices.Dependencies(
+                limits: configuration.serviceLimits, clock: folder.clock, random: folder.random,
+                authenticator: authenticator, accounts: catalog,
+                store: { try stores.store(of: $0, in: $1) }, observer: observer,
+                workerCount: configuration.loopCount))
+    }
+}

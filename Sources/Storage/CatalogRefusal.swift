@@ -1,0 +1,27 @@
+/// Why the catalog does not do what was asked; nothing was changed.
+package enum CatalogRefusal: Error, Sendable, Equatable {
+    case containerExists
+    case containerUnknown
+    case nameTaken
+    case apiTokenUnknown
+    case serverKeyUnknown
+    case accountUnknown
+    case webTokenUnknown
+    /// The address is verified as another account's.
+    case addressTaken
+}
+
+extension CatalogRefusal: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .containerExists: "a container of that name exists"
+        case .containerUnknown: "no such container"
+        case .nameTaken: "the name is taken"
+        case .apiTokenUnknown: "no such API token"
+        case .serverKeyUnknown: "no such server key"
+        case .accountUnknown: "no such user"
+        case .webTokenUnknown: "no such web token"
+        case .addressTaken: "the address belongs to another user"
+        }
+    }
+}

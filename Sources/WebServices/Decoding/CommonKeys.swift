@@ -1,0 +1,44 @@
+import CloudModel
+import JSON
+
+// Keys that several endpoints share (web-services.md §3).
+extension RequestObject {
+    /// `zoneID`, or the default zone.
+    func zoneID(for caller: Caller) throws(Fault) -> ZoneID {
+        guard let object = try object("zoneID") else { return .defaultZone }
+        return try object.asZoneID(for: caller)
+    }
+
+    /// The object itself as a zone ID, bare or wrapped in `zoneID`.
+    func asZoneID(for caller: Caller) throws(Fault) -> ZoneID {
+        if let wrapped = try object("zoneID") { return try wrapped.asZoneID(for: caller) }
+        let name = try string("zoneName") ?? ZoneName.defaultZone.text
+        let (spelt, alias) = (try string("ownerRecordName"), try string("ownerName"))
+        let owner = spelt ?? alias
+        // A name that no zone can have names no zone.
+        guard let name = ZoneName(name) else { throw .zoneNotFound }
+        guard let owner, owner != "_defaultOwner", owner != "__defaultOwner__" else {
+            return ZoneID(name: name)
+        }
+        guard let owner = UserRecordName(owner) else { throw .zoneNotFound }
+        return ZoneID(name: name, owner: owner == caller.userRecordName ? nil : owner)
+    }
+
+    /// `desiredKeys` and `numbersAsStrings`, over what an outer level asks for.
+    func rendering(over outer: RecordRendering = .whole) throws(Fault) -> RecordRendering {
+        let keys = try strings("desiredKeys")
+        let (spelt, alias) = (try bool("numbersAsStrings"), try bool("numberAsStrings"))
+        return RecordRendering(
+            desiredKeys: keys.map { Set($0) } ?? outer.desiredKeys,
+            numbersAsStrings: spelt ?? alias ?? outer.numbersAsStrings)
+    }
+
+    /// `resultsLimit`: over the limit it is capped silently, below 1 it is refused (rulings.md 13).
+    func resultsLimit(_ limits: ServiceLimits) throws(Fault) -> Int? {
+        guard let wanted = try integer("resultsLimit") else { return nil }
+        guard wanted > 0 else {
+            throw .badRequest("resultsLimit: expected a number above 0")
+        }
+        return Int(min(wanted, Int64(limits.recordsPerResponseMax)))
+    }
+}

@@ -1,0 +1,145 @@
+import CloudModel
+import Cryptography
+import JSON
+
+/// Writes one value of a field in the form in which it is stored, or says what is wrong with it.
+struct FieldValueWriter {
+    private let caller: Caller
+    private let field: FieldName
+    private(set) var references: [FieldReference] = []
+
+    init(caller: Caller, field: FieldName) {
+        self.caller = caller
+        self.field = field
+    }
+
+    mutating func append(
+        _ value: JSONValue, as element: FieldType.Element, to writer: inout JSONWriter
+    ) throws {
+        switch element {
+        case .string:
+            guard value.kind == .string else { throw mismatch("a string for STRING") }
+            value.withStringBytes { writer.string(utf8: $0) }
+        case .int64:
+            guard let number = Self.integer(value) else {
+                throw mismatch("a whole number of 64 bits for INT64")
+            }
+            writer.integer(number)
+        case .double:
+            guard let number = Self.double(value) else { throw mismatch("a number for DOUBLE") }
+            writer.double(number)
+        case .timestamp:
+            guard let number = Self.integer(value) else {
+                throw mismatch("whole milliseconds since 1970 for TIMESTAMP")
+            }
+            writer.integer(number)
+        case .bytes:
+            guard let text = value.string, Base64.decode(text) != nil else {
+                throw mismatch("a string of padded base64 for BYTES")
+            }
+            writer.string(text)
+        case .reference: try append(reference: value, to: &writer)
+        case .location: try append(location: value, to: &writer)
+        case .asset: try refuse(asset: value)
+        case .unknown: throw mismatch("an empty list for UNKNOWN_LIST")
+        }
+    }
+
+    func mismatch(_ expected: String) -> Fault {
+        .badRequest("Invalid value for field '\(field.text)': expected \(expected)")
+    }
+
+    private static func integer(_ value: JSONValue) -> Int64? {
+        value.int64 ?? value.string.flatMap { Int64($0) }
+    }
+
+    private static func double(_ value: JSONValue) -> Double? {
+        if value.kind == .number { return value.double }
+        guard let text = value.string, let number = Double(text), number.isFinite else {
+            return nil
+        }
+        // Swift also reads hexadecimal and names of numbers, which JSON has not.
+        let isDecimal = text.utf8.allSatisfy {
+            ($0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9"))
+                || "+-.eE".utf8.contains($0)
+        }
+        return isDecimal ? number : nil
+    }
+
+    private mutating func append(reference value: JSONValue, to writer: inout JSONWriter) throws {
+        guard value.kind == .object, let text = value["recordName"]?.string,
+            let name = RecordName(text)
+        else { throw mismatch("an object with recordName and action for REFERENCE") }
+        let object = try requestLevel { () throws(Fault) in
+            try RequestObject(value, key: "value")
+        }
+        let (action, zone) = try requestLevel { () throws(Fault) in
+            (
+                try object.word("action", FieldReference.Action.self) ?? .none,
+                try object.object("zoneID")
+            )
+        }
+        writer.raw("{\"recordName\":")
+        writer.string(name.text)
+        let zoneID = try zone?.asZoneID(for: caller)
+        if let zoneID {
+            guard zoneID.owner == nil else {
+                throw mismatch("a reference within the database, not to another owner's zone")
+            }
+            writer.raw(",\"zoneID\":{\"zoneName\":")
+            writer.string(zoneID.name.text)
+            writer.raw("}")
+        }
+        writer.raw(",\"action\":\"")
+        writer.bytes.append(contentsOf: action.rawValue.utf8)
+        writer.raw("\"}")
+        references.append(FieldReference(name: name, zone: zoneID, action: action))
+    }
+
+    private func append(location value: JSONValue, to writer: inout JSONWriter) throws {
+        guard value.kind == .object, let latitude = value["latitude"]?.double,
+            let longitude = value["longitude"]?.double, (-90...90).contains(latitude),
+            (-180...180).contains(longitude)
+        else {
+            throw mismatch(
+                "an object with latitude (-90 to 90) and longitude (-180 to 180) for LOCATION")
+        }
+        writer.raw("{\"latitude\":")
+        writer.double(latitude)
+        writer.raw(",\"longitude\":")
+        writer.double(longitude)
+        for key: StaticString in [
+            "altitude", "horizontalAccuracy", "verticalAccuracy", "course", "speed",
+        ] {
+            guard let member = value[key], !member.isNull else { continue }
+            guard let number = member.double else { throw mismatch("a number for \(key)") }
+            writer.raw(",\"")
+            writer.raw(key)
+            writer.raw("\":")
+            writer.double(number)
+        }
+        if let member = value["timestamp"], !member.isNull {
+            guard let moment = member.int64 else {
+                throw mismatch("whole milliseconds since 1970 for the location's timestamp")
+            }
+            writer.raw(",\"timestamp\":")
+            writer.integer(moment)
+        }
+        writer.raw("}")
+    }
+
+    private func refuse(asset value: JSONValue) throws {
+        guard value.kind == .object else {
+            throw FieldDecoder.RequestFault(
+                fault: .badRequest("could not decode asset object: field '\(field.text)'"))
+        }
+        throw Fault.badRequest(
+            "field '\(field.text)': the asset's receipt is unknown or has expired; upload it again")
+    }
+
+    private func requestLevel<Value>(_ read: () throws(Fault) -> Value) throws -> Value {
+        do throws(Fault) { return try read() } catch {
+            throw FieldDecoder.RequestFault(fault: error)
+        }
+    }
+}

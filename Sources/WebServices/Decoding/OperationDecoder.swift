@@ -1,0 +1,96 @@
+import CloudModel
+import JSON
+
+/// Reads the operations of `records/modify` (web-services.md §4.2).
+struct OperationDecoder {
+    let caller: Caller
+    let limits: ServiceLimits
+    /// What the request asks of all its answers.
+    let rendering: RecordRendering
+    /// Makes the name of a record that has none.
+    let makeName: () -> RecordName
+
+    /// - Throws: `Fault` BAD_REQUEST for what makes the whole request unreadable; what is wrong with
+    ///   one record comes back as its item.
+    func decode(_ elements: JSONElements) throws(Fault) -> [DecodedOperation] {
+        var decoded: [DecodedOperation] = []
+        for element in elements {
+            guard decoded.count <= limits.operationsPerRequestMax else { break }
+            decoded.append(try decode(try RequestObject(element, key: "operations")))
+        }
+        return decoded
+    }
+
+    private func decode(_ operation: RequestObject) throws(Fault) -> DecodedOperation {
+        guard let kind = try operation.word("operationType", RecordOperation.Kind.self) else {
+            throw RequestObject.missing("operationType")
+        }
+        guard let record = try operation.object("record") else {
+            throw RequestObject.missing("record")
+        }
+        let given = try record.string("recordName")
+        if given == nil, kind != .create { throw RequestObject.missing("recordName") }
+        let tag = try record.string("recordChangeTag")
+        if tag == nil, kind == .update || kind == .replace {
+            throw RequestObject.missing("recordChangeTag")
+        }
+        let type = try record.string("recordType")
+        if type == nil, kind == .create { throw RequestObject.missing("recordType") }
+        // Some clients put desiredKeys into the record.
+        let rendering = try operation.rendering(over: try record.rendering(over: rendering))
+        let fields = try record.object("fields")
+        let name = given ?? makeName().text
+        do {
+            return .operation(
+                RecordOperation(
+                    kind: kind, name: try recordName(name, kind), type: try recordType(type, kind),
+                    changeTag: tag,
+                    fields: kind.deletes
+                        ? EncodedFields() : try FieldDecoder.decode(fields, caller: caller),
+                    parent: try parent(record), rendering: rendering))
+        } catch let fault as Fault {
+            return .fault(name: name, fault)
+        } catch let found as FieldDecoder.RequestFault {
+            throw found.fault
+        } catch {
+            throw .badRequest("record: unreadable")
+        }
+    }
+
+    private func recordName(
+        _ text: String, _ kind: RecordOperation.Kind
+    ) throws(Fault) -> RecordName {
+        guard let name = RecordName(text) else {
+            throw .badRequest(
+                "recordName: expected 1 to \(RecordName.bytesMax) printable ASCII characters")
+        }
+        guard !name.isReserved else {
+            throw .badRequest("recordName: names that start with _ are made by the server only")
+        }
+        return name
+    }
+
+    private func recordType(
+        _ text: String?, _ kind: RecordOperation.Kind
+    ) throws(Fault) -> RecordTypeName? {
+        guard let text, !kind.deletes else { return nil }
+        guard let type = RecordTypeName(text) else {
+            throw Fault(
+                .notFound,
+                "recordType '\(text)': expected a letter, then letters, digits and _, at most 255")
+        }
+        guard type != .share else {
+            throw .badRequest("recordType 'cloudkit.share': this server does not share records yet")
+        }
+        return type
+    }
+
+    private func parent(_ record: RequestObject) throws(Fault) -> RecordOperation.Parent {
+        guard let value = record.value["parent"] else { return .absent }
+        guard !value.isNull else { return .cleared }
+        guard let name = value["recordName"]?.string.flatMap({ RecordName($0) }) else {
+            throw RequestObject.mismatch(value, "parent", "an object with recordName")
+        }
+        return .set(name)
+    }
+}

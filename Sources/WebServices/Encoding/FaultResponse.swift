@@ -1,0 +1,53 @@
+import CloudDatabase
+import CloudModel
+import JSON
+
+/// How faults look on the wire (web-services.md §6): the one place where they become JSON.
+enum FaultResponse {
+    /// The body of an answer that is an error as a whole.
+    static func body(_ fault: Fault, requestID: String) -> [UInt8] {
+        var writer = JSONWriter(reserving: 200)
+        writer.raw("{\"uuid\":")
+        writer.string(requestID)
+        append(members: fault, to: &writer)
+        writer.raw("}")
+        return writer.bytes
+    }
+
+    /// An item error of a record.
+    static func append(record name: String, _ fault: Fault, to writer: inout JSONWriter) {
+        writer.raw("{\"recordName\":")
+        writer.string(name)
+        append(members: fault, to: &writer)
+        if let record = fault.serverRecord {
+            writer.raw(",\"serverRecord\":")
+            writer.raw(record)
+        }
+        writer.raw("}")
+    }
+
+    /// An item error of a zone, with its ID as the request had it.
+    static func append(zone: JSONValue?, _ fault: Fault, to writer: inout JSONWriter) {
+        writer.raw("{\"zoneID\":")
+        if let zone { zone.withRawBytes { writer.raw($0) } } else { writer.raw("{}") }
+        append(members: fault, to: &writer)
+        writer.raw("}")
+    }
+
+    private static func append(members fault: Fault, to writer: inout JSONWriter) {
+        writer.raw(",\"reason\":")
+        writer.string(fault.reason)
+        writer.raw(",\"serverErrorCode\":\"")
+        writer.bytes.append(contentsOf: fault.code.rawValue.utf8)
+        writer.raw("\"")
+        if let seconds = fault.retryAfterSeconds {
+            writer.raw(",\"retryAfter\":")
+            writer.integer(Int64(seconds))
+        }
+        if let url = fault.redirectURL {
+            writer.raw(",\"redirectURL\":")
+            writer.string(url)
+        }
+        if fault.isChangeTokenExpired { writer.raw(",\"changeTokenExpired\":true") }
+    }
+}

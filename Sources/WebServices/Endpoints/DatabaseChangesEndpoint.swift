@@ -1,0 +1,48 @@
+import CloudDatabase
+import CloudModel
+import JSON
+
+/// `changes/database` (web-services.md §4.5): the zones that changed.
+enum DatabaseChangesEndpoint {
+    static func answer(_ context: RequestContext) throws -> [UInt8] {
+        let body = try context.body()
+        return try DatabaseFeedAnswer.make(
+            context, after: try body.string("syncToken"),
+            limit: try body.resultsLimit(context.limits),
+            form: .changes, tokenKey: "syncToken")
+    }
+}
+
+/// `zones/changes` (web-services.md §4.10): its deprecated form, which speaks of `metaSyncToken`.
+enum ZonesChangesEndpoint {
+    static func answer(_ context: RequestContext) throws -> [UInt8] {
+        let body = try context.body()
+        return try DatabaseFeedAnswer.make(
+            context, after: try body.string("metaSyncToken"),
+            limit: try body.resultsLimit(context.limits), form: .zones, tokenKey: "metaSyncToken")
+    }
+}
+
+private enum DatabaseFeedAnswer {
+    static func make(
+        _ context: RequestContext, after token: String?, limit: Int?,
+        form: FetchDatabaseChanges.Form, tokenKey: StaticString
+    ) throws -> [UInt8] {
+        let database = try context.database()
+        return try context.store.storage.read(loop: context.loop) { snapshot in
+            let feed = try FetchDatabaseChanges(
+                database, key: context.store.tokenKey, snapshot: snapshot)
+            var writer = JSONWriter(reserving: 1_024)
+            writer.raw("{\"zones\":[")
+            let page = try feed.append(
+                after: token, limit: limit ?? context.limits.recordsPerResponseMax, form: form,
+                to: &writer)
+            writer.raw("],\"")
+            writer.raw(tokenKey)
+            writer.raw("\":\"")
+            writer.bytes.append(contentsOf: page.syncToken.utf8)
+            writer.raw(page.moreComing ? "\",\"moreComing\":true}" : "\",\"moreComing\":false}")
+            return writer.bytes
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import CloudDatabase
+import CloudModel
+import JSON
+
+/// `records/lookup` (web-services.md §4.3): each name in its place, duplicates too (rulings.md 20).
+enum LookupRecordsEndpoint {
+    static func answer(_ context: RequestContext) throws -> [UInt8] {
+        let body = try context.body()
+        let lookup = try LookupRecords(
+            in: try body.zoneID(for: context.caller), of: try context.database())
+        let items = try items(body, context.limits)
+        return try context.store.storage.read(loop: context.loop) { snapshot in
+            let zone = try lookup.open(snapshot)
+            var writer = JSONWriter(reserving: 64 + items.count * 600)
+            writer.raw("{\"records\":[")
+            for (index, item) in items.enumerated() {
+                if index > 0 { writer.raw(",") }
+                if try !lookup.append(item, of: zone, from: snapshot, to: &writer) {
+                    FaultResponse.append(record: item.name, .recordNotFound, to: &writer)
+                }
+                if context.loop != nil, writer.bytes.count > RequestContext.loopBytesMax {
+                    throw BelongsToWorker()
+                }
+            }
+            writer.raw("]}")
+            return writer.bytes
+        }
+    }
+
+    private static func items(
+        _ body: RequestObject, _ limits: ServiceLimits
+    ) throws(Fault) -> [LookupRecords.Item] {
+        guard let elements = try body.array("records") else {
+            throw RequestObject.missing("records")
+        }
+        let rendering = try body.rendering()
+        var items: [LookupRecords.Item] = []
+        for element in elements {
+            guard items.count < limits.operationsPerRequestMax else {
+                throw .badRequest(
+                    "records: more than \(limits.operationsPerRequestMax) given "
+                        + "(limits.operationsPerRequestMax)")
+            }
+            let object = try RequestObject(element, key: "records")
+            guard let name = try object.string("recordName") else {
+                throw RequestObject.missing("recordName")
+            }
+            items.append(
+                LookupRecords.Item(name: name, rendering: try object.rendering(over: rendering)))
+        }
+        return items
+    }
+}

@@ -1,0 +1,59 @@
+import CloudDatabase
+import CloudModel
+import Dispatch
+import JSON
+
+/// `records/modify` (web-services.md §4.2).
+enum ModifyRecordsEndpoint {
+    static func run(
+        _ context: RequestContext,
+        completion: @escaping @Sendable (Result<[UInt8], any Error>) -> Void
+    ) throws {
+        let database = try context.database()
+        let body = try context.body()
+        guard let elements = try body.array("operations") else {
+            throw RequestObject.missing("operations")
+        }
+        let zone = try body.zoneID(for: context.caller)
+        let rendering = try body.rendering()
+        let decoder = OperationDecoder(
+            caller: context.caller, limits: context.limits, rendering: rendering,
+            makeName: { RecordNames.random(context.random) })
+        let operations = try decoder.decode(elements)
+        let renderings = operations.map {
+            if case .operation(let operation) = $0 { operation.rendering } else { rendering }
+        }
+        try ModifyRecords(
+            operations, in: zone, of: database, atomic: try body.bool("atomic"),
+            device: context.device
+        ).run { result in
+            completion(
+                Result { try encode(result.get(), renderings) })
+        }
+    }
+
+    private static func encode(
+        _ outcomes: [RecordOutcome], _ renderings: [RecordRendering]
+    ) throws -> [UInt8] {
+        let size = outcomes.reduce(32) { sum, outcome in
+            if case .saved(let body) = outcome { sum + body.count + 1 } else { sum + 160 }
+        }
+        var writer = JSONWriter(reserving: size)
+        writer.raw("{\"records\":[")
+        for (index, outcome) in outcomes.enumerated() {
+            if index > 0 { writer.raw(",") }
+            switch outcome {
+            case .saved(let body):
+                try body.withUnsafeBytes { try renderings[index].append($0, to: &writer) }
+            case .deleted(let name):
+                writer.raw("{\"recordName\":")
+                writer.string(name.text)
+                writer.raw(",\"deleted\":true}")
+            case .failed(let name, let fault):
+                FaultResponse.append(record: name, fault, to: &writer)
+            }
+        }
+        writer.raw("]}")
+        return writer.bytes
+    }
+}

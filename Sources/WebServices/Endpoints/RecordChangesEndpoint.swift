@@ -1,0 +1,30 @@
+import CloudDatabase
+import CloudModel
+import JSON
+
+/// `records/changes` (web-services.md §4.4): the deprecated form of `changes/zone` for one zone.
+enum RecordChangesEndpoint {
+    static func answer(_ context: RequestContext) throws -> [UInt8] {
+        let database = try context.database()
+        let body = try context.body()
+        let keys = try ZoneChangesKeys(body, context.limits)
+        let request = keys.request(for: try body.zoneID(for: context.caller))
+        if context.loop != nil, request.resultsLimit > RequestContext.loopRecordsMax {
+            throw BelongsToWorker()
+        }
+        return try context.store.storage.read(loop: context.loop) { snapshot in
+            let feed = try FetchZoneChanges(
+                database, key: context.store.tokenKey, snapshot: snapshot)
+            var writer = JSONWriter(reserving: 16_384)
+            var budget = context.budget
+            writer.raw("{\"records\":[")
+            let page = try feed.append(request, to: &writer, budget: &budget)
+            if context.loop != nil, budget.isExhausted { throw BelongsToWorker() }
+            writer.raw("],\"syncToken\":\"")
+            writer.bytes.append(contentsOf: page.syncToken.utf8)
+            writer.raw(page.moreComing ? "\",\"moreComing\":true" : "\",\"moreComing\":false")
+            writer.raw(request.newestFirst ? ",\"reverse\":true}" : ",\"reverse\":false}")
+            return writer.bytes
+        }
+    }
+}

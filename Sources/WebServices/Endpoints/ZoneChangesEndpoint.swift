@@ -1,0 +1,86 @@
+import CloudDatabase
+import CloudModel
+import JSON
+
+/// `changes/zone` (web-services.md §4.6): one page of each of the zones asked for.
+enum ZoneChangesEndpoint {
+    static func answer(_ context: RequestContext) throws -> [UInt8] {
+        let database = try context.database()
+        let body = try context.body()
+        guard let elements = try body.array("zones") else { throw RequestObject.missing("zones") }
+        let asked = Array(elements)
+        guard asked.count <= context.limits.operationsPerRequestMax else {
+            throw Fault.badRequest(
+                "zones: \(asked.count) given; the limit is "
+                    + "\(context.limits.operationsPerRequestMax) (limits.operationsPerRequestMax)")
+        }
+        let defaults = try ZoneChangesKeys(body, context.limits)
+        return try context.store.storage.read(loop: context.loop) { snapshot in
+            let feed = try FetchZoneChanges(
+                database, key: context.store.tokenKey, snapshot: snapshot)
+            var writer = JSONWriter(reserving: 16_384)
+            var budget = context.budget
+            writer.raw("{\"zones\":[")
+            for (index, element) in asked.enumerated() {
+                if index > 0 { writer.raw(",") }
+                let object = try RequestObject(element, key: "zones")
+                let request = try ZoneChangesKeys(object, context.limits, over: defaults)
+                try append(object, request, feed, context, &writer, &budget)
+            }
+            writer.raw("]}")
+            return writer.bytes
+        }
+    }
+
+    private static func append(
+        _ object: RequestObject, _ keys: ZoneChangesKeys, _ feed: FetchZoneChanges,
+        _ context: RequestContext, _ writer: inout JSONWriter, _ budget: inout PageBudget
+    ) throws {
+        guard let zone = object["zoneID"] else { throw RequestObject.missing("zoneID") }
+        let start = writer.bytes.count
+        do {
+            let id = try RequestObject(zone, key: "zoneID").asZoneID(for: context.caller)
+            let request = keys.request(for: id)
+            if context.loop != nil, request.resultsLimit > RequestContext.loopRecordsMax {
+                throw BelongsToWorker()
+            }
+            writer.raw("{\"zoneID\":")
+            feed.appendZoneID(of: id, to: &writer)
+            writer.raw(",\"records\":[")
+            let page = try feed.append(request, to: &writer, budget: &budget)
+            if context.loop != nil, budget.isExhausted { throw BelongsToWorker() }
+            writer.raw("],\"syncToken\":\"")
+            writer.bytes.append(contentsOf: page.syncToken.utf8)
+            writer.raw(page.moreComing ? "\",\"moreComing\":true}" : "\",\"moreComing\":false}")
+        } catch let fault as Fault {
+            writer.bytes.removeLast(writer.bytes.count - start)
+            FaultResponse.append(zone: zone, fault, to: &writer)
+        }
+    }
+}
+
+/// The keys of `changes/zone` that may stand at the top or with a zone.
+struct ZoneChangesKeys {
+    private var syncToken: String?
+    private var resultsLimit: Int
+    private var recordTypes: Set<String>?
+    private var newestFirst: Bool
+    private var rendering: RecordRendering
+
+    init(
+        _ object: RequestObject, _ limits: ServiceLimits, over outer: ZoneChangesKeys? = nil
+    ) throws(Fault) {
+        syncToken = try object.string("syncToken") ?? outer?.syncToken
+        resultsLimit =
+            try object.resultsLimit(limits) ?? outer?.resultsLimit ?? limits.recordsPerResponseMax
+        recordTypes = try object.strings("desiredRecordTypes").map { Set($0) } ?? outer?.recordTypes
+        newestFirst = try object.bool("reverse") ?? outer?.newestFirst ?? false
+        rendering = try object.rendering(over: outer?.rendering ?? .whole)
+    }
+
+    func request(for zone: ZoneID) -> ZoneChangesRequest {
+        ZoneChangesRequest(
+            zone: zone, syncToken: syncToken, resultsLimit: resultsLimit, recordTypes: recordTypes,
+            newestFirst: newestFirst, rendering: rendering)
+    }
+}

@@ -1,0 +1,123 @@
+import CloudDatabase
+import CloudModel
+import JSON
+
+/// `zones/list` (web-services.md §4.7).
+enum ListZonesEndpoint {
+    static func answer(_ context: RequestContext) throws -> [UInt8] {
+        let database = try context.database()
+        return try context.store.storage.read(loop: context.loop) { snapshot in
+            var writer = JSONWriter(reserving: 1_024)
+            writer.raw("{\"zones\":[")
+            try ListZones(database, key: context.store.tokenKey, snapshot: snapshot)
+                .appendAll(to: &writer)
+            writer.raw("]}")
+            return writer.bytes
+        }
+    }
+}
+
+/// `zones/lookup` (web-services.md §4.8).
+enum LookupZonesEndpoint {
+    static func answer(_ context: RequestContext) throws -> [UInt8] {
+        let database = try context.database()
+        let body = try context.body()
+        guard let elements = try body.array("zones") else { throw RequestObject.missing("zones") }
+        let asked = Array(elements)
+        guard asked.count <= context.limits.operationsPerRequestMax else {
+            throw Fault.badRequest(
+                "zones: \(asked.count) given; the limit is "
+                    + "\(context.limits.operationsPerRequestMax) (limits.operationsPerRequestMax)")
+        }
+        return try context.store.storage.read(loop: context.loop) { snapshot in
+            let zones = ListZones(database, key: context.store.tokenKey, snapshot: snapshot)
+            var writer = JSONWriter(reserving: 1_024)
+            writer.raw("{\"zones\":[")
+            for (index, element) in asked.enumerated() {
+                if index > 0 { writer.raw(",") }
+                let object = try RequestObject(element, key: "zones")
+                do {
+                    try zones.append(try object.asZoneID(for: context.caller), to: &writer)
+                } catch let fault as Fault {
+                    FaultResponse.append(zone: object["zoneID"] ?? element, fault, to: &writer)
+                }
+            }
+            writer.raw("]}")
+            return writer.bytes
+        }
+    }
+}
+
+/// `zones/modify` (web-services.md §4.9).
+enum ModifyZonesEndpoint {
+    static func run(
+        _ context: RequestContext,
+        completion: @escaping @Sendable (Result<[UInt8], any Error>) -> Void
+    ) throws {
+        let database = try context.database()
+        try database.refuse(unless: database.scope == .private)
+        guard let elements = try context.body().array("operations") else {
+            throw RequestObject.missing("operations")
+        }
+        var items: [Item] = []
+        for element in elements { items.append(try item(element, context)) }
+        let operations = items.compactMap {
+            if case .success(let made) = $0.decoded { made } else { nil }
+        }
+        let decoded = items
+        try ModifyZones(operations, in: database, key: context.store.tokenKey).run { result in
+            completion(result.map { encode(decoded, $0) })
+        }
+    }
+
+    private struct Item: Sendable {
+        let zoneID: JSONValue
+        let decoded: Result<ModifyZones.Operation, Fault>
+    }
+
+    private static func item(
+        _ element: JSONValue, _ context: RequestContext
+    ) throws(Fault) -> Item {
+        let object = try RequestObject(element, key: "operations")
+        guard let kind = try object.word("operationType", ModifyZones.Operation.Kind.self) else {
+            throw RequestObject.missing("operationType")
+        }
+        guard let zone = try object.object("zone") else { throw RequestObject.missing("zone") }
+        guard let id = zone["zoneID"] else { throw RequestObject.missing("zoneID") }
+        let name = try RequestObject(id, key: "zoneID").string("zoneName")
+        guard let name else { throw RequestObject.missing("zoneName") }
+        if kind == .create, ZoneName(name) == nil {
+            return Item(
+                zoneID: id,
+                decoded: .failure(
+                    .badRequest(
+                        "zoneName: expected 1 to 255 printable ASCII characters that do not start "
+                            + "with _")))
+        }
+        do throws(Fault) {
+            let zone = try RequestObject(id, key: "zoneID").asZoneID(for: context.caller)
+            return Item(
+                zoneID: id, decoded: .success(ModifyZones.Operation(kind: kind, zone: zone)))
+        } catch {
+            return Item(zoneID: id, decoded: .failure(error))
+        }
+    }
+
+    private static func encode(_ items: [Item], _ outcomes: [ModifyZones.Outcome]) -> [UInt8] {
+        var writer = JSONWriter(reserving: 1_024)
+        var outcomes = outcomes[...]
+        writer.raw("{\"zones\":[")
+        for (index, item) in items.enumerated() {
+            if index > 0 { writer.raw(",") }
+            let outcome = item.decoded.flatMap { _ in
+                outcomes.popFirst() ?? .failure(Fault(.internalError, "internal error"))
+            }
+            switch outcome {
+            case .success(let body): writer.raw(body)
+            case .failure(let fault): FaultResponse.append(zone: item.zoneID, fault, to: &writer)
+            }
+        }
+        writer.raw("]}")
+        return writer.bytes
+    }
+}

@@ -1,0 +1,106 @@
+import CloudModel
+import Dispatch
+import HTTP
+import Storage
+
+/// One request and its one answer, with what must be told of them when it goes out.
+final class Exchange: @unchecked Sendable {
+    // Unchecked: it is handed on with the request, from one thread to the next, never used by two.
+    let request: HTTPRequest
+    private let reply: HTTPReply
+    private let observer: any RequestObserver
+    private let start = DispatchTime.now().uptimeNanoseconds
+    var address: RequestAddress?
+    var operation: String?
+    var caller: Caller?
+    /// The Origin that the API token allows, to be echoed.
+    var allowedOrigin: String?
+    /// The web token to send back.
+    var webToken: String?
+
+    init(_ request: HTTPRequest, _ reply: HTTPReply, observer: any RequestObserver) {
+        self.request = request
+        self.reply = reply
+        self.observer = observer
+    }
+
+    func succeed(_ body: [UInt8]) {
+        send(HTTPResponse(status: 200, headers: headers, body: body), code: nil, failure: nil)
+    }
+
+    /// Answers with the fault that an error is, or stands for.
+    func fail(_ error: any Error) {
+        switch error {
+        case let fault as Fault: fail(fault, failure: nil)
+        case StorageFailure.full:
+            fail(.tryAgainLater("the server's disk is full"), failure: "disk full")
+        case StorageFailure.indeterminate:
+            fail(
+                .tryAgainLater(
+                    "it is not known whether the change was saved; look, then try again"),
+                failure: "commit indeterminate")
+        default: fail(Fault(.internalError, "internal error"), failure: "\(error)")
+        }
+    }
+
+    private func fail(_ fault: Fault, failure: String?) {
+        var fields = headers
+        if let seconds = fault.retryAfterSeconds { fields.append(("Retry-After", "\(seconds)")) }
+        send(
+            HTTPResponse(
+                status: fault.code.httpStatus, headers: fields,
+                body: FaultResponse.body(fault, requestID: request.id)),
+            code: fault.code, failure: failure)
+    }
+
+    /// Answers OPTIONS on every path: what may be sent is decided when it is sent (rulings.md 9).
+    func sendPreflight() {
+        var fields: [(name: String, value: String)] = [
+            ("Allow", "GET, POST, PUT, DELETE, OPTIONS"), ("X-Apple-Request-UUID", request.id),
+        ]
+        if let origin = request.headers["origin"] {
+            fields += [
+                ("Access-Control-Allow-Origin", origin),
+                ("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE, OPTIONS"),
+                (
+                    "Access-Control-Allow-Headers",
+                    request.headers["access-control-request-headers"] ?? "Content-Type"
+                ),
+                ("Access-Control-Max-Age", "600"), ("Vary", "Origin"),
+            ]
+        }
+        send(HTTPResponse(status: 200, headers: fields), code: nil, failure: nil)
+    }
+
+    private var headers: [(name: String, value: String)] {
+        var fields: [(name: String, value: String)] = [
+            ("Content-Type", "application/json; charset=UTF-8"),
+            ("X-Apple-Request-UUID", request.id),
+        ]
+        if let webToken { fields.append(("X-Apple-CloudKit-Web-Auth-Token", webToken)) }
+        if let allowedOrigin {
+            fields.append(("Access-Control-Allow-Origin", allowedOrigin))
+            fields.append(
+                (
+                    "Access-Control-Expose-Headers",
+                    "X-Apple-Request-UUID,X-Apple-CloudKit-Web-Auth-Token"
+                ))
+            fields.append(("Vary", "Origin"))
+        }
+        return fields
+    }
+
+    private func send(_ response: HTTPResponse, code: FaultCode?, failure: String?) {
+        let bytesOut = response.body.count
+        reply.send(response)
+        observer.observe(
+            RequestObservation(
+                requestID: request.id, operation: operation, container: address?.container.name,
+                environment: address?.environment, database: address?.database,
+                userRecordName: caller?.userRecordName, keyID: caller?.keyID,
+                status: response.status, code: code, bytesIn: request.body.count,
+                bytesOut: bytesOut,
+                durationNanoseconds: DispatchTime.now().uptimeNanoseconds &- start,
+                loop: request.loop, failure: failure))
+    }
+}

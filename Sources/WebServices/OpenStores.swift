@@ -1,0 +1,44 @@
+import CloudModel
+import Cryptography
+import Storage
+import Synchronization
+
+/// The stores that requests have reached, each with its prepared token key.
+final class OpenStores: Sendable {
+    /// One container environment's data and what signs its tokens.
+    struct OpenStore: Sendable {
+        let storage: any Storage
+        let tokenKey: HMACSHA256
+    }
+
+    private struct Key: Hashable {
+        let container: ContainerID
+        let environment: Environment
+    }
+
+    private let find: @Sendable (ContainerID, Environment) throws -> any Storage
+    private let known = Mutex<[Key: OpenStore]>([:])
+
+    init(find: @escaping @Sendable (ContainerID, Environment) throws -> any Storage) {
+        self.find = find
+    }
+
+    func store(_ container: ContainerID, _ environment: Environment) throws -> OpenStore {
+        let key = Key(container: container, environment: environment)
+        if let store = known.withLock({ $0[key] }) { return store }
+        let storage = try find(container, environment)
+        let store = OpenStore(
+            storage: storage, tokenKey: HMACSHA256(key: storage.identity.tokenKey))
+        known.withLock { $0[key] = store }
+        return store
+    }
+
+    /// Forgets a container's stores, whose files are about to go.
+    func forget(_ container: ContainerID) {
+        known.withLock { known in
+            for environment in Environment.allCases {
+                known[Key(container: container, environment: environment)] = nil
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Accounts
+import CloudDatabase
+import CloudModel
+import Cryptography
+import HTTP
+import JSON
+import Storage
+
+/// One identified request on its way through an endpoint.
+struct RequestContext: Sendable {
+    let request: HTTPRequest
+    let address: RequestAddress
+    let identified: Identified
+    let limits: ServiceLimits
+    let random: RandomSource
+    let accounts: any AccountCatalog
+    let store: OpenStores.OpenStore
+    /// The event loop whose thread this is; nil on a worker.
+    let loop: Int?
+
+    var caller: Caller { identified.caller }
+
+    /// The database of the path.
+    ///
+    /// - Throws: `Fault` BAD_REQUEST for a path that names none.
+    func database() throws(Fault) -> Database {
+        guard let scope = address.database else {
+            throw .badRequest("the path names no database: expected public, private or shared")
+        }
+        return Database(
+            scope: scope, environment: address.environment, caller: caller, limits: limits,
+            storage: store.storage)
+    }
+
+    /// The body as an object.
+    func body() throws(Fault) -> RequestObject { try RequestObject(body: request.body) }
+
+    /// What one answer's records may take: little on an event loop, which must not be held up.
+    var budget: PageBudget {
+        PageBudget(bytes: loop == nil ? limits.pageBytesMax : RequestContext.loopBytesMax)
+    }
+
+    /// A longer answer is made by a worker.
+    static let loopBytesMax = 524_288
+    /// A longer request is read by a worker.
+    static let loopBodyBytesMax = 65_536
+    /// More records are read by a worker.
+    static let loopRecordsMax = 400
+
+    /// The `deviceID` of what this request saves: its `clientId`, when it names one.
+    var device: String {
+        guard let text = QueryParameter.value("clientId", in: request.target),
+            (1...255).contains(text.utf8.count),
+            text.utf8.allSatisfy({ (0x20...0x7e).contains($0) })
+        else { return "iCloud" }
+        return text
+    }
+}
+
+/// Thrown on an event loop by an answer that turns out to be long: a worker makes it anew.
+struct BelongsToWorker: Error {}
+
+/// Reads single parameters of a query string.
+enum QueryParameter {
+    /// The first value under a name, with percent signs undone; nil when absent.
+    static func value(_ name: StaticString, in target: [UInt8]) -> String? {
+        guard let mark = target.firstIndex(of: UInt8(ascii: "?")) else { return nil }
+        let wanted = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+        for pair in target[(mark + 1)...].split(separator: UInt8(ascii: "&")) {
+            let key = pair.prefix { $0 != UInt8(ascii: "=") }
+            guard key.elementsEqual(wanted) else { continue }
+            return PercentEncoding.text(pair.dropFirst(key.count + 1))
+        }
+        return nil
+    }
+}

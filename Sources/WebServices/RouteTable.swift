@@ -1,0 +1,73 @@
+import CloudModel
+import JSON
+
+/// What an endpoint does with a request.
+enum EndpointWork: Sendable {
+    /// Reads: makes the whole body at once, on the loop when it is short.
+    case read(@Sendable (RequestContext) throws -> [UInt8])
+    /// Writes: hands in the body, or what went wrong, when the change is on disk.
+    case write(
+        @Sendable (
+            RequestContext, @escaping @Sendable (Result<[UInt8], any Error>) -> Void
+        ) throws -> Void)
+}
+
+/// Who may call an endpoint (rulings.md 6 and 8).
+enum Audience: Sendable {
+    /// In the public database also a bare API token, as `_world`.
+    case world
+    /// Users; in the public database server keys too.
+    case users
+    /// Users and, in any database path, server keys about themselves.
+    case anyIdentity
+}
+
+/// One endpoint.
+struct Route: Sendable {
+    /// The end of its path; names it in logs, metrics and documentation.
+    let operation: String
+    let audience: Audience
+    let work: EndpointWork
+}
+
+/// Every endpoint that this server answers.
+package enum RouteTable {
+    static let routes: [String: Route] = {
+        let all = [
+            Route(
+                operation: "records/modify", audience: .users,
+                work: .write(ModifyRecordsEndpoint.run)),
+            Route(
+                operation: "records/lookup", audience: .world,
+                work: .read(LookupRecordsEndpoint.answer)),
+            Route(
+                operation: "records/changes", audience: .users,
+                work: .read(RecordChangesEndpoint.answer)),
+            Route(operation: "zones/list", audience: .users, work: .read(ListZonesEndpoint.answer)),
+            Route(
+                operation: "zones/lookup", audience: .users, work: .read(LookupZonesEndpoint.answer)
+            ),
+            Route(
+                operation: "zones/modify", audience: .users, work: .write(ModifyZonesEndpoint.run)),
+            Route(
+                operation: "zones/changes", audience: .users,
+                work: .read(ZonesChangesEndpoint.answer)),
+            Route(
+                operation: "changes/database", audience: .users,
+                work: .read(DatabaseChangesEndpoint.answer)),
+            Route(
+                operation: "changes/zone", audience: .users, work: .read(ZoneChangesEndpoint.answer)
+            ),
+            Route(
+                operation: "users/caller", audience: .anyIdentity,
+                work: .read(CallerEndpoint.answer)),
+            Route(
+                operation: "users/current", audience: .anyIdentity,
+                work: .read(CallerEndpoint.answer)),
+        ]
+        return Dictionary(uniqueKeysWithValues: all.map { ($0.operation, $0) })
+    }()
+
+    /// The operations, for documentation and metrics.
+    package static var operations: [String] { routes.keys.sorted() }
+}

@@ -1,0 +1,155 @@
+import Accounts
+import CloudModel
+import Cryptography
+import Dispatch
+import HTTP
+import Storage
+import Synchronization
+
+/// Answers CloudKit Web Services: one HTTP request becomes one use case, its outcome becomes bytes.
+package final class WebServices: Responder {
+    /// What the protocol needs of the rest of the server.
+    package struct Dependencies: Sendable {
+        package var limits: ServiceLimits
+        package var clock: Clock
+        package var random: RandomSource
+        package var authenticator: Authenticator
+        package var accounts: any AccountCatalog
+        /// The store of a container environment that exists.
+        package var store: @Sendable (ContainerID, Environment) throws -> any Storage
+        package var observer: any RequestObserver
+        /// Threads for what is too long for an event loop.
+        package var workerCount: Int
+
+        package init(
+            limits: ServiceLimits, clock: Clock, random: RandomSource,
+            authenticator: Authenticator, accounts: any AccountCatalog,
+            store: @escaping @Sendable (ContainerID, Environment) throws -> any Storage,
+            observer: any RequestObserver, workerCount: Int
+        ) {
+            self.limits = limits
+            self.clock = clock
+            self.random = random
+            self.authenticator = authenticator
+            self.accounts = accounts
+            self.store = store
+            self.observer = observer
+            self.workerCount = workerCount
+        }
+    }
+
+    private let dependencies: Dependencies
+    private let stores: OpenStores
+    private let workers: [DispatchQueue]
+    private let nextWorker = Atomic<Int>(0)
+
+    package init(_ dependencies: Dependencies) {
+        self.dependencies = dependencies
+        stores = OpenStores(find: dependencies.store)
+        workers = (0..<max(1, dependencies.workerCount)).map {
+            DispatchQueue(label: "web.worker.\($0)")
+        }
+    }
+
+    /// Lets go of a container's stores before they are closed and removed.
+    package func forget(_ container: ContainerID) { stores.forget(container) }
+
+    package func respond(to request: HTTPRequest, reply: HTTPReply) {
+        let exchange = Exchange(request, reply, observer: dependencies.observer)
+        if request.body.count > RequestContext.loopBodyBytesMax {
+            worker.async { self.answer(exchange, loop: nil) }
+        } else {
+            answer(exchange, loop: request.loop)
+        }
+    }
+
+    private var worker: DispatchQueue {
+        let number = nextWorker.wrappingAdd(1, ordering: .relaxed).oldValue
+        return workers[Int(UInt(bitPattern: number) % UInt(workers.count))]
+    }
+
+    /// Takes a request from its path to its endpoint.
+    private func answer(_ exchange: Exchange, loop: Int?) {
+        let request = exchange.request
+        if request.method == .options { return exchange.sendPreflight() }
+        guard let address = RequestAddress(target: request.target) else {
+            return exchange.fail(Fault(.notFound, "could not find a handler for this endpoint"))
+        }
+        exchange.address = address
+        guard let route = RouteTable.routes[address.operation] else {
+            return exchange.fail(Fault(.notFound, "could not find a handler for this endpoint"))
+        }
+        exchange.operation = route.operation
+        do {
+            let identified = try identify(exchange, address)
+            if identified.isRenewalDue, loop != nil {
+                return worker.async { self.answer(exchange, loop: nil) }
+            }
+            try admit(identified, to: route, at: address)
+            if identified.isRenewalDue {
+                exchange.webToken = dependencies.authenticator.renewedWebToken(
+                    identified, now: dependencies.clock.now())
+            }
+            try run(
+                route,
+                RequestContext(
+                    request: request, address: address, identified: identified,
+                    limits: dependencies.limits, random: dependencies.random,
+                    accounts: dependencies.accounts,
+                    store: try stores.store(address.container, address.environment), loop: loop),
+                exchange)
+        } catch is BelongsToWorker {
+            worker.async { self.answer(exchange, loop: nil) }
+        } catch {
+            exchange.fail(error)
+        }
+    }
+
+    private func run(_ route: Route, _ context: RequestContext, _ exchange: Exchange) throws {
+        switch route.work {
+        case .read(let answer): exchange.succeed(try answer(context))
+        case .write(let run):
+            try run(context) { result in
+                do { exchange.succeed(try result.get()) } catch { exchange.fail(error) }
+            }
+        }
+    }
+
+    private func identify(_ exchange: Exchange, _ address: RequestAddress) throws -> Identified {
+        let request = exchange.request
+        let credentials = Credentials(
+            target: request.target, keyID: request.headers["x-apple-cloudkit-request-keyid"],
+            date: request.headers["x-apple-cloudkit-request-iso8601date"],
+            signature: request.headers["x-apple-cloudkit-request-signaturev1"],
+            origin: request.headers["origin"], body: request.body)
+        let found = dependencies.authenticator.identify(
+            credentials, container: address.container, environment: address.environment,
+            now: dependencies.clock.now())
+        exchange.allowedOrigin = found.allowedOrigin
+        let identified = try found.result.get()
+        exchange.webToken = identified.webToken
+        exchange.caller = identified.caller
+        return identified
+    }
+
+    /// Refuses callers of a kind that the endpoint does not serve (rulings.md 6 and 8).
+    private func admit(
+        _ identified: Identified, to route: Route, at address: RequestAddress
+    ) throws(Fault) {
+        switch identified.caller.kind {
+        case .user: return
+        case .world:
+            if case .world = route.audience, address.database == .public { return }
+            guard let token = identified.apiToken else {
+                throw Fault(.authenticationFailed, "Authentication failed")
+            }
+            throw dependencies.authenticator.authenticationRequired(
+                for: token, now: dependencies.clock.now())
+        case .serverKey:
+            if case .anyIdentity = route.audience { return }
+            guard address.database == .public else {
+                throw Fault(.authenticationFailed, "Authentication failed")
+            }
+        }
+    }
+}

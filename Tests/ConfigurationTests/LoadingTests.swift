@@ -1,0 +1,161 @@
+import Testing
+
+@testable import Configuration
+
+/// Loads a configuration from the text of a file, variables and flags.
+func load(
+    _ text: String? = nil, environment: [String: String] = [:],
+    flags: [(path: String, value: String)] = []
+) throws -> Configuration {
+    let file = try text.map { try TemporaryFile($0) }
+    return try withExtendedLifetime(file) {
+        try Configuration.load(file: file?.path, environment: environment, flags: flags)
+    }
+}
+
+/// The error of a configuration that must be refused.
+func refusal(
+    _ text: String? = nil, environment: [String: String] = [:],
+    flags: [(path: String, value: String)] = []
+) throws -> ConfigurationError {
+    try #require(throws: ConfigurationError.self) {
+        try load(text, environment: environment, flags: flags)
+    }
+}
+
+@Suite("Loading")
+struct LoadingTests {
+    @Test("Nothing said gives the defaults")
+    func defaults() throws {
+        #expect(try load() == Configuration())
+        #expect(try load("{}") == Configuration())
+        #expect(try load("{ http: {}, log: {} }") == Configuration())
+        #expect(Configuration().data == "./data")
+        #expect(Configuration().listen == ["127.0.0.1:8080"])
+    }
+
+    @Test("Flags win over the environment, the environment over the file, the file over defaults")
+    func precedence() throws {
+        let file = "{ http: { idleSecondsMax: 10, bodySecondsMax: 10, headerSecondsMax: 11 } }"
+        let environment = [
+            "LENTICULAR_HTTP_IDLE_SECONDS_MAX": "20", "LENTICULAR_HTTP_BODY_SECONDS_MAX": "20",
+        ]
+        let configuration = try load(
+            file, environment: environment, flags: [("http.idleSecondsMax", "30")])
+        #expect(configuration.http.idleSecondsMax == 30)
+        #expect(configuration.http.bodySecondsMax == 20)
+        #expect(configuration.http.headerSecondsMax == 11)
+        #expect(configuration.http.drainSecondsMax == 30)
+    }
+
+    @Test("A list is replaced, never added to; its flag comes once for each element")
+    func lists() throws {
+        let file = "{ listen: ['127.0.0.1:1', 'unix:/run/a,b'] }"
+        #expect(try load(file).listen == ["127.0.0.1:1", "unix:/run/a,b"])
+        let environment = ["LENTICULAR_LISTEN": "0.0.0.0:80,[::]:80"]
+        #expect(try load(file, environment: environment).listen == ["0.0.0.0:80", "[::]:80"])
+        let flags = [(path: "listen", value: "localhost:0"), (path: "listen", value: "unix:x,y")]
+        #expect(
+            try load(file, environment: environment, flags: flags).listen
+                == ["localhost:0", "unix:x,y"])
+        let proxies = try load(environment: ["LENTICULAR_HTTP_TRUSTED_PROXIES": "10.0.0.0/8,::1"])
+        #expect(proxies.http.trustedProxies.map(\.description) == ["10.0.0.0/8", "::1"])
+        #expect(
+            try load(environment: ["LENTICULAR_HTTP_TRUSTED_PROXIES": ""]).http.trustedProxies == []
+        )
+    }
+
+    @Test("An unknown key is named with the ones that exist there")
+    func unknownKeys() throws {
+        let nested = try refusal("{\n http: { idleSeconds: 1 } }")
+        #expect(nested.path == "http.idleSeconds")
+        #expect(nested.reason.hasPrefix("unknown key; expected one of headerBytesMax, "))
+        #expect(nested.description.contains(", line 2, column 10: http.idleSeconds: unknown key"))
+        #expect(try refusal("{ htpp: {} }").path == "htpp")
+        #expect(
+            try refusal("{ htpp: {} }").reason.contains("data, listen, publicBaseURL, http, tls"))
+        #expect(try refusal("{ '': {} }").path == "")
+        #expect(try refusal("{ 'http.idleSecondsMax': 1 }").path == "http.idleSecondsMax")
+        #expect(try refusal(flags: [("http.idle", "1")]).path == "http.idle")
+    }
+
+    @Test("An unknown variable with the settings' prefix is refused, but for the two that are none")
+    func unknownVariables() throws {
+        let error = try refusal(environment: ["LENTICULAR_HTTP_IDLE": "1"])
+        #expect(
+            error.description == "environment variable LENTICULAR_HTTP_IDLE: "
+                + "expected the name of a setting's variable")
+        #expect(try refusal(environment: ["LENTICULAR_": ""]).origin == .environment("LENTICULAR_"))
+        let others = ["LENTICULAR_CONTAINER": "1", "LENTICULAR_TESTDATA": "/x", "PATH": "/bin"]
+        #expect(try load(environment: others) == Configuration())
+    }
+
+    @Test("A section is an object, and so is the file")
+    func sections() throws {
+        #expect(try refusal("{ http: 1 }").path == "http")
+        #expect(try refusal("[]").reason == "expected an object of settings")
+        #expect(try refusal("{ data: {} }").path == "data")
+    }
+
+    @Test("A file that is not JSON5 is refused with its line and column")
+    func syntax() throws {
+        let error = try refusal("{\n  data: './x'\n  listen: []\n}")
+        guard case .file(_, let line, let column) = error.origin else {
+            Issue.record("no place: \(error)")
+            return
+        }
+        #expect((line, column) == (3, 3))
+        #expect(error.reason == "expected ',' or '}'")
+    }
+
+    @Test("A file that cannot be read is named")
+    func unreadable() throws {
+        let error = try #require(throws: ConfigurationError.self) {
+            try Configuration.load(file: "/nowhere/x.json5", environment: [:], flags: [])
+        }
+        #expect(error.origin == .fileAsWhole("/nowhere/x.json5"))
+        #expect(error.reason.hasPrefix("expected a readable file: "))
+        #expect(throws: ConfigurationError.self) {
+            try Configuration.load(file: "/", environment: [:], flags: [])
+        }
+        let large = String(repeating: " ", count: SettingsFile.bytesMax)
+        #expect(try load(large.dropLast(2) + "{}") == Configuration())
+        #expect(try refusal(large + "{}").reason == "expected at most 1048576 bytes")
+    }
+
+    @Test(
+        "Settings that exclude each other are refused",
+        arguments: [
+            ("{ tls: { certificateFile: 'c' } }", "tls.privateKeyFile"),
+            ("{ tls: { privateKeyFile: 'k' } }", "tls.certificateFile"),
+            (
+                "{ limits: { recordBytesMax: 1048577, pageBytesMax: 1048576 } }",
+                "limits.pageBytesMax"
+            ),
+            ("{ http: { targetBytesMax: 2048, headerBytesMax: 1024 } }", "http.headerBytesMax"),
+            (
+                "{ metrics: { bearerToken: '0123456789abcdef', bearerTokenFile: 'f' } }",
+                "metrics.bearerTokenFile"
+            ),
+        ])
+    func together(text: String, path: String) throws {
+        let error = try refusal(text)
+        #expect(error.path == path)
+        #expect(error.origin == .together)
+    }
+
+    @Test("The metrics' token may stand in a file of its own")
+    func tokenFile() throws {
+        let file = try TemporaryFile("0123456789abcdef\n")
+        let configuration = try load("{ metrics: { bearerTokenFile: '\(file.path)' } }")
+        #expect(configuration.metrics.bearerToken.revealed == "0123456789abcdef")
+        for wrong in ["", "short", "0123456789 abcdef", "0123456789abcdef\nx"] {
+            let file = try TemporaryFile(wrong)
+            let error = try refusal("{ metrics: { bearerTokenFile: '\(file.path)' } }")
+            #expect(error.path == "metrics.bearerTokenFile")
+        }
+        #expect(
+            try refusal("{ metrics: { bearerTokenFile: '/nowhere/token' } }").path
+                == "metrics.bearerTokenFile")
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import HTTP
+import Network
+import Testing
+
+@Suite("A server's life")
+struct LifeTests {
+    @Test("A drain ends idle connections, finishes requests, and refuses new connections")
+    func drains() throws {
+        try TestServer.run { test in
+            let idle = try test.client()
+            try idle.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            _ = try idle.answer()
+            let held = try test.client()
+            try held.send("GET /held HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            try test.until { test.responder.heldCount == 1 }
+            let before = test.server.counts().bytesIn
+            let partial = try test.client()
+            try partial.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na")
+            try test.until { test.server.counts().bytesIn > before }
+            let drained = Latch(count: 1)
+            let server = test.server
+            try Thread().start(name: "drain") {
+                server.drain(withinSeconds: 30)
+                drained.countDown()
+            }
+            #expect(try idle.isClosedByPeer())
+            #expect(throws: (any Error).self) { try test.client() }
+            try partial.send("b")
+            let answer = try partial.answer()
+            #expect(answer.text == "ab")
+            #expect(answer["connection"] == "close")
+            test.responder.release("finished")
+            let last = try held.answer()
+            #expect(last.text == "finished")
+            #expect(last["connection"] == "close")
+            #expect(try held.isClosedByPeer())
+            drained.wait()
+            #expect(test.server.counts().connectionsOpen == 0)
+        }
+    }
+
+    @Test("A drain that takes too long closes what is left")
+    func endsADrain() throws {
+        try TestServer.run { test in
+            let held = try test.client()
+            try held.send("GET /held HTTP/1.1\r\nHost: x\r\n\r\n")
+            try test.until { test.responder.heldCount == 1 }
+            let drained = Latch(count: 1)
+            let server = test.server
+            let clock = test.clock
+            try Thread().start(name: "drain") {
+                server.drain(withinSeconds: 30)
+                drained.countDown()
+            }
+            // The drain has begun when nobody listens any more.
+            try test.until { (try? test.client()) == nil }
+            clock.advance(seconds: 30)
+            drained.wait()
+            #expect(try held.isClosedByPeer())
+        }
+    }
+
+    @Test("Two addresses of different kinds are served at once")
+    func servesUnixSockets() throws {
+        let path = NSTemporaryDirectory() + "lenticular-\(UUID().uuidString.prefix(8)).sock"
+        try TestServer.run(
+            addresses: [
+                .tcp(host: "127.0.0.1", port: 0), .unix(path: path),
+            ], { $0.unixMode = 0o600 }
+        ) { test in
+            let client = try RawClient(test.addresses[1])
+            try client.send("GET /peer HTTP/1.1\r\nHost: x\r\n\r\n")
+            let peer = Peer(address: "unix", isLoopback: true, isTLS: false)
+            #expect(try client.answer().text == "\(peer)")
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            let other = try RawClient(test.addresses[0])
+            try other.send("GET /peer HTTP/1.1\r\nHost: x\r\n\r\n")
+            let loopback = Peer(address: "127.0.0.1", isLoopback: true, isTLS: false)
+            #expect(try other.answer().text == "\(loopback)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test("A Unix socket left behind is replaced; one in use is not")
+    func replacesAStaleSocket() throws {
+        let path = NSTemporaryDirectory() + "lenticular-\(UUID().uuidString.prefix(8)).sock"
+        let stale = try RawClient.bindUnix(path)
+        close(stale)
+        try TestServer.run(addresses: [.unix(path: path)]) { test in
+            let second = try HTTPServer(
+                HTTPServer.Configuration(addresses: [.unix(path: path)]),
+                responder: test.responder)
+            #expect(throws: SystemError.self) { try second.start() }
+            let client = try test.client()
+            try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try client.answer().status == 200)
+        }
+    }
+
+    @Test("An address in use or unknown stops the start, and the others are given up")
+    func refusesToStart() throws {
+        try TestServer.run { test in
+            for address in [test.address, .tcp(host: "192.0.2.1", port: 1)] {
+                let server = try HTTPServer(
+                    HTTPServer.Configuration(
+                        addresses: [.tcp(host: "127.0.0.1", port: 0), address]),
+                    responder: test.responder)
+                #expect(throws: SystemError.self) { try server.start() }
+            }
+        }
+    }
+
+    @Test("IPv6 is served where the machine has it")
+    func servesIPv6() throws {
+        try TestServer.run(addresses: [.tcp(host: "::", port: 0)]) { test in
+            let client = try test.client()
+            try client.send("GET /peer HTTP/1.1\r\nHost: x\r\n\r\n")
+            let mapped = Peer(address: "127.0.0.1", isLoopback: true, isTLS: false)
+            #expect(try client.answer().text == "\(mapped)")
+        }
+    }
+}

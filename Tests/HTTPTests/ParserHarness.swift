@@ -1,0 +1,60 @@
+import HTTP
+
+/// Runs a parser over bytes as a connection does, and writes down what comes out.
+struct ParserHarness {
+    var limits = WireLimits()
+
+    /// The events of the whole input, cut into pieces at the positions given.
+    func events(_ bytes: [UInt8], cutAt cuts: [Int] = []) -> [String] {
+        var parser = RequestParser()
+        var kept: [UInt8] = []
+        var events: [String] = []
+        var start = 0
+        for end in cuts + [bytes.count] {
+            kept += bytes[start..<end]
+            start = end
+            var position = 0
+            let isOver = kept.withUnsafeBytes { kept in
+                drain(&parser, kept, &position, &events)
+            }
+            if isOver { return events }
+            kept.removeFirst(position)
+        }
+        if !parser.isBetweenRequests || !kept.isEmpty { events.append("incomplete") }
+        return events
+    }
+
+    func events(_ text: String, cutAt cuts: [Int] = []) -> [String] {
+        events(Array(text.utf8), cutAt: cuts)
+    }
+
+    private func drain(
+        _ parser: inout RequestParser, _ bytes: UnsafeRawBufferPointer, _ position: inout Int,
+        _ events: inout [String]
+    ) -> Bool {
+        while position < bytes.count {
+            switch parser.next(bytes, at: &position, limits: limits) {
+            case .needsMore: return false
+            // Whether it is due depends on whether the body is there already.
+            case .expectsContinue: break
+            case .request(let request): events.append(Self.describe(request))
+            case .rejected(let fault):
+                events.append("\(fault.status) \(fault.reason)")
+                return true
+            }
+        }
+        return false
+    }
+
+    static func describe(_ request: IncomingRequest) -> String {
+        let head = request.head
+        let target = String(decoding: head.target, as: UTF8.self)
+        var text = "\(head.method) \(target)"
+        if head.isVersion10 { text += " 1.0" }
+        if !head.keepsAlive { text += " close" }
+        if !request.body.isEmpty {
+            text += " [\(String(decoding: request.body, as: UTF8.self))]"
+        }
+        return text
+    }
+}
