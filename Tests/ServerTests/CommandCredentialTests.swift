@@ -87,10 +87,10 @@ struct CommandCredentialTests {
                 == "{\"keyID\":[\"\(keyID)\"]}\n")
         #expect(try server.command("server-key", "revoke", keyID).status == 0)
         #expect(try server.request(path, headers).status == 401)
-        let private_ = folder.path("private.pem")
-        try key.pem.write(toFile: private_, atomically: true, encoding: .utf8)
+        let secretFile = folder.path("private.pem")
+        try key.pem.write(toFile: secretFile, atomically: true, encoding: .utf8)
         let wrong = try server.command(
-            "server-key", "add", "iCloud.a", "development", "--public-key", private_)
+            "server-key", "add", "iCloud.a", "development", "--public-key", secretFile)
         #expect(wrong.status == 1)
         #expect(!wrong.error.contains("BEGIN"))
     }
