@@ -51,6 +51,11 @@ package final class SQLiteCatalog: CatalogStorage {
         }
     }
 
+    /// Moves the log into the file, so that the file alone is all of the catalog.
+    package func checkpoint() throws {
+        try writer.withLock { try $0.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+    }
+
     func read<Outcome: Sendable>(
         _ body: (CatalogConnection) throws -> Outcome
     ) throws -> Outcome {

@@ -50,10 +50,14 @@ struct ServeProcess {
         let log = Log(
             format: LogFormat(configuration.log.format), level: LogLevel(configuration.log.level),
             clock: surroundings.clock)
+        let stop = DispatchSemaphore(value: 0)
+        let reload = Reload()
+        let signals = watchSignals(stop, reload, log)
         let folder = try open(configuration, log)
         let server: RunningServer
         do {
             server = try RunningServer(folder: folder, log: log)
+            reload.set { log.info("reloading") }
         } catch {
             folder.close()
             throw error
@@ -71,11 +75,13 @@ struct ServeProcess {
         let notifier = ServiceNotifier(path: surroundings.environment["NOTIFY_SOCKET"])
         notifier.ready()
         lenticular_release_memory()
-        waitForStop(of: server)
+        stop.wait()
         notifier.stopping()
         server.drain(withinSeconds: configuration.http.drainSecondsMax)
         log.info("stopped")
         log.flush()
+        // Kept to the end, as a second signal ends the process at once.
+        withExtendedLifetime(signals) {}
         return CommandOutput()
     }
 
@@ -88,18 +94,23 @@ struct ServeProcess {
         surroundings.writeOutput(Array((text + "\n").utf8))
     }
 
-    private func waitForStop(of server: RunningServer) {
-        let stop = DispatchSemaphore(value: 0)
-        let signals = Signals(
+    /// Takes over the signals before anything else is made, so that none is lost.
+    private func watchSignals(_ stop: DispatchSemaphore, _ reload: Reload, _ log: Log) -> Signals {
+        Signals(
             onStop: { former in
                 guard former == 0 else { _exit(1) }
-                server.log.info("stopping")
+                log.info("stopping")
                 stop.signal()
-            },
-            onReload: { server.log.info("reloading") })
-        stop.wait()
-        // Kept for the second signal, which ends the process at once.
-        withExtendedLifetime(signals) {}
+            }, onReload: { reload.run() })
+    }
+
+    /// What SIGHUP does; nothing until there is a server.
+    private final class Reload: Sendable {
+        private let action = Mutex<@Sendable () -> Void>({})
+
+        func run() { action.withLock { $0 }() }
+
+        func set(_ action: @escaping @Sendable () -> Void) { self.action.withLock { $0 = action } }
     }
 
     private func open(_ configuration: Configuration, _ log: Log) throws -> DataFolder {

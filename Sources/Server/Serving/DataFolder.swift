@@ -97,12 +97,17 @@ package final class DataFolder: Sendable {
     /// Deletes an account, and what the stores hold of it.
     package func deleteUser(_ account: AccountRecord) throws {
         _ = try catalog.delete(account.id)
-        try Departures(users: users, stores: stores).finish()
+        try finishDepartures()
     }
+
+    /// Removes what the stores still hold of deleted accounts.
+    func finishDepartures() throws { try Departures(users: users, stores: stores).finish() }
 
     /// Closes the databases and lets go of the lock; the last use.
     package func close() {
         stores.close()
+        // NB: what is in the log is on disk; the next start reads it from there.
+        try? catalog.checkpoint()
         lock.withLock { $0 = nil }
     }
 }

@@ -14,12 +14,14 @@ package final class RunningServer: Sendable {
     package let addresses: [ListenAddress]
     private let http: HTTPServer
     private let control: ControlServer
+    private let upkeep: Upkeep
 
     /// Makes everything and begins to accept requests and commands.
     ///
     /// - Throws: `CommandFailure` when an address cannot be listened at.
     package init(folder: DataFolder, log: Log) throws {
         let configuration = folder.configuration
+        try folder.finishDepartures()
         let stores = folder.stores
         let metrics = Metrics(version: Version.text, startedAt: folder.clock.now())
         let readiness = Readiness { stores.diskTrouble }
@@ -49,6 +51,9 @@ package final class RunningServer: Sendable {
             http.drain(withinSeconds: 0)
             throw error
         }
+        upkeep = Upkeep(
+            stores: stores, clock: clock, tombstoneDays: configuration.retention.tombstoneDays,
+            log: log)
         self.folder = folder
         self.log = log
         self.metrics = metrics
@@ -61,6 +66,7 @@ package final class RunningServer: Sendable {
         readiness.become(.draining)
         http.drain(withinSeconds: seconds)
         control.close()
+        upkeep.stop()
         folder.close()
     }
 

@@ -1,0 +1,64 @@
+import CloudModel
+import Dispatch
+import SQLiteStorage
+import Storage
+import Synchronization
+
+/// Removes from every open store what nobody can ask for any more, now and then, in small steps.
+final class Upkeep: Sendable {
+    /// How long stores are left alone between two rounds.
+    static let intervalSecondsDefault = 60
+    /// Of one step, which other writes wait for.
+    static let rowsPerStepMax = 500
+
+    private let stores: Stores
+    private let clock: Clock
+    private let retentionMilliseconds: Milliseconds
+    private let log: Log
+    private let queue = DispatchQueue(label: "lenticular.upkeep", qos: .utility)
+    private let isStopped = Atomic(false)
+    // Dispatch's own objects may be used from any thread; only their Swift class does not say so.
+    private nonisolated(unsafe) let timer: any DispatchSourceTimer
+
+    /// Begins the rounds.
+    ///
+    /// - Parameter tombstoneDays: how long deletions stay in the feeds.
+    init(
+        stores: Stores, clock: Clock, tombstoneDays: Int, log: Log,
+        intervalSeconds: Int = Upkeep.intervalSecondsDefault
+    ) {
+        self.stores = stores
+        self.clock = clock
+        retentionMilliseconds = Milliseconds(tombstoneDays) * 86_400_000
+        self.log = log
+        timer = DispatchSource.makeTimerSource(queue: queue)
+        timer.schedule(
+            deadline: .now() + .seconds(intervalSeconds), repeating: .seconds(intervalSeconds),
+            leeway: .seconds(5))
+        timer.setEventHandler { [weak self] in self?.round() }
+        timer.activate()
+    }
+
+    /// Ends the rounds, and waits for the step that runs.
+    func stop() {
+        isStopped.store(true, ordering: .relaxed)
+        timer.cancel()
+        queue.sync {}
+    }
+
+    /// Removes all that can be removed now; on the queue, or before anybody else uses it.
+    func round() {
+        let moment = clock.now() - retentionMilliseconds
+        for store in stores.open {
+            do {
+                while try !isStopped.load(ordering: .relaxed)
+                    && store.writeAndWait({
+                        try $0.collect(olderThan: moment, rowsMax: Self.rowsPerStepMax)
+                    })
+                {}
+            } catch {
+                log.warning("upkeep failed", [("failure", .text("\(error)"))])
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import Synchronization
+
+/// A server as a process of its own, listening where the system chose.
+final class ServerProcess: Sendable {
+    struct DidNotStart: Error { let output: String }
+
+    let data: String
+    /// Where it listens, as its log says.
+    let address: String
+    private let process: ProcessHandle
+    private let lines: Lines
+
+    /// Starts a server and waits until it serves.
+    init(
+        data: String, _ arguments: [String] = [], environment: [String: String] = [:],
+        listen: String = "127.0.0.1:0"
+    ) throws {
+        let process = Process()
+        process.executableURL = Program.url
+        process.arguments = ["serve", "--data", data, "--listen", listen] + arguments
+        process.environment = Program.cleanEnvironment.merging(environment) { $1 }
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        self.data = data
+        self.process = ProcessHandle(process)
+        lines = Lines(output.fileHandleForReading)
+        guard let line = lines.first(where: { $0.contains("serving") }) else {
+            throw DidNotStart(output: lines.all.joined(separator: "\n"))
+        }
+        let words = line.replacing("\"", with: " ").replacing("=", with: " ").split(separator: " ")
+        let after = words.firstIndex { $0 == "listen" }.map { words[$0...].dropFirst() } ?? []
+        address = String(after.first { $0.count > 1 } ?? "")
+    }
+
+    deinit { process.signal(SIGKILL) }
+
+    var identifier: Int32 { process.identifier }
+
+    func signal(_ number: Int32) { process.signal(number) }
+
+    /// Waits for the end; the exit status, or minus the signal that ended it.
+    func wait() -> Int32 { process.wait() }
+
+    /// Everything that it has printed, once it has ended.
+    func log() -> [String] { lines.waitForAll() }
+
+    /// Waits for a line of the log.
+    func waitForLine(_ matches: (String) -> Bool) -> String? { lines.first(where: matches) }
+
+    /// Runs a command on the server's data folder.
+    func command(_ arguments: String..., input: String = "") throws -> Program.Outcome {
+        try Program.run(arguments + ["--data", data], input: input)
+    }
+
+    /// Sends a request by curl; the status and the body.
+    func request(
+        _ target: String, _ options: [String] = []
+    ) throws -> (status: Int, body: String, text: String) {
+        let curl = Process()
+        curl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        curl.arguments = ["curl", "-s", "-i", "--max-time", "30", "http://\(address)\(target)"] + options
+        let output = Pipe()
+        curl.standardOutput = output
+        try curl.run()
+        let text = String(
+            decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        curl.waitUntilExit()
+        let words = text.split(separator: " ", maxSplits: 2)
+        let status = words.count > 1 ? Int(words[1]) ?? 0 : 0
+        let body = text.range(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? ""
+        return (status, body, text)
+    }
+
+    private final class ProcessHandle: @unchecked Sendable {
+        // Foundation's Process may be asked and signalled from any thread.
+        private let process: Process
+
+        init(_ process: Process) { self.process = process }
+
+        var identifier: Int32 { process.processIdentifier }
+
+        func signal(_ number: Int32) { if process.isRunning { kill(identifier, number) } }
+
+        func wait() -> Int32 {
+            process.waitUntilExit()
+            return process.terminationReason == .exit
+                ? process.terminationStatus : -process.terminationStatus
+        }
+    }
+
+    /// The lines that come through a pipe.
+    private final class Lines: @unchecked Sendable {
+        // Everything is touched under the condition only.
+        private let condition = NSCondition()
+        private var lines: [String] = []
+        private var hasEnded = false
+
+        init(_ handle: FileHandle) {
+            let descriptor = handle.fileDescriptor
+            Thread.detachNewThread { [self] in
+                var rest: [UInt8] = []
+                var piece = [UInt8](repeating: 0, count: 65_536)
+                while true {
+                    let count = read(descriptor, &piece, piece.count)
+                    if count <= 0 { break }
+                    rest += piece[..<count]
+                    var found = rest.split(
+                        separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+                    rest = Array(found.removeLast())
+                    add(found.map { String(decoding: $0, as: UTF8.self) }, end: false)
+                }
+                add(rest.isEmpty ? [] : [String(decoding: rest, as: UTF8.self)], end: true)
+                withExtendedLifetime(handle) {}
+            }
+        }
+
+        var all: [String] {
+            condition.lock()
+            defer { condition.unlock() }
+            return lines
+        }
+
+        func first(where matches: (String) -> Bool) -> String? {
+            condition.lock()
+            defer { condition.unlock() }
+            while true {
+                if let line = lines.first(where: matches) { return line }
+                if hasEnded { return nil }
+                condition.wait()
+            }
+        }
+
+        func waitForAll() -> [String] {
+            condition.lock()
+            defer { condition.unlock() }
+            while !hasEnded { condition.wait() }
+            return lines
+        }
+
+        private func add(_ more: [String], end: Bool) {
+            condition.lock()
+            lines += more
+            hasEnded = hasEnded || end
+            condition.broadcast()
+            condition.unlock()
+        }
+    }
+}
