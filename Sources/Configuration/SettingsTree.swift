@@ -12,34 +12,30 @@ struct SettingsTree {
         for member in members {
             let section = Setting.sections.first { $0.name == member.key }
             if let section, !section.name.isEmpty {
-                try apply(member, of: section, to: &configuration)
+                try apply(member.value, of: section, to: &configuration)
             } else {
-                try apply(member, path: member.key, to: &configuration)
+                try apply(member, of: Setting.sections[0], to: &configuration)
             }
         }
     }
 
     private func apply(
-        _ section: JSON5Value.Member, of declared: Setting.Section,
+        _ value: JSON5Value, of section: Setting.Section, to configuration: inout Configuration
+    ) throws(ConfigurationError) {
+        guard case .object(let members) = value.content else {
+            throw error(value.place, section.name, "expected an object of settings")
+        }
+        for member in members { try apply(member, of: section, to: &configuration) }
+    }
+
+    private func apply(
+        _ member: JSON5Value.Member, of section: Setting.Section,
         to configuration: inout Configuration
     ) throws(ConfigurationError) {
-        guard case .object(let members) = section.value.content else {
-            throw error(section.value.place, section.key, "expected an object of settings")
-        }
-        for member in members {
-            try apply(member, path: "\(section.key).\(member.key)", to: &configuration)
-        }
-    }
-
-    private func apply(
-        _ member: JSON5Value.Member, path: String, to configuration: inout Configuration
-    ) throws(ConfigurationError) {
-        guard let setting = Setting.byPath[path] else {
-            let section = path.contains(".") ? path.prefix { $0 != "." } : ""
-            let known = Setting.sections.flatMap { declared in
-                if declared.name == section { return declared.settings.map(\.key) }
-                return section.isEmpty ? [declared.name] : []
-            }
+        let path = section.name.isEmpty ? member.key : "\(section.name).\(member.key)"
+        guard let setting = section.settings.first(where: { $0.key == member.key }) else {
+            let sections = section.name.isEmpty ? Setting.sections.map(\.name).dropFirst() : []
+            let known = section.settings.map(\.key) + sections
             throw error(
                 member.keyPlace, path,
                 "unknown key; expected one of \(known.joined(separator: ", "))")

@@ -13,10 +13,14 @@ package final class GroupWriter: Sendable {
         var jobs: [PendingJob] = []
         var isDraining = false
         var isOpen = true
+        /// How many jobs the writer waits for; 0 when it does not.
+        var gathered = 0
     }
 
     package let path: String
     private let queue: DispatchQueue
+    /// Signalled when as many jobs wait as the writer waits for.
+    private let gathered = DispatchSemaphore(value: 0)
     private let waiting = Mutex(Waiting())
     private let measured = Mutex(WriterMeasurements())
     private let options: WriterOptions
@@ -32,6 +36,7 @@ package final class GroupWriter: Sendable {
         /// Jobs taken over from `waiting` that no group has held yet, from `first` on.
         var backlog: [PendingJob] = []
         var first = 0
+        var gathering = GroupGathering()
         var isFull = false
         var probeAt: UInt64 = 0
     }
@@ -88,6 +93,10 @@ package final class GroupWriter: Sendable {
         let (isTaken, starts) = waiting.withLock { waiting in
             guard waiting.isOpen else { return (false, false) }
             waiting.jobs.append(pending)
+            if waiting.jobs.count == waiting.gathered {
+                waiting.gathered = 0
+                gathered.signal()
+            }
             defer { waiting.isDraining = true }
             return (true, !waiting.isDraining)
         }
@@ -152,8 +161,34 @@ package final class GroupWriter: Sendable {
 
     // MARK: - On the queue
 
+    /// Waits for those who were answered just before, as far as it is worth it.
+    private func gather() {
+        let before = waiting.withLock { waiting in
+            waiting.gathered = 0
+            return waiting.jobs.count
+        }
+        guard confined.backlog.isEmpty, let wait = confined.gathering.wait(waiting: before)
+        else { return }
+        let waits = waiting.withLock { waiting in
+            guard waiting.jobs.count < wait.jobs, waiting.isOpen else { return false }
+            waiting.gathered = wait.jobs
+            return true
+        }
+        if waits, gathered.wait(timeout: .now() + .nanoseconds(Int(wait.nanoseconds))) == .timedOut
+        {
+            // A signal that came since is taken back, or else it would end the next wait.
+            let isLate = waiting.withLock { waiting in
+                defer { waiting.gathered = 0 }
+                return waiting.gathered == 0
+            }
+            if isLate { gathered.wait() }
+        }
+        confined.gathering.waited(from: before, to: waiting.withLock { $0.jobs.count })
+    }
+
     /// Runs one group, and comes back for the next one behind whatever else the queue holds.
     private func drain() {
+        gather()
         if collect() > 0 { runGroup() }
         let goesOn = waiting.withLock { waiting in
             waiting.isDraining = !waiting.jobs.isEmpty || !confined.backlog.isEmpty
@@ -199,6 +234,9 @@ package final class GroupWriter: Sendable {
         switch outcome {
         case .committed:
             let logPages = committer.connection.logPages
+            confined.gathering.committed(
+                jobs: group.count, waiting: waiting.withLock { $0.jobs.count },
+                nanoseconds: committer.commitNanoseconds)
             measured.withLock { measured in
                 measured.commits &+= 1
                 measured.jobs &+= UInt64(group.count)

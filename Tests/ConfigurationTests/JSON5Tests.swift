@@ -68,7 +68,7 @@ struct JSON5Tests {
         #expect(elements.map(\.content) == [.integer(1), .integer(2)])
         #expect(
             elements.map(\.place) == [
-                JSON5Place(line: 4, column: 2), JSON5Place(line: 4, column: 18),
+                JSON5Place(line: 4, column: 2), JSON5Place(line: 4, column: 21),
             ])
     }
 
@@ -94,7 +94,7 @@ struct JSON5Tests {
             ("0x", 1, 3, "expected a digit"), ("-", 1, 2, "expected a digit"),
             (".", 1, 2, "expected a digit"),
             ("1e", 1, 3, "expected a digit"), ("1.2.3", 1, 1, "expected a number"),
-            ("0xG", 1, 3, "expected a number"), ("- 1", 1, 2, "expected a digit"),
+            ("0xG", 1, 1, "expected a number"), ("- 1", 1, 2, "expected a digit"),
             ("--1", 1, 2, "expected a digit"), ("10s", 1, 1, "expected a number"),
             ("'a\nb'", 1, 3, "expected the string to end on its line"),
             ("'abc", 1, 1, "expected the string to end"),

@@ -9,7 +9,8 @@ extension JSON5Scanner {
         if next == "0", second == "x" || second == "X" {
             advance()
             advance()
-            return try end(digits(radix: 16), radix: 16, isNegative, start)
+            let digits = digits(radix: 16)
+            return try end(digits, radix: 16, isNegative, start)
         }
         var digits = digits(radix: 10)
         if digits.count > 1, digits.hasPrefix("0") {
