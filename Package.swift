@@ -51,7 +51,7 @@ let package = Package(
         .executableTarget(
             name: "lenticular", dependencies: ["Server", "Configuration"], swiftSettings: strict),
         tests(of: "NetworkTests", ["Network"]),
-        tests(of: "HTTPTests", ["HTTP", "Network", "CZlib"]),
+        tests(of: "HTTPTests", ["HTTP", "Network", "CZlib", "COpenSSL"]),
         tests(of: "JSONTests", ["JSON"]),
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         tests(of: "SQLiteTests", ["SQLite", "CSQLite", "CFaultVFS"]),

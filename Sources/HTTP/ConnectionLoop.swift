@@ -17,6 +17,9 @@ final class ConnectionLoop: @unchecked Sendable {
     let output = OutputBuffer(capacity: 64 * 1024)
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(
         byteCount: ConnectionLoop.readBytes, alignment: 16)
+    /// What a full read buffer decrypts to, and the rest of a record from before.
+    let plainBuffer = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: ConnectionLoop.readBytes + 32 * 1024, alignment: 16)
     /// Where the output of the connection at work begins; what is before belongs to another, whose
     /// responder caused this one to be answered.
     var outputStart = 0
@@ -41,7 +44,10 @@ final class ConnectionLoop: @unchecked Sendable {
         self.observer = observer
     }
 
-    deinit { readBuffer.deallocate() }
+    deinit {
+        readBuffer.deallocate()
+        plainBuffer.deallocate()
+    }
 
     func nextID() -> String { identifiers.nextID() }
 
@@ -54,12 +60,16 @@ final class ConnectionLoop: @unchecked Sendable {
     /// Takes over an accepted socket.
     ///
     /// - Parameter fault: what to answer to whatever comes, instead of serving it.
-    func adopt(_ accepted: AcceptedSocket, refusing fault: WireFault? = nil) {
-        if isDraining {
+    func adopt(
+        _ accepted: AcceptedSocket, tls context: TLSContext?, refusing fault: WireFault? = nil
+    ) {
+        let tls = context?.makeSession()
+        // Nobody can be refused in words before a handshake.
+        if isDraining || (context != nil && (tls == nil || fault != nil)) {
             accepted.socket.close()
             return
         }
-        let connection = HTTPConnection(accepted, on: self)
+        let connection = HTTPConnection(accepted, tls: tls, on: self)
         do {
             try events.register(
                 accepted.socket.descriptor, connection, interest: .readable)

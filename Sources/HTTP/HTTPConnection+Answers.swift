@@ -162,7 +162,7 @@ extension HTTPConnection {
     private func flush(_ body: [UInt8] = [], rest: GzipBody? = nil) {
         guard phase != .closed else { return }
         let head = shared.output.bytes(from: shared.outputStart)
-        let outcome = body.withUnsafeBytes { socket.send(head, $0) }
+        let outcome = body.withUnsafeBytes { transmit(head, $0) }
         var sentCount = 0
         switch outcome {
         case .done(let count): sentCount = count
@@ -171,8 +171,7 @@ extension HTTPConnection {
             close()
             return
         }
-        WireCounters.add(sentCount, to: shared.counters.bytesOut)
-        if sentCount < head.count + body.count || rest != nil {
+        if sentCount < head.count + body.count || rest != nil || !hasSentAll {
             let unsent = head[min(sentCount, head.count)...]
             pending = PendingOutput(
                 head: Array(UnsafeRawBufferPointer(rebasing: unsent)), body: body,
@@ -190,7 +189,7 @@ extension HTTPConnection {
         let outcome = output.head.withUnsafeBytes { head in
             output.body.withUnsafeBytes { body in
                 let fromHead = min(output.sentCount, head.count)
-                return socket.send(
+                return transmit(
                     UnsafeRawBufferPointer(rebasing: head[fromHead...]),
                     UnsafeRawBufferPointer(rebasing: body[(output.sentCount - fromHead)...]))
             }
@@ -200,11 +199,10 @@ extension HTTPConnection {
         case .failed:
             close()
         case .done(let count):
-            WireCounters.add(count, to: shared.counters.bytesOut)
             noteProgress(count)
             pending?.sentCount += count
             let isSent = output.sentCount + count == output.head.count + output.body.count
-            if isSent && output.rest?.isAtEnd ?? true {
+            if isSent && hasSentAll && output.rest?.isAtEnd ?? true {
                 dropPending()
                 phase = .reading
                 resume()
@@ -215,7 +213,7 @@ extension HTTPConnection {
     /// What is to be sent next, compressed anew when all before has gone.
     private func nextPending() -> PendingOutput? {
         guard let output = pending, let rest = output.rest,
-            output.sentCount == output.head.count + output.body.count
+            output.sentCount == output.head.count + output.body.count, !rest.isAtEnd
         else { return pending }
         guard let piece = rest.nextPiece() else {
             // The answer has begun and cannot be ended: the client learns it from the missing end.
@@ -233,6 +231,7 @@ extension HTTPConnection {
 
     /// Ends the connection after its last answer.
     private func finish() {
+        endTLS()
         if flags.contains(.lingersAfter) {
             socket.shutdownWrite()
             phase = .lingering

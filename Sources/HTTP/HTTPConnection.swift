@@ -39,6 +39,7 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
     let shared: ConnectionLoop
     let socket: Socket
     let peer: Peer
+    let tls: TLSSession?
     var phase = Phase.reading
     var flags: Flags = []
     var interest = Readiness.readable
@@ -52,11 +53,14 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
     var leftover: [UInt8] = []
     var pending: PendingOutput?
 
-    init(_ accepted: AcceptedSocket, on shared: ConnectionLoop) {
+    init(_ accepted: AcceptedSocket, tls: TLSSession?, on shared: ConnectionLoop) {
         self.shared = shared
         socket = accepted.socket
-        peer = Peer(address: accepted.address, isLoopback: accepted.isLoopback, isTLS: false)
-        setDeadline(shared.limits.idleSecondsMax)
+        peer = Peer(address: accepted.address, isLoopback: accepted.isLoopback, isTLS: tls != nil)
+        self.tls = tls
+        // A handshake must come as soon as a head.
+        setDeadline(
+            tls == nil ? shared.limits.idleSecondsMax : shared.limits.headerSecondsMax)
     }
 
     func ready(_ readiness: Readiness) {
@@ -102,17 +106,8 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
 
 // Receiving.
 extension HTTPConnection {
-    private func receive() {
-        switch socket.receive(into: shared.readBuffer) {
-        case .wouldBlock: break
-        case .done(0), .failed: close()
-        case .done(let count):
-            WireCounters.add(count, to: shared.counters.bytesIn)
-            take(UnsafeRawBufferPointer(rebasing: shared.readBuffer[..<count]))
-        }
-    }
-
-    private func take(_ bytes: UnsafeRawBufferPointer) {
+    /// Takes plain bytes as they came.
+    func take(_ bytes: UnsafeRawBufferPointer) {
         noteProgress(bytes.count)
         let outerStart = beginOutput()
         if leftover.isEmpty {
@@ -214,13 +209,5 @@ extension HTTPConnection {
         }
         // An end of file may be only of his direction: he still gets his answer.
         if case .failed = socket.peek() { close() } else { watch([]) }
-    }
-
-    private func discard() {
-        switch socket.receive(into: shared.readBuffer) {
-        case .wouldBlock: break
-        case .done(0), .failed: close()
-        case .done(let count): WireCounters.add(count, to: shared.counters.bytesIn)
-        }
     }
 }

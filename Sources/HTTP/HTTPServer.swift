@@ -9,8 +9,20 @@ import Synchronization
 
 /// An HTTP/1.1 server: listeners, event loops, one responder.
 package final class HTTPServer: Sendable {
+    /// An address to listen on, with TLS or without.
+    package struct Endpoint: Sendable {
+        package var address: ListenAddress
+        package var tls: TLSContext?
+
+        package init(_ address: ListenAddress, tls: TLSContext? = nil) {
+            self.address = address
+            self.tls = tls
+        }
+    }
+
+    /// What a server is made of.
     package struct Configuration: Sendable {
-        package var addresses: [ListenAddress]
+        package var endpoints: [Endpoint]
         package var limits = WireLimits()
         /// Event loops, each on a thread of its own.
         package var loopCount = HTTPServer.coreCount
@@ -22,7 +34,12 @@ package final class HTTPServer: Sendable {
         /// Seconds since 1970-01-01T00:00:00Z, for the `Date` field.
         package var wallSeconds: @Sendable () -> Int64 = { Int64(time(nil)) }
 
-        package init(addresses: [ListenAddress]) { self.addresses = addresses }
+        package init(endpoints: [Endpoint]) { self.endpoints = endpoints }
+
+        /// Without TLS on any of the addresses.
+        package init(addresses: [ListenAddress]) {
+            self.init(endpoints: addresses.map { Endpoint($0) })
+        }
     }
 
     private struct State {
@@ -65,10 +82,11 @@ package final class HTTPServer: Sendable {
     package func start() throws(SystemError) -> [ListenAddress] {
         var listeners: [Listener] = []
         do throws(SystemError) {
-            for address in configuration.addresses {
+            for endpoint in configuration.endpoints {
+                let tls = endpoint.tls
                 listeners.append(
-                    try Listener(address, unixMode: configuration.unixMode) { [weak self] in
-                        self?.place($0)
+                    try Listener(endpoint.address, unixMode: configuration.unixMode) {
+                        [weak self] in self?.place($0, tls)
                     })
             }
             for loop in loops { try loop.events.start() }
@@ -153,7 +171,7 @@ extension HTTPServer {
     }
 
     /// Hands an accepted socket to the next loop in turn; on the first loop's thread.
-    private func place(_ accepted: AcceptedSocket) {
+    private func place(_ accepted: AcceptedSocket, _ tls: TLSContext?) {
         let open = openCount()
         let allowed = UInt64(max(0, configuration.limits.connectionCountMax))
         var fault: WireFault?
@@ -167,9 +185,9 @@ extension HTTPServer {
         let turn = nextLoop.wrappingAdd(1, ordering: .relaxed).oldValue
         let loop = loops[Int(UInt(bitPattern: turn) % UInt(loops.count))]
         if loop.events.isCurrent {
-            loop.adopt(accepted, refusing: fault)
+            loop.adopt(accepted, tls: tls, refusing: fault)
         } else {
-            loop.events.post { [fault] in loop.adopt(accepted, refusing: fault) }
+            loop.events.post { [fault] in loop.adopt(accepted, tls: tls, refusing: fault) }
         }
     }
 

@@ -25,12 +25,15 @@ final class OpenStores: Sendable {
 
     func store(_ container: ContainerID, _ environment: Environment) throws -> OpenStore {
         let key = Key(container: container, environment: environment)
-        if let store = known.withLock({ $0[key] }) { return store }
-        let storage = try find(container, environment)
-        let store = OpenStore(
-            storage: storage, tokenKey: HMACSHA256(key: storage.identity.tokenKey))
-        known.withLock { $0[key] = store }
-        return store
+        return try known.withLock { known in
+            if let store = known[key] { return store }
+            // Found under the lock, or a store could be kept that was forgotten meanwhile.
+            let storage = try find(container, environment)
+            let store = OpenStore(
+                storage: storage, tokenKey: HMACSHA256(key: storage.identity.tokenKey))
+            known[key] = store
+            return store
+        }
     }
 
     /// Forgets a container's stores, whose files are about to go.

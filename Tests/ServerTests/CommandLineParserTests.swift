@@ -72,7 +72,8 @@ struct CommandLineParserTests {
         #expect(usage() == "lenticular: a command is missing; see lenticular --help")
         #expect(usage("pot") == "lenticular pot: a command is missing; see lenticular pot --help")
         #expect(
-            usage("pot", "grow") == "lenticular pot: there is no 'grow' here; see lenticular pot --help")
+            usage("pot", "grow")
+                == "lenticular pot: there is no 'grow' here; see lenticular pot --help")
         let see = "; see lenticular pot plant --help"
         #expect(usage("pot", "plant", "--soil=x") == "lenticular pot plant: POT is missing\(see)")
         #expect(
@@ -95,7 +96,8 @@ struct CommandLineParserTests {
                 == "lenticular pot plant: --soil is given twice\(see)")
         #expect(
             usage("version", "x")
-                == "lenticular version: 'x' is one argument too many; see lenticular version --help")
+                == "lenticular version: 'x' is one argument too many; see lenticular version --help"
+        )
     }
 
     @Test("A refusal shows no control characters of an argument")

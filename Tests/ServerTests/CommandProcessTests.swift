@@ -16,7 +16,9 @@ struct CommandProcessTests {
 
     @Test("A command line that asks for nothing known ends with 2 and one line of complaint")
     func usage() throws {
-        for arguments in [[], ["nonsense"], ["container"], ["version", "--nope"], ["container", "set", "a"]] {
+        for arguments in [
+            [], ["nonsense"], ["container"], ["version", "--nope"], ["container", "set", "a"],
+        ] {
             let outcome = try Program.run(arguments)
             #expect(outcome.status == 2, "\(arguments)")
             #expect(outcome.output.isEmpty)
@@ -46,12 +48,15 @@ struct CommandProcessTests {
 
     @Test("Containers are made, listed, changed and deleted")
     func containers() throws {
-        #expect(try run("container", "create", "iCloud.b", "--json").output == "{\"container\":\"iCloud.b\"}\n")
+        #expect(
+            try run("container", "create", "iCloud.b", "--json").output
+                == "{\"container\":\"iCloud.b\"}\n")
         #expect(try run("container", "create", "iCloud.A").output == "container iCloud.A made\n")
         let list = try run("container", "list", "--json")
         #expect(list.output == "{\"container\":[\"iCloud.A\",\"iCloud.b\"]}\n")
         #expect(
-            try run("container", "set", "icloud.a", "fallbackURL=https://a.example/x?y=z").status == 0)
+            try run("container", "set", "icloud.a", "fallbackURL=https://a.example/x?y=z").status
+                == 0)
         #expect(
             try run("container", "list").output
                 == "iCloud.A  fallbackURL=https://a.example/x?y=z\niCloud.b\n")
@@ -61,7 +66,8 @@ struct CommandProcessTests {
         #expect(try run("container", "set", "iCloud.none", "fallbackURL=").status == 1)
         let asked = try run("container", "delete", "iCloud.A")
         #expect(asked.status == 1)
-        #expect(asked.error == "lenticular: container delete needs --yes where nobody can be asked\n")
+        #expect(
+            asked.error == "lenticular: container delete needs --yes where nobody can be asked\n")
         #expect(try run("container", "delete", "iCloud.A", "--yes").status == 0)
         #expect(try run("container", "delete", "iCloud.A", "--yes").status == 1)
         #expect(try run("container", "list", "--json").output == "{\"container\":[\"iCloud.b\"]}\n")

@@ -14,7 +14,8 @@ struct OperatingLogTests {
 
         func lines() -> [String] {
             pipe.fileHandleForWriting.closeFile()
-            let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            let text = String(
+                decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
             return text.split(separator: "\n").map(String.init)
         }
     }
@@ -47,7 +48,8 @@ struct OperatingLogTests {
     func textFormat() {
         let sink = Sink()
         let log = Log(format: .text, descriptor: sink.descriptor, clock: clock)
-        log.info("thing", [("a", .text("plain")), ("b", .text("two words\u{1b}[0m")), ("c", .text(""))])
+        log.info(
+            "thing", [("a", .text("plain")), ("b", .text("two words\u{1b}[0m")), ("c", .text(""))])
         log.flush()
         #expect(
             sink.lines() == [
@@ -69,16 +71,17 @@ struct OperatingLogTests {
                 durationNanoseconds: 1_500_000, loop: 0, failure: "disk"))
         log.flush()
         #expect(
-            sink.lines().map { $0.replacing("\"time\":\"2026-11-21T08:00:00.123Z\",", with: "") } == [
-                #"{"level":"error","message":"request failed inside","request":"r-1","#
-                    + #""failure":"disk"}"#,
-                #"{"level":"info","message":"request","request":"r-1","#
-                    + #""operation":"records/modify","container":"iCloud.a","#
-                    + #""environment":"development","database":"private","#
-                    + #""user":"_0123456789abcdef0123456789abcdef","keyID":"k","status":503,"#
-                    + #""code":"TRY_AGAIN_LATER","bytesIn":10,"bytesOut":20,"#
-                    + #""milliseconds":1.500}"#,
-            ])
+            sink.lines().map { $0.replacing("\"time\":\"2026-11-21T08:00:00.123Z\",", with: "") }
+                == [
+                    #"{"level":"error","message":"request failed inside","request":"r-1","#
+                        + #""failure":"disk"}"#,
+                    #"{"level":"info","message":"request","request":"r-1","#
+                        + #""operation":"records/modify","container":"iCloud.a","#
+                        + #""environment":"development","database":"private","#
+                        + #""user":"_0123456789abcdef0123456789abcdef","keyID":"k","status":503,"#
+                        + #""code":"TRY_AGAIN_LATER","bytesIn":10,"bytesOut":20,"#
+                        + #""milliseconds":1.500}"#,
+                ])
     }
 
     @Test("A log that nobody reads holds up nobody, and says how many lines it dropped")

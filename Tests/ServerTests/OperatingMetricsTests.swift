@@ -106,7 +106,8 @@ struct OperatingMetricsTests {
         #expect(closed.decide(request(far)) == .hidden)
         #expect(MetricsAccess(token: "").decide(request(far)) == .hidden)
         #expect(
-            MetricsAccess(token: "").decide(request(far, [("Authorization", "Bearer ")])) == .hidden)
+            MetricsAccess(token: "").decide(request(far, [("Authorization", "Bearer ")])) == .hidden
+        )
         for name in ["Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Real-IP", "Via"] {
             #expect(closed.decide(request(near, [(name, "x")])) == .hidden)
             #expect(open.decide(request(near, [(name, "x")])) == .unauthorized)

@@ -62,7 +62,8 @@ final class ServerProcess: Sendable {
     ) throws -> (status: Int, body: String, text: String) {
         let curl = Process()
         curl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        curl.arguments = ["curl", "-s", "-i", "--max-time", "30", "http://\(address)\(target)"] + options
+        curl.arguments =
+            ["curl", "-s", "-i", "--max-time", "30", "http://\(address)\(target)"] + options
         let output = Pipe()
         curl.standardOutput = output
         try curl.run()

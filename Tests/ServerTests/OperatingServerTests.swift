@@ -26,7 +26,8 @@ struct OperatingServerTests {
             let names = try FileManager.default.contentsOfDirectory(atPath: data)
             #expect(!names.contains("control.sock"))
             for name in names where name.hasSuffix("-wal") {
-                let size = try FileManager.default.attributesOfItem(atPath: "\(data)/\(name)")[.size]
+                let size = try FileManager.default.attributesOfItem(atPath: "\(data)/\(name)")[
+                    .size]
                 #expect((size as? NSNumber)?.intValue == 0)
             }
         }
@@ -73,7 +74,8 @@ struct OperatingServerTests {
         #expect(
             try restarted.command("container", "list", "--json").output
                 == "{\"container\":[\"iCloud.a\"]}\n")
-        #expect(try restarted.command("check", "--json").output == "{\"ok\":true,\"problems\":[]}\n")
+        #expect(
+            try restarted.command("check", "--json").output == "{\"ok\":true,\"problems\":[]}\n")
     }
 
     @Test("Healthcheck asks the address that is configured, of TCP and of a Unix socket")
@@ -169,7 +171,9 @@ struct OperatingServerTests {
         #expect(try folderUsed([], ["LENTICULAR_DATA": folder.path("two")]) == ["two"])
         #expect(
             try folderUsed(
-                ["--data", folder.path("three")], ["LENTICULAR_DATA": folder.path("two")]) == ["three"])
+                ["--data", folder.path("three")], ["LENTICULAR_DATA": folder.path("two")]) == [
+                    "three"
+                ])
     }
 
     @Test("SIGHUP does not end it, a second signal to stop does at once")

@@ -26,10 +26,12 @@ package final class RunningServer: Sendable {
         let metrics = Metrics(version: Version.text, startedAt: folder.clock.now())
         let readiness = Readiness { stores.diskTrouble }
         let recorder = RequestRecorder(metrics: metrics, log: log)
-        let responder = try ServerResponder(
+        let webServices = try Self.webServices(on: folder, observer: recorder, log: log)
+        stores.observeRemoval { webServices.forget($0) }
+        let responder = ServerResponder(
             readiness: readiness, metrics: metrics,
             metricsAccess: MetricsAccess(token: configuration.metrics.bearerToken.revealed),
-            protocolResponder: Self.webServices(on: folder, observer: recorder, log: log))
+            protocolResponder: webServices)
         var wire = configuration.wire
         let clock = folder.clock
         wire.wallSeconds = { clock.now() / 1_000 }

@@ -27,6 +27,7 @@ package final class Stores: Sendable {
     private let options: SQLiteStore.Options
     private let onIndeterminate: @Sendable (String) -> Void
     private let state = Mutex(State())
+    private let onRemoval = Mutex<@Sendable (ContainerID) -> Void>({ _ in })
 
     /// - Parameters:
     ///   - folder: the data folder.
@@ -75,6 +76,11 @@ package final class Stores: Sendable {
         }
     }
 
+    /// Says whom to tell of each container that goes, before its stores are closed.
+    func observeRemoval(_ forget: @escaping @Sendable (ContainerID) -> Void) {
+        onRemoval.withLock { $0 = forget }
+    }
+
     /// Closes a container's stores and removes their files; for one that the catalog has forgotten.
     func remove(_ container: ContainerID) throws {
         let closed = state.withLock { state in
@@ -82,6 +88,7 @@ package final class Stores: Sendable {
                 state.open.removeValue(forKey: Key(container, $0))
             }
         }
+        onRemoval.withLock { $0 }(container)
         for store in closed { store.close() }
         try FileSystem.removeTree(Self.folder(of: container, in: folder))
     }

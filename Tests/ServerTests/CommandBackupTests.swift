@@ -1,0 +1,130 @@
+import Foundation
+import Testing
+
+@testable import Server
+
+@Suite("Backup, restore and check")
+struct CommandBackupTests {
+    private let folder: TemporaryFolder
+    private let server: ServerProcess
+    private let query: String
+    private let base = "/database/1/iCloud.a/development/private"
+
+    init() throws {
+        folder = try TemporaryFolder()
+        server = try ServerProcess(data: folder.path("data"))
+        try #require(try server.command("container", "create", "iCloud.a").status == 0)
+        try #require(try server.command("user", "create", "ann@a.example").status == 0)
+        let api = try server.command("api-token", "create", "iCloud.a", "development", "--json")
+        let web = try server.command(
+            "web-token", "create", "iCloud.a", "development", "ann@a.example", "--json")
+        query =
+            "ckAPIToken=\(try #require(api.object["apiToken"] as? String))"
+            + "&ckWebAuthToken=\(try #require(web.object["webAuthToken"] as? String))"
+        let zone =
+            #"{"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"z"}}}]}"#
+        try #require(try post(server, "zones/modify", zone).status == 200)
+    }
+
+    private func post(
+        _ server: ServerProcess, _ operation: String, _ body: String
+    ) throws -> (status: Int, body: String, text: String) {
+        try server.request("\(base)/\(operation)?\(query)", ["-d", body])
+    }
+
+    private func save(_ server: ServerProcess, _ name: String) throws -> Int {
+        try post(
+            server, "records/modify",
+            #"{"zoneID":{"zoneName":"z"},"operations":[{"operationType":"create","record":{"#
+                + #""recordType":"Note","recordName":"\#(name)","fields":{"t":{"value":"x"}}}}]}"#
+        ).status
+    }
+
+    /// The names in the feed after a token, and the feed's next token.
+    private func changes(
+        _ server: ServerProcess, after token: String? = nil
+    ) throws -> (names: [String], token: String, text: String) {
+        let after = token.map { #","syncToken":"\#($0)""# } ?? ""
+        let answer = try post(
+            server, "changes/zone", #"{"zones":[{"zoneID":{"zoneName":"z"}\#(after)}]}"#)
+        let object = try JSONSerialization.jsonObject(with: Data(answer.body.utf8))
+        let zones = (object as? [String: Any])?["zones"] as? [[String: Any]]
+        let records = zones?.first?["records"] as? [[String: Any]] ?? []
+        return (
+            records.compactMap { $0["recordName"] as? String },
+            zones?.first?["syncToken"] as? String ?? "", answer.body
+        )
+    }
+
+    @Test("A backup of a running server restores to what it was, and later tokens have expired")
+    func backupAndRestore() throws {
+        #expect(try save(server, "before") == 200)
+        let kept = try changes(server)
+        #expect(kept.names == ["before"])
+        let copy = folder.path("copy")
+        let made = try server.command("backup", copy, "--json")
+        #expect(made.output == "{\"ok\":true,\"problems\":[]}\n")
+        #expect(try save(server, "after") == 200)
+        let lost = try changes(server)
+        #expect(lost.names == ["before", "after"])
+
+        let again = try server.command("backup", copy)
+        #expect(again.status == 1)
+        #expect(again.error.contains("nothing is overwritten"))
+        server.signal(SIGTERM)
+        #expect(server.wait() == 0)
+
+        let target = folder.path("restored")
+        #expect(try Program.run(["restore", copy, "--data", target]).status == 1)
+        let restored = try Program.run(["restore", copy, "--yes", "--json", "--data", target])
+        #expect(restored.output == "{\"ok\":true,\"problems\":[]}\n")
+        #expect(try Program.run(["restore", copy, "--yes", "--data", target]).status == 1)
+        #expect(try Program.run(["check", "--data", target]).output == "no problems\n")
+
+        let second = try ServerProcess(data: target)
+        #expect(try changes(second).names == ["before"])
+        // A token of before the copy goes on; one of after it is refused, not misread.
+        #expect(try save(second, "new") == 200)
+        #expect(try changes(second, after: kept.token).names == ["new"])
+        let refused = try changes(second, after: lost.token)
+        #expect(refused.text.contains("change token expired"))
+        #expect(try second.command("check").output == "no problems\n")
+    }
+
+    @Test("A folder that is no backup, or not empty, is not restored from or into")
+    func refusals() throws {
+        let nothing = folder.path("nothing")
+        try FileManager.default.createDirectory(atPath: nothing, withIntermediateDirectories: true)
+        let target = folder.path("restored")
+        let noBackup = try Program.run(["restore", nothing, "--yes", "--data", target])
+        #expect(noBackup.status == 1)
+        #expect(noBackup.error.contains("no catalog.sqlite"))
+        let running = try Program.run(["restore", nothing, "--yes", "--data", server.data])
+        #expect(running.status == 1)
+        #expect(running.error.contains("is in use"))
+    }
+
+    @Test("Check names what is wrong with a damaged store, and ends with 1")
+    func damage() throws {
+        #expect(try save(server, "a") == 200)
+        server.signal(SIGTERM)
+        #expect(server.wait() == 0)
+        let store = "\(server.data)/containers/icloud.a/development/store.sqlite"
+        let python = Process()
+        python.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        python.arguments = [
+            "python3", "-c",
+            "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); "
+                + "c.execute('update zones set record_count = 7 where name = \"z\"'); "
+                + "c.execute('delete from heads'); c.commit(); c.close()", store,
+        ]
+        try python.run()
+        python.waitUntilExit()
+        let outcome = try Program.run(["check", "--json", "--data", server.data])
+        #expect(outcome.status == 1)
+        #expect(outcome.object["ok"] as? Bool == false)
+        let problems = outcome.object["problems"] as? [String] ?? []
+        #expect(problems.contains("iCloud.a development: zones that miscount their records: 1"))
+        #expect(problems.contains("iCloud.a development: records that no name leads to: 1"))
+    }
+}
