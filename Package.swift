@@ -59,7 +59,10 @@ let package = Package(
         tests(of: "ConfigurationTests", ["Configuration"]),
         tests(
             of: "AccountsTests",
-            ["Accounts", "SQLiteStorage", "SQLite", "Storage", "CloudModel", "Cryptography"]),
+            [
+                "Accounts", "SQLiteStorage", "SQLite", "Storage", "CloudModel", "Cryptography",
+                "CFaultVFS",
+            ]),
         tests(
             of: "CloudDatabaseTests",
             ["CloudDatabase", "SQLiteStorage", "Storage", "CloudModel", "JSON"]),

@@ -22,7 +22,7 @@ class Lenticular:
         self.data = folder / "data"
         self.log = folder / "server.log"
         self.environment = dict(
-            os.environ, LENTICULAR_LIMITS_RECORDSPERRESPONSEMAX=str(page_records_max))
+            os.environ, LENTICULAR_LIMITS_RECORDS_PER_RESPONSE_MAX=str(page_records_max))
         self.query = ""
 
     def start(self):

@@ -9,9 +9,9 @@ from lenticular import Lenticular
 from nginx import Nginx
 
 MANY = 64
-# The page caches of the server's writer and of each of its readers.
-WRITER_CACHE_KIB = 16_384
-READER_CACHE_KIB = 8_192
+# The defaults of `storage.writerCacheKiB` and `storage.readerCacheKiB`.
+WRITER_CACHE_KIB = 32_768
+READER_CACHE_KIB = 4_096
 
 
 class Measures:

@@ -68,6 +68,9 @@ package final class Authenticator: Sendable {
         }
     }
 
+    /// How many pairs of tokens are remembered as checked, for metrics.
+    package var checkedTokenCount: Int { checked.count }
+
     /// The fault for a caller of a kind that the endpoint does not take (rulings.md 6 and 8).
     ///
     /// AUTHENTICATION_REQUIRED with the way to sign in for an API token, AUTHENTICATION_FAILED for a

@@ -74,6 +74,9 @@ final class CheckedTokens: Sendable {
 
     init(entriesMax: Int) { self.entriesMax = entriesMax }
 
+    /// How many pairs are remembered.
+    var count: Int { state.withLock { $0.entries.count } }
+
     /// The pair as found good before, if the catalog's change count is still what it was then.
     func entry(_ key: Key, changeCount: Int) -> Entry? {
         state.withLock {

@@ -3,7 +3,7 @@ import CloudModel
 /// The containers and their settings.
 ///
 /// Here and in the other catalog contracts: each member is one transaction, on disk when it returns;
-/// besides `CatalogRefusal` they throw what the engine reports.
+/// besides `CatalogRefusal` they throw `StorageFailure` and what the engine reports.
 package protocol ContainerCatalog: Sendable {
     /// - Throws: `containerExists` for a name that differs in nothing but case, too.
     func add(_ container: ContainerRecord) throws

@@ -18,7 +18,7 @@ struct CatalogTests {
         let key = try ServerKeys(catalog: server.catalog).add(
             container: server.container, environment: .development,
             publicKeyPEM: P256PrivateKey().publicKeyPEM, now: 1)
-        let again = try SQLiteCatalog(path: server.folder.appending(path: "catalog.sqlite").path)
+        let again = try SQLiteCatalog(path: server.catalog.path) { _ in }
         #expect(try again.containers() == server.catalog.containers())
         #expect(try again.apiTokens() == [api.record])
         #expect(try again.apiToken(hash: api.record.hash) == api.record)
@@ -101,11 +101,13 @@ struct CatalogTests {
         let connection = try Connection(path: server.catalog.path, mode: .readWrite)
         try connection.execute("INSERT INTO migrations VALUES (99, '0099-later', 0)")
         #expect(throws: MigrationError.newer(name: "0099-later")) {
-            try SQLiteCatalog(path: server.catalog.path)
+            try SQLiteCatalog(path: server.catalog.path) { _ in }
         }
         let other = server.folder.appending(path: "other.sqlite").path
         try Connection(path: other, mode: .readWrite).execute("CREATE TABLE t (x)")
-        #expect(throws: MigrationError.foreign) { try SQLiteCatalog(path: other) }
+        #expect(throws: MigrationError.foreign) {
+            try SQLiteCatalog(path: other) { _ in }
+        }
     }
 
     @Test("A secret is made once and kept")

@@ -1,6 +1,7 @@
 import Accounts
 import CloudModel
 import Storage
+import Synchronization
 import Testing
 
 @Suite("Revocation holds at once")
@@ -102,6 +103,43 @@ struct RevocationTests {
         #expect(try server.webToken().userRecordName != web.userRecordName)
     }
 
+    @Test("Once a revocation has ended, no request on any thread is let in")
+    func race() async throws {
+        let server = try TestServer()
+        try server.user()
+        let api = try server.apiToken().token
+        let authenticator = server.authenticator
+        let (container, now, catalog) = (server.container, server.now, server.catalog)
+        for _ in 0..<20 {
+            let web = try server.webToken().token
+            let target = Array("/?ckAPIToken=\(api)&ckWebAuthToken=\(web)".utf8)
+            let isRevoked = Flag()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        var isLetIn = true
+                        while isLetIn {
+                            let mustBeOut = isRevoked.isSet
+                            let found = authenticator.identify(
+                                Credentials(target: target), container: container,
+                                environment: .development, now: now)
+                            isLetIn = found.fault == nil
+                            #expect(!(mustBeOut && isLetIn))
+                            if mustBeOut { break }
+                            // Lets the revocation have a thread on a machine with few.
+                            await Task.yield()
+                        }
+                    }
+                }
+                group.addTask {
+                    try WebTokens(catalog: catalog).revoke(token: web)
+                    isRevoked.set()
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
     @Test("Deleting a container ends everything in it and nothing in another")
     func deletedContainer() throws {
         let server = try TestServer()
@@ -123,4 +161,13 @@ struct RevocationTests {
         #expect(
             try server.catalog.account(named: web.userRecordName, in: server.container) == nil)
     }
+}
+
+/// Set once, seen by every thread.
+private final class Flag: Sendable {
+    private let value = Atomic(false)
+
+    var isSet: Bool { value.load(ordering: .acquiring) }
+
+    func set() { value.store(true, ordering: .releasing) }
 }

@@ -20,7 +20,7 @@ final class TestServer {
         folder = FileManager.default.temporaryDirectory
             .appending(path: "accounts-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        catalog = try SQLiteCatalog(path: folder.appending(path: "catalog.sqlite").path)
+        catalog = try SQLiteCatalog(path: folder.appending(path: "catalog.sqlite").path) { _ in }
         let reported = Reported()
         self.reported = reported
         self.settings = settings
@@ -35,7 +35,7 @@ final class TestServer {
     /// Another authenticator over the same catalog, as after a restart.
     func restarted() throws -> Authenticator {
         try Authenticator(
-            catalog: SQLiteCatalog(path: folder.appending(path: "catalog.sqlite").path),
+            catalog: SQLiteCatalog(path: catalog.path) { _ in },
             settings: settings, publicBaseURL: "https://sync.example", report: { _ in })
     }
 

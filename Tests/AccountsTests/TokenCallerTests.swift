@@ -164,6 +164,18 @@ struct TokenCallerTests {
         }
     }
 
+    @Test("Only what was found good is remembered")
+    func remembered() throws {
+        let server = try TestServer()
+        let token = try server.apiToken().token
+        for query in ["ckAPIToken=x", "ckAPIToken=\(token)&ckWebAuthToken=x"] {
+            _ = server.identify(query: query)
+            #expect(server.authenticator.checkedTokenCount == 0)
+        }
+        _ = server.identify(query: "ckAPIToken=\(token)")
+        #expect(server.authenticator.checkedTokenCount == 1)
+    }
+
     @Test("What is remembered as checked is bounded")
     func bounded() throws {
         var settings = AccountsSettings()
@@ -173,6 +185,7 @@ struct TokenCallerTests {
         for _ in 0..<3 {
             for token in tokens {
                 #expect(server.identify(query: "ckAPIToken=\(token)").fault == nil)
+                #expect((1...2).contains(server.authenticator.checkedTokenCount))
             }
         }
     }

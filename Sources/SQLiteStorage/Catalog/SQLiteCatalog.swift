@@ -11,7 +11,8 @@ import Synchronization
 package final class SQLiteCatalog: CatalogStorage {
     package let path: String
     private let reader: Mutex<CatalogConnection>
-    private let writer: Mutex<CatalogConnection>
+    private let writer: Mutex<Writer>
+    private let onIndeterminate: @Sendable (String) -> Void
     private let changes = Atomic<Int>(0)
 
     /// How far the log may grow before it is written back into the file.
@@ -20,20 +21,27 @@ package final class SQLiteCatalog: CatalogStorage {
 
     /// Opens the file, making it or bringing it to this server's schema.
     ///
-    /// - Parameter path: of `catalog.sqlite`; its folder exists.
+    /// - Parameters:
+    ///   - path: of `catalog.sqlite`; its folder exists.
+    ///   - fileSystem: the virtual file system by its SQLite name; nil is the system's.
+    ///   - onIndeterminate: called when a commit's outcome is unknown; the process must end.
     /// - Throws: `MigrationError` for another program's or a newer server's file, `SQLiteError`.
-    package init(path: String) throws {
-        try FileModes.makePrivateFile(path)
+    package init(
+        path: String, fileSystem: String? = nil,
+        onIndeterminate: @escaping @Sendable (String) -> Void
+    ) throws {
         let writing = try Connection(
-            path: path, mode: .readWrite, cacheKiB: SQLiteCatalog.cacheKiB)
+            path: path, mode: .readWrite, cacheKiB: SQLiteCatalog.cacheKiB, fileSystem: fileSystem)
         try writing.execute("PRAGMA wal_autocheckpoint = \(SQLiteCatalog.logPagesMax)")
         try Migrator(SQLiteCatalog.migrations).migrate(writing)
         self.path = path
-        writer = Mutex(CatalogConnection(connection: writing))
+        self.onIndeterminate = onIndeterminate
+        writer = Mutex(Writer(catalog: CatalogConnection(connection: writing)))
         reader = Mutex(
             CatalogConnection(
                 connection: try Connection(
-                    path: path, mode: .readOnly, cacheKiB: SQLiteCatalog.cacheKiB)))
+                    path: path, mode: .readOnly, cacheKiB: SQLiteCatalog.cacheKiB,
+                    fileSystem: fileSystem)))
     }
 
     package var changeCount: Int { changes.load(ordering: .acquiring) }
@@ -71,18 +79,43 @@ package final class SQLiteCatalog: CatalogStorage {
     ) throws -> Outcome {
         // After a failed commit nobody knows what is on disk, so caches are dropped then, too.
         defer { if endsWhatWasTrue { changes.add(1, ordering: .releasing) } }
-        return try writer.withLock { catalog in
-            try catalog.connection.execute("BEGIN IMMEDIATE")
+        return try writer.withLock { writer in
+            guard !writer.isIndeterminate else { throw StorageFailure.indeterminate }
+            let connection = writer.connection
             do {
-                let outcome = try body(catalog)
-                try catalog.connection.execute("COMMIT")
+                try connection.execute("BEGIN IMMEDIATE")
+                let outcome = try body(writer.catalog)
+                try commit(&writer)
                 return outcome
             } catch {
-                // NB: SQLite has ended the transaction itself after some errors, and then refuses.
-                try? catalog.connection.execute("ROLLBACK")
+                connection.resetStatements()
+                // NB: the first error is the one to tell; a transaction left open ends on closing.
+                if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+                if let error = error as? SQLiteError, error.kind == .full {
+                    throw StorageFailure.full
+                }
                 throw error
             }
         }
+    }
+
+    /// Ends the transaction; after any failure but a full disk only the files can tell how.
+    private func commit(_ writer: inout Writer) throws {
+        do {
+            try writer.connection.execute("COMMIT")
+        } catch let error as SQLiteError where error.kind != .full {
+            writer.isIndeterminate = true
+            onIndeterminate("\(error)")
+            throw StorageFailure.indeterminate
+        }
+    }
+
+    private struct Writer {
+        let catalog: CatalogConnection
+        /// Set once a commit's outcome is unknown; then nothing more is written.
+        var isIndeterminate = false
+
+        var connection: Connection { catalog.connection }
     }
 
     private static var migrations: [Migration] {

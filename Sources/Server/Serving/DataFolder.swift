@@ -32,7 +32,8 @@ package final class DataFolder: Sendable {
         clock = surroundings.clock
         let random = surroundings.random
         self.random = random
-        catalog = try SQLiteCatalog(path: Self.catalogPath(in: path))
+        catalog = try SQLiteCatalog(
+            path: Self.catalogPath(in: path), onIndeterminate: onIndeterminate)
         containers = Containers(catalog: catalog)
         apiTokens = APITokens(catalog: catalog, random: random)
         serverKeys = ServerKeys(catalog: catalog, random: random)

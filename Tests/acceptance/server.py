@@ -1,0 +1,79 @@
+"""The release server as a process, on a folder and port of its own."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+
+BINARY = os.environ.get("LENTICULAR_BINARY") or os.path.join(
+    os.path.dirname(os.path.abspath(__file__)), "../../.build/release/lenticular"
+)
+START_SECONDS = 30
+
+
+class Server:
+    def __init__(self):
+        self.folder = tempfile.mkdtemp()
+        self.process = None
+        self.address = None
+        self.lock = threading.Lock()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *failure):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        if failure[0] is None:
+            shutil.rmtree(self.folder)
+        else:
+            print(f"the server's files are kept in {self.folder}")
+
+    @property
+    def data(self):
+        return os.path.join(self.folder, "data")
+
+    def start(self):
+        """Waits until the log says where the server listens; later starts use the same port."""
+        listen = "127.0.0.1:%d" % (self.address[1] if self.address else 0)
+        path = os.path.join(self.folder, "log")
+        with open(path, "wb") as log, open(os.path.join(self.folder, "errors"), "ab") as errors:
+            self.process = subprocess.Popen(
+                [BINARY, "serve", "--data", self.data, "--listen", listen],
+                stdout=log,
+                stderr=errors,
+            )
+        until = time.monotonic() + START_SECONDS
+        while True:
+            with open(path, "rb") as log:
+                for line in log:
+                    event = json.loads(line) if line.endswith(b"\n") else {}
+                    if event.get("message") == "serving":
+                        host, port = event["listen"].split(",")[0].rsplit(":", 1)
+                        self.address = (host, int(port))
+                        return
+            assert self.process.poll() is None, f"the server has stopped: {self.folder}/errors"
+            assert time.monotonic() < until, "the server does not say where it listens"
+            time.sleep(0.02)
+
+    def kill_and_restart(self):
+        with self.lock:
+            self.process.kill()
+            self.process.wait()
+            self.start()
+
+    def stop(self):
+        self.process.terminate()
+        assert self.process.wait() == 0, self.process.returncode
+
+    def command(self, *words):
+        """Runs one command on the data folder; its answer as JSON."""
+        output = subprocess.run(
+            [BINARY, *words, "--data", self.data, "--json"], capture_output=True, text=True
+        )
+        assert output.returncode == 0, output.stderr
+        return json.loads(output.stdout)

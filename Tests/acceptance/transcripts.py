@@ -1,0 +1,146 @@
+"""Runs every transcript of docs/protocol against a development server and compares the answers.
+
+A transcript is a block marked `http` (a line with method, database/endpoint and perhaps `as NAME`, then
+the body), and perhaps a block marked `json` after it with the answer; a status other than 200 follows the
+word json. What differs from run to run (times, names, tokens) compares equal; `$syncToken` in a request
+stands for the first one of the answer before. With --write the answers are written into the pages.
+"""
+
+import http.client
+import json
+import os
+import re
+import sys
+
+from client import Signer
+from server import Server
+
+PAGES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/protocol")
+CONTAINER = "iCloud.org.example.Notes"
+BLOCK = re.compile(r"^```(http|json)( \d+)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+WIDTH = 96
+
+# What varies, and what stands for it in a page.
+VARYING = [
+    (re.compile(r'"timestamp":\d+'), '"timestamp":1767225600000'),
+    (re.compile(r'"(syncToken|metaSyncToken)":"[A-Za-z0-9+/]+=*"'), r'"\1":"AQFh…"'),
+    (re.compile(r'"uuid":"[0-9a-f-]{36}"'), '"uuid":"5f0c41d2-…"'),
+    (re.compile(r'"redirectURL":"[^"]+/sign-in/[^"]*"'), '"redirectURL":"http://127.0.0.1:8080/sign-in/…"'),
+]
+
+
+class Session:
+    """One development server with two users."""
+
+    def __init__(self, server):
+        self.server = server
+        server.start()
+        server.command("container", "create", CONTAINER)
+        self.token = server.command("api-token", "create", CONTAINER, "development")["apiToken"]
+        self.signer = Signer.make(server, CONTAINER)
+        self.users = {"stranger": "x" * 104}
+        self.names = {}
+        for name, given, family in [("alice", "Alice", "Archer"), ("bob", "Bob", "Baker")]:
+            email = f"{name}@example.com"
+            server.command("user", "create", email, "--given-name", given, "--family-name", family)
+            made = server.command("web-token", "create", CONTAINER, "development", email)
+            self.users[name] = made["webAuthToken"]
+            self.names[made["userRecordName"]] = f"_{name}"
+        self.last = ""
+
+    def run(self, text):
+        head, _, body = text.partition("\n")
+        method, endpoint, *rest = head.split(" ")
+        caller = rest[1] if rest else "alice"
+        token = re.search(r'"(?:metaSyncToken|syncToken)":"([^"]+)"', self.last)
+        if token:
+            body = body.replace("$syncToken", token[1])
+        data = "".join(body.splitlines()).encode()
+        target = f"/database/1/{CONTAINER}/development/{endpoint}"
+        headers = {}
+        if caller == "forger":
+            _, headers = self.signer(target, data + b" ")
+        else:
+            target += f"?ckAPIToken={self.token}"
+            if caller != "nobody":
+                target += f"&ckWebAuthToken={self.users[caller]}"
+        connection = http.client.HTTPConnection(*self.server.address, timeout=30)
+        connection.request(method, target, body=data or None, headers=headers)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        self.last = text
+        return answer.status, self.masked(text)
+
+    def masked(self, text):
+        for name, alias in self.names.items():
+            text = text.replace(name, alias)
+        for pattern, form in VARYING:
+            text = pattern.sub(form, text)
+        return text
+
+
+def layout(value, indent=0, after=0):
+    """JSON on as few lines as fit; `after` characters stand before it on its line."""
+    flat = json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
+    if len(flat) + indent + after <= WIDTH or not isinstance(value, (dict, list)) or not value:
+        return flat
+    space = " " * (indent + 2)
+    if isinstance(value, list):
+        parts = [space + layout(item, indent + 2) for item in value]
+        return "[\n" + ",\n".join(parts) + "\n" + " " * indent + "]"
+    parts = []
+    for key, item in value.items():
+        name = json.dumps(key) + ": "
+        parts.append(space + name + layout(item, indent + 2, len(name)))
+    return "{\n" + ",\n".join(parts) + "\n" + " " * indent + "}"
+
+
+def run_page(page, writes):
+    path = os.path.join(PAGES, page)
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    if not BLOCK.search(text):
+        return 0
+    count = 0
+    with Server() as server:
+        session = Session(server)
+        answer = None
+
+        def visit(match):
+            nonlocal answer, count
+            kind, status, content = match[1], int(match[2] or 200), match[3]
+            if kind == "http":
+                answer = session.run(content)
+                count += 1
+                return match[0]
+            assert answer is not None, f"{page}: an answer without a request"
+            got_status, got = answer
+            answer = None
+            if writes:
+                note = "" if got_status == 200 else f" {got_status}"
+                return f"```json{note}\n{layout(json.loads(got))}\n```"
+            assert got_status == status, f"{page}: status {got_status}, the page says {status}: {got}"
+            want = json.loads(content)
+            assert json.loads(got) == want, f"{page}: the answer is\n{got}\nthe page says\n{content}"
+            return match[0]
+
+        changed = BLOCK.sub(visit, text)
+        server.stop()
+    if writes:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(changed)
+    return count
+
+
+def main():
+    writes = "--write" in sys.argv[1:]
+    total = 0
+    for page in sorted(name for name in os.listdir(PAGES) if name.endswith(".md")):
+        total += run_page(page, writes)
+    assert total > 0
+    print(f"transcripts.py: {total} requests answered as docs/protocol says")
+
+
+if __name__ == "__main__":
+    main()
