@@ -43,6 +43,7 @@ struct ReadStatements {
             """
             SELECT links.kind, links.source, heads.zone, heads.name
             FROM links JOIN heads ON heads.id = links.source
+                JOIN zones ON zones.id = heads.zone AND zones.deleted_at IS NULL
             WHERE links.target_zone = ?1 AND links.target_name = ?2
                 AND links.kind BETWEEN ?3 AND ?4 LIMIT ?5
             """)

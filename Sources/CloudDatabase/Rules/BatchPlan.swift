@@ -112,16 +112,17 @@ final class BatchPlan {
 
     private func decide(_ operation: RecordOperation) throws -> Step {
         let key = key(operation.name)
-        let former = try former(key)
+        let needsBody = !operation.kind.deletes || database.scope == .public
+        let former = try former(key, withBody: needsBody)
         var isAlive = former.isAlive
         if case .deleted = states[key] { isAlive = false }
         if isAlive {
-            try checkPermission(former)
+            try checkPermission(key)
             if operation.kind == .create {
-                throw conflict("record to insert already exists", former)
+                throw try conflict("record to insert already exists", key)
             }
             if operation.kind.comparesTag, let tag = operation.changeTag, tag != former.changeTag {
-                throw conflict("client oplock error updating record", former)
+                throw try conflict("client oplock error updating record", key)
             }
         } else {
             switch operation.kind {
@@ -139,7 +140,7 @@ final class BatchPlan {
     ) throws
         -> PlannedSave
     {
-        let kept = try former?.kept()
+        let kept: RecordBody.Kept? = former == nil ? nil : try kept(key(operation.name))
         guard let type = operation.type ?? kept.flatMap({ RecordTypeName($0.type) }) else {
             throw Fault.badRequest("recordType: expected the record's type, as it is to be made")
         }
@@ -170,29 +171,36 @@ final class BatchPlan {
         let save = PlannedSave(
             type: type, fields: merge.bytes, created: kept?.created, parent: parent,
             links: try links(merge.references, parent: parent, of: operation.name, former))
-        try charge(save.bytes(more: former?.body.count ?? 0))
+        try charge(save.bytes(more: former?.bodyBytes ?? 0))
         return save
     }
 
     func key(_ name: RecordName) -> RecordKey { RecordKey(zone: zone.number, name: name) }
 
-    func former(_ key: RecordKey) throws -> FormerRecord {
-        if let known = formers[key] { return known }
-        let read = try FormerRecord(key, in: transaction)
+    func former(_ key: RecordKey, withBody: Bool = false) throws -> FormerRecord {
+        if let known = formers[key], !withBody || known.body != nil || !known.isAlive {
+            return known
+        }
+        let read = try FormerRecord(key, withBody: withBody, in: transaction)
         formers[key] = read
         return read
     }
 
-    private func conflict(_ reason: String, _ former: FormerRecord) -> Fault {
+    private func kept(_ key: RecordKey) throws -> RecordBody.Kept {
+        let body = try former(key, withBody: true).body ?? []
+        return try body.withUnsafeBytes { try RecordBody.read($0) }
+    }
+
+    private func conflict(_ reason: String, _ key: RecordKey) throws -> Fault {
         var fault = Fault(.conflict, reason)
-        fault.serverRecord = former.body
+        fault.serverRecord = try former(key, withBody: true).body
         return fault
     }
 
     /// In public, whoever made a record may change it (the role `_creator`); in private, the owner.
-    private func checkPermission(_ former: FormerRecord) throws {
+    private func checkPermission(_ key: RecordKey) throws {
         guard database.scope == .public, !database.caller.passesRoles else { return }
-        guard try former.kept().creator == database.caller.userRecordName?.text else {
+        guard try kept(key).creator == database.caller.userRecordName?.text else {
             throw Fault(.accessDenied, "WRITE operation not permitted")
         }
     }

@@ -66,7 +66,7 @@ struct BatchWriter {
         let record = try transaction.save(
             NewVersion(
                 zone: plan.zone, name: name, position: position, former: former.head,
-                formerBytes: former.body.count, formerIsAlive: former.isAlive,
+                formerBytes: former.bodyBytes, formerIsAlive: former.isAlive,
                 type: transaction.schema.types[save.type]?.number ?? 0,
                 flags: save.links.isEmpty ? [] : .hasLinks, body: body))
         if !save.links.isEmpty || former.flags.contains(.hasLinks) {
@@ -85,7 +85,7 @@ struct BatchWriter {
         _ = try transaction.save(
             NewVersion(
                 zone: zone, name: key.name, position: position, former: head,
-                formerBytes: former.body.count, formerIsAlive: true, type: former.type,
+                formerBytes: former.bodyBytes, formerIsAlive: true, type: former.type,
                 flags: .tombstone,
                 body: RecordBody.tombstone(name: key.name, type: type, zone: json)))
         if former.flags.contains(.hasLinks) {
@@ -95,11 +95,9 @@ struct BatchWriter {
     }
 
     /// What stands under a name at this point of the writing.
-    private mutating func former(_ key: RecordKey) throws -> FormerRecord {
+    private func former(_ key: RecordKey) throws -> FormerRecord {
         if let known = formers[key] { return known }
-        let read = try FormerRecord(key, in: transaction)
-        formers[key] = read
-        return read
+        return try FormerRecord(key, withBody: false, in: transaction)
     }
 
     private mutating func place(_ number: ZoneNumber) throws -> (StoredZone, [UInt8])? {

@@ -12,21 +12,25 @@ struct FormerRecord {
     var head: StoredHead?
     var flags: VersionFlags = []
     var type: Int64 = 0
-    /// Empty when there is no living record.
-    var body: [UInt8] = []
+    /// 0 when there is no living record.
+    var bodyBytes = 0
+    /// Nil while only the record's place was of interest: bodies may be large.
+    var body: [UInt8]?
 
-    var isAlive: Bool { !body.isEmpty }
+    var isAlive: Bool { bodyBytes > 0 }
 
     /// The tag that clients know the living record by.
     var changeTag: String { head.map { ChangeTag.text($0.position) } ?? "" }
 
-    init(_ key: RecordKey, in snapshot: any StoreSnapshot) throws {
+    init(_ key: RecordKey, withBody: Bool, in snapshot: any StoreSnapshot) throws {
         guard let head = try snapshot.head(of: key.name, in: key.zone) else { return }
         self.head = head
         try snapshot.version(at: head.position, in: key.zone) { version in
             flags = version.flags
             type = version.type
-            if !version.flags.contains(.tombstone) { body = [UInt8](version.body) }
+            guard !version.flags.contains(.tombstone) else { return }
+            bodyBytes = version.body.count
+            if withBody { body = [UInt8](version.body) }
         }
     }
 
@@ -39,6 +43,4 @@ struct FormerRecord {
     }
 
     private init() {}
-
-    func kept() throws -> RecordBody.Kept { try body.withUnsafeBytes { try RecordBody.read($0) } }
 }
