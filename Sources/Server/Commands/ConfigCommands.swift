@@ -5,7 +5,8 @@ extension Command {
         Command(
             "config check", "say whether the server would start with the settings as they are",
             action: .local { invocation, surroundings in
-                _ = try Configuration.load(for: invocation, in: surroundings)
+                let configuration = try Configuration.load(for: invocation, in: surroundings)
+                _ = try configuration.makeTLS()
                 return CommandOutput("the settings are good")
             }),
         Command(

@@ -5,14 +5,32 @@ extension Command {
         "healthcheck", "ask the running server whether it accepts work",
         action: .local { invocation, surroundings in
             let configuration = try Configuration.load(for: invocation, in: surroundings)
-            guard let address = configuration.addresses.first else {
-                throw CommandFailure("the server has no address")
-            }
-            let probe = HealthProbe(address: address)
-            let (status, text) = try probe.readiness()
-            guard status == 200 else {
-                throw CommandFailure("the server is not ready: \(text)")
+            if let trouble = try obstacle(configuration) {
+                throw CommandFailure("the server is not ready: \(trouble)")
             }
             return CommandOutput("ready", values: [("version", .text(Version.text))])
         })
+
+    /// Why the server takes no work, asked at an address without TLS where there is one.
+    private static func obstacle(_ configuration: Configuration) throws -> String? {
+        let plain = configuration.addresses.first { address in
+            if case .unix = address { return true }
+            return !configuration.hasTLS
+        }
+        if let plain {
+            let (status, text) = try HealthProbe(address: plain).readiness()
+            return status == 200 ? nil : text
+        }
+        // Whether it accepts connections is seen without TLS, how it is it says on the socket for
+        // commands: an address may be one that its own certificate does not name.
+        for address in configuration.addresses {
+            _ = try HealthProbe(address: address).connect()
+        }
+        let client = ControlClient(
+            path: DataFolder.controlSocketPath(in: configuration.data))
+        let answer = try client.run(
+            [Command.healthcheck.name], inputs: [:], secondsMax: HealthProbe.secondsMax)
+        guard let answer else { throw CommandFailure("no server runs on \(configuration.data)") }
+        return answer.status == 0 ? nil : answer.error
+    }
 }

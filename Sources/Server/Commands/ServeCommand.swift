@@ -57,7 +57,7 @@ struct ServeProcess {
         let server: RunningServer
         do {
             server = try RunningServer(folder: folder, log: log)
-            reload.set { log.info("reloading") }
+            reload.set { server.reloadCertificates() }
         } catch {
             folder.close()
             throw error

@@ -30,16 +30,40 @@ extension Configuration {
         guard publicBaseURL.isEmpty else {
             return publicBaseURL.hasSuffix("/") ? String(publicBaseURL.dropLast()) : publicBaseURL
         }
-        let scheme = tls.certificateFile.isEmpty ? "http" : "https"
+        let scheme = hasTLS ? "https" : "http"
         return "\(scheme)://\(listen.first { !$0.hasPrefix("unix:") } ?? "localhost")"
     }
 
     /// How many event loops there are.
     var loopCount: Int { http.eventLoops > 0 ? http.eventLoops : HTTPServer.coreCount }
 
+    /// Whether TCP addresses speak TLS.
+    var hasTLS: Bool { !tls.certificateFile.isEmpty }
+
+    /// The certificate and key that the settings name; nil when they name none.
+    ///
+    /// - Throws: `CommandFailure` when they cannot be used.
+    func makeTLS() throws(CommandFailure) -> TLSContext? {
+        guard hasTLS else { return nil }
+        do {
+            return try TLSContext(
+                certificateFile: tls.certificateFile, keyFile: tls.privateKeyFile)
+        } catch {
+            throw CommandFailure("tls: \(error)")
+        }
+    }
+
     /// The wire half's part.
-    var wire: HTTPServer.Configuration {
-        var wire = HTTPServer.Configuration(addresses: addresses)
+    ///
+    /// - Parameter tls: what TCP addresses speak; Unix sockets never do.
+    func wire(tls: TLSContext?) -> HTTPServer.Configuration {
+        var wire = HTTPServer.Configuration(
+            endpoints: addresses.map { address in
+                switch address {
+                case .tcp: HTTPServer.Endpoint(address, tls: tls)
+                case .unix: HTTPServer.Endpoint(address)
+                }
+            })
         wire.loopCount = loopCount
         wire.gzip =
             switch http.gzip {

@@ -100,7 +100,9 @@ struct DevelopmentSetup {
             switch address {
             case .unix(let path): ("--unix-socket '\(path)' ", "http://localhost")
             case .tcp(let host, let port):
-                ("", "http://\(HealthProbe.reachable(host, port: port))")
+                folder.configuration.hasTLS
+                    ? ("--insecure ", "https://\(HealthProbe.reachable(host, port: port))")
+                    : ("", "http://\(HealthProbe.reachable(host, port: port))")
             }
         let path = "/database/1/\(Self.container)/development/private/records/modify"
         let body =

@@ -21,6 +21,12 @@ package final class Readiness: Sendable {
 
     package var isDraining: Bool { state.withLock { $0 == .draining } }
 
+    /// What `healthcheck` is told over the control socket.
+    var answer: CommandAnswer {
+        guard let obstacle else { return CommandAnswer(status: 0) }
+        return CommandAnswer(status: 1, error: obstacle)
+    }
+
     /// Why no work is accepted; nil when it is.
     package var obstacle: String? {
         switch state.withLock({ $0 }) {

@@ -15,6 +15,7 @@ package final class RunningServer: Sendable {
     private let http: HTTPServer
     private let control: ControlServer
     private let upkeep: Upkeep
+    private let tls: TLSContext?
 
     /// Makes everything and begins to accept requests and commands.
     ///
@@ -32,7 +33,8 @@ package final class RunningServer: Sendable {
             readiness: readiness, metrics: metrics,
             metricsAccess: MetricsAccess(token: configuration.metrics.bearerToken.revealed),
             protocolResponder: webServices)
-        var wire = configuration.wire
+        tls = try configuration.makeTLS()
+        var wire = configuration.wire(tls: tls)
         let clock = folder.clock
         wire.wallSeconds = { clock.now() / 1_000 }
         do throws(SystemError) {
@@ -47,7 +49,8 @@ package final class RunningServer: Sendable {
             control = try ControlServer(
                 path: DataFolder.controlSocketPath(in: folder.path)
             ) { arguments, inputs in
-                CommandLineProgram.run(arguments, inputs: inputs, on: folder)
+                if arguments.first == Command.healthcheck.name { return readiness.answer }
+                return CommandLineProgram.run(arguments, inputs: inputs, on: folder)
             }
         } catch {
             http.drain(withinSeconds: 0)
@@ -70,6 +73,17 @@ package final class RunningServer: Sendable {
         control.close()
         upkeep.stop()
         folder.close()
+    }
+
+    /// Reads certificate and key again; when they cannot be used, the old ones stay.
+    package func reloadCertificates() {
+        guard let tls else { return log.info("reload asked for, without certificates to reload") }
+        do {
+            try tls.reload()
+            log.info("certificates reloaded")
+        } catch {
+            log.error("certificates not reloaded", [("failure", .text(error.description))])
+        }
     }
 
     private static func observer(of metrics: Metrics, _ log: Log) -> WireObserver {

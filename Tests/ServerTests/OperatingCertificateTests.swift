@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+@testable import Server
+
+@Suite("TLS of a serving process")
+struct OperatingCertificateTests {
+    private let folder: TemporaryFolder
+    private var certificate: String { folder.path("certificate.pem") }
+    private var key: String { folder.path("key.pem") }
+    private var settings: [String: String] {
+        [
+            "LENTICULAR_TLS_CERTIFICATE_FILE": certificate,
+            "LENTICULAR_TLS_PRIVATE_KEY_FILE": key,
+        ]
+    }
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try issue("first")
+    }
+
+    private func issue(_ name: String) throws {
+        let openssl = Process()
+        openssl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        openssl.arguments = [
+            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+            "-nodes", "-days", "1", "-subj", "/CN=\(name)", "-keyout", key, "-out", certificate,
+        ]
+        openssl.standardError = FileHandle.nullDevice
+        try openssl.run()
+        openssl.waitUntilExit()
+        try #require(openssl.terminationStatus == 0)
+    }
+
+    /// The name in the certificate that a new connection gets.
+    private func name(at address: String) throws -> String {
+        let curl = Process()
+        curl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        curl.arguments = ["curl", "-s", "-v", "--insecure", "https://\(address)/readyz"]
+        let output = Pipe()
+        curl.standardError = output
+        curl.standardOutput = FileHandle.nullDevice
+        try curl.run()
+        let text = String(
+            decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        curl.waitUntilExit()
+        let line = text.split(separator: "\n").first { $0.contains("subject: CN") }
+        return line.flatMap { $0.split(separator: "=").last }
+            .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) } ?? text
+    }
+
+    @Test("SIGHUP brings a new certificate into use, and a bad one leaves the old")
+    func reload() throws {
+        let server = try ServerProcess(data: folder.path("data"), environment: settings)
+        #expect(try name(at: server.address) == "first")
+        try issue("second")
+        server.signal(SIGHUP)
+        _ = server.waitForLine { $0.contains("certificates reloaded") }
+        #expect(try name(at: server.address) == "second")
+        try "nothing".write(toFile: certificate, atomically: true, encoding: .utf8)
+        server.signal(SIGHUP)
+        let line = try #require(server.waitForLine { $0.contains("certificates not reloaded") })
+        #expect(!line.contains("PRIVATE"))
+        #expect(try name(at: server.address) == "second")
+    }
+
+    @Test("Healthcheck works where every address speaks TLS")
+    func healthcheck() throws {
+        let data = folder.path("data")
+        let server = try ServerProcess(data: data, environment: settings)
+        let environment = settings.merging(["LENTICULAR_LISTEN": server.address]) { $1 }
+        let asked = try Program.run(["healthcheck", "--data", data], environment: environment)
+        #expect(asked.status == 0)
+        server.signal(SIGKILL)
+        _ = server.wait()
+        let dead = try Program.run(["healthcheck", "--data", data], environment: environment)
+        #expect(dead.status == 1)
+    }
+
+    @Test("A certificate that cannot be used stops the start and the check of the settings")
+    func unusable() throws {
+        try "nothing".write(toFile: key, atomically: true, encoding: .utf8)
+        for command in [["serve"], ["config", "check"]] {
+            let outcome = try Program.run(
+                command + ["--data", folder.path("data"), "--listen", "127.0.0.1:0"].prefix(
+                    command == ["serve"] ? 4 : 2), environment: settings)
+            #expect(outcome.status == 1)
+            #expect(outcome.error.hasPrefix("lenticular: tls:"))
+            #expect(outcome.error.split(separator: "\n").count == 1)
+        }
+    }
+}
