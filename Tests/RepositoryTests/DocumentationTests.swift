@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WebServices
 
 @Suite("Documentation")
 struct DocumentationTests {
@@ -28,31 +29,58 @@ struct DocumentationTests {
         }
     }
 
-    @Test("Every setting of the sample configuration is in docs/operating.md")
+    @Test("Every setting is in docs/operating.md with its default")
     func settings() throws {
         let page = Repository.text("docs/operating.md") ?? ""
-        let sample = "config/lenticular.json5"
-        guard let text = Repository.text(sample) else { return }
-        let names = SettingNames.dotted(in: text)
-        #expect(!names.isEmpty)
-        for name in names {
-            #expect(page.contains("`\(name)`"), "docs/operating.md does not name \(name)")
+        let sample = try #require(Repository.text("config/lenticular.json5"))
+        let settings = SampleSettings.settings(in: sample)
+        #expect(settings.count > 30)
+        for setting in settings {
+            let row = "| `\(setting.name)` | `\(setting.fallback)` |"
+            #expect(page.contains(row), "docs/operating.md has no row that starts \(row)")
         }
     }
 
     @Test("Every endpoint has its heading on a page under docs/protocol")
-    func endpoints() throws {
-        let table = "Sources/WebServices/RouteTable.swift"
-        guard let text = Repository.text(table) else { return }
-        let pages = Repository.files(under: "docs/protocol", endingIn: [".md"])
-            .compactMap(Repository.text).joined(separator: "\n")
-        let entities = "(records|zones|changes|users|assets|subscriptions|tokens)"
-        let route = try Regex(
-            "\"(\(entities)/[a-z/]+)\"", as: (Substring, Substring, Substring).self)
-        let paths = Set(text.matches(of: route).map { String($0.1) })
-        #expect(!paths.isEmpty)
-        for path in paths.sorted() {
-            #expect(pages.contains("`\(path)`"), "docs/protocol does not describe \(path)")
+    func endpoints() {
+        let headings = Set(
+            Repository.files(under: "docs/protocol", endingIn: [".md"])
+                .flatMap(Repository.lines).filter { $0.hasPrefix("## `") })
+        #expect(!RouteTable.operations.isEmpty)
+        for operation in RouteTable.operations {
+            #expect(headings.contains("## `\(operation)`"), "\(operation)")
+        }
+    }
+
+    @Test("README's table of endpoints says that every endpoint of the route table works")
+    func readmeTable() {
+        let rows = Repository.lines("README.md").filter { $0.hasPrefix("|") }
+        for operation in RouteTable.operations {
+            #expect(
+                rows.contains { $0.contains("`\(operation)`") && $0.contains("| works") },
+                "\(operation)")
+        }
+    }
+
+    @Test("Rules that comments name by number stand in docs/protocol")
+    func numberedRules() throws {
+        let rulings = Repository.text("docs/protocol/rulings.md") ?? ""
+        let sections = Repository.text("docs/protocol/web-services.md") ?? ""
+        let ruling = try Regex(
+            "rulings\\.md ([0-9]+)(?: and ([0-9]+))?",
+            as: (Substring, Substring, Substring?).self)
+        let section = try Regex(
+            "web-services\\.md (§[0-9.]*[0-9])", as: (Substring, Substring).self)
+        for path in Repository.files(endingIn: [".swift", ".sql", ".c", ".h"]) {
+            let text = Repository.text(path) ?? ""
+            for match in text.matches(of: ruling) {
+                for number in [match.1, match.2].compactMap({ $0 }) {
+                    #expect(rulings.contains("\n\(number). "), "\(path): ruling \(number)")
+                }
+            }
+            for match in text.matches(of: section) {
+                #expect(sections.contains("| \(match.1) |"), "\(path): section \(match.1)")
+            }
         }
     }
 

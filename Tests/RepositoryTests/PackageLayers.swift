@@ -51,9 +51,11 @@ enum PackageLayers {
             dependencies[String(match.1)] = Set(names(String(match.2)))
         }
         let leaf = try Regex(
-            "\\.(systemLibrary|target)\\(\\s*name: \"(\\w+)\"",
-            as: (Substring, Substring, Substring).self)
-        for match in text.matches(of: leaf) { dependencies[String(match.2)] = [] }
+            "\\.(systemLibrary|target)\\(\\s*name: \"(\\w+)\"([^\n]*)",
+            as: (Substring, Substring, Substring, Substring).self)
+        for match in text.matches(of: leaf) where !match.3.contains("path: \"Tests/") {
+            dependencies[String(match.2)] = []
+        }
         return dependencies
     }
 

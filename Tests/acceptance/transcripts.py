@@ -3,7 +3,7 @@
 A transcript is a block marked `http` (a line with method, database/endpoint and perhaps `as NAME`, then
 the body), and perhaps a block marked `json` after it with the answer; a status other than 200 follows the
 word json. What differs from run to run (times, names, tokens) compares equal; `$syncToken` in a request
-stands for the first one of the answer before. With --write the answers are written into the pages.
+stands for the first one of the last answer that had any. With --write the answers are written into the pages.
 """
 
 import http.client
@@ -46,15 +46,13 @@ class Session:
             made = server.command("web-token", "create", CONTAINER, "development", email)
             self.users[name] = made["webAuthToken"]
             self.names[made["userRecordName"]] = f"_{name}"
-        self.last = ""
+        self.sync_token = ""
 
     def run(self, text):
         head, _, body = text.partition("\n")
         method, endpoint, *rest = head.split(" ")
         caller = rest[1] if rest else "alice"
-        token = re.search(r'"(?:metaSyncToken|syncToken)":"([^"]+)"', self.last)
-        if token:
-            body = body.replace("$syncToken", token[1])
+        body = body.replace("$syncToken", self.sync_token)
         data = "".join(body.splitlines()).encode()
         target = f"/database/1/{CONTAINER}/development/{endpoint}"
         headers = {}
@@ -69,7 +67,8 @@ class Session:
         answer = connection.getresponse()
         text = answer.read().decode()
         connection.close()
-        self.last = text
+        token = re.search(r'"(?:metaSyncToken|syncToken)":"([^"]+)"', text)
+        self.sync_token = token[1] if token else self.sync_token
         return answer.status, self.masked(text)
 
     def masked(self, text):

@@ -16,11 +16,16 @@ package final class Log: Sendable {
     private struct Buffer {
         var waiting: [UInt8] = []
         var droppedSinceReport = 0
-        var isDraining = false
+        var isDrainDue = false
+        var isDrainUrgent = false
     }
 
     /// Of lines that wait to be written.
     package static let bufferBytesMax = 1_048_576
+    /// How long a line may wait for others, so that many cost one write.
+    private static let delayMilliseconds = 20
+    /// Lines of so many bytes are written without further delay.
+    private static let urgentBytes = 65_536
 
     private let format: LogFormat
     private let level: LogLevel
@@ -55,19 +60,32 @@ package final class Log: Sendable {
     package func report(_ event: LogEvent) {
         guard isWritten(event.level) else { return }
         let line = event.line(at: clock.now(), as: format)
-        let mustStart = buffer.withLock { buffer in
+        let drain: DrainDue = buffer.withLock { buffer in
             guard buffer.waiting.count + line.count <= bufferBytesMax else {
                 buffer.droppedSinceReport += 1
                 dropped.add(1, ordering: .relaxed)
-                return false
+                return .known
             }
             buffer.waiting.append(contentsOf: line)
-            guard !buffer.isDraining else { return false }
-            buffer.isDraining = true
-            return true
+            if buffer.waiting.count >= Self.urgentBytes, !buffer.isDrainUrgent {
+                buffer.isDrainUrgent = true
+                return .now
+            }
+            guard !buffer.isDrainDue else { return .known }
+            buffer.isDrainDue = true
+            return .soon
         }
-        if mustStart { queue.async { self.drain() } }
+        switch drain {
+        case .known: break
+        case .now: queue.async { self.drain() }
+        case .soon:
+            queue.asyncAfter(deadline: .now() + .milliseconds(Self.delayMilliseconds)) {
+                self.drain()
+            }
+        }
     }
+
+    private enum DrainDue { case known, soon, now }
 
     package func info(
         _ message: StaticString, _ fields: [(key: StaticString, value: LogValue)] = []
@@ -93,7 +111,10 @@ package final class Log: Sendable {
     @discardableResult
     package func flush(withinSeconds seconds: Double = 2) -> Bool {
         let done = DispatchSemaphore(value: 0)
-        queue.async { done.signal() }
+        queue.async {
+            self.drain()
+            done.signal()
+        }
         return done.wait(timeout: .now() + seconds) == .success
     }
 
@@ -103,7 +124,10 @@ package final class Log: Sendable {
                 let taken = (buffer.waiting, buffer.droppedSinceReport)
                 buffer.waiting = []
                 buffer.droppedSinceReport = 0
-                if taken.0.isEmpty, taken.1 == 0 { buffer.isDraining = false }
+                if taken.0.isEmpty, taken.1 == 0 {
+                    buffer.isDrainDue = false
+                    buffer.isDrainUrgent = false
+                }
                 return taken
             }
             if bytes.isEmpty, droppedNow == 0 { return }

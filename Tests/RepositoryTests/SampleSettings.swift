@@ -1,8 +1,15 @@
-/// The names of the settings in a JSON5 text, each with the sections that it stands in.
-enum SettingNames {
-    static func dotted(in text: String) -> [String] {
+/// The settings of the sample configuration: names with the sections that they stand in, and defaults.
+///
+/// Reads the form that the sample has, one setting a line; no JSON5 parser.
+enum SampleSettings {
+    struct Setting: Equatable {
+        let name: String
+        let fallback: String
+    }
+
+    static func settings(in text: String) -> [Setting] {
         var sections: [String] = []
-        var names: [String] = []
+        var settings: [Setting] = []
         for line in text.split(separator: "\n") {
             var rest = line.drop { $0 == " " || $0 == "\t" }
             if rest.hasPrefix("//") { continue }
@@ -19,9 +26,13 @@ enum SettingNames {
             if rest.hasPrefix("{"), !rest.contains("}") {
                 sections.append(String(name))
             } else {
-                names.append((sections + [String(name)]).joined(separator: "."))
+                while rest.last == "," || rest.last == " " { rest.removeLast() }
+                settings.append(
+                    Setting(
+                        name: (sections + [String(name)]).joined(separator: "."),
+                        fallback: String(rest)))
             }
         }
-        return names
+        return settings
     }
 }

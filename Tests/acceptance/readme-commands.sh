@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Runs what README.md tells a newcomer to run, on a folder and port of its own, and compares the answer.
+set -euo pipefail
+source "$(dirname "$0")/server.bash"
+cd "$(dirname "$0")/../.."
+
+# block KIND WORD: the first block of that kind which has the word.
+block() {
+    awk -v kind="\`\`\`$1" -v word="$2" '
+        $0 == kind { inside = 1; text = ""; next }
+        $0 == "```" { if (inside && index(text, word)) { printf "%s", text; exit }; inside = 0; next }
+        inside { text = text $0 "\n" }' README.md
+}
+
+serve=$(block sh serve)
+[ "$serve" = 'make serve' ] || fail "README's command to serve is: $serve"
+[ "$(block sh test)" = 'make test' ] || fail "README's command to test is missing"
+
+export LENTICULAR_DATA=$folder/data LENTICULAR_LISTEN=127.0.0.1:0
+# In a group of its own: make and the server under it end together.
+set -m
+eval "$serve" >"$folder/log" 2>"$folder/errors" &
+server=$!
+set +m
+trap 'kill -TERM -- "-$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; rm -rf "$folder"' EXIT
+for _ in $(seq 6000); do
+    base=$(sed -n 's/.*"message":"serving".*"listen":"\([^",]*\).*/http:\/\/\1/p' "$folder/log")
+    [ -z "$base" ] || break
+    kill -0 "$server" 2>/dev/null || fail "make serve has ended: $(tail -5 "$folder/log" "$folder/errors")"
+    sleep 0.1
+done
+[ -n "$base" ] || fail 'make serve does not say where it listens'
+
+API_TOKEN=$(sed -n 's/^ *API token *//p' "$folder/log" "$folder/errors" | head -1)
+WEB_TOKEN=$(sed -n 's/^ *web token *//p' "$folder/log" "$folder/errors" | head -1)
+[ -n "$API_TOKEN" ] && [ -n "$WEB_TOKEN" ] || fail 'make serve prints no tokens'
+export API_TOKEN WEB_TOKEN
+
+# What differs from run to run is made the same on both sides.
+masked() {
+    tr -d '\n' | sed -E 's/"timestamp":[0-9]+/"timestamp":0/g; s/_[0-9a-f]{32}/_user/g'
+}
+
+request=$(block sh curl)
+wanted=$(block json '"records"' | masked)
+answer=$(eval "${request//http:\/\/127.0.0.1:8080/$base} --silent --show-error" | masked)
+[ "$answer" = "$wanted" ] || fail "README's request is answered
+$answer
+and README says
+$wanted"
+
+# The command that the server itself prints works when pasted.
+pasted=$(sed -n "s/^ *\(curl .*\)/\1/p" "$folder/log" "$folder/errors" | head -1)
+answer=$(eval "$pasted --silent --show-error")
+grep --fixed-strings --quiet '"recordChangeTag"' <<<"$answer" || fail "the printed command is answered $answer"
