@@ -83,8 +83,9 @@ struct OperatingCertificateTests {
         try "nothing".write(toFile: key, atomically: true, encoding: .utf8)
         for command in [["serve"], ["config", "check"]] {
             let outcome = try Program.run(
-                command + ["--data", folder.path("data"), "--listen", "127.0.0.1:0"].prefix(
-                    command == ["serve"] ? 4 : 2), environment: settings)
+                command
+                    + ["--data", folder.path("data"), "--listen", "127.0.0.1:0"].prefix(
+                        command == ["serve"] ? 4 : 2), environment: settings)
             #expect(outcome.status == 1)
             #expect(outcome.error.hasPrefix("lenticular: tls:"))
             #expect(outcome.error.split(separator: "\n").count == 1)

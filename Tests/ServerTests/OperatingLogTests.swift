@@ -84,6 +84,26 @@ struct OperatingLogTests {
                 ])
     }
 
+    @Test("The quick way to write a request's line makes what the general one makes")
+    func requestLineIsAnEvent() throws {
+        let user = try #require(UserRecordName("_0123456789abcdef0123456789abcdef"))
+        let containers = [
+            nil, "iCloud.a", "", "a\"b\\\n\u{7f}é", String(repeating: "é", count: 200),
+        ]
+        for (number, container) in containers.enumerated() {
+            let isFull = number % 2 == 1
+            let request = RequestObservation(
+                requestID: "r", operation: isFull ? "users/caller" : nil, container: container,
+                environment: isFull ? .production : nil, database: isFull ? .shared : nil,
+                userRecordName: isFull ? user : nil, keyID: isFull ? "k" : nil,
+                status: 200 + number, code: isFull ? .atomicError : nil, bytesIn: number,
+                bytesOut: number * 1_000, durationNanoseconds: UInt64(number) * 1_234_567)
+            #expect(
+                String(decoding: RequestLine.bytes(for: request, at: 1), as: UTF8.self)
+                    == String(decoding: LogEvent(request).line(at: 1, as: .json), as: UTF8.self))
+        }
+    }
+
     @Test("A log that nobody reads holds up nobody, and says how many lines it dropped")
     func slowReader() throws {
         let sink = Sink()

@@ -1,6 +1,7 @@
 import CloudModel
 import Dispatch
 import Synchronization
+import WebServices
 
 #if canImport(Glibc)
     import Glibc
@@ -59,7 +60,19 @@ package final class Log: Sendable {
     /// Reports an event, from any thread; never blocks on the log's reader.
     package func report(_ event: LogEvent) {
         guard isWritten(event.level) else { return }
-        let line = event.line(at: clock.now(), as: format)
+        write(event.line(at: clock.now(), as: format))
+    }
+
+    /// Reports a finished request, from any thread; never blocks on the log's reader.
+    package func report(_ request: RequestObservation) {
+        guard isWritten(.info) else { return }
+        switch format {
+        case .json: write(RequestLine.bytes(for: request, at: clock.now()))
+        case .text: write(LogEvent(request).line(at: clock.now(), as: format))
+        }
+    }
+
+    private func write(_ line: [UInt8]) {
         let drain: DrainDue = buffer.withLock { buffer in
             guard buffer.waiting.count + line.count <= bufferBytesMax else {
                 buffer.droppedSinceReport += 1
@@ -131,16 +144,16 @@ package final class Log: Sendable {
                 return taken
             }
             if bytes.isEmpty, droppedNow == 0 { return }
-            write(bytes)
+            put(bytes)
             if droppedNow > 0 {
                 let event = LogEvent(
                     .warning, "log lines dropped", [("count", .number(Int64(droppedNow)))])
-                write(event.line(at: clock.now(), as: format))
+                put(event.line(at: clock.now(), as: format))
             }
         }
     }
 
-    private func write(_ bytes: [UInt8]) {
+    private func put(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {

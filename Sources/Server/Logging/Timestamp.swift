@@ -2,32 +2,46 @@ import CloudModel
 
 /// A time of day in UTC as RFC 3339 writes it, with milliseconds.
 struct Timestamp {
-    /// 24 ASCII characters, such as `2026-11-21T08:00:00.000Z`.
-    let text: String
+    /// The form's length.
+    static let bytes = 24
 
-    init(_ time: Milliseconds) {
+    private let time: Milliseconds
+
+    init(_ time: Milliseconds) { self.time = time }
+
+    /// 24 ASCII characters, such as `2026-11-21T08:00:00.000Z`.
+    var text: String {
+        var bytes: [UInt8] = []
+        append(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends the text's bytes.
+    func append(to bytes: inout [UInt8]) {
         let (days, milliseconds) = Timestamp.split(time, by: 86_400_000)
         let (year, month, day) = Timestamp.civil(fromDays: days)
         let seconds = milliseconds / 1_000
-        text = String(unsafeUninitializedCapacity: 24) { bytes in
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Timestamp.bytes) { form in
             var index = 0
-            func put(_ value: Int64, _ width: Int, then mark: Character) {
+            func put(_ value: Int64, _ width: Int, then mark: UInt8) {
                 var rest = value
-                for place in (0..<width).reversed() {
-                    bytes[index + place] = UInt8(truncatingIfNeeded: 48 + rest % 10)
+                var place = index + width
+                form.initializeElement(at: place, to: mark)
+                while place > index {
+                    place -= 1
+                    form.initializeElement(at: place, to: UInt8(truncatingIfNeeded: 48 + rest % 10))
                     rest /= 10
                 }
-                bytes[index + width] = mark.asciiValue ?? 0
                 index += width + 1
             }
-            put(year, 4, then: "-")
-            put(month, 2, then: "-")
-            put(day, 2, then: "T")
-            put(seconds / 3_600, 2, then: ":")
-            put(seconds / 60 % 60, 2, then: ":")
-            put(seconds % 60, 2, then: ".")
-            put(milliseconds % 1_000, 3, then: "Z")
-            return index
+            put(year, 4, then: UInt8(ascii: "-"))
+            put(month, 2, then: UInt8(ascii: "-"))
+            put(day, 2, then: UInt8(ascii: "T"))
+            put(seconds / 3_600, 2, then: UInt8(ascii: ":"))
+            put(seconds / 60 % 60, 2, then: UInt8(ascii: ":"))
+            put(seconds % 60, 2, then: UInt8(ascii: "."))
+            put(milliseconds % 1_000, 3, then: UInt8(ascii: "Z"))
+            bytes.append(contentsOf: UnsafeMutableBufferPointer(rebasing: form[..<index]))
         }
     }
 
