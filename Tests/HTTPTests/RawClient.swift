@@ -180,8 +180,15 @@ final class RawClient {
     }
 
     private static func headEnd(_ bytes: [UInt8]) -> Int? {
-        let text = String(decoding: bytes.prefix(65536), as: Unicode.ASCII.self)
-        guard let found = text.range(of: "\r\n\r\n") else { return nil }
-        return text.utf8.distance(from: text.startIndex, to: found.upperBound)
+        bytes.withUnsafeBufferPointer { bytes in
+            var at = 3
+            while at < bytes.count {
+                if bytes[at] == 10, bytes[at - 1] == 13, bytes[at - 2] == 10, bytes[at - 3] == 13 {
+                    return at + 1
+                }
+                at += 1
+            }
+            return nil
+        }
     }
 }

@@ -54,7 +54,11 @@ final class TestResponder: Responder {
     }
 
     static func bytes(_ count: Int) -> [UInt8] {
-        (0..<count).map { UInt8(truncatingIfNeeded: $0 % 251) }
+        let pattern = (0..<251).map { UInt8($0) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count + pattern.count)
+        while bytes.count < count { bytes += pattern }
+        return Array(bytes[..<count])
     }
 
     var heldCount: Int { held.withLock { $0.count } }
