@@ -21,8 +21,8 @@ package struct CheckpointOptions: Sendable {
         guard pages < logPagesMax else { return self }
         var smaller = self
         smaller.logPagesMax = pages
-        smaller.restartPages = min(restartPages, pages / 2)
-        smaller.checkpointPages = min(checkpointPages, max(1, pages / 4))
+        smaller.restartPages = min(restartPages, pages - pages / 4)
+        smaller.checkpointPages = min(checkpointPages, max(1, pages / 2))
         return smaller
     }
 

@@ -107,7 +107,7 @@ import Testing
     func fitting() {
         let smaller = CheckpointOptions().fitting(reserveBytes: 4_096 * 2_000)
         #expect(smaller.logPagesMax == 1_000)
-        #expect(smaller.restartPages == 500 && smaller.checkpointPages == 250)
+        #expect(smaller.restartPages == 750 && smaller.checkpointPages == 500)
         #expect(CheckpointOptions().fitting(reserveBytes: 64 << 20).logPagesMax == 56 << 8)
         #expect(CheckpointOptions().fitting(reserveBytes: .max).logPagesMax == 16_000)
     }
