@@ -69,7 +69,7 @@ let package = Package(
         tests(
             of: "ServerTests",
             [
-                "Server", "Configuration", "WebServices", "JSON", "HTTP", "CloudModel",
+                "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",
                 "Cryptography",
             ]),
         tests(of: "RepositoryTests", ["Configuration", "WebServices"]),

@@ -89,7 +89,8 @@ package final class GroupWriter: Sendable {
         _ job: @escaping @Sendable (Connection) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
-        let pending = TypedJob(cost: cost, frees: frees, job: job, completion: completion)
+        let pending = TypedJob(
+            cost: cost, frees: frees, submittedAt: options.now(), job: job, completion: completion)
         let (isTaken, starts) = waiting.withLock { waiting in
             guard waiting.isOpen else { return (false, false) }
             waiting.jobs.append(pending)
@@ -230,7 +231,8 @@ package final class GroupWriter: Sendable {
     private func run(_ group: ArraySlice<PendingJob>, _ committer: GroupCommitter) {
         let start = options.now()
         let outcome = committer.run(group)
-        let nanoseconds = options.now() &- start
+        let end = options.now()
+        let nanoseconds = end &- start
         switch outcome {
         case .committed:
             let logPages = committer.connection.logPages
@@ -244,6 +246,9 @@ package final class GroupWriter: Sendable {
                 measured.commitJobs.record(Double(group.count))
                 measured.commitSeconds.record(Double(committer.commitNanoseconds) / 1e9)
                 measured.groupSeconds.record(Double(nanoseconds) / 1e9)
+                // Jobs come in order: the first has waited longest.
+                let lag = group.first.map { end &- $0.submittedAt } ?? 0
+                measured.feedLagSeconds.record(Double(lag) / 1e9)
                 measured.logPages = logPages
             }
             finish(group, with: nil)

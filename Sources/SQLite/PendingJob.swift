@@ -5,10 +5,13 @@ class PendingJob: @unchecked Sendable {
     let cost: Int
     /// Whether the job may run while the disk is full, because it makes room.
     let frees: Bool
+    /// When it was handed in, by the writer's clock.
+    let submittedAt: UInt64
 
-    init(cost: Int, frees: Bool) {
+    init(cost: Int, frees: Bool, submittedAt: UInt64) {
         self.cost = cost
         self.frees = frees
+        self.submittedAt = submittedAt
     }
 
     /// Runs the job and keeps its value; its error is kept too, and thrown on.
@@ -27,12 +30,12 @@ final class TypedJob<Value: Sendable>: PendingJob, @unchecked Sendable {
     private var outcome: Result<Value, any Error> = .failure(WriterError.closed)
 
     init(
-        cost: Int, frees: Bool, job: @escaping @Sendable (Connection) throws -> Value,
+        cost: Int, frees: Bool, submittedAt: UInt64, job: @escaping @Sendable (Connection) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
         self.job = job
         self.completion = completion
-        super.init(cost: cost, frees: frees)
+        super.init(cost: cost, frees: frees, submittedAt: submittedAt)
     }
 
     override func run(_ connection: Connection) throws {

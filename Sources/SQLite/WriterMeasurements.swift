@@ -18,6 +18,8 @@ package struct WriterMeasurements: Sendable {
     package var commitSeconds = Histogram(bounds: Self.secondsBounds)
     /// How long a group took from BEGIN to the end of COMMIT.
     package var groupSeconds = Histogram(bounds: Self.secondsBounds)
+    /// How long each group's oldest job had to wait until reads could see it.
+    package var feedLagSeconds = Histogram(bounds: Self.secondsBounds)
     /// The pages in the write-ahead log after the last commit.
     package var logPages = 0
     /// The log's checkpoints.

@@ -33,6 +33,8 @@ struct ServeProcess {
     /// What a commit of unknown outcome ends the process with, for its supervisor to start it again
     /// (`EX_IOERR` of sysexits.h).
     static let indeterminateStatus: Int32 = 74
+    /// How long answers have to go out before the process ends by itself.
+    static let answerMicroseconds: UInt32 = 200_000
 
     let invocation: Invocation
     let surroundings: Surroundings
@@ -121,6 +123,8 @@ struct ServeProcess {
             ) { reason in
                 log.error("commit of unknown outcome", [("reason", .text(reason))])
                 log.flush()
+                // The answers that say so are on their way out on other threads.
+                usleep(Self.answerMicroseconds)
                 _exit(Self.indeterminateStatus)
             }
             if let folder { return folder }

@@ -155,7 +155,7 @@ package final class Log: Sendable {
                     continue
                 } else {
                     // NB: a log without a reader must not stop the server; the loss is counted.
-                    dropped.add(1, ordering: .relaxed)
+                    dropped.add(rest.count { $0 == UInt8(ascii: "\n") }, ordering: .relaxed)
                     return
                 }
             }

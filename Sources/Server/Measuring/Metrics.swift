@@ -19,6 +19,7 @@ package final class Metrics: Sendable {
     private let requests = RequestCounts()
     private let writers = Mutex<@Sendable () -> [WriterMeasurements]>({ [] })
     private let readings = Mutex<[Reading]>([])
+    private let refusals = Mutex<@Sendable () -> [Int: UInt64]>({ [:] })
 
     /// - Parameter startedAt: when the process started.
     package init(version: String, startedAt: Milliseconds) {
@@ -32,6 +33,11 @@ package final class Metrics: Sendable {
     /// Says how to ask every open store's writer what it has done, whenever the page is asked for.
     package func observeWriters(_ read: @escaping @Sendable () -> [WriterMeasurements]) {
         writers.withLock { $0 = read }
+    }
+
+    /// Says how to ask the wire what it refused by itself, by status.
+    package func observeRefusals(_ read: @escaping @Sendable () -> [Int: UInt64]) {
+        refusals.withLock { $0 = read }
     }
 
     /// Adds a value that is read whenever the page is asked for, such as open connections.
@@ -54,6 +60,7 @@ package final class Metrics: Sendable {
         text.metric("lenticular_build_info", .gauge, "The server's version.")
         text.sample("lenticular_build_info", labels: [("version", version)], 1)
         writeRequests(to: &text)
+        writeRefusals(to: &text)
         writeCommits(to: &text)
         for reading in readings.withLock({ $0 }) {
             text.single(reading.name, reading.kind, reading.help, reading.read())
@@ -94,6 +101,17 @@ package final class Metrics: Sendable {
             Double(totals.bytesOut))
     }
 
+    private func writeRefusals(to text: inout MetricsText) {
+        text.metric(
+            "lenticular_wire_refusals_total", .counter,
+            "Requests refused before the protocol saw them, by HTTP status.")
+        for (status, count) in refusals.withLock({ $0 })().sorted(by: { $0.key < $1.key }) {
+            text.sample(
+                "lenticular_wire_refusals_total", labels: [("status", String(status))],
+                Double(count))
+        }
+    }
+
     private func writeCommits(to text: inout MetricsText) {
         let writers = writers.withLock { $0 }()
         let distributions:
@@ -107,11 +125,27 @@ package final class Metrics: Sendable {
                     "lenticular_fsync_seconds", "Time of a COMMIT: the log's write and its fsync.",
                     \.commitSeconds
                 ),
+                (
+                    "lenticular_feed_lag_seconds",
+                    "Time until reads saw a group's oldest write, since it reached the writer.",
+                    \.feedLagSeconds
+                ),
             ]
         for (name, help, path) in distributions {
             text.metric(name, .histogram, help)
             text.histogram(name, Distribution(summing: writers.map { $0[keyPath: path] }))
         }
+        text.metric(
+            "lenticular_checkpoint_seconds", .histogram, "Time of checkpoints, beside the writer.")
+        text.histogram(
+            "lenticular_checkpoint_seconds",
+            Distribution(summing: writers.map(\.checkpoints.seconds)))
+        text.metric(
+            "lenticular_checkpoint_writer_held_seconds", .histogram,
+            "Time that writers were held up to start a log over.")
+        text.histogram(
+            "lenticular_checkpoint_writer_held_seconds",
+            Distribution(summing: writers.map(\.checkpoints.writerHeldSeconds)))
         text.single(
             "lenticular_writes_waiting", .gauge, "Writes that wait for a group.",
             Double(writers.reduce(0) { $0 + $1.waiting }))

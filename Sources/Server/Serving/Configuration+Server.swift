@@ -3,6 +3,7 @@ import CloudModel
 import Configuration
 import HTTP
 import Network
+import SQLite
 import SQLiteStorage
 
 extension Configuration {
@@ -114,19 +115,36 @@ extension Configuration {
         return settings
     }
 
-    /// How each store is run, but for the limits of its disk.
+    /// How each store is run. All stores of a folder share one reserve.
     func storeOptions(
-        clock: Clock, random: @escaping @Sendable (Int) -> [UInt8]
+        folder: String, clock: Clock, random: @escaping @Sendable (Int) -> [UInt8]
     ) -> SQLiteStore.Options {
         var options = SQLiteStore.Options(clock: clock, random: random)
         options.loopCount = loopCount
         options.writer.groupOperationsMax = storage.groupOperationsMax
         options.writer.cacheKiB = storage.writerCacheKiB
+        options.writer.checkpoints = checkpoints
+        if storage.reserveBytes > 0 {
+            options.writer.reserve = DiskReserve.Options(
+                path: "\(folder)/reserve", bytes: storage.reserveBytes)
+        }
         options.readers.connectionsMax =
             storage.readers > 0 ? storage.readers : HTTPServer.coreCount
         options.readers.cacheKiB = storage.readerCacheKiB
         return options
     }
+
+    /// When write-ahead logs are moved into their files.
+    private var checkpoints: CheckpointOptions {
+        var options = CheckpointOptions()
+        options.checkpointPages = storage.checkpointPages
+        options.logPagesMax = storage.walBytesMax / Self.pageBytes
+        options.restartPages = min(storage.checkpointPages * 2, options.logPagesMax)
+        return options
+    }
+
+    /// Of the databases, as SQLite makes them.
+    private static let pageBytes = 4_096
 }
 
 extension LogFormat {

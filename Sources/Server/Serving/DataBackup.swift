@@ -13,7 +13,7 @@ struct DataBackup {
     /// Under this name a restored folder grows until it is whole.
     private static let restoringName = "restoring"
     /// What may lie in a data folder that counts as empty.
-    private static let ownNames: Set = ["lock", "control.sock", restoringName]
+    private static let ownNames: Set = ["lock", "control.sock", "reserve", restoringName]
 
     /// Copies a folder's databases to a place that is not there yet, or is an empty folder.
     ///

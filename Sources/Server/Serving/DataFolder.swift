@@ -40,7 +40,8 @@ package final class DataFolder: Sendable {
         users = Users(catalog: catalog, random: random)
         webTokens = try WebTokens(
             catalog: catalog, random: random, settings: configuration.accountsSettings)
-        let options = configuration.storeOptions(clock: clock, random: { random.bytes($0) })
+        let options = configuration.storeOptions(
+            folder: path, clock: clock, random: { random.bytes($0) })
         stores = Stores(
             folder: path, catalog: catalog, options: options, onIndeterminate: onIndeterminate)
     }

@@ -101,6 +101,7 @@ package final class RunningServer: Sendable {
     private static func observe(
         _ http: HTTPServer, _ stores: Stores, _ log: Log, in metrics: Metrics
     ) {
+        metrics.observeRefusals { http.counts().faultsByStatus }
         metrics.observeWriters { stores.open.map(\.measurements) }
         metrics.gauge("lenticular_connections_open", "Open connections.") {
             Double(http.counts().connectionsOpen)

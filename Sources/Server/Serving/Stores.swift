@@ -105,14 +105,21 @@ package final class Stores: Sendable {
         for store in stores { store.close() }
     }
 
-    /// What is wrong with the disk, in a word; nil when nothing is.
+    /// What is wrong with the disk, in a word; nil when nothing is. Does not block.
+    ///
+    /// Being asked has a store whose disk is full try whether there is room again: while it says
+    /// so, nobody may be sending it the write that would find out.
     var diskTrouble: String? {
+        var trouble: String?
         for store in open {
             let measurements = store.measurements
             if measurements.isFailed { return "disk failed" }
-            if measurements.isDiskFull { return "disk full" }
+            if measurements.isDiskFull {
+                trouble = "disk full"
+                store.write(cost: 1, frees: false, { _ in }, completion: { _ in })
+            }
         }
-        return nil
+        return trouble
     }
 
     /// Bytes of the write-ahead logs that are open.
