@@ -67,6 +67,12 @@ let package = Package(
             of: "CloudDatabaseTests",
             ["CloudDatabase", "SQLiteStorage", "Storage", "CloudModel", "JSON"]),
         tests(
+            of: "WebServicesTests",
+            [
+                "WebServices", "Accounts", "SQLiteStorage", "SQLite", "Storage", "CloudModel",
+                "Cryptography", "HTTP", "JSON",
+            ]),
+        tests(
             of: "ServerTests",
             [
                 "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",

@@ -28,6 +28,8 @@ class Sizes:
     delta_rounds: int = 5
 
 
+MARKER = "<!-- measured -->"
+
 QUICK = Sizes(
     records=10_000, singles=3_000, large=20_000, idle=1_000, seconds=0.4, delta_rounds=1)
 
@@ -38,6 +40,7 @@ def arguments():
     parser.add_argument("--quick", action="store_true", help="small counts, a smoke test")
     parser.add_argument("--seed", type=int, default=0, help="of names and contents; 0 draws one")
     parser.add_argument("--json", type=Path, help="a file for all figures of all runs")
+    parser.add_argument("--page", type=Path, help="a page whose measured part is written anew")
     parser.add_argument("--binary", type=Path, default=REPOSITORY / ".build/release/lenticular",
                         help="the server (default: what make release built)")
     parser.add_argument("--folder", type=Path, help="where data is written (default: .build)")
@@ -64,6 +67,14 @@ def one_run(sizes, programs, binary, parent, seed):
     return figures
 
 
+def write_page(page, text):
+    """Replaces everything after the page's marker."""
+    kept, marker, _ = page.read_text().partition(MARKER)
+    if not marker:
+        sys.exit(f"benchmark: {page} has no line {MARKER}")
+    page.write_text(f"{kept}{marker}\n\n{text}\n")
+
+
 def main():
     asked = arguments()
     if nginx.program() is None or shutil.which("cc") is None:
@@ -87,6 +98,14 @@ def main():
         runs.append(one_run(sizes, programs, asked.binary.resolve(), parent, seed))
         print(f"run {number + 1} of {asked.runs}: {runs[-1]['machine.seconds']:.0f} s", flush=True)
     print("\n" + goals.table(runs))
+    if asked.page:
+        there = machine.described()
+        others = max(figures["machine.otherProcessors"] for figures in runs)
+        warning = f"**Other programs used {others:.1f} processors meanwhile.** " * (others > 0.2)
+        write_page(asked.page, warning + (
+            f"{asked.runs} run(s), seed {seed}, {there['processors']} processors"
+            f" ({there['model']}), {there['memoryMB']} MB, Linux {there['kernel']};"
+            f" median (min – max).\n\n{goals.table(runs)}"))
     written = asked.json or parent / "benchmark.json"
     written.write_text(json.dumps({
         "seed": seed, "quick": asked.quick, "machine": machine.described(),

@@ -1,5 +1,7 @@
 /// The body of one request as it comes in.
 final class BodyAssembly {
+    private static let reservedBytesMax = 256 * 1024
+
     let head: RequestHead
     private var chunks: ChunkDecoder?
     private var remaining = 0
@@ -10,7 +12,10 @@ final class BodyAssembly {
         self.head = head
         switch head.framing {
         case .none: break
-        case .length(let length): remaining = length
+        case .length(let length):
+            remaining = length
+            // Not more on the word of the client alone.
+            body.reserveCapacity(min(length, Self.reservedBytesMax))
         case .chunked: chunks = ChunkDecoder()
         }
         inflater = head.isGzipped ? Inflater() : nil

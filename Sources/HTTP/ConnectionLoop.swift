@@ -14,6 +14,7 @@ final class ConnectionLoop: @unchecked Sendable {
     let observer: WireObserver
     let counters = WireCounters()
     let compressor = Compressor()
+    private let budget: ConnectionBudget
     let output = OutputBuffer(capacity: 64 * 1024)
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(
         byteCount: ConnectionLoop.readBytes, alignment: 16)
@@ -33,10 +34,11 @@ final class ConnectionLoop: @unchecked Sendable {
     private var whenDrained: (@Sendable () -> Void)?
 
     init(
-        events: EventLoop, configuration: HTTPServer.Configuration, responder: any Responder,
-        observer: WireObserver
+        events: EventLoop, configuration: HTTPServer.Configuration, budget: ConnectionBudget,
+        responder: any Responder, observer: WireObserver
     ) {
         self.events = events
+        self.budget = budget
         limits = configuration.limits
         gzip = configuration.gzip
         wallSeconds = configuration.wallSeconds
@@ -57,7 +59,7 @@ final class ConnectionLoop: @unchecked Sendable {
         return date
     }
 
-    /// Takes over an accepted socket.
+    /// Takes over an accepted socket that the budget has counted.
     ///
     /// - Parameter fault: what to answer to whatever comes, instead of serving it.
     func adopt(
@@ -66,6 +68,7 @@ final class ConnectionLoop: @unchecked Sendable {
         let tls = context?.makeSession()
         // Nobody can be refused in words before a handshake.
         if isDraining || (context != nil && (tls == nil || fault != nil)) {
+            budget.give()
             accepted.socket.close()
             return
         }
@@ -74,6 +77,7 @@ final class ConnectionLoop: @unchecked Sendable {
             try events.register(
                 accepted.socket.descriptor, connection, interest: .readable)
         } catch {
+            budget.give()
             accepted.socket.close()
             return
         }
@@ -84,6 +88,7 @@ final class ConnectionLoop: @unchecked Sendable {
 
     func connectionClosed() {
         openCount -= 1
+        budget.give()
         WireCounters.add(1, to: counters.connectionsClosed)
         if isDraining { reportIfDrained() }
     }

@@ -8,7 +8,7 @@ package struct HTTPRequest: Sendable {
     /// Made by the server for each request: 36 lower-case characters, the form of a version 4 UUID.
     package let id: String
     package let method: Method
-    /// The request target exactly as received: path, `?`, query.
+    /// The request target exactly as received: path, `?`, query; of a whole URL from its path on.
     package let target: [UInt8]
     package let headers: HTTPHeaders
     /// The body, with chunks joined and gzip undone.

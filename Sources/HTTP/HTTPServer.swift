@@ -52,9 +52,7 @@ package final class HTTPServer: Sendable {
     private let loops: [ConnectionLoop]
     private let state = Mutex(State())
     private let nextLoop = Atomic<Int>(0)
-
-    /// How many connections over the limit may wait at a time to read why they are refused.
-    private static let refusedCountMax: UInt64 = 256
+    private let budget: ConnectionBudget
 
     /// - Parameter responder: called for each request on the event loops' threads.
     /// - Throws: when the system has no descriptors for the loops.
@@ -63,15 +61,17 @@ package final class HTTPServer: Sendable {
         observer: WireObserver = WireObserver()
     ) throws(SystemError) {
         self.configuration = configuration
+        let budget = ConnectionBudget(limit: configuration.limits.connectionCountMax)
         var loops: [ConnectionLoop] = []
         for index in 0..<max(1, configuration.loopCount) {
             let events = try EventLoop(index: index, clock: configuration.clock)
             loops.append(
                 ConnectionLoop(
-                    events: events, configuration: configuration, responder: responder,
-                    observer: observer))
+                    events: events, configuration: configuration, budget: budget,
+                    responder: responder, observer: observer))
         }
         self.loops = loops
+        self.budget = budget
     }
 
     /// Binds all addresses, starts the loops, and begins to accept.
@@ -172,29 +172,20 @@ extension HTTPServer {
 
     /// Hands an accepted socket to the next loop in turn; on the first loop's thread.
     private func place(_ accepted: AcceptedSocket, _ tls: TLSContext?) {
-        let open = openCount()
-        let allowed = UInt64(max(0, configuration.limits.connectionCountMax))
-        var fault: WireFault?
-        if open >= allowed {
-            if open >= allowed &+ Self.refusedCountMax {
-                accepted.socket.close()
-                return
-            }
-            fault = .tooManyConnections
+        let fault: WireFault?
+        switch budget.take() {
+        case .served: fault = nil
+        case .refused: fault = .tooManyConnections
+        case .dropped:
+            accepted.socket.close()
+            return
         }
         let turn = nextLoop.wrappingAdd(1, ordering: .relaxed).oldValue
         let loop = loops[Int(UInt(bitPattern: turn) % UInt(loops.count))]
         if loop.events.isCurrent {
             loop.adopt(accepted, tls: tls, refusing: fault)
         } else {
-            loop.events.post { [fault] in loop.adopt(accepted, tls: tls, refusing: fault) }
-        }
-    }
-
-    private func openCount() -> UInt64 {
-        loops.reduce(0) { sum, loop in
-            let closed = loop.counters.connectionsClosed.load(ordering: .acquiring)
-            return sum &+ loop.counters.connectionsOpened.load(ordering: .relaxed) &- closed
+            loop.events.post { loop.adopt(accepted, tls: tls, refusing: fault) }
         }
     }
 }

@@ -57,7 +57,9 @@ package final class Listener: SocketHandler, @unchecked Sendable {
             try Self.clearAway(path)
             descriptor = Int32(
                 try SystemCall.require("bind") {
-                    Int(network_listen_unix(path, Self.backlog, mode_t(unixMode)))
+                    Int(
+                        network_listen_unix(
+                            path, Self.backlog, mode_t(truncatingIfNeeded: unixMode)))
                 })
             self.address = address
         }

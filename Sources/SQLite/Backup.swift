@@ -8,8 +8,10 @@ import CSQLite
 
 /// Copies a database while it is written to.
 ///
-/// The copy is what the database held at one moment. It is a reader as any other: writers go on,
-/// only the log is not started over until it has ended.
+/// Page by page rather than by VACUUM INTO, which measured seven to fourteen times slower and so
+/// would keep the log from being started over for as much longer. The copy is what the database held
+/// at one moment. It is a reader as any other: writers go on, only the log is not started over until
+/// it has ended.
 package struct Backup: Sendable {
     /// How many pages are copied between two looks at `shouldStop`.
     package var pagesPerStep: Int32 = 1_024
@@ -49,6 +51,18 @@ package struct Backup: Sendable {
         }
     }
 
+    /// How many pages may wait for the disk: a commit of the writer waits behind them.
+    private static let pagesPerSync: Int32 = 4_096
+
+    private static func synchronized(_ path: String) -> Int32 {
+        do {
+            try FileModes.synchronize(path)
+            return SQLITE_OK
+        } catch {
+            return (error as? SQLiteError)?.code ?? SQLITE_IOERR
+        }
+    }
+
     private func copyPages(of source: String, to partial: String) throws -> Int64 {
         let reader = try Connection(
             path: source, mode: .readOnly, cacheKiB: 256, fileSystem: fileSystem)
@@ -63,8 +77,14 @@ package struct Backup: Sendable {
             guard let backup = sqlite3_backup_init(copy.handle, "main", reader.handle, "main")
             else { throw copy.lastError() }
             var code = SQLITE_OK
+            var unsynced: Int32 = 0
             while code == SQLITE_OK {
                 code = sqlite3_backup_step(backup, pagesPerStep)
+                unsynced += pagesPerStep
+                if code == SQLITE_OK, unsynced >= Self.pagesPerSync {
+                    code = Self.synchronized(partial)
+                    unsynced = 0
+                }
                 if code == SQLITE_OK, shouldStop() { code = SQLITE_INTERRUPT }
             }
             let pages = Int64(sqlite3_backup_pagecount(backup))

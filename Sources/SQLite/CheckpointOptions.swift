@@ -6,23 +6,27 @@ package struct CheckpointOptions: Sendable {
     package var restartPages = 8_000
     /// The log's length at which the writer waits for readers in earnest.
     package var logPagesMax = 16_000
-    /// The longest that the writer waits for readers at a time.
+    /// The longest that the writer waits for readers at a time; ten times as long, but seldom, when
+    /// the log is twice as long as it should be.
     package var readerWaitSecondsMax = 0.05
 
     package init() {}
 
-    /// The same with a log that a reserve of this size has room for once more.
+    /// The same with a log that moves into the file on a reserve of this size, with room to spare.
     ///
-    /// When the disk is full the log has to move into the file, which may grow by as much.
+    /// When the disk is full the file may grow by as much as the log holds, while deletes still add
+    /// to the log.
     func fitting(reserveBytes: Int) -> CheckpointOptions {
-        let pages = reserveBytes / 4_096
+        let pages = max(reserveBytes / 2, reserveBytes - Self.spareBytes) / 4_096
         guard pages < logPagesMax else { return self }
         var smaller = self
         smaller.logPagesMax = pages
-        smaller.restartPages = min(restartPages, pages / 2)
-        smaller.checkpointPages = min(checkpointPages, max(1, pages / 4))
+        smaller.restartPages = min(restartPages, pages - pages / 4)
+        smaller.checkpointPages = min(checkpointPages, max(1, pages / 2))
         return smaller
     }
+
+    private static let spareBytes = 8 << 20
 }
 
 /// What checkpoints have done so far.

@@ -6,8 +6,7 @@ import Synchronization
 ///
 /// Passive checkpoints run on a queue and a connection of their own and stop nobody. Only when they
 /// have moved nearly all of a long log is the rest moved between two groups, where the log can be
-/// started over; that holds the writer up for as long as the rest takes, at most
-/// `readerWaitSecondsMax` of it waiting for readers.
+/// started over; that holds the writer up for as long as the rest takes and readers are waited for.
 final class Checkpointer: Sendable {
     private struct State {
         var isRunning = false
@@ -52,12 +51,18 @@ final class Checkpointer: Sendable {
             state.isRunning = true
             return true
         }
-        if starts { queue.async { [weak writer] in self.run(writer, mustRestart: false) } }
+        if starts { queue.async { [weak writer] in self.run(writer) } }
     }
 
-    /// Moves what there is and truncates the log, to make room on the disk.
-    func makeRoom(_ writer: GroupWriter) {
-        queue.async { [weak writer] in self.run(writer, mustRestart: true) }
+    /// Moves what there is and truncates the log, if the file's growth fits into the room there is.
+    ///
+    /// Called on the writer's queue; returns when it is done.
+    func makeRoom(_ writing: Connection, roomBytes: Int) {
+        // On its own queue, so that no passive checkpoint is going on.
+        queue.sync {
+            guard connection != nil, writing.growthAtCheckpoint() < roomBytes else { return }
+            restart(writing, SQLITE_CHECKPOINT_TRUNCATE, options.logPagesMax)
+        }
     }
 
     /// Ends after the checkpoint that is going on, if any.
@@ -72,12 +77,12 @@ final class Checkpointer: Sendable {
         queue.sync {}
     }
 
-    private func run(_ writer: GroupWriter?, mustRestart: Bool) {
+    private func run(_ writer: GroupWriter?) {
         guard let connection, let writer else { return }
         let start = now()
         var outcome = connection.checkpoint(SQLITE_CHECKPOINT_PASSIVE)
         let isLong = outcome.logPages >= state.withLock { $0.restartAt }
-        if isLong || mustRestart {
+        if isLong {
             // A second round moves what came during the first, so that little is left to wait for.
             outcome = connection.checkpoint(SQLITE_CHECKPOINT_PASSIVE)
         }
@@ -88,29 +93,25 @@ final class Checkpointer: Sendable {
             if outcome.isFailure { state.measured.failures &+= 1 }
         }
         if outcome.code & 0xff == SQLITE_FULL { writer.checkpointMetFullDisk() }
-        guard isLong || mustRestart, !outcome.isFailure else { return finished() }
-        let mayWait = mustRestart || outcome.logPages >= options.logPagesMax
+        guard isLong, !outcome.isFailure else { return finished() }
+        let logPages = outcome.logPages
         writer.betweenGroups { connection in
-            if let connection {
-                self.restart(connection, mayWait: mayWait, truncates: mustRestart)
-            }
+            if let connection { self.restart(connection, SQLITE_CHECKPOINT_RESTART, logPages) }
             self.finished()
         }
     }
 
     /// Moves the rest and starts the log over.
     ///
-    /// Called on the writer's queue, between two groups.
+    /// Called between two groups.
     ///
-    /// - Parameter truncates: whether to give the log's space back to the disk. As a rule it is kept:
-    ///   a log that need not grow is synced much faster.
-    private func restart(_ connection: Connection, mayWait: Bool, truncates: Bool) {
+    /// - Parameter mode: RESTART as a rule: a log that need not grow is synced much faster. TRUNCATE
+    ///   gives its space back to the disk.
+    private func restart(_ connection: Connection, _ mode: Int32, _ logPages: Int) {
         let start = now()
-        // Short readers are waited for early on, so that the long wait is seldom needed.
-        let seconds = options.readerWaitSecondsMax * (mayWait ? 1 : 0.1)
+        let patience = Patience(logPages: logPages, options)
         let outcome = connection.checkpoint(
-            truncates ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_RESTART,
-            waitSecondsMax: seconds, now: now)
+            mode, waitSecondsMax: patience.waitSeconds, now: now)
         let held = Double(now() &- start) / 1e9
         state.withLock { state in
             state.measured.writerHeldSeconds.record(held)
@@ -120,11 +121,33 @@ final class Checkpointer: Sendable {
                 state.measured.restarts &+= 1
             } else {
                 // Readers are in the way: let writers go on for a while.
-                state.restartAt = outcome.logPages + options.checkpointPages / 2
-                state.measured.restartsPutOff &+= 1
+                state.restartAt = max(logPages, outcome.logPages) + patience.pagesToNextTry
+                state.measured.restartsPutOff &+= outcome.isFailure ? 0 : 1
+                state.measured.failures &+= outcome.isFailure ? 1 : 0
             }
         }
     }
 
     private func finished() { state.withLock { $0.isRunning = false } }
+}
+
+/// How long a restart waits for readers, and how soon it is tried again.
+///
+/// The longer the log, the longer, but then so seldom that fewer than one commit in a hundred waits
+/// longer than `readerWaitSecondsMax`.
+private struct Patience {
+    let waitSeconds: Double
+    let pagesToNextTry: Int
+
+    init(logPages: Int, _ options: CheckpointOptions) {
+        pagesToNextTry =
+            logPages < 2 * options.logPagesMax
+            ? options.checkpointPages / 2 : options.logPagesMax / 2
+        waitSeconds =
+            switch logPages {
+            case ..<options.logPagesMax: options.readerWaitSecondsMax / 10
+            case ..<(2 * options.logPagesMax): options.readerWaitSecondsMax
+            default: options.readerWaitSecondsMax * 10
+            }
+    }
 }

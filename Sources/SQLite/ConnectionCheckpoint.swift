@@ -1,5 +1,11 @@
 import CSQLite
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// How a checkpoint went.
 struct CheckpointOutcome {
     let code: Int32
@@ -62,6 +68,20 @@ extension Connection {
     /// How many pages of the file hold nothing.
     package func freePageCount() throws -> Int {
         let statement = try prepare("PRAGMA freelist_count")
+        defer { statement.reset() }
+        return try statement.step() ? Int(statement.int64(0)) : 0
+    }
+
+    /// By how many bytes the file grows when all of the log is moved into it.
+    func growthAtCheckpoint() -> Int {
+        var status = stat()
+        // NB: the file is open, so only a fault hides its size; then the growth counts as too large.
+        guard stat(path, &status) == 0, let count = try? pageCount() else { return .max }
+        return max(0, count * 4_096 - Int(status.st_size))
+    }
+
+    private func pageCount() throws -> Int {
+        let statement = try prepare("PRAGMA page_count")
         defer { statement.reset() }
         return try statement.step() ? Int(statement.int64(0)) : 0
     }

@@ -252,7 +252,11 @@ package final class GroupWriter: Sendable {
                 measured.logPages = logPages
             }
             finish(group, with: nil)
-            checkpointer?.committed(logPages: logPages, self)
+            if confined.isFull {
+                makeRoom()
+            } else {
+                checkpointer?.committed(logPages: logPages, self)
+            }
         case .rolledBack(let error):
             measured.withLock { $0.groupRollbacks &+= 1 }
             guard (error as? SQLiteError)?.kind == .full else { return finish(group, with: error) }
@@ -309,7 +313,13 @@ package final class GroupWriter: Sendable {
         confined.isFull = true
         confined.probeAt = options.now() &+ UInt64(options.fullProbeSeconds * 1e9)
         measured.withLock { $0.isDiskFull = true }
-        checkpointer?.makeRoom(self)
+        makeRoom()
+    }
+
+    /// Gives the log's space to the file, as far as the reserve's room lets it grow.
+    private func makeRoom() {
+        guard let connection = confined.committer?.connection else { return }
+        checkpointer?.makeRoom(connection, roomBytes: options.reserve?.bytes ?? .max)
     }
 
     /// Whether a group may be tried again: the probe's time has come and the reserve fits.

@@ -92,6 +92,42 @@ struct HTTPServerTests {
         }
     }
 
+    @Test("An answer given while another connection is at work reaches its own client")
+    func answersAcrossConnections() throws {
+        try TestServer.run({ $0.loopCount = 1 }) { test in
+            let held = try (0..<5).map { _ in try test.client() }
+            for client in held {
+                try client.send(
+                    "GET /held HTTP/1.1\r\nHost: x\r\n\r\nGET /size/9 HTTP/1.1\r\nHost: x\r\n\r\n")
+            }
+            try test.until { test.responder.heldCount == 5 }
+            let client = try test.client()
+            let paths = ["/size/1000", "/release", "/size/100000", "/size/1"]
+            try client.send(paths.map { "GET \($0) HTTP/1.1\r\nHost: x\r\n\r\n" }.joined())
+            #expect(try client.answer().body == TestResponder.bytes(1000))
+            #expect(try client.answer().text == "did it")
+            #expect(try client.answer().body == TestResponder.bytes(100_000))
+            #expect(try client.answer().body == TestResponder.bytes(1))
+            for client in held {
+                #expect(try client.answer().text == "released")
+                #expect(try client.answer().body == TestResponder.bytes(9))
+            }
+        }
+    }
+
+    @Test("Only the first answer to a request counts")
+    func answersOnce() throws {
+        try TestServer.run { test in
+            let client = try test.client()
+            for _ in 0..<50 {
+                try client.send(
+                    "GET /twice HTTP/1.1\r\nHost: x\r\n\r\nGET /later HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(try client.answer().text == "first")
+                #expect(try client.answer().text.isEmpty)
+            }
+        }
+    }
+
     @Test("A 204 has neither body nor length")
     func answersWithoutContent() throws {
         try TestServer.run { test in

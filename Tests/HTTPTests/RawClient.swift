@@ -3,8 +3,18 @@ import Network
 
 #if canImport(Glibc)
     import Glibc
+
+    private let streamType = Int32(SOCK_STREAM.rawValue)
+    private let connectSocket = Glibc.connect
+    private let sendBytes = Glibc.send
+    private let withoutSignal = Int32(MSG_NOSIGNAL)
 #elseif canImport(Darwin)
     import Darwin
+
+    private let streamType = SOCK_STREAM
+    private let connectSocket = Darwin.connect
+    private let sendBytes = Darwin.send
+    private let withoutSignal: Int32 = 0
 #endif
 
 /// An answer as it came over the wire.
@@ -31,7 +41,7 @@ final class RawClient {
     init(_ address: ListenAddress, receiveBufferBytes: Int32? = nil) throws {
         switch address {
         case .tcp(_, let port):
-            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            descriptor = socket(AF_INET, streamType, 0)
             if var size = receiveBufferBytes {
                 setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, 4)
             }
@@ -41,7 +51,7 @@ final class RawClient {
             target.sin_addr.s_addr = inet_addr("127.0.0.1")
             try Self.connect(descriptor, &target, MemoryLayout<sockaddr_in>.size)
         case .unix(let path):
-            descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+            descriptor = socket(AF_UNIX, streamType, 0)
             var target = sockaddr_un()
             target.sun_family = sa_family_t(AF_UNIX)
             withUnsafeMutableBytes(of: &target.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
@@ -61,7 +71,7 @@ final class RawClient {
     ) throws {
         let result = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.connect(descriptor, $0, socklen_t(size))
+                connectSocket(descriptor, $0, socklen_t(size))
             }
         }
         if result != 0 { throw Failure(what: "connect: \(errno)") }
@@ -73,7 +83,7 @@ final class RawClient {
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes {
-                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                sendBytes(descriptor, $0.baseAddress, $0.count, withoutSignal)
             }
             if count <= 0 { throw Failure(what: "send: \(errno)") }
             sent += count
@@ -89,7 +99,7 @@ final class RawClient {
 
     /// Binds a Unix socket and listens to nobody.
     static func bindUnix(_ path: String) throws -> Int32 {
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_UNIX, streamType, 0)
         var target = sockaddr_un()
         target.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &target.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
@@ -180,8 +190,15 @@ final class RawClient {
     }
 
     private static func headEnd(_ bytes: [UInt8]) -> Int? {
-        let text = String(decoding: bytes.prefix(65536), as: Unicode.ASCII.self)
-        guard let found = text.range(of: "\r\n\r\n") else { return nil }
-        return text.utf8.distance(from: text.startIndex, to: found.upperBound)
+        bytes.withUnsafeBufferPointer { bytes in
+            var at = 3
+            while at < bytes.count {
+                if bytes[at] == 10, bytes[at - 1] == 13, bytes[at - 2] == 10, bytes[at - 3] == 13 {
+                    return at + 1
+                }
+                at += 1
+            }
+            return nil
+        }
     }
 }

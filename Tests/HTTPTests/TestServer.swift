@@ -19,7 +19,7 @@ final class ManualClock: Sendable {
 /// Answers by what the path says.
 ///
 /// `/echo` gives the body back, `/size/N` so many bytes, `/later` answers from another thread,
-/// `/held` keeps the reply until `release`, and anything else tells what was asked.
+/// `/held` keeps the reply until `release` or `/release`, `/twice` answers twice, and anything else tells what was asked.
 final class TestResponder: Responder {
     private let held = Mutex<[HTTPReply]>([])
     private let queue = DispatchQueue(label: "later")
@@ -29,6 +29,13 @@ final class TestResponder: Responder {
         switch target {
         case "/echo": reply.send(HTTPResponse(status: 200, body: request.body))
         case "/later": queue.async { reply.send(HTTPResponse(status: 200, body: request.body)) }
+        case "/release":
+            release("released")
+            reply.send(HTTPResponse(status: 200, body: Array("did it".utf8)))
+        case "/twice":
+            reply.send(HTTPResponse(status: 200, body: Array("first".utf8)))
+            reply.send(HTTPResponse(status: 200, body: Array("second".utf8)))
+            queue.async { reply.send(HTTPResponse(status: 200, body: Array("third".utf8))) }
         case "/held": held.withLock { $0.append(reply) }
         case "/split": reply.send(HTTPResponse(status: 200, headers: [("X", "a\r\nY: b")]))
         case "/204": reply.send(HTTPResponse(status: 204))
@@ -54,7 +61,11 @@ final class TestResponder: Responder {
     }
 
     static func bytes(_ count: Int) -> [UInt8] {
-        (0..<count).map { UInt8(truncatingIfNeeded: $0 % 251) }
+        let pattern = (0..<251).map { UInt8($0) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count + pattern.count)
+        while bytes.count < count { bytes += pattern }
+        return Array(bytes[..<count])
     }
 
     var heldCount: Int { held.withLock { $0.count } }

@@ -33,26 +33,28 @@ struct LayeringTests {
     @Test("A file imports only what the table allows its target")
     func imports() {
         let rows = Dictionary(uniqueKeysWithValues: PackageLayers.table.map { ($0.target, $0) })
-        for path in Repository.files(under: "Sources", endingIn: [".swift"]) {
+        for (path, source) in Repository.serverSources {
             let target = String(path.split(separator: "/")[1])
             guard let row = rows[target] else {
                 Issue.record("\(path): \(target) is not in the table")
                 continue
             }
-            let imported = Set(SwiftSource(Repository.text(path) ?? "").imports)
+            let imported = Set(source.imports)
             let undeclared = imported.subtracting(row.mayImport).subtracting(Self.platform)
             #expect(undeclared.isEmpty, "\(path) imports \(undeclared.sorted())")
         }
     }
 
     @Test("SQL is written in SQLite and SQLiteStorage only")
-    func statements() throws {
-        let statement = try Regex("\"\\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|PRAGMA) ")
-        for path in Repository.files(under: "Sources", endingIn: [".swift"]) {
+    func statements() {
+        let words = ["SELECT", "INSERT INTO", "UPDATE", "DELETE FROM", "PRAGMA"]
+        let openings = words.flatMap { ["\"\($0) ", "    \($0) "] }
+        for (path, source) in Repository.serverSources {
             let target = String(path.split(separator: "/")[1])
             guard target != "SQLite", target != "SQLiteStorage" else { continue }
-            for (index, line) in Repository.lines(path).enumerated() {
-                #expect(line.firstMatch(of: statement) == nil, "\(path):\(index + 1): \(line)")
+            for (index, line) in source.lines.enumerated() {
+                let found = openings.contains { line.contains($0) }
+                #expect(!found, "\(path):\(index + 1): \(line)")
             }
         }
     }

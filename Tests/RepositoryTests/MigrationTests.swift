@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Migrations")
 struct MigrationTests {
-    private static let list = "Tests/RepositoryTests/released-migrations.txt"
+    private static let list = "migrations/released.sha256"
 
     /// Paths and checksums, in the form that `sha256sum` prints.
     private static var released: [(checksum: String, path: String)] {

@@ -47,6 +47,16 @@ enum Repository {
         (text(path) ?? "").split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
+    /// Every Swift file but the manifest, read once for all tests.
+    static let swiftSources: [(path: String, source: SwiftSource)] =
+        files(endingIn: [".swift"]).filter { $0 != "Package.swift" }
+        .map { ($0, SwiftSource(text($0) ?? "")) }
+
+    /// Those of the server itself.
+    static var serverSources: [(path: String, source: SwiftSource)] {
+        swiftSources.filter { $0.path.hasPrefix("Sources/") }
+    }
+
     /// The folders right under `Sources/`: the targets, but for those that live elsewhere.
     static var sourceTargets: [String] {
         let names = Set(files(under: "Sources").map { String($0.split(separator: "/")[1]) })

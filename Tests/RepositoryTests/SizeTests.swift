@@ -13,8 +13,8 @@ struct SizeTests {
 
     @Test("No function is over 60 lines")
     func functions() {
-        for path in Repository.files(endingIn: [".swift"]) where path != "Package.swift" {
-            for function in SwiftSource(Repository.text(path) ?? "").functions {
+        for (path, source) in Repository.swiftSources {
+            for function in source.functions {
                 #expect(
                     function.lineCount <= 60,
                     "\(path):\(function.line) is a function of \(function.lineCount) lines")

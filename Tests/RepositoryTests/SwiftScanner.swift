@@ -1,25 +1,38 @@
 /// Walks Swift text once and blanks comments and string literals, keeping every line where it was.
 struct SwiftScanner {
-    private let text: [Character]
-    private var position = 0
-    private var output: [Character] = []
+    private static let newline = UInt8(ascii: "\n")
 
-    init(_ text: String) { self.text = Array(text) }
+    private let text: [UInt8]
+    private var position = 0
+    private var output: [UInt8] = []
+
+    init(_ text: String) {
+        self.text = Array(text.utf8)
+        output.reserveCapacity(self.text.count)
+    }
 
     mutating func blanked() -> String {
         scanCode(untilClosingParenthesis: false, keeping: true)
-        return String(output)
+        return String(decoding: output, as: UTF8.self)
     }
 
-    private func starts(_ word: String, at offset: Int = 0) -> Bool {
-        let start = position + offset
-        guard start + word.count <= text.count else { return false }
-        return text[start..<(start + word.count)].elementsEqual(word)
+    private func starts(_ word: StaticString, at offset: Int = 0) -> Bool {
+        starts(UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount), offset)
+    }
+
+    private func starts(_ bytes: some Collection<UInt8>, _ offset: Int = 0) -> Bool {
+        var index = position + offset
+        guard index + bytes.count <= text.count else { return false }
+        for byte in bytes {
+            guard text[index] == byte else { return false }
+            index += 1
+        }
+        return true
     }
 
     private mutating func skip(_ count: Int) {
         for _ in 0..<count where position < text.count {
-            output.append(text[position] == "\n" ? "\n" : " ")
+            output.append(text[position] == Self.newline ? Self.newline : UInt8(ascii: " "))
             position += 1
         }
     }
@@ -28,27 +41,32 @@ struct SwiftScanner {
     private mutating func scanCode(untilClosingParenthesis: Bool, keeping: Bool) {
         var depth = 0
         while position < text.count {
+            let character = text[position]
+            guard character < 0x30 || character == UInt8(ascii: "\"") else {
+                copy(keeping)
+                continue
+            }
             if starts("//") {
-                while position < text.count, text[position] != "\n" { skip(1) }
+                while position < text.count, text[position] != Self.newline { skip(1) }
             } else if starts("/*") {
                 scanBlockComment()
             } else if let hashes = stringOpening() {
                 scanString(hashes: hashes)
             } else {
-                let character = text[position]
-                if character == "(" { depth += 1 }
-                if character == ")" {
+                if character == UInt8(ascii: "(") { depth += 1 }
+                if character == UInt8(ascii: ")") {
                     if untilClosingParenthesis, depth == 0 { return }
                     depth -= 1
                 }
-                if keeping {
-                    output.append(character)
-                    position += 1
-                } else {
-                    skip(1)
-                }
+                copy(keeping)
             }
         }
+    }
+
+    private mutating func copy(_ keeping: Bool) {
+        guard keeping else { return skip(1) }
+        output.append(text[position])
+        position += 1
     }
 
     private mutating func scanBlockComment() {
@@ -69,23 +87,28 @@ struct SwiftScanner {
     /// How many `#` open a string here, or nil where none starts.
     private func stringOpening() -> Int? {
         var hashes = 0
-        while position + hashes < text.count, text[position + hashes] == "#" { hashes += 1 }
+        while position + hashes < text.count, text[position + hashes] == UInt8(ascii: "#") {
+            hashes += 1
+        }
         return starts("\"", at: hashes) ? hashes : nil
     }
 
     private mutating func scanString(hashes: Int) {
-        let fence = String(repeating: "#", count: hashes)
+        let fence = [UInt8](repeating: UInt8(ascii: "#"), count: hashes)
+        let escape = [UInt8(ascii: "\\")] + fence
         skip(hashes)
-        let quote = starts("\"\"\"") ? "\"\"\"" : "\""
+        let quote = [UInt8](
+            repeating: UInt8(ascii: "\""), count: starts("\"\"\"") ? 3 : 1)
+        let end = quote + fence
         skip(quote.count)
         while position < text.count {
-            if starts("\\" + fence + "(") {
+            if starts(escape + [UInt8(ascii: "(")]) {
                 skip(2 + hashes)
                 scanCode(untilClosingParenthesis: true, keeping: false)
                 skip(1)
-            } else if starts("\\" + fence) {
+            } else if starts(escape) {
                 skip(2 + hashes)
-            } else if starts(quote + fence) {
+            } else if starts(end) {
                 skip(quote.count + hashes)
                 return
             } else {

@@ -42,63 +42,55 @@ struct SwiftSource {
     /// A length counts from the line of the declaring word to that of the closing brace.
     var functions: [Function] {
         var found: [Function] = []
-        var frames: [(declaredAt: Int?, header: [Character], parentheses: Int)] = []
-        var header: [Character] = []
-        var declaredAt: Int?
+        var frames: [(declaredAt: Int?, parentheses: Int, header: [(line: Int, text: String)])] = []
+        // Outside parentheses, since the last brace or semicolon: what a brace may open.
+        var header: [(line: Int, text: String)] = []
         var parentheses = 0
         for (index, line) in code.enumerated() {
-            let characters = Array(line) + ["\n"]
-            var column = 0
-            while column < characters.count {
-                let character = characters[column]
-                column += 1
+            var text = ""
+            for character in line.unicodeScalars {
                 switch character {
-                case "(", "[": parentheses += 1
+                case "(", "[":
+                    parentheses += 1
+                    text += " "
                 case ")", "]": parentheses -= 1
                 case "{":
-                    let opens = parentheses == 0 && SwiftSource.declaresFunction(header)
-                    frames.append((opens ? declaredAt : nil, header, parentheses))
-                    (header, parentheses) = ([], 0)
+                    header.append((index, text))
+                    let start = parentheses == 0 ? Self.declaration(header) : nil
+                    frames.append((start, parentheses, header))
+                    (header, text, parentheses) = ([], "", 0)
                 case "}":
                     guard let frame = frames.popLast() else { continue }
                     if let start = frame.declaredAt {
                         found.append(Function(line: start + 1, lineCount: index - start + 1))
                     }
                     parentheses = frame.parentheses
-                    header = parentheses > 0 ? frame.header : []
-                case ";": header = []
-                default:
-                    guard parentheses == 0 else { continue }
-                    header.append(character)
-                    if SwiftSource.endsInDeclarator(header) { declaredAt = index }
+                    // A closure among the parameters does not end the declaration.
+                    (header, text) = (parentheses > 0 ? frame.header : [], "")
+                case ";": (header, text) = ([], "")
+                default: if parentheses == 0 { text.unicodeScalars.append(character) }
                 }
             }
+            if !text.isEmpty { header.append((index, text)) }
         }
         return found.sorted { $0.line < $1.line }
     }
 
-    private static let declarators = ["func", "init", "deinit", "subscript", "var"]
-    private static let otherOpeners: Set<String> = [
+    private static let declarators: Set<Substring> = ["func", "init", "deinit", "subscript", "var"]
+    private static let otherOpeners: Set<Substring> = [
         "let", "struct", "class", "enum", "actor", "extension", "protocol", "case", "if", "for",
         "while", "switch", "guard", "do", "else", "catch", "defer", "repeat", "return", "=",
     ]
 
-    private static func endsInDeclarator(_ header: [Character]) -> Bool {
-        declarators.contains { word in
-            guard header.suffix(word.count).elementsEqual(word) else { return false }
-            guard header.count > word.count else { return true }
-            let before = header[header.count - word.count - 1]
-            return !(before.isLetter || before.isNumber || before == "_" || before == ".")
+    /// The line of the word that declares a function before an opening brace; nil for other braces.
+    private static func declaration(_ header: [(line: Int, text: String)]) -> Int? {
+        for (line, text) in header.reversed() {
+            let words = text.split { !($0.isLetter || $0.isNumber || "_.=".contains($0)) }
+            for word in words.reversed() {
+                if declarators.contains(word) { return line }
+                if otherOpeners.contains(word) { return nil }
+            }
         }
-    }
-
-    /// Whether the words before an opening brace declare a function rather than anything else.
-    private static func declaresFunction(_ header: [Character]) -> Bool {
-        let words = String(header).split { !($0.isLetter || $0.isNumber || "_.=".contains($0)) }
-        for word in words.reversed() {
-            if declarators.contains(String(word)) { return true }
-            if otherOpeners.contains(String(word)) { return false }
-        }
-        return false
+        return nil
     }
 }

@@ -30,7 +30,7 @@ import Testing
 
     private func write() throws {
         try writer.write {
-            try $0.execute("INSERT INTO t (body) VALUES (randomblob(20000))")
+            try $0.execute("INSERT INTO t (body) VALUES (randomblob(40000))")
         }
     }
 
@@ -67,12 +67,13 @@ import Testing
         nanoseconds.sort()
         let measured = writer.measurements.checkpoints
         print(
-            "2,000 writes of 6 pages beside \(pages.load(ordering: .relaxed)) snapshots:",
+            "2,000 writes of 11 pages beside \(pages.load(ordering: .relaxed)) snapshots:",
             "p50 \(Double(nanoseconds[1_000]) / 1e6) ms, p99 \(Double(nanoseconds[1_980]) / 1e6) ms,",
             "log \(try logBytes() / 4_096) pages, \(measured.restarts) restarts,",
             "\(measured.restartsPutOff) put off, \(measured.failures) failures")
-        // 12,000 pages went through it. What comes while one checkpoint runs is on top of the limit.
-        #expect(try logBytes() < 3 * Self.logPagesMax * 4_096)
+        // 22,000 pages went through it. What comes while one checkpoint runs, or while a busy machine
+        // lets readers sleep in their snapshots, is on top of the limit.
+        #expect(try logBytes() < 8 * Self.logPagesMax * 4_096)
         #expect(measured.restarts > 3 && measured.failures == 0)
     }
 
@@ -92,7 +93,7 @@ import Testing
             writes += 1
         }
         #expect(writer.measurements.checkpoints.restarts > before)
-        #expect(writer.measurements.logPages < 3 * Self.logPagesMax)
+        #expect(writer.measurements.logPages < 8 * Self.logPagesMax)
     }
 
     @Test("Moved pages are in the file, so that a copy without the log has them")
@@ -104,9 +105,10 @@ import Testing
 
     @Test("A log that the reserve could not take once more is kept shorter")
     func fitting() {
-        let smaller = CheckpointOptions().fitting(reserveBytes: 4_096 * 1_000)
+        let smaller = CheckpointOptions().fitting(reserveBytes: 4_096 * 2_000)
         #expect(smaller.logPagesMax == 1_000)
-        #expect(smaller.restartPages == 500 && smaller.checkpointPages == 250)
+        #expect(smaller.restartPages == 750 && smaller.checkpointPages == 500)
+        #expect(CheckpointOptions().fitting(reserveBytes: 64 << 20).logPagesMax == 56 << 8)
         #expect(CheckpointOptions().fitting(reserveBytes: .max).logPagesMax == 16_000)
     }
 }

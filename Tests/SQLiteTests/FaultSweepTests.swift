@@ -30,7 +30,7 @@ import Testing
             var fired = true
             while fired {
                 nth += 1
-                let folder = try TemporaryFolder()
+                let folder = try TemporaryFolder(inMemory: true)
                 let plan = FaultPlan(
                     fault.operation, code: fault.code, nth: nth, persists: persists)
                 let disk = FaultDisk("sweep-\(folder.path)") { operation, _ in
@@ -52,7 +52,7 @@ import Testing
 
     @Test("An I/O error from COMMIT is indeterminate, and the writer takes no more work")
     func indeterminate() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder(inMemory: true)
         let plan = FaultPlan(FAULT_SYNC, code: 1_034, nth: 1, persists: false)
         let isArmed = Mutex(false)
         let disk = FaultDisk("commit-\(folder.path)") { operation, _ in
@@ -86,7 +86,7 @@ import Testing
 
     @Test("A disk full in COMMIT is definite: the group is undone and the writer goes on")
     func fullCommit() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder(inMemory: true)
         let plan = FaultPlan(FAULT_WRITE, code: SQLITE_FULL, nth: 2, persists: false)
         let isArmed = Mutex(false)
         let disk = FaultDisk("full-\(folder.path)") { operation, _ in

@@ -9,11 +9,15 @@ import Testing
 private final class RecordingHooks: GroupHooks, @unchecked Sendable {
     // Touched on the writer's queue, and by the test when the writer is closed.
     var calls: [String] = []
+    var failsLast = false
 
     func groupBegan(_ connection: Connection) throws { calls.append("began") }
     func jobBegan() { calls.append("job") }
     func jobRolledBack() { calls.append("undo") }
-    func groupWillCommit(_ connection: Connection) throws { calls.append("last") }
+    func groupWillCommit(_ connection: Connection) throws {
+        calls.append("last")
+        if failsLast { throw Refusal() }
+    }
     func groupCommitted() { calls.append("committed") }
     func groupRolledBack() { calls.append("undone") }
 }
@@ -211,5 +215,42 @@ private func insert(_ id: Int64) -> @Sendable (Connection) throws -> Void {
         #expect(try bench.ids().count == 800)
         #expect(bench.writer.measurements.jobs == 800)
         #expect(bench.writer.measurements.commits < 800)
+    }
+
+    @Test("When the last statements of a group fail, every member gets that error")
+    func hooksFail() throws {
+        let bench = try Bench()
+        bench.hooks.failsLast = true
+        let outcomes = bench.group([
+            insert(1), { _ in throw SQLiteError(code: 1, message: "its own") },
+        ])
+        for outcome in outcomes { #expect(throws: Refusal.self) { try outcome.get() } }
+        #expect(try bench.ids() == [])
+        #expect(bench.writer.measurements.groupRollbacks == 1)
+        bench.writer.close()
+        #expect(bench.hooks.calls.last == "undone")
+    }
+
+    @Test("A write waits for another program's lock, and a backup or reader never fails it")
+    func otherPrograms() throws {
+        let bench = try Bench()
+        let shell = try Connection(path: bench.folder.file(), mode: .readWrite)
+        try shell.execute("BEGIN IMMEDIATE; INSERT INTO t VALUES (1, 'shell')")
+        let done = DispatchGroup()
+        let outcome = Mutex<Result<Void, any Error>?>(nil)
+        done.enter()
+        bench.writer.submit(insert(2)) { result in
+            outcome.withLock { $0 = result }
+            done.leave()
+        }
+        try shell.execute("COMMIT")
+        done.wait()
+        #expect(throws: Never.self) { try outcome.withLock { try $0?.get() } }
+        try shell.execute("BEGIN")
+        #expect(try shell.integers("SELECT id FROM t") == [1, 2])
+        try bench.writer.write(insert(3))
+        try shell.execute("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)")
+        try bench.writer.write(insert(4))
+        #expect(try bench.ids() == [1, 2, 3, 4])
     }
 }

@@ -10,7 +10,7 @@ import Testing
     ///
     /// - Returns: how many images were judged, and how many acknowledged jobs were missing.
     private func cut(seeds: [UInt64], synchronous: String, judge: Bool) throws -> (Int, Int) {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder(inMemory: true)
         let script = WriteScript()
         let images = Mutex<[(path: String, seed: UInt64, told: [Int64: WriteScript.Answer])]>([])
         let disk = Mutex<FaultDisk?>(nil)

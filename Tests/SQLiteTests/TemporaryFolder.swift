@@ -6,8 +6,14 @@ import Foundation
 final class TemporaryFolder: Sendable {
     let path: String
 
-    init() throws {
-        path = FileManager.default.temporaryDirectory.path + "/sqlite-\(UUID().uuidString)"
+    /// - Parameter inMemory: in memory where there is such a folder, for tests that judge the order
+    ///   of calls and need no real disk.
+    init(inMemory: Bool = false) throws {
+        let memory = "/dev/shm"
+        let parent =
+            inMemory && FileManager.default.isWritableFile(atPath: memory)
+            ? memory : FileManager.default.temporaryDirectory.path
+        path = parent + "/sqlite-\(UUID().uuidString)"
         try FileModes.makePrivateFolder(path)
     }
 

@@ -1,6 +1,6 @@
 # To be sourced: a server with a folder and a port of its own, which ends with the script.
 
-binary=${LENTICULAR_BINARY:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/.build/release/lenticular}
+binary=${SERVER_BINARY:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/.build/release/lenticular}
 folder=$(mktemp --directory)
 server=
 base=

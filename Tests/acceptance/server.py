@@ -8,7 +8,7 @@ import tempfile
 import threading
 import time
 
-BINARY = os.environ.get("LENTICULAR_BINARY") or os.path.join(
+BINARY = os.environ.get("SERVER_BINARY") or os.path.join(
     os.path.dirname(os.path.abspath(__file__)), "../../.build/release/lenticular"
 )
 START_SECONDS = 30

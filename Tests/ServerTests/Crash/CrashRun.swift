@@ -1,0 +1,331 @@
+import Foundation
+
+/// Kills a server under load, again and again, and checks after each restart what it promised.
+final class CrashRun: @unchecked Sendable {
+    // Unchecked: one thread drives it; writers and followers have a thread each while they work.
+
+    /// What a run did.
+    struct Report: CustomStringConvertible {
+        var rounds = 0
+        var writes = 0
+        var unanswered = 0
+        var pages = 0
+        var violations: [Violation] = []
+
+        var description: String {
+            "\(rounds) rounds, \(writes) writes, \(unanswered) of them unanswered, \(pages) pages, "
+                + "\(violations.count) violations"
+        }
+    }
+
+    /// A run that could not go on.
+    struct Stopped: Error { let why: String }
+
+    private static let writersPerUser = [4, 2]
+    private static let fields = [
+        CrashWriter.Field(zones: [("Hot", 10), ("Warm", 90)], fleeting: "Fleeting"),
+        CrashWriter.Field(zones: [("Hot", 10)], fleeting: "Fleeting"),
+    ]
+
+    private let data: String
+    private let access: DatabaseClient.Access
+    private let rounds: Int
+    private var random: SeededRandom
+    private var writers: [CrashWriter] = []
+    private var followers: [(follower: ZoneFollower, sleeps: Bool)] = []
+    private var syncers: [DatabaseFollower] = []
+    private var ledger = Ledger()
+    private var life = Life(number: 0)
+    private var report = Report()
+
+    init(data: String, rounds: Int, seed: UInt64) throws {
+        self.data = data
+        self.rounds = rounds
+        random = SeededRandom(seed: seed)
+        access = try CrashRun.access(data)
+        for (user, count) in Self.writersPerUser.enumerated() {
+            for _ in 0..<count {
+                writers.append(
+                    CrashWriter(
+                        user: user, number: writers.count, field: Self.fields[user],
+                        random: SeededRandom(seed: seed, stream: writers.count)))
+            }
+        }
+        makeFollowers(seed)
+    }
+
+    private func makeFollowers(_ seed: UInt64) {
+        let kinds = [
+            ("Hot", "follower", false, false), ("Hot", "turner", true, false),
+            ("Warm", "follower", false, false), ("Warm", "sleeper", true, true),
+            ("Fleeting", "follower", false, false), ("Fleeting", "sleeper", false, true),
+        ]
+        for (index, (zone, name, mayTurn, sleeps)) in kinds.enumerated() {
+            let follower = ZoneFollower(
+                Place(user: 0, zone: zone), name: name, mayTurn: mayTurn,
+                random: SeededRandom(seed: seed, stream: 100 + index))
+            followers.append((follower, sleeps))
+        }
+        for user in 0..<2 {
+            syncers.append(
+                DatabaseFollower(
+                    user: user, name: "syncer",
+                    random: SeededRandom(seed: seed, stream: 200 + user)))
+        }
+    }
+
+    /// Makes a container with two users.
+    private static func access(_ data: String) throws -> DatabaseClient.Access {
+        func run(_ arguments: String...) throws -> [String: Any] {
+            let outcome = try Program.run(arguments + ["--data", data, "--json"])
+            guard outcome.status == 0 else { throw Stopped(why: outcome.error) }
+            return outcome.object
+        }
+        let container = "iCloud.crash"
+        _ = try run("container", "create", container)
+        let token = try run("api-token", "create", container, "development")
+        var webTokens: [String] = []
+        for email in ["alice@example.com", "bob@example.com"] {
+            _ = try run("user", "create", email)
+            let made = try run(
+                "web-token", "create", container, "development", email, "--expires", "86400")
+            webTokens.append(made["webAuthToken"] as? String ?? "")
+        }
+        return DatabaseClient.Access(
+            container: container, apiToken: token["apiToken"] as? String ?? "",
+            webTokens: webTokens)
+    }
+
+    // MARK: - Rounds
+
+    /// Runs every round; the violations that it found, and what it did.
+    func run() throws -> Report {
+        var server = try ServerProcess(data: data)
+        life = Life(number: 1)
+        for writer in writers {
+            guard let noted = writer.makeZones(client(of: server, writer.user)) else {
+                throw Stopped(why: "no zones: \(writer.lost?.why ?? "")")
+            }
+            life.add(noted)
+        }
+        for round in 1...rounds {
+            try load(server)
+            server = try restart()
+            try settle(server)
+            report.rounds = round
+            if round % 10 == 0 || round == rounds { try checkStore("round \(round)") }
+            if report.violations.count > 20 { break }
+        }
+        server.signal(SIGTERM)
+        _ = server.wait()
+        try checkStore("the end")
+        return report
+    }
+
+    private func client(of server: ServerProcess, _ user: Int) -> DatabaseClient {
+        DatabaseClient(address: server.address, access: access, user: user)
+    }
+
+    /// Lets everybody work for a moment and ends the server in the midst of it.
+    private func load(_ server: ServerProcess) throws {
+        let done = DispatchGroup()
+        let notes = Notes()
+        for writer in writers {
+            if random.once(in: 2) { writer.learn(life.initial) }
+            let client = UncheckedBox(client(of: server, writer.user))
+            work(done) { writer.run(client.value) }
+        }
+        for (follower, sleeps) in followers where !sleeps {
+            let client = UncheckedBox(client(of: server, 0))
+            work(done) {
+                var noted = Life(number: 0)
+                while true {
+                    let step = follower.step(client.value, &noted)
+                    if case .lost = step { break }
+                    if case .page(moreComing: true) = step { continue }
+                    // As often as this the writers get on with their work, too.
+                    Thread.sleep(forTimeInterval: 0.002)
+                }
+                notes.add(noted)
+            }
+        }
+        for syncer in syncers {
+            let client = UncheckedBox(client(of: server, syncer.user))
+            work(done) {
+                var noted = Life(number: 0)
+                while syncer.catchUp(client.value, &noted) { Thread.sleep(forTimeInterval: 0.002) }
+                notes.add(noted)
+            }
+        }
+        end(server)
+        done.wait()
+        life.add(notes.noted)
+        for writer in writers { life.add(writer.noted) }
+    }
+
+    /// Kills the server at a moment of the seed's choosing; now and then it may leave in order.
+    private func end(_ server: ServerProcess) {
+        Thread.sleep(
+            forTimeInterval: Double(5 + random.below(random.once(in: 4) ? 900 : 250)) / 1e3)
+        let isOrderly = random.once(in: 12)
+        let at = DatabaseClient.now
+        server.signal(isOrderly ? SIGTERM : SIGKILL)
+        let status = server.wait()
+        if status != (isOrderly ? 0 : -SIGKILL) {
+            life.oddities.append("the server ended with \(status)")
+        }
+        for writer in writers {
+            if let lost = writer.lost, lost.at < at {
+                life.oddities.append("a connection was lost before the kill: \(lost.why)")
+            }
+        }
+    }
+
+    private func work(_ group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
+        group.enter()
+        Thread.detachNewThread {
+            body()
+            group.leave()
+        }
+    }
+
+    /// Starts the server anew; at times the first start is killed too.
+    private func restart() throws -> ServerProcess {
+        while random.once(in: 6) {
+            try ServerProcess.startAndKill(data: data, afterMilliseconds: random.below(60))
+        }
+        return try ServerProcess(data: data)
+    }
+
+    // MARK: - After a restart
+
+    /// Reads everything while nobody writes, lets followers catch up, and judges the life that ended.
+    private func settle(_ server: ServerProcess) throws {
+        for user in Self.fields.indices {
+            life.final.merge(try state(client(of: server, user), user)) { $1 }
+        }
+        let places = life.final
+        for (follower, sleeps) in followers where !sleeps || random.once(in: 4) {
+            guard follower.catchUp(client(of: server, follower.place.user), &life) else {
+                throw Stopped(why: "\(follower.name): \(life.oddities.last ?? "lost")")
+            }
+            life.replicas.append((follower.name, follower.place, follower.records))
+            if random.once(in: 40) { follower.forget() }
+        }
+        for syncer in syncers {
+            guard syncer.catchUp(client(of: server, syncer.user), &life) else {
+                throw Stopped(why: "\(syncer.name): \(life.oddities.last ?? "lost")")
+            }
+            life.zoneReplicas.append((syncer.name, syncer.user, syncer.zoneNames))
+            for (place, records) in syncer.replicas {
+                life.replicas.append((syncer.name, place, records))
+            }
+        }
+        report.writes += life.writes.count
+        report.unanswered += life.writes.count { $0.span.ended == .max }
+        report.pages += life.pages.count
+        var check = LifeCheck(life, ledger)
+        report.violations += check.run()
+        ledger = check.ledger
+        life = Life(number: life.number + 1)
+        life.initial = places
+    }
+
+    /// A fresh client's view of a user's zones, by the feed and by name.
+    private func state(_ client: DatabaseClient, _ user: Int) throws -> [Place: ZoneState] {
+        guard case .success(let zones) = client.zones() else { throw Stopped(why: "zones/list") }
+        var states: [Place: ZoneState] = [:]
+        for zone in zones {
+            let place = Place(user: user, zone: zone)
+            let state = try state(client, place)
+            states[place] = state
+            try compareWithLookups(state, place, client)
+        }
+        return states
+    }
+
+    private func state(_ client: DatabaseClient, _ place: Place) throws -> ZoneState {
+        var records: [String: Version] = [:]
+        var token: FeedToken?
+        while true {
+            guard
+                case .success(let page) = client.changes(
+                    place.zone, after: token?.text, limit: 200, newestFirst: false)
+            else { throw Stopped(why: "changes/zone of \(place)") }
+            for (name, version) in page.records {
+                if version == nil {
+                    life.oddities.append("a deletion of \(name) in a first fetch of \(place)")
+                }
+                records[name] = version
+            }
+            token = page.token
+            if !page.moreComing { break }
+        }
+        return ZoneState(
+            number: token?.zone ?? 0, position: token?.position ?? 0, records: records)
+    }
+
+    private func compareWithLookups(
+        _ state: ZoneState, _ place: Place, _ client: DatabaseClient
+    ) throws {
+        let touched = life.writes.filter { $0.place == place }.flatMap(\.operations).map(\.name)
+        let names = Set(touched).union(state.records.keys)
+        for start in stride(from: 0, to: names.count, by: 200) {
+            let piece = Array(names.sorted()[start..<min(start + 200, names.count)])
+            guard case .success(let versions) = client.lookup(place.zone, piece) else {
+                throw Stopped(why: "records/lookup in \(place)")
+            }
+            for (name, version) in zip(piece, versions) where version != state.records[name] {
+                life.oddities.append(
+                    "\(name) of \(place) is \(state.records[name]?.description ?? "missing") in "
+                        + "the feed and \(version?.description ?? "missing") when looked up")
+            }
+        }
+    }
+
+    /// The operator's own check, through the running server or on the folder at rest.
+    private func checkStore(_ when: String) throws {
+        let outcome = try Program.run(["check", "--json", "--data", data])
+        guard outcome.status != 0 || outcome.object["ok"] as? Bool != true else { return }
+        report.violations.append(
+            Violation(
+                kind: .oddAnswer, life: life.number,
+                text: "check after \(when): \(outcome.status) \(outcome.output)\(outcome.error)"))
+    }
+
+    /// What followers noted, each on its thread.
+    private final class Notes: @unchecked Sendable {
+        // Unchecked: everything is touched under the lock only.
+        private let lock = NSLock()
+        private var all = Life(number: 0)
+
+        func add(_ noted: Life) { lock.withLock { all.add(noted) } }
+
+        var noted: Life { lock.withLock { all } }
+    }
+
+    /// Hands a client to the one thread that uses it.
+    private struct UncheckedBox<Value>: @unchecked Sendable {
+        // Unchecked: see above.
+        let value: Value
+
+        init(_ value: Value) { self.value = value }
+    }
+}
+
+extension ServerProcess {
+    /// Starts a server and kills it while it may still be starting.
+    static func startAndKill(data: String, afterMilliseconds milliseconds: Int) throws {
+        let process = Process()
+        process.executableURL = Program.url
+        process.arguments = ["serve", "--data", data, "--listen", "127.0.0.1:0"]
+        process.environment = Program.cleanEnvironment
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        Thread.sleep(forTimeInterval: Double(milliseconds) / 1_000)
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+}

@@ -1,0 +1,194 @@
+import Accounts
+import CloudModel
+import Cryptography
+import Dispatch
+import Foundation
+import HTTP
+import JSON
+import SQLiteStorage
+import Storage
+import Synchronization
+import WebServices
+
+/// The protocol without sockets: requests go in as values, and answers come back.
+///
+/// Stores, catalog and credentials are real, in a folder of the server's own; the time is the test's.
+final class WireServer: Sendable {
+    static let tea = "iCloud.org.example.Tea"
+    static let mate = "iCloud.org.example.Mate"
+
+    let folder: URL
+    let catalog: SQLiteCatalog
+    let web: WebServices
+    let clock: SettableClock
+    let observed = Observed()
+    let limits: ServiceLimits
+    let accounts: AccountsSettings
+    private let stores: OpenedStores
+    /// API tokens by container and environment.
+    let apiTokens: [String: String]
+
+    /// - Parameter change: lowers limits.
+    init(
+        accounts: AccountsSettings = AccountsSettings(),
+        limits change: (inout ServiceLimits) -> Void = { _ in }
+    ) throws {
+        let memory = URL(filePath: "/dev/shm")
+        let place =
+            FileManager.default.isWritableFile(atPath: memory.path)
+            ? memory : FileManager.default.temporaryDirectory
+        folder = place.appending(path: "wire-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let clock = SettableClock()
+        let catalog = try SQLiteCatalog(path: folder.appending(path: "catalog.sqlite").path, onIndeterminate: { _ in })
+        var limits = ServiceLimits()
+        change(&limits)
+        let authenticator = try Authenticator(
+            catalog: catalog, settings: accounts, publicBaseURL: "https://sync.example",
+            report: { _ in })
+        let stores = OpenedStores(folder: folder, clock: clock)
+        var tokens: [String: String] = [:]
+        for container in [Self.tea, Self.mate] {
+            let id = try Containers(catalog: catalog).create(container, now: clock.now).id
+            for environment in CloudModel.Environment.allCases {
+                tokens["\(container)/\(environment.rawValue)"] = try APITokens(catalog: catalog)
+                    .create(container: id, environment: environment, now: clock.now).token
+            }
+        }
+        apiTokens = tokens
+        self.clock = clock
+        self.catalog = catalog
+        self.limits = limits
+        self.accounts = accounts
+        self.stores = stores
+        web = WebServices(
+            WebServices.Dependencies(
+                limits: limits, clock: Clock { clock.now }, random: .system,
+                authenticator: authenticator, accounts: catalog,
+                store: { try stores.store($0, $1) }, observer: observed, workerCount: 2))
+    }
+
+    deinit {
+        stores.close()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    func store(
+        _ container: String = tea, _ environment: CloudModel.Environment = .development
+    ) throws -> SQLiteStore {
+        try stores.store(try Self.id(container), environment)
+    }
+
+    /// What `check` finds in a store; empty when nothing is wrong.
+    func problems(
+        _ container: String = tea, _ environment: CloudModel.Environment = .development
+    ) throws -> [String] {
+        _ = try store(container, environment)
+        return try StoreCheck(path: stores.path(Self.id(container), environment)).problems()
+    }
+
+    /// Removes tombstones older than a moment, in steps of `rowsMax` until nothing is left.
+    func collect(olderThan moment: Milliseconds, rowsMax: Int = 1_000) throws {
+        let store = try store()
+        var more = true
+        while more {
+            let done = Waiting<Result<Bool, any Error>>()
+            store.write(cost: 1, frees: true) {
+                try $0.collect(olderThan: moment, rowsMax: rowsMax)
+            } completion: {
+                done.arrive($0)
+            }
+            more = try done.wait().get()
+        }
+    }
+
+    static func id(_ container: String) throws -> ContainerID {
+        guard let id = ContainerID(container) else { throw WireFailure("no container name") }
+        return id
+    }
+}
+
+struct WireFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// The time of day that a test sets.
+final class SettableClock: Sendable {
+    private let moment = Mutex<Milliseconds>(1_767_225_600_000)  // 2026-01-01T00:00:00Z
+
+    var now: Milliseconds { moment.withLock { $0 } }
+
+    func advance(_ milliseconds: Milliseconds) { moment.withLock { $0 += milliseconds } }
+}
+
+/// What the observer was told.
+final class Observed: RequestObserver {
+    private let seen = Mutex<[RequestObservation]>([])
+
+    func observe(_ request: RequestObservation) {
+        seen.withLock {
+            // Long runs need only the latest.
+            if $0.count > 1_000 { $0.removeAll() }
+            $0.append(request)
+        }
+    }
+
+    var last: RequestObservation? { seen.withLock { $0.last } }
+}
+
+/// The stores of one server, opened when they are first reached.
+private final class OpenedStores: Sendable {
+    private let folder: URL
+    private let clock: SettableClock
+    private let open = Mutex<[String: SQLiteStore]>([:])
+
+    init(folder: URL, clock: SettableClock) {
+        self.folder = folder
+        self.clock = clock
+    }
+
+    func path(_ container: ContainerID, _ environment: CloudModel.Environment) -> String {
+        folder.appending(path: "\(container.folded)-\(environment.rawValue).sqlite").path
+    }
+
+    func store(
+        _ container: ContainerID, _ environment: CloudModel.Environment
+    ) throws -> SQLiteStore {
+        let (path, clock) = (path(container, environment), clock)
+        return try open.withLock { open in
+            if let store = open[path] { return store }
+            let options = SQLiteStore.Options(
+                clock: Clock { clock.now }, random: { RandomSource.system.bytes($0) })
+            let store = try SQLiteStore(path: path, options: options, onIndeterminate: { _ in })
+            open[path] = store
+            return store
+        }
+    }
+
+    func close() {
+        open.withLock {
+            for store in $0.values { store.close() }
+            $0.removeAll()
+        }
+    }
+}
+
+/// A value that another thread hands in.
+final class Waiting<Value: Sendable>: Sendable {
+    private let value = Mutex<Value?>(nil)
+    private let arrived = DispatchSemaphore(value: 0)
+
+    func arrive(_ value: Value) {
+        self.value.withLock { $0 = value }
+        arrived.signal()
+    }
+
+    /// - Throws: when nothing has come after a minute, which means that nothing will.
+    func wait() throws -> Value {
+        guard arrived.wait(timeout: .now() + 60) == .success, let value = value.withLock({ $0 })
+        else { throw WireFailure("no answer within a minute") }
+        return value
+    }
+}
