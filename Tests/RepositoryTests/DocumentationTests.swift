@@ -84,6 +84,25 @@ struct DocumentationTests {
         }
     }
 
+    @Test("Types and targets that ARCHITECTURE.md names exist")
+    func symbols() throws {
+        let name = try Regex("`([A-Z][A-Za-z]+)`", as: (Substring, Substring).self)
+        let declaration = try Regex(
+            "(struct|class|enum|protocol|actor|typealias) ([A-Z][A-Za-z]+)",
+            as: (Substring, Substring, Substring).self)
+        var known: Set = ["Foundation", "Glibc", "Darwin", "Dispatch", "Synchronization"]
+        known.formUnion(PackageLayers.table.map(\.target))
+        for (_, source) in Repository.serverSources {
+            for line in source.code where line.contains(" ") {
+                guard let match = line.firstMatch(of: declaration) else { continue }
+                known.insert(String(match.2))
+            }
+        }
+        for match in (Repository.text(PackageLayers.page) ?? "").matches(of: name) {
+            #expect(known.contains(String(match.1)), "\(match.1)")
+        }
+    }
+
     @Test("The pages that a newcomer looks for are there")
     func pages() {
         for page in [
