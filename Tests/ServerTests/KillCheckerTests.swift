@@ -49,7 +49,9 @@ struct KillCheckerTests {
         return ledger
     }
 
-    private func v(_ tag: Int64, _ value: String) -> Version { Version(tag: tag, value: value) }
+    private func v(_ tag: Int64, _ value: String) -> RecordVersion {
+        RecordVersion(tag: tag, value: value)
+    }
 
     private func write(
         _ began: UInt64, _ ended: UInt64, _ operations: [Operation], isAtomic: Bool = false
@@ -60,7 +62,7 @@ struct KillCheckerTests {
     }
 
     private func sighting(
-        _ name: String, _ version: Version?, _ began: UInt64, _ ended: UInt64
+        _ name: String, _ version: RecordVersion?, _ began: UInt64, _ ended: UInt64
     ) -> Sighting {
         Sighting(
             place: place, name: name, version: version, span: Span(began: began, ended: ended),
@@ -68,7 +70,8 @@ struct KillCheckerTests {
     }
 
     private func page(
-        _ former: FeedToken?, _ token: FeedToken, _ records: [(name: String, version: Version?)],
+        _ former: FeedToken?, _ token: FeedToken,
+        _ records: [(name: String, version: RecordVersion?)],
         at time: UInt64 = 100, isNewestFirst: Bool = false, moreComing: Bool = false
     ) -> Page {
         Page(
@@ -77,41 +80,58 @@ struct KillCheckerTests {
             moreComing: moreComing)
     }
 
-    private func kinds(_ change: (inout Life) -> Void = { _ in }) -> Set<Violation.Kind> {
+    private func kinds(_ change: (inout Life) -> Void) -> Set<Violation.Kind> {
         var life = good
         change(&life)
         var check = LifeCheck(life, former)
         return Set(check.run().map(\.kind))
     }
 
+    /// Breaks the good history and expects exactly these reports.
+    private func expect(
+        _ expected: Set<Violation.Kind>, at location: SourceLocation = #_sourceLocation,
+        _ change: (inout Life) -> Void = { _ in }
+    ) {
+        let found = kinds(change)
+        #expect(found == expected, sourceLocation: location)
+    }
+
+    /// Breaks the good history and expects this report among others that follow from it.
+    private func expect(
+        including kind: Violation.Kind, at location: SourceLocation = #_sourceLocation,
+        _ change: (inout Life) -> Void
+    ) {
+        let found = kinds(change)
+        #expect(found.contains(kind), sourceLocation: location)
+    }
+
     // MARK: - Good histories
 
     @Test("A history that keeps every promise is left alone")
     func noFalseAlarm() {
-        #expect(kinds() == [])
+        expect([])
     }
 
     @Test("What was never answered may have happened or not")
     func unanswered() {
-        #expect(kinds { $0.final[place]?.records["f"] = v(24, "f1") } == [])
+        expect([]) { $0.final[place]?.records["f"] = v(24, "f1") }
         let batch = write(
             70, .max,
             [Operation("c", .delete(base: 21)), Operation("d", .update(base: 22), "d2")],
             isAtomic: true)
-        #expect(kinds { $0.writes.append(batch) } == [])
-        #expect(
-            kinds {
-                $0.writes.append(batch)
-                $0.final[place]?.records["c"] = nil
-                $0.final[place]?.records["d"] = v(25, "d2")
-            } == [])
+        expect([]) { $0.writes.append(batch) }
+        expect([]) {
+            $0.writes.append(batch)
+            $0.final[place]?.records["c"] = nil
+            $0.final[place]?.records["d"] = v(25, "d2")
+        }
     }
 
     @Test("A read during a write may see the record before it or after it")
     func concurrentRead() {
-        #expect(kinds { $0.sightings.append(sighting("a", v(10, "a0"), 12, 14)) } == [])
-        #expect(kinds { $0.sightings.append(sighting("a", v(20, "a1"), 12, 14)) } == [])
-        #expect(kinds { $0.sightings.append(sighting("b", nil, 32, 34)) } == [])
+        expect([]) { $0.sightings.append(sighting("a", v(10, "a0"), 12, 14)) }
+        expect([]) { $0.sightings.append(sighting("a", v(20, "a1"), 12, 14)) }
+        expect([]) { $0.sightings.append(sighting("b", nil, 32, 34)) }
     }
 
     @Test("A zone that is deleted and made anew takes its records along")
@@ -121,51 +141,48 @@ struct KillCheckerTests {
             ZoneChange(
                 place: place, span: Span(began: 90, ended: 99), deletes: false, isDone: true),
         ]
-        #expect(
-            kinds {
-                $0.zoneChanges = changes
-                $0.final[place] = ZoneState(number: 2, position: 26, records: [:])
-            } == [])
-        #expect(
-            kinds {
-                $0.zoneChanges = [changes[0]]
-                $0.final[place] = nil
-            } == [])
+        expect([]) {
+            $0.zoneChanges = changes
+            $0.final[place] = ZoneState(number: 2, position: 26, records: [:])
+        }
+        expect([]) {
+            $0.zoneChanges = [changes[0]]
+            $0.final[place] = nil
+        }
     }
 
     // MARK: - Durability
 
     @Test("An acknowledged save that is gone is reported")
     func lostSave() {
-        #expect(kinds { $0.final[place]?.records["d"] = nil }.contains(.acknowledgedLost))
-        #expect(kinds { $0.final[place]?.records["a"] = v(10, "a0") } == [.acknowledgedLost])
+        expect(including: .acknowledgedLost) { $0.final[place]?.records["d"] = nil }
+        expect([.acknowledgedLost]) { $0.final[place]?.records["a"] = v(10, "a0") }
     }
 
     @Test("A record of an earlier life that is gone is reported")
     func lostPast() {
-        #expect(
-            kinds {
-                $0.writes.removeFirst()
-                $0.writes.removeLast()
-                $0.final[place]?.records["a"] = nil
-            } == [.acknowledgedLost])
+        expect([.acknowledgedLost]) {
+            $0.writes.removeFirst()
+            $0.writes.removeLast()
+            $0.final[place]?.records["a"] = nil
+        }
     }
 
     @Test("A deletion that was acknowledged and did not last is reported")
     func deletionUndone() {
-        #expect(kinds { $0.final[place]?.records["b"] = v(11, "b0") } == [.deletionUndone])
-        #expect(kinds { $0.final[place]?.records["e"] = v(23, "e1") } == [.deletionUndone])
+        expect([.deletionUndone]) { $0.final[place]?.records["b"] = v(11, "b0") }
+        expect([.deletionUndone]) { $0.final[place]?.records["e"] = v(23, "e1") }
     }
 
     @Test("A zone that is gone, or is back, is reported")
     func zones() {
         let deletion = ZoneChange(
             place: place, span: Span(began: 80, ended: 89), deletes: true, isDone: true)
-        #expect(kinds { $0.final[place] = nil }.contains(.acknowledgedLost))
-        #expect(kinds { $0.zoneChanges = [deletion] }.contains(.deletionUndone))
-        #expect(kinds { $0.final[place]?.number = 2 } == [.pastChanged])
+        expect(including: .acknowledgedLost) { $0.final[place] = nil }
+        expect(including: .deletionUndone) { $0.zoneChanges = [deletion] }
+        expect([.pastChanged]) { $0.final[place]?.number = 2 }
         let missing = MissingZone(place: place, span: Span(began: 5, ended: 6), by: "a test")
-        #expect(kinds { $0.missingZones = [missing] } == [.acknowledgedLost])
+        expect([.acknowledgedLost]) { $0.missingZones = [missing] }
     }
 
     @Test("A batch that is there in part is reported, answered or not")
@@ -173,163 +190,142 @@ struct KillCheckerTests {
         let saves = write(
             70, .max, [Operation("g", .create, "g1"), Operation("h", .create, "h1")],
             isAtomic: true)
-        #expect(
-            kinds {
-                $0.writes.append(saves)
-                $0.final[place]?.records["g"] = v(25, "g1")
-            } == [.halfBatch])
+        expect([.halfBatch]) {
+            $0.writes.append(saves)
+            $0.final[place]?.records["g"] = v(25, "g1")
+        }
         let mixed = write(
             70, .max,
             [Operation("c", .delete(base: 21)), Operation("d", .update(base: 22), "d2")],
             isAtomic: true)
-        #expect(
-            kinds {
-                $0.writes.append(mixed)
-                $0.final[place]?.records["c"] = nil
-            } == [.halfBatch])
-        #expect(
-            kinds {
-                $0.writes.append(mixed)
-                $0.final[place]?.records["d"] = v(25, "d2")
-            } == [.halfBatch])
-        #expect(
-            kinds {
-                $0.snapshots.append(
-                    Snapshot(
-                        place: place,
-                        records: ["a": v(20, "a1"), "b": v(11, "b0"), "c": v(21, "c1")],
-                        span: Span(began: 22, ended: 24), by: "a test"))
-            } == [.halfBatch])
-        #expect(
-            kinds { $0.writes[1].operations[0].outcome = .refused(code: "CONFLICT") }.contains(
-                .halfBatch))
+        expect([.halfBatch]) {
+            $0.writes.append(mixed)
+            $0.final[place]?.records["c"] = nil
+        }
+        expect([.halfBatch]) {
+            $0.writes.append(mixed)
+            $0.final[place]?.records["d"] = v(25, "d2")
+        }
+        expect([.halfBatch]) {
+            $0.snapshots.append(
+                Snapshot(
+                    place: place,
+                    records: ["a": v(20, "a1"), "b": v(11, "b0"), "c": v(21, "c1")],
+                    span: Span(began: 22, ended: 24), by: "a test"))
+        }
+        expect(
+            including:
+                .halfBatch
+        ) { $0.writes[1].operations[0].outcome = .refused(code: "CONFLICT") }
     }
 
     @Test("What was refused and shows all the same is reported")
     func refusedVisible() {
-        #expect(kinds { $0.final[place]?.records["a"] = v(25, "a2") }.contains(.refusedVisible))
-        #expect(
-            kinds { $0.sightings.append(sighting("a", v(25, "a2"), 62, 64)) }
-                .contains(.refusedVisible))
+        expect(including: .refusedVisible) { $0.final[place]?.records["a"] = v(25, "a2") }
+        expect(including: .refusedVisible) {
+            $0.sightings.append(sighting("a", v(25, "a2"), 62, 64))
+        }
     }
 
     @Test("A value that nobody wrote, or wrote elsewhere, is reported")
     func unknownContent() {
-        #expect(kinds { $0.final[place]?.records["f"] = v(25, "z9") }.contains(.unknownContent))
-        #expect(kinds { $0.final[place]?.records["g"] = v(25, "f1") }.contains(.unknownContent))
+        expect(including: .unknownContent) { $0.final[place]?.records["f"] = v(25, "z9") }
+        expect(including: .unknownContent) { $0.final[place]?.records["g"] = v(25, "f1") }
     }
 
     @Test("A version of an earlier life that is back is reported")
     func pastChanged() {
-        #expect(
-            kinds {
-                $0.initial[place]?.records["a"] = nil
-                $0.writes = []
-                $0.final[place]?.records = ["a": v(10, "a0"), "b": v(11, "b0")]
-            }.contains(.pastChanged))
+        expect(including: .pastChanged) {
+            $0.initial[place]?.records["a"] = nil
+            $0.writes = []
+            $0.final[place]?.records = ["a": v(10, "a0"), "b": v(11, "b0")]
+        }
     }
 
     // MARK: - Conflicts and reads
 
     @Test("Two successes on one version are reported")
     func lostUpdate() {
-        #expect(
-            kinds {
-                $0.writes[6].operations[0].outcome = .saved(25)
-                $0.final[place]?.records["a"] = v(25, "a2")
-            } == [.lostUpdate])
-        #expect(
-            kinds {
-                $0.writes.append(write(70, 79, [Operation("c", .create, "c2", .saved(25))]))
-                $0.final[place]?.records["c"] = v(25, "c2")
-            } == [.lostUpdate])
-        #expect(
-            kinds {
-                $0.writes.append(write(70, 79, [Operation("a", .delete(base: 10), "", .deleted)]))
-            }
-            .contains(.lostUpdate))
+        expect([.lostUpdate]) {
+            $0.writes[6].operations[0].outcome = .saved(25)
+            $0.final[place]?.records["a"] = v(25, "a2")
+        }
+        expect([.lostUpdate]) {
+            $0.writes.append(write(70, 79, [Operation("c", .create, "c2", .saved(25))]))
+            $0.final[place]?.records["c"] = v(25, "c2")
+        }
+        expect(including: .lostUpdate) {
+            $0.writes.append(write(70, 79, [Operation("a", .delete(base: 10), "", .deleted)]))
+        }
     }
 
     @Test("A conflict with one's own base, or with nothing, is reported")
     func falseConflict() {
-        #expect(
-            kinds {
-                $0.writes.append(
-                    write(
-                        70, 79,
-                        [
-                            Operation(
-                                "a", .update(base: 20), "a3",
-                                .refused(code: "CONFLICT", holds: v(20, "a1")))
-                        ]))
-            } == [.falseConflict])
-        #expect(
-            kinds {
-                $0.writes.append(
-                    write(
-                        70, 79,
-                        [Operation("a", .update(base: 20), "a3", .refused(code: "ATOMIC_ERROR"))],
-                        isAtomic: true))
-            } == [.falseConflict])
-        #expect(
-            kinds {
-                $0.writes.append(
-                    write(
-                        70, 79,
-                        [Operation("a", .update(base: 20), "a3", .refused(code: "NOT_FOUND"))]))
-            } == [.acknowledgedLost])
+        expect([.falseConflict]) {
+            $0.writes.append(
+                write(
+                    70, 79,
+                    [
+                        Operation(
+                            "a", .update(base: 20), "a3",
+                            .refused(code: "CONFLICT", holds: v(20, "a1")))
+                    ]))
+        }
+        expect([.falseConflict]) {
+            $0.writes.append(
+                write(
+                    70, 79,
+                    [Operation("a", .update(base: 20), "a3", .refused(code: "ATOMIC_ERROR"))],
+                    isAtomic: true))
+        }
+        expect([.acknowledgedLost]) {
+            $0.writes.append(
+                write(
+                    70, 79,
+                    [Operation("a", .update(base: 20), "a3", .refused(code: "NOT_FOUND"))]))
+        }
     }
 
     @Test("A read that does not see what was acknowledged before it is reported")
     func staleRead() {
-        #expect(kinds { $0.sightings.append(sighting("a", v(10, "a0"), 20, 21)) } == [.staleRead])
-        #expect(kinds { $0.sightings.append(sighting("c", nil, 30, 31)) } == [.acknowledgedLost])
-        #expect(
-            kinds { $0.sightings.append(sighting("b", v(11, "b0"), 40, 41)) } == [.deletionUndone])
+        expect([.staleRead]) { $0.sightings.append(sighting("a", v(10, "a0"), 20, 21)) }
+        expect([.acknowledgedLost]) { $0.sightings.append(sighting("c", nil, 30, 31)) }
+        expect([.deletionUndone]) { $0.sightings.append(sighting("b", v(11, "b0"), 40, 41)) }
     }
 
     // MARK: - Numbers
 
     @Test("A tag for two contents and a content with two tags are reported")
     func tagReused() {
-        #expect(
-            kinds {
-                $0.writes.append(write(70, 79, [Operation("g", .create, "g1", .saved(22))]))
-                $0.final[place]?.records["g"] = v(22, "g1")
-            }.contains(.tagReused))
-        #expect(
-            kinds { $0.sightings.append(sighting("c", v(25, "c1"), 30, 31)) }.contains(.tagReused))
+        expect(including: .tagReused) {
+            $0.writes.append(write(70, 79, [Operation("g", .create, "g1", .saved(22))]))
+            $0.final[place]?.records["g"] = v(22, "g1")
+        }
+        expect(including: .tagReused) { $0.sightings.append(sighting("c", v(25, "c1"), 30, 31)) }
     }
 
     @Test("A tag of an earlier life, or one below another that was given before, is reported")
     func tagWentBack() {
-        #expect(
-            kinds {
-                $0.writes.append(write(70, 79, [Operation("g", .create, "g1", .saved(9))]))
-                $0.final[place]?.records["g"] = v(9, "g1")
-            } == [.tagWentBack])
-        #expect(
-            kinds {
-                $0.writes.append(write(70, 79, [Operation("g", .create, "g1", .saved(19))]))
-                $0.final[place]?.records["g"] = v(19, "g1")
-            } == [.tagWentBack])
+        expect([.tagWentBack]) {
+            $0.writes.append(write(70, 79, [Operation("g", .create, "g1", .saved(9))]))
+            $0.final[place]?.records["g"] = v(9, "g1")
+        }
+        expect([.tagWentBack]) {
+            $0.writes.append(write(70, 79, [Operation("g", .create, "g1", .saved(19))]))
+            $0.final[place]?.records["g"] = v(19, "g1")
+        }
     }
 
     @Test("A token that falls behind an earlier one is reported")
     func tokenWentBack() {
         let ahead = FeedToken(zone: 1, position: 23)
-        #expect(kinds { $0.pages = [page(ahead, ahead, [])] } == [])
-        #expect(
-            kinds { $0.pages = [page(ahead, FeedToken(zone: 1, position: 22), [])] }
-                == [.tokenWentBack])
-        #expect(
-            kinds { $0.pages = [page(ahead, FeedToken(zone: 2, position: 25), [])] }
-                == [.tokenWentBack])
-        #expect(
-            kinds {
-                $0.initial[place]?.position = 30
-                $0.final[place]?.position = 29
-            }.contains(.tokenWentBack))
+        expect([]) { $0.pages = [page(ahead, ahead, [])] }
+        expect([.tokenWentBack]) { $0.pages = [page(ahead, FeedToken(zone: 1, position: 22), [])] }
+        expect([.tokenWentBack]) { $0.pages = [page(ahead, FeedToken(zone: 2, position: 25), [])] }
+        expect(including: .tokenWentBack) {
+            $0.initial[place]?.position = 30
+            $0.final[place]?.position = 29
+        }
     }
 
     // MARK: - Feeds
@@ -341,22 +337,21 @@ struct KillCheckerTests {
         lacking["d"] = nil
         var stale = whole
         stale["b"] = v(11, "b0")
-        #expect(kinds { $0.replicas = [("a test", place, whole)] } == [])
-        #expect(kinds { $0.replicas = [("a test", place, lacking)] } == [.feedIncomplete])
-        #expect(kinds { $0.replicas = [("a test", place, stale)] } == [.feedIncomplete])
-        #expect(kinds { $0.zoneReplicas = [("a test", 0, ["Z"])] } == [])
-        #expect(kinds { $0.zoneReplicas = [("a test", 0, [])] } == [.feedIncomplete])
+        expect([]) { $0.replicas = [("a test", place, whole)] }
+        expect([.feedIncomplete]) { $0.replicas = [("a test", place, lacking)] }
+        expect([.feedIncomplete]) { $0.replicas = [("a test", place, stale)] }
+        expect([]) { $0.zoneReplicas = [("a test", 0, ["Z"])] }
+        expect([.feedIncomplete]) { $0.zoneReplicas = [("a test", 0, [])] }
     }
 
     @Test("A follower that misses a change while writers are at work is reported")
     func missedWhileWriting() {
-        #expect(
-            kinds {
-                $0.snapshots.append(
-                    Snapshot(
-                        place: place, records: ["a": v(10, "a0"), "b": v(11, "b0")],
-                        span: Span(began: 20, ended: 21), by: "a test"))
-            } == [.staleRead])
+        expect([.staleRead]) {
+            $0.snapshots.append(
+                Snapshot(
+                    place: place, records: ["a": v(10, "a0"), "b": v(11, "b0")],
+                    span: Span(began: 20, ended: 21), by: "a test"))
+        }
     }
 
     @Test("Records out of order, repeated, or beyond the page's token are reported")
@@ -364,18 +359,16 @@ struct KillCheckerTests {
         let start = FeedToken(zone: 1, position: 11)
         let end = FeedToken(zone: 1, position: 22)
         let (c, d) = (v(21, "c1"), v(22, "d1"))
-        #expect(kinds { $0.pages = [page(start, end, [("c", c), ("d", d)])] } == [])
-        #expect(kinds { $0.pages = [page(start, end, [("d", d), ("c", c)])] } == [.feedOrder])
-        #expect(kinds { $0.pages = [page(start, end, [("c", c), ("c", c)])] } == [.feedOrder])
-        #expect(kinds { $0.pages = [page(end, end, [("d", d)])] } == [.feedOrder])
+        expect([]) { $0.pages = [page(start, end, [("c", c), ("d", d)])] }
+        expect([.feedOrder]) { $0.pages = [page(start, end, [("d", d), ("c", c)])] }
+        expect([.feedOrder]) { $0.pages = [page(start, end, [("c", c), ("c", c)])] }
+        expect([.feedOrder]) { $0.pages = [page(end, end, [("d", d)])] }
         let short = FeedToken(zone: 1, position: 21)
-        #expect(kinds { $0.pages = [page(start, short, [("c", c), ("d", d)])] } == [.feedOrder])
-        #expect(
-            kinds { $0.pages = [page(start, end, [("d", d), ("c", c)], isNewestFirst: true)] } == []
-        )
-        #expect(
-            kinds { $0.pages = [page(start, end, [("c", c), ("d", d)], isNewestFirst: true)] }
-                == [.feedOrder])
+        expect([.feedOrder]) { $0.pages = [page(start, short, [("c", c), ("d", d)])] }
+        expect([]) { $0.pages = [page(start, end, [("d", d), ("c", c)], isNewestFirst: true)] }
+        expect([.feedOrder]) {
+            $0.pages = [page(start, end, [("c", c), ("d", d)], isNewestFirst: true)]
+        }
     }
 
     @Test("A token called expired in a zone that is still the same is reported")
@@ -383,20 +376,19 @@ struct KillCheckerTests {
         func expiry(_ now: Int64) -> Expiry {
             Expiry(place: place, follower: "a test", former: 1, now: now)
         }
-        #expect(kinds { $0.expiries = [expiry(2)] } == [])
-        #expect(kinds { $0.expiries = [expiry(1)] } == [.tokenExpired])
+        expect([]) { $0.expiries = [expiry(2)] }
+        expect([.tokenExpired]) { $0.expiries = [expiry(1)] }
     }
 
     @Test("An answer that no client should get is reported")
     func oddAnswer() {
-        #expect(kinds { $0.oddities = ["500"] } == [.oddAnswer])
-        #expect(
-            kinds {
-                $0.writes.append(
-                    write(
-                        70, 79,
-                        [Operation("a", .update(base: 20), "a3", .refused(code: "INTERNAL_ERROR"))]
-                    ))
-            } == [.oddAnswer])
+        expect([.oddAnswer]) { $0.oddities = ["500"] }
+        expect([.oddAnswer]) {
+            $0.writes.append(
+                write(
+                    70, 79,
+                    [Operation("a", .update(base: 20), "a3", .refused(code: "INTERNAL_ERROR"))]
+                ))
+        }
     }
 }
