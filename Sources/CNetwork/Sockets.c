@@ -178,6 +178,15 @@ ssize_t network_send(
     return sent < 0 ? -errno : sent;
 }
 
+void network_acknowledge(int descriptor) {
+#if defined(TCP_QUICKACK)
+    int on = 1;
+    setsockopt(descriptor, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+#else
+    (void)descriptor;
+#endif
+}
+
 int network_shutdown_write(int descriptor) {
     return shutdown(descriptor, SHUT_WR) < 0 ? -errno : 0;
 }

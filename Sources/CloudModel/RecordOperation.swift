@@ -46,6 +46,14 @@ package struct RecordOperation: Sendable {
 package enum DecodedOperation: Sendable {
     case operation(RecordOperation)
     case fault(name: String, Fault)
+
+    /// The name as the request has it, or as it was made for it.
+    package var recordName: String {
+        switch self {
+        case .operation(let operation): operation.name.text
+        case .fault(let name, _): name
+        }
+    }
 }
 
 /// A reference within a field, as far as it acts on its target or source.

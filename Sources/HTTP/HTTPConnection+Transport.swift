@@ -35,7 +35,12 @@ extension HTTPConnection {
             if case .plain(let count) = outcome { plainCount += count }
         } while outcome.isPlain && plainCount < shared.plainBuffer.count
         sendControl(tls)
-        if !wasEstablished && tls.isEstablished { setDeadline(shared.limits.idleSecondsMax) }
+        if !wasEstablished && tls.isEstablished {
+            setDeadline(shared.limits.idleSecondsMax)
+            // The end of a handshake is not answered: a client with Nagle's algorithm on would keep
+            // its request back until TCP's own delayed acknowledgement, for 40 ms.
+            if plainCount == 0 { socket.acknowledge() }
+        }
         if plainCount > 0 && phase != .closed {
             take(UnsafeRawBufferPointer(rebasing: shared.plainBuffer[..<plainCount]))
         }

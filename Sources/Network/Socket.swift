@@ -29,6 +29,9 @@ package struct Socket: Sendable {
         }
     }
 
+    /// Has TCP acknowledge what was received now, for a peer that waits for it before it goes on.
+    package func acknowledge() { network_acknowledge(descriptor) }
+
     /// Tells the peer that nothing more comes; its own bytes still arrive.
     package func shutdownWrite() {
         // NB: the outcome does not matter: a peer that has gone needs no telling.

@@ -76,12 +76,14 @@ package final class WebServices: Responder {
             return exchange.fail(Fault(.notFound, "could not find a handler for this endpoint"))
         }
         exchange.address = address
-        guard let route = RouteTable.routes[address.operation] else {
-            return exchange.fail(Fault(.notFound, "could not find a handler for this endpoint"))
-        }
-        exchange.operation = route.operation
+        let found = RouteTable.routes[address.operation]
+        exchange.operation = found?.operation
         do {
+            // Also before an endpoint is missed: a page sees only answers that allow its origin.
             let identified = try identify(exchange, address)
+            guard let route = found else {
+                throw Fault(.notFound, "could not find a handler for this endpoint")
+            }
             if identified.isRenewalDue, loop != nil {
                 return worker.async { self.answer(exchange, loop: nil) }
             }

@@ -17,7 +17,7 @@ struct OperatingControlSocketTests {
                 status: 7, output: Array("out \(arguments)".utf8),
                 error: String(decoding: inputs["password-stdin"] ?? [], as: UTF8.self))
         }
-        defer { server.close() }
+        defer { server.close(withinSeconds: 10) }
         let answer = try ControlClient(path: path).run(
             ["a", "b \"\n\u{0}", "ü"], inputs: ["password-stdin": Array("s3cret\n".utf8)],
             secondsMax: 10)
@@ -30,7 +30,7 @@ struct OperatingControlSocketTests {
     func mode() throws {
         let path = folder.path("control.sock")
         let server = try ControlServer(path: path) { _, _ in CommandAnswer(status: 0) }
-        defer { server.close() }
+        defer { server.close(withinSeconds: 10) }
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
     }
@@ -45,7 +45,7 @@ struct OperatingControlSocketTests {
         #expect(FileManager.default.fileExists(atPath: path))
         #expect(try client.run(["a"], inputs: [:], secondsMax: 1) == nil)
         let server = try ControlServer(path: path) { _, _ in CommandAnswer(status: 3) }
-        defer { server.close() }
+        defer { server.close(withinSeconds: 10) }
         #expect(try client.run(["a"], inputs: [:], secondsMax: 10)?.status == 3)
     }
 
@@ -56,7 +56,7 @@ struct OperatingControlSocketTests {
         let server = try ControlServer(path: deep + "/control.sock") { _, _ in
             CommandAnswer(status: 4)
         }
-        defer { server.close() }
+        defer { server.close(withinSeconds: 10) }
         let client = ControlClient(path: deep + "/control.sock")
         #expect(try client.run(["a"], inputs: [:], secondsMax: 10)?.status == 4)
     }
@@ -65,7 +65,7 @@ struct OperatingControlSocketTests {
     func garbage() throws {
         let path = folder.path("control.sock")
         let server = try ControlServer(path: path) { _, _ in CommandAnswer(status: 5) }
-        defer { server.close() }
+        defer { server.close(withinSeconds: 10) }
         for frame in ["", "{", "[]", #"{"arguments":[1],"inputs":{}}"#, #"{"arguments":["a"]}"#] {
             let socket = try LocalSocket.connect(to: path)
             try socket.send(Array(frame.utf8))
@@ -91,7 +91,7 @@ struct OperatingControlSocketTests {
             }
             return CommandAnswer(status: 0, output: Array(arguments.joined().utf8))
         }
-        defer { server.close() }
+        defer { server.close(withinSeconds: 10) }
         let ended = DispatchSemaphore(value: 0)
         DispatchQueue.global().async {
             let answer = try? ControlClient(path: path).run(["long"], inputs: [:], secondsMax: 30)

@@ -83,7 +83,7 @@ struct OperatingServerTests {
         let server = try ServerProcess(data: data)
         let asked = try Program.run(
             ["healthcheck", "--json"], environment: ["LENTICULAR_LISTEN": server.address])
-        #expect(asked.object["version"] as? String == Version.text)
+        #expect(asked.object["version"] as? String == ProgramVersion.text)
         #expect(asked.status == 0)
         server.signal(SIGTERM)
         _ = server.wait()

@@ -40,7 +40,7 @@ struct FieldValueTests {
             ),
             (#"{"value":{"latitude":1.5,"longitude":-2.25},"type":"LOCATION"}"#, nil),
             (
-                #"{"value":{"latitude":-90,"longitude":180,"altitude":10.5,"horizontalAccuracy":-1,"verticalAccuracy":-1,"course":-1,"speed":-1,"timestamp":1700000000000},"type":"LOCATION"}"#,
+                #"{"value":{"latitude":-90.0,"longitude":180.0,"altitude":10.5,"horizontalAccuracy":-1.0,"verticalAccuracy":-1.0,"course":-1.0,"speed":-1.0,"timestamp":1700000000000},"type":"LOCATION"}"#,
                 nil
             ),
             (#"{"value":["a","b","a"],"type":"STRING_LIST"}"#, nil),
@@ -49,7 +49,7 @@ struct FieldValueTests {
             (#"{"value":[0,-1],"type":"TIMESTAMP_LIST"}"#, nil),
             (#"{"value":["AAEC",""],"type":"BYTES_LIST"}"#, nil),
             (#"{"value":[{"recordName":"x","action":"NONE"}],"type":"REFERENCE_LIST"}"#, nil),
-            (#"{"value":[{"latitude":0,"longitude":0}],"type":"LOCATION_LIST"}"#, nil),
+            (#"{"value":[{"latitude":0.0,"longitude":-0.5}],"type":"LOCATION_LIST"}"#, nil),
             (#"{"value":[],"type":"STRING_LIST"}"#, nil),
             (#"{"value":[],"type":"ASSETID_LIST"}"#, nil),
             (#"{"value":"s","type":"STRING","isEncrypted":true}"#, nil),
@@ -349,7 +349,10 @@ struct FieldValueTests {
             #expect(each.records[0]["fields"].keys == (value == "null" ? ["b"] : keys))
             #expect(each.records[1]["fields"].keys == ["b"])
         }
-        #expect(try saved(#""desiredKeys":["a"]"#, beside: #""desiredKeys":["b"]"#)["fields"].keys == ["b"])
+        #expect(
+            try saved(#""desiredKeys":["a"]"#, beside: #""desiredKeys":["b"]"#)["fields"].keys == [
+                "b"
+            ])
         let none = try ida.lookup(["r"], more: #""desiredKeys":[]"#).records[0]
         #expect(none["fields"].raw == "{}" && none["pluginFields"].raw == "{}")
         #expect(none["created"].exists && none["zoneID"].exists && !none.tag.isEmpty)

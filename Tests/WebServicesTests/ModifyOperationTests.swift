@@ -234,7 +234,8 @@ struct ModifyOperationTests {
     @Test("Two operations on one record are refused as a whole, also when one is ill-formed")
     func twice() throws {
         for second in [
-            operation("forceDelete", "a"), operation("create", "a", fields: #"{"x":{"value":true}}"#),
+            operation("forceDelete", "a"),
+            operation("create", "a", fields: #"{"x":{"value":true}}"#),
         ] {
             let answer = try ida.modify([operation("create", "a"), second])
             #expect(answer.status == 400 && answer.reason.contains("'a'"), "\(answer.text)")

@@ -34,7 +34,8 @@ struct ReferenceTests {
 
     private func tombstones(_ zone: String, after token: String?) throws -> Set<String> {
         let page = try ida.changes(zone, after: token)
-        return Set(page["records"].elements.filter { $0["deleted"].bool == true }.map { $0.name ?? "" })
+        return Set(
+            page["records"].elements.filter { $0["deleted"].bool == true }.map { $0.name ?? "" })
     }
 
     @Test("A reference without an action, or with NONE, may lead nowhere and does nothing")
@@ -102,7 +103,8 @@ struct ReferenceTests {
     func badParents() throws {
         for bad in [#""p""#, "5", "[]", "{}", #"{"recordName":5}"#] {
             let answer = try ida.modify([operation("create", "c", more: "\"parent\":\(bad)")])
-            #expect(answer.status == 400 && answer.reason.contains("parent"), "\(answer.text)")
+            #expect(answer.status == 400, "\(answer.text)")
+            #expect(answer.reason.contains("parent") || answer.reason.contains("recordName"))
         }
         #expect(try ida.save("c", more: parent("c")).code == "BAD_REQUEST")
         #expect(try ida.save("c", more: parent("")).code == "BAD_REQUEST")
@@ -332,7 +334,8 @@ struct ReferenceTests {
             try ida.save("s\(number)", field("s\(number - 1)", "DELETE_SELF"))
         }
         let refused = try ida.delete("s0")
-        #expect(refused.code == "BAD_REQUEST" && refused.reason.contains("limits.cascadeRecordsMax"))
+        #expect(
+            refused.code == "BAD_REQUEST" && refused.reason.contains("limits.cascadeRecordsMax"))
         #expect(try ida.lookup((0...4).map { "s\($0)" }).records.allSatisfy { $0.code == nil })
         #expect(try ida.delete("s1").code == nil)
         #expect(

@@ -40,7 +40,8 @@ final class WireServer: Sendable {
         folder = place.appending(path: "wire-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let clock = SettableClock()
-        let catalog = try SQLiteCatalog(path: folder.appending(path: "catalog.sqlite").path, onIndeterminate: { _ in })
+        let catalog = try SQLiteCatalog(
+            path: folder.appending(path: "catalog.sqlite").path, onIndeterminate: { _ in })
         var limits = ServiceLimits()
         change(&limits)
         let authenticator = try Authenticator(

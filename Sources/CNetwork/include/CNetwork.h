@@ -56,6 +56,9 @@ ssize_t network_peek(int descriptor);
 ssize_t network_send(
     int descriptor, const void *first, size_t first_count, const void *second,
     size_t second_count);
+/// Has what was received acknowledged now instead of with the next bytes; nothing where TCP has no
+/// such option.
+void network_acknowledge(int descriptor);
 int network_shutdown_write(int descriptor);
 int network_close(int descriptor);
 /// Opens a descriptor that is good for nothing but being closed when one is needed.

@@ -101,6 +101,10 @@ extension BatchPlan {
         for (index, step) in steps.enumerated() {
             switch step {
             case .save(let save):
+                // A record that the batch takes away again needs nothing.
+                guard case .operation(let operation) = operations[index],
+                    try isAliveAfterAll(key(operation.name))
+                else { continue }
                 for link in save.links {
                     let target = RecordKey(zone: link.targetZone, name: link.target)
                     let isNeeded = link.kind != .deleteSelf || failed.contains(target)

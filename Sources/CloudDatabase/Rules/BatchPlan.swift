@@ -103,11 +103,14 @@ final class BatchPlan {
             return .fault(fault)
         }
         if let fault = referenceFaults[index] { return .fault(fault) }
+        let schemaBefore = schema
         do {
             let step = try decide(operation)
             note(step, key(operation.name))
             return step
         } catch let fault as Fault {
+            // What fails brings no types and no fields.
+            schema = schemaBefore
             return .fault(fault)
         }
     }
@@ -136,10 +139,10 @@ final class BatchPlan {
         var isAlive = former.isAlive
         if case .deleted = states[key] { isAlive = false }
         if isAlive {
-            try checkPermission(key)
             if operation.kind == .create {
                 throw try conflict("record to insert already exists", key)
             }
+            try checkPermission(key)
             if operation.kind.comparesTag, let tag = operation.changeTag, tag != former.changeTag {
                 throw try conflict("client oplock error updating record", key)
             }
@@ -175,9 +178,10 @@ final class BatchPlan {
                 FieldMerge(only: sent)
             }
         guard merge.bytes.count <= database.limits.recordBytesMax else {
-            throw Fault.badRequest(
-                "the record's fields take \(merge.bytes.count) bytes; the limit is "
-                    + "\(database.limits.recordBytesMax) (limits.recordBytesMax)")
+            throw RefusedBatch(
+                fault: .badRequest(
+                    "the fields of record '\(operation.name.text)' take \(merge.bytes.count) bytes; "
+                        + "the limit is \(database.limits.recordBytesMax) (limits.recordBytesMax)"))
         }
         let parent: RecordName? =
             switch operation.parent {
@@ -188,7 +192,7 @@ final class BatchPlan {
         let save = PlannedSave(
             type: type, fields: merge.bytes, created: kept?.created, parent: parent,
             links: try links(merge.references, parent: parent, of: operation.name, former))
-        try charge(save.bytes(more: former?.bodyBytes ?? 0))
+        try charge(save.growth(over: kept, as: operation.name, in: zone.name))
         return save
     }
 
@@ -239,4 +243,9 @@ final class BatchPlan {
         }
         bytesLeft -= bytes
     }
+}
+
+/// What is wrong with one record so that none of the batch is tried (rulings.md 13).
+struct RefusedBatch: Error {
+    let fault: Fault
 }

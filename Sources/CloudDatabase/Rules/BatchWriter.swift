@@ -63,15 +63,20 @@ struct BatchWriter {
         let body = RecordBody.make(
             name: name, type: save.type, fields: save.fields, position: position, stamp: stamp,
             created: save.created, zone: zoneJSON, parent: save.parent)
+        let type = transaction.schema.types[save.type]?.number ?? 0
+        let flags: VersionFlags = save.links.isEmpty ? [] : .hasLinks
         let record = try transaction.save(
             NewVersion(
                 zone: plan.zone, name: name, position: position, former: former.head,
-                formerBytes: former.bodyBytes, formerIsAlive: former.isAlive,
-                type: transaction.schema.types[save.type]?.number ?? 0,
-                flags: save.links.isEmpty ? [] : .hasLinks, body: body))
+                formerBytes: former.bodyBytes, formerIsAlive: former.isAlive, type: type,
+                flags: flags, body: body))
         if !save.links.isEmpty || former.flags.contains(.hasLinks) {
             try transaction.replaceLinks(of: record, with: save.links)
         }
+        // A later deletion of the batch may take the record along.
+        formers[key] = .saved(
+            StoredHead(record: record, position: position), bodyBytes: body.count, type: type,
+            flags: flags)
         return body
     }
 

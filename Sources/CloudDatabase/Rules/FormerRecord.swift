@@ -42,5 +42,17 @@ struct FormerRecord {
         return former
     }
 
+    /// What the record is once it has been saved.
+    static func saved(
+        _ head: StoredHead, bodyBytes: Int, type: Int64, flags: VersionFlags
+    ) -> FormerRecord {
+        var former = FormerRecord()
+        former.head = head
+        former.bodyBytes = bodyBytes
+        former.type = type
+        former.flags = flags
+        return former
+    }
+
     private init() {}
 }

@@ -12,10 +12,16 @@ struct PlannedSave {
     var parent: RecordName?
     var links: [Link]
 
-    /// About what the save adds to the owner's bytes: the tag's length is not known yet.
-    func bytes(more formerBytes: Int) -> Int64 {
-        Int64(fields.count + (formerBytes == 0 ? 400 : 0)) - Int64(max(0, formerBytes - 400))
+    /// About what the save adds to the owner's bytes: exactly, but for the lengths of the tag, the
+    /// parent and the device.
+    func growth(over kept: RecordBody.Kept?, as name: RecordName, in zone: ZoneName) -> Int64 {
+        if let kept { return Int64(fields.count - kept.fieldsBytes) }
+        let names = name.text.utf8.count + zone.text.utf8.count + type.text.utf8.count
+        return Int64(fields.count + names + Self.frameBytes)
     }
+
+    /// Of a body without fields and names.
+    private static let frameBytes = 460
 }
 
 /// Joins what a save sends with what the former version keeps.

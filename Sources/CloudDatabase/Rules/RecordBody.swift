@@ -17,6 +17,8 @@ enum RecordBody {
     /// What a save keeps of the version before it, as JSON text.
     struct Kept {
         var fields: [(name: String, member: [UInt8])] = []
+        /// Of all members of `fields` with their commas.
+        var fieldsBytes = 0
         var created: [UInt8] = []
         var creator: String?
         var type = ""
@@ -79,6 +81,7 @@ enum RecordBody {
         kept.creator = root["created"]?["userRecordName"]?.string
         kept.parent = root["parent"]?["recordName"]?.string.flatMap { RecordName($0) }
         guard let fields = root["fields"] else { return kept }
+        kept.fieldsBytes = fields.withRawBytes { $0.count } - 2
         kept.fields.reserveCapacity(fields.count)
         for (key, value) in fields.members {
             var writer = JSONWriter()

@@ -46,7 +46,9 @@ struct SchemaCheck {
                 grows = true
                 continue
             }
-            if given.element == .unknown, expected.isList {
+            if given.element == .unknown, expected.isList,
+                !given.isEncrypted || expected.isEncrypted
+            {
                 untyped = true
             } else if given != expected {
                 throw Self.mismatch(field.name, expected: expected, given: given)

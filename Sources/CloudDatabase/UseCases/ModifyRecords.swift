@@ -36,12 +36,12 @@ package struct ModifyRecords: Sendable {
         if zone.name.isDefault, atomic == true {
             throw .badRequest("atomic operations not supported in default zone")
         }
-        var names: Set<RecordName> = []
+        var names: Set<String> = []
         names.reserveCapacity(operations.count)
-        for case .operation(let operation) in operations {
-            guard names.insert(operation.name).inserted else {
-                throw .badRequest(
-                    "operations: two on one record, '\(operation.name.text)'; expected one each")
+        for operation in operations {
+            let name = operation.recordName
+            guard names.insert(name).inserted else {
+                throw .badRequest("operations: two on one record, '\(name)'; expected one each")
             }
         }
         self.database = database
@@ -71,7 +71,8 @@ package struct ModifyRecords: Sendable {
         let zone = try storedZone(transaction)
         let plan = BatchPlan(
             operations, in: zone, of: database, isAtomic: isAtomic, transaction: transaction)
-        let isWhole = try plan.decide()
+        let isWhole: Bool
+        do { isWhole = try plan.decide() } catch let refused as RefusedBatch { throw refused.fault }
         guard isWhole || !isAtomic else { return refused(plan) }
         var writer = BatchWriter(
             plan, stamp: RecordBody.Stamp(moment: transaction.now, user: user, device: device))

@@ -8,7 +8,7 @@ extension Command {
             if let trouble = try obstacle(configuration) {
                 throw CommandFailure("the server is not ready: \(trouble)")
             }
-            return CommandOutput("ready", values: [("version", .text(Version.text))])
+            return CommandOutput("ready", values: [("version", .text(ProgramVersion.text))])
         })
 
     /// Why the server takes no work, asked at an address without TLS where there is one.

@@ -68,7 +68,7 @@ struct ServeProcess {
         log.info(
             "serving",
             [
-                ("version", .text(Version.text)), ("data", .text(folder.path)),
+                ("version", .text(ProgramVersion.text)), ("data", .text(folder.path)),
                 (
                     "listen",
                     .text(server.addresses.map(\.description).joined(separator: " "))

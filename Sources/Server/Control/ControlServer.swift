@@ -14,6 +14,7 @@ package final class ControlServer: Sendable {
     private let accepting = DispatchQueue(label: "lenticular.control")
     private let running = DispatchQueue(label: "lenticular.commands", attributes: .concurrent)
     private let places = DispatchSemaphore(value: ControlServer.commandCountMax)
+    private let unfinished = DispatchGroup()
     private let isOpen = Atomic(true)
     // Dispatch's own objects may be used from any thread; only their Swift class does not say so.
     private nonisolated(unsafe) let source: any DispatchSourceRead
@@ -40,12 +41,12 @@ package final class ControlServer: Sendable {
         source.activate()
     }
 
-    /// Takes no more commands and waits for those that run.
-    package func close() {
+    /// Takes no more commands and waits for those that run, but no longer than this.
+    package func close(withinSeconds seconds: Int) {
         guard isOpen.exchange(false, ordering: .relaxed) else { return }
         source.cancel()
         FileSystem.removeFile(path)
-        running.sync(flags: .barrier) {}
+        _ = unfinished.wait(timeout: .now() + .seconds(seconds))
     }
 
     private func takeCaller(at listener: LocalSocket) {
@@ -53,7 +54,7 @@ package final class ControlServer: Sendable {
         guard let caller = try? listener.accept() else { return }
         places.wait()
         let handed = UncheckedTransfer(caller)
-        running.async { [self] in
+        running.async(group: unfinished) { [self] in
             defer { places.signal() }
             serve(handed.value)
         }

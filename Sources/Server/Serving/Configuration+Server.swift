@@ -115,7 +115,9 @@ extension Configuration {
         return settings
     }
 
-    /// How each store is run. All stores of a folder share one reserve.
+    /// How each store is run.
+    ///
+    /// All stores of a folder share one reserve.
     func storeOptions(
         folder: String, clock: Clock, random: @escaping @Sendable (Int) -> [UInt8]
     ) -> SQLiteStore.Options {

@@ -24,7 +24,7 @@ package final class RunningServer: Sendable {
         let configuration = folder.configuration
         try folder.finishDepartures()
         let stores = folder.stores
-        let metrics = Metrics(version: Version.text, startedAt: folder.clock.now())
+        let metrics = Metrics(version: ProgramVersion.text, startedAt: folder.clock.now())
         let readiness = Readiness { stores.diskTrouble }
         let recorder = RequestRecorder(metrics: metrics, log: log)
         let webServices = try Self.webServices(on: folder, observer: recorder, log: log)
@@ -70,7 +70,7 @@ package final class RunningServer: Sendable {
     package func drain(withinSeconds seconds: Int) {
         readiness.become(.draining)
         http.drain(withinSeconds: seconds)
-        control.close()
+        control.close(withinSeconds: seconds)
         upkeep.stop()
         folder.close()
     }

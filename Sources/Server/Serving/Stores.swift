@@ -105,9 +105,9 @@ package final class Stores: Sendable {
         for store in stores { store.close() }
     }
 
-    /// What is wrong with the disk, in a word; nil when nothing is. Does not block.
+    /// What is wrong with the disk, in a word; nil when nothing is.
     ///
-    /// Being asked has a store whose disk is full try whether there is room again: while it says
+    /// Does not block. Being asked has a store whose disk is full try whether there is room again: while it says
     /// so, nobody may be sending it the write that would find out.
     var diskTrouble: String? {
         var trouble: String?

@@ -24,6 +24,21 @@ extension RequestObject {
         return ZoneID(name: name, owner: owner == caller.userRecordName ? nil : owner)
     }
 
+    /// The array of what the request asks for, which it must have.
+    ///
+    /// - Throws: BAD_REQUEST also for more than `ServiceLimits.operationsPerRequestMax` elements.
+    func items(_ key: StaticString, _ limits: ServiceLimits) throws(Fault) -> JSONElements {
+        guard let elements = try array(key), let count = self[key]?.count else {
+            throw RequestObject.missing(key)
+        }
+        guard count <= limits.operationsPerRequestMax else {
+            throw .badRequest(
+                "\(key): \(count) given; the limit is \(limits.operationsPerRequestMax) "
+                    + "(limits.operationsPerRequestMax)")
+        }
+        return elements
+    }
+
     /// `desiredKeys` and `numbersAsStrings`, over what an outer level asks for.
     func rendering(over outer: RecordRendering = .whole) throws(Fault) -> RecordRendering {
         let keys = try strings("desiredKeys")

@@ -47,7 +47,7 @@ struct FieldDecoder {
             fields.append(EncodedFields.Field(name: name, type: nil, range: 0..<0, references: []))
             return
         }
-        let isEncrypted = field["isEncrypted"]?.bool ?? false
+        let isEncrypted = try Self.isEncrypted(field["isEncrypted"])
         let type = try type(of: value, tag: field["type"], isEncrypted: isEncrypted, name)
         if !writer.bytes.isEmpty { writer.byte(UInt8(ascii: ",")) }
         let start = writer.bytes.count
@@ -76,6 +76,15 @@ struct FieldDecoder {
     }
 
     // MARK: - Types
+
+    private static func isEncrypted(_ flag: JSONValue?) throws -> Bool {
+        guard let flag, !flag.isNull else { return false }
+        guard let isEncrypted = flag.bool else {
+            throw RequestFault(
+                fault: RequestObject.mismatch(flag, "isEncrypted", "true or false"))
+        }
+        return isEncrypted
+    }
 
     private func type(
         of value: JSONValue, tag: JSONValue?, isEncrypted: Bool, _ name: FieldName

@@ -4,7 +4,6 @@ import JSON
 /// Reads the operations of `records/modify` (web-services.md §4.2).
 struct OperationDecoder {
     let caller: Caller
-    let limits: ServiceLimits
     /// What the request asks of all its answers.
     let rendering: RecordRendering
     /// Makes the name of a record that has none.
@@ -15,7 +14,6 @@ struct OperationDecoder {
     func decode(_ elements: JSONElements) throws(Fault) -> [DecodedOperation] {
         var decoded: [DecodedOperation] = []
         for element in elements {
-            guard decoded.count <= limits.operationsPerRequestMax else { break }
             decoded.append(try decode(try RequestObject(element, key: "operations")))
         }
         return decoded
@@ -39,6 +37,7 @@ struct OperationDecoder {
         // Some clients put desiredKeys into the record.
         let rendering = try operation.rendering(over: try record.rendering(over: rendering))
         let fields = try record.object("fields")
+        let parentName = try parentName(record)
         let name = given ?? makeName().text
         do {
             return .operation(
@@ -47,7 +46,7 @@ struct OperationDecoder {
                     changeTag: tag,
                     fields: kind.deletes
                         ? EncodedFields() : try FieldDecoder.decode(fields, caller: caller),
-                    parent: try parent(record), rendering: rendering))
+                    parent: try parent(record, named: parentName), rendering: rendering))
         } catch let fault as Fault {
             return .fault(name: name, fault)
         } catch let found as FieldDecoder.RequestFault {
@@ -85,11 +84,21 @@ struct OperationDecoder {
         return type
     }
 
-    private func parent(_ record: RequestObject) throws(Fault) -> RecordOperation.Parent {
-        guard let value = record.value["parent"] else { return .absent }
-        guard !value.isNull else { return .cleared }
-        guard let name = value["recordName"]?.string.flatMap({ RecordName($0) }) else {
-            throw RequestObject.mismatch(value, "parent", "an object with recordName")
+    /// The name in `parent`; its JSON is looked at before anything else of the record.
+    private func parentName(_ record: RequestObject) throws(Fault) -> String? {
+        guard let object = try record.object("parent") else { return nil }
+        guard let name = try object.string("recordName") else {
+            throw RequestObject.mismatch(object.value, "parent", "an object with recordName")
+        }
+        return name
+    }
+
+    private func parent(
+        _ record: RequestObject, named text: String?
+    ) throws(Fault) -> RecordOperation.Parent {
+        guard let text else { return record.value["parent"] == nil ? .absent : .cleared }
+        guard let name = RecordName(text) else {
+            throw .badRequest("parent: no record can have the name '\(text)'")
         }
         return .set(name)
     }

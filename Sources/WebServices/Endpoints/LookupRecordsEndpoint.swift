@@ -30,17 +30,10 @@ enum LookupRecordsEndpoint {
     private static func items(
         _ body: RequestObject, _ limits: ServiceLimits
     ) throws(Fault) -> [LookupRecords.Item] {
-        guard let elements = try body.array("records") else {
-            throw RequestObject.missing("records")
-        }
+        let elements = try body.items("records", limits)
         let rendering = try body.rendering()
         var items: [LookupRecords.Item] = []
         for element in elements {
-            guard items.count < limits.operationsPerRequestMax else {
-                throw .badRequest(
-                    "records: more than \(limits.operationsPerRequestMax) given "
-                        + "(limits.operationsPerRequestMax)")
-            }
             let object = try RequestObject(element, key: "records")
             guard let name = try object.string("recordName") else {
                 throw RequestObject.missing("recordName")

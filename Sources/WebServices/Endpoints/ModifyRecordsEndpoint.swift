@@ -11,13 +11,11 @@ enum ModifyRecordsEndpoint {
     ) throws {
         let database = try context.database()
         let body = try context.body()
-        guard let elements = try body.array("operations") else {
-            throw RequestObject.missing("operations")
-        }
+        let elements = try body.items("operations", context.limits)
         let zone = try body.zoneID(for: context.caller)
         let rendering = try body.rendering()
         let decoder = OperationDecoder(
-            caller: context.caller, limits: context.limits, rendering: rendering,
+            caller: context.caller, rendering: rendering,
             makeName: { RecordNames.random(context.random) })
         let operations = try decoder.decode(elements)
         let renderings = operations.map {

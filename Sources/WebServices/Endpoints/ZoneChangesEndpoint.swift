@@ -7,13 +7,7 @@ enum ZoneChangesEndpoint {
     static func answer(_ context: RequestContext) throws -> [UInt8] {
         let database = try context.database()
         let body = try context.body()
-        guard let elements = try body.array("zones") else { throw RequestObject.missing("zones") }
-        let asked = Array(elements)
-        guard asked.count <= context.limits.operationsPerRequestMax else {
-            throw Fault.badRequest(
-                "zones: \(asked.count) given; the limit is "
-                    + "\(context.limits.operationsPerRequestMax) (limits.operationsPerRequestMax)")
-        }
+        let asked = try body.items("zones", context.limits)
         let defaults = try ZoneChangesKeys(body, context.limits)
         return try context.store.storage.read(loop: context.loop) { snapshot in
             let feed = try FetchZoneChanges(

@@ -22,13 +22,7 @@ enum LookupZonesEndpoint {
     static func answer(_ context: RequestContext) throws -> [UInt8] {
         let database = try context.database()
         let body = try context.body()
-        guard let elements = try body.array("zones") else { throw RequestObject.missing("zones") }
-        let asked = Array(elements)
-        guard asked.count <= context.limits.operationsPerRequestMax else {
-            throw Fault.badRequest(
-                "zones: \(asked.count) given; the limit is "
-                    + "\(context.limits.operationsPerRequestMax) (limits.operationsPerRequestMax)")
-        }
+        let asked = try body.items("zones", context.limits)
         return try context.store.storage.read(loop: context.loop) { snapshot in
             let zones = ListZones(database, key: context.store.tokenKey, snapshot: snapshot)
             var writer = JSONWriter(reserving: 1_024)
@@ -56,11 +50,10 @@ enum ModifyZonesEndpoint {
     ) throws {
         let database = try context.database()
         try database.refuse(unless: database.scope == .private)
-        guard let elements = try context.body().array("operations") else {
-            throw RequestObject.missing("operations")
-        }
         var items: [Item] = []
-        for element in elements { items.append(try item(element, context)) }
+        for element in try context.body().items("operations", context.limits) {
+            items.append(try item(element, context))
+        }
         let operations = items.compactMap {
             if case .success(let made) = $0.decoded { made } else { nil }
         }

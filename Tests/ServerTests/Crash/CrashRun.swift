@@ -245,7 +245,7 @@ final class CrashRun: @unchecked Sendable {
     }
 
     private func state(_ client: DatabaseClient, _ place: Place) throws -> ZoneState {
-        var records: [String: Version] = [:]
+        var records: [String: RecordVersion] = [:]
         var token: FeedToken?
         while true {
             guard

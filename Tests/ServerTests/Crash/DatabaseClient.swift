@@ -56,14 +56,14 @@ final class DatabaseClient {
     }
 
     /// Looks records up; nil where there is none.
-    func lookup(_ zone: String, _ names: [String]) -> Reply<[Version?]> {
+    func lookup(_ zone: String, _ names: [String]) -> Reply<[RecordVersion?]> {
         let items = names.map { "{\"recordName\":\"\($0)\"}" }.joined(separator: ",")
         let reply = post(
             "records/lookup", "{\"zoneID\":{\"zoneName\":\"\(zone)\"},\"records\":[\(items)]}")
         return reply.map { object in
             let records = object["records"] as? [[String: Any]] ?? []
             guard records.count == names.count else { return nil }
-            var versions: [Version?] = []
+            var versions: [RecordVersion?] = []
             for record in records {
                 if record["serverErrorCode"] as? String == "NOT_FOUND" {
                     versions.append(nil)
@@ -80,7 +80,9 @@ final class DatabaseClient {
     /// Reads one page of a zone's feed.
     func changes(
         _ zone: String, after token: String?, limit: Int, newestFirst: Bool
-    ) -> Reply<(records: [(name: String, version: Version?)], token: FeedToken, moreComing: Bool)> {
+    ) -> Reply<
+        (records: [(name: String, version: RecordVersion?)], token: FeedToken, moreComing: Bool)
+    > {
         let after = token.map { ",\"syncToken\":\"\($0)\"" } ?? ""
         let reply = post(
             "changes/zone",
@@ -99,7 +101,7 @@ final class DatabaseClient {
             guard let item = (object["zones"] as? [[String: Any]])?.first,
                 let token = FeedToken(item["syncToken"] as? String ?? "")
             else { return nil }
-            var records: [(name: String, version: Version?)] = []
+            var records: [(name: String, version: RecordVersion?)] = []
             for record in item["records"] as? [[String: Any]] ?? [] {
                 guard let name = record["recordName"] as? String else { return nil }
                 let isDeleted = record["deleted"] as? Bool == true
@@ -217,7 +219,7 @@ final class DatabaseClient {
     }
 
     /// Reads a record; one whose content is not whole has a value that nobody wrote.
-    private static func version(_ record: [String: Any]) -> Version? {
+    private static func version(_ record: [String: Any]) -> RecordVersion? {
         func text(_ field: String) -> String? {
             let fields = record["fields"] as? [String: Any]
             return (fields?[field] as? [String: Any])?["value"] as? String
@@ -226,7 +228,7 @@ final class DatabaseClient {
             let value = text("value")
         else { return nil }
         let isWhole = text("padding") == padding(of: value)
-        return Version(tag: tag, value: isWhole ? value : "\(value), torn")
+        return RecordVersion(tag: tag, value: isWhole ? value : "\(value), torn")
     }
 
     /// What goes along with a value: mostly little, at times more than a page of the file.

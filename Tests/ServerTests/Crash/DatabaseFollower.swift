@@ -16,7 +16,7 @@ final class DatabaseFollower: @unchecked Sendable {
     var zoneNames: Set<String> { Set(zones.keys) }
 
     /// What it holds of each zone.
-    var replicas: [(place: Place, records: [String: Version])] {
+    var replicas: [(place: Place, records: [String: RecordVersion])] {
         zones.values.map { ($0.place, $0.records) }
     }
 

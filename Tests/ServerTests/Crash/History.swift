@@ -7,7 +7,7 @@ struct Place: Hashable, CustomStringConvertible {
 }
 
 /// What a record was at some moment: its tag's position, and the one write that its value names.
-struct Version: Hashable, CustomStringConvertible {
+struct RecordVersion: Hashable, CustomStringConvertible {
     let tag: Int64
     let value: String
 
@@ -30,7 +30,7 @@ enum Outcome: Equatable {
     case saved(Int64)
     case deleted
     /// A definite no: nothing of it may ever show. With the record as the server said it has it.
-    case refused(code: String, holds: Version? = nil)
+    case refused(code: String, holds: RecordVersion? = nil)
     /// No answer: it may have happened, wholly, or not at all.
     case unknown
 }
@@ -98,7 +98,7 @@ struct ZoneChange {
 struct Sighting {
     let place: Place
     let name: String
-    let version: Version?
+    let version: RecordVersion?
     let span: Span
     let by: String
 }
@@ -106,7 +106,7 @@ struct Sighting {
 /// All of a zone at one moment.
 struct Snapshot {
     let place: Place
-    let records: [String: Version]
+    let records: [String: RecordVersion]
     let span: Span
     let by: String
 }
@@ -117,7 +117,7 @@ struct ZoneState: Equatable {
     var number: Int64
     /// As far as its feed has come.
     var position: Int64
-    var records: [String: Version]
+    var records: [String: RecordVersion]
 }
 
 /// One page of a zone's feed.
@@ -128,7 +128,7 @@ struct Page {
     let former: FeedToken?
     let token: FeedToken
     /// Deletions without a version.
-    let records: [(name: String, version: Version?)]
+    let records: [(name: String, version: RecordVersion?)]
     let isNewestFirst: Bool
     let moreComing: Bool
 }
@@ -167,7 +167,7 @@ struct Life {
     /// As it was found after the next start.
     var final: [Place: ZoneState] = [:]
     /// What each follower that caught up after the next start holds then.
-    var replicas: [(follower: String, place: Place, records: [String: Version])] = []
+    var replicas: [(follower: String, place: Place, records: [String: RecordVersion])] = []
     /// The zones that each follower of a database holds then.
     var zoneReplicas: [(follower: String, user: Int, zones: Set<String>)] = []
 

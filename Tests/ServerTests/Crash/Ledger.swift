@@ -44,7 +44,7 @@ struct Ledger {
 
     /// Takes note of a version that was acknowledged or seen; says what is wrong with it.
     mutating func note(
-        _ version: Version, _ place: Place, _ name: String, by: String
+        _ version: RecordVersion, _ place: Place, _ name: String, by: String
     ) -> (Violation.Kind, String)? {
         highest = max(highest, version.tag)
         let content = Content(place: place, name: name, value: version.value)

@@ -75,7 +75,8 @@ struct LifeCheck {
             for operation in write.operations {
                 if case .saved(let tag) = operation.outcome {
                     note(
-                        Version(tag: tag, value: operation.value), write.place, operation.name,
+                        RecordVersion(tag: tag, value: operation.value), write.place,
+                        operation.name,
                         by: "an acknowledgement")
                 }
                 if case .refused(_, let version?) = operation.outcome {
@@ -103,7 +104,7 @@ struct LifeCheck {
     }
 
     private mutating func note(
-        _ version: Version, _ place: Place, _ name: String, by: String
+        _ version: RecordVersion, _ place: Place, _ name: String, by: String
     ) {
         if let (kind, text) = ledger.note(version, place, name, by: by) { report(kind, text) }
     }
@@ -147,7 +148,7 @@ struct LifeCheck {
             return
         }
         let save = Timeline.Save(
-            version: Version(tag: tag, value: operation.value), span: write.span,
+            version: RecordVersion(tag: tag, value: operation.value), span: write.span,
             kind: operation.kind, isAcknowledged: isAcknowledged)
         timelines[key, default: Timeline()].saves.append(save)
     }
@@ -193,7 +194,7 @@ struct LifeCheck {
     }
 
     private mutating func check(
-        _ operation: Operation, of write: Write, refusedWith code: String, _ holds: Version?
+        _ operation: Operation, of write: Write, refusedWith code: String, _ holds: RecordVersion?
     ) {
         let said = "\(operation.name) of \(write.place), \(operation.kind)"
         switch code {
@@ -209,7 +210,7 @@ struct LifeCheck {
         case "ATOMIC_ERROR", "ZONE_NOT_FOUND", "DISK_FULL": break
         default: report(.oddAnswer, "\(said): \(code)")
         }
-        func sighting(_ version: Version?) -> Sighting {
+        func sighting(_ version: RecordVersion?) -> Sighting {
             Sighting(
                 place: write.place, name: operation.name, version: version, span: write.span,
                 by: "a refusal (\(code))")
@@ -301,7 +302,7 @@ struct LifeCheck {
         }
     }
 
-    private func isFrom(before batch: Write, _ version: Version, _ name: String) -> Bool {
+    private func isFrom(before batch: Write, _ version: RecordVersion, _ name: String) -> Bool {
         let timeline = timelines[Key(place: batch.place, name: name)]
         guard let floor = timeline?.floor(before: batch.span) else { return false }
         return version.tag <= floor.version.tag

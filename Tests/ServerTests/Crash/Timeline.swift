@@ -2,7 +2,7 @@
 struct Timeline {
     /// A version and the write that made it.
     struct Save {
-        let version: Version
+        let version: RecordVersion
         let span: Span
         let kind: Operation.Kind
         let isAcknowledged: Bool
@@ -18,7 +18,7 @@ struct Timeline {
         let write: Int?
     }
 
-    var initial: Version?
+    var initial: RecordVersion?
     /// By tag; of the unanswered ones only those that were seen.
     var saves: [Save] = []
     var deletions: [Deletion] = []
@@ -50,7 +50,7 @@ struct Timeline {
     }
 
     /// What is wrong with somebody seeing a version, or none, in a span.
-    func objection(to seen: Version?, in span: Span) -> (Violation.Kind, String)? {
+    func objection(to seen: RecordVersion?, in span: Span) -> (Violation.Kind, String)? {
         let floor = floor(before: span)
         guard let seen else {
             guard let floor, !mayBeGone(floor, by: span) else { return nil }

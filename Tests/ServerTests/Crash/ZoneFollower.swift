@@ -11,7 +11,7 @@ final class ZoneFollower: @unchecked Sendable {
 
     let place: Place
     let name: String
-    private(set) var records: [String: Version] = [:]
+    private(set) var records: [String: RecordVersion] = [:]
     private var token: FeedToken?
     private var expired: FeedToken?
     private var isNewestFirst = false
@@ -77,7 +77,7 @@ final class ZoneFollower: @unchecked Sendable {
     }
 
     private func take(
-        _ changed: [(name: String, version: Version?)], _ next: FeedToken, _ moreComing: Bool,
+        _ changed: [(name: String, version: RecordVersion?)], _ next: FeedToken, _ moreComing: Bool,
         _ span: Span, _ noted: inout Life
     ) {
         if let expired {

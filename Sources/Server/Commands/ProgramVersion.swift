@@ -1,5 +1,5 @@
 /// The version of this program.
-package enum Version {
+package enum ProgramVersion {
     package static let text = "0.1.0"
 }
 
@@ -7,6 +7,6 @@ extension Command {
     static let version = Command(
         "version", "print the version",
         action: .local { _, _ in
-            CommandOutput("lenticular \(Version.text)", values: [("version", .text(Version.text))])
+            CommandOutput("lenticular \(ProgramVersion.text)", values: [("version", .text(ProgramVersion.text))])
         })
 }

@@ -1,0 +1,116 @@
+import CloudModel
+import Configuration
+import Foundation
+import Storage
+import Synchronization
+import Testing
+
+@testable import Server
+
+@Suite("Upkeep of a data folder")
+struct OperatingUpkeepTests {
+    /// A time of day that the test sets.
+    private final class Time: Sendable {
+        let now = Mutex<Milliseconds>(1_000_000)
+    }
+
+    private static let dayMilliseconds: Milliseconds = 86_400_000
+
+    private let temporary: TemporaryFolder
+    private let time = Time()
+    private let folder: DataFolder
+    private let container: ContainerID
+    private let user: UserRecordName
+    private let log = Log(format: .json, descriptor: -1, clock: .system)
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        let time = time
+        var surroundings = Surroundings.ofProcess()
+        surroundings.clock = Clock { time.now.withLock { $0 } }
+        var configuration = Configuration()
+        configuration.listen = ["127.0.0.1:0"]
+        configuration.storage.reserveBytes = 0
+        folder = try #require(
+            try DataFolder.open(
+                temporary.path("data"), configuration: configuration, surroundings: surroundings
+            ) { Issue.record("commit of unknown outcome: \($0)") })
+        container = try folder.containers.create("iCloud.a", now: 1).id
+        _ = try folder.users.create(email: "ann@a.example", now: 1)
+        user = try folder.webTokens.create(
+            container: container, environment: .development, email: "ann@a.example", now: 1
+        ).userRecordName
+    }
+
+    private var store: any Storage {
+        get throws { try folder.stores.store(of: container, in: .development) }
+    }
+
+    /// Saves a record in the user's zone `z`, or deletes it.
+    private func save(_ text: String, flags: VersionFlags = []) throws {
+        let user = user
+        let name = try #require(RecordName(text))
+        let zoneName = try #require(ZoneName("z"))
+        try store.writeAndWait { transaction in
+            let owner =
+                try transaction.owner(named: user)
+                ?? transaction.makeOwner(user, account: nil)
+            let zone =
+                try transaction.zone(named: zoneName, of: owner.number)
+                ?? transaction.makeZone(named: zoneName, of: owner.number)
+            let former = try transaction.head(of: name, in: zone.number)
+            let isAlive = former != nil
+            _ = try transaction.save(
+                NewVersion(
+                    zone: zone, name: name, position: transaction.takePosition(), former: former,
+                    formerBytes: isAlive ? 2 : 0, formerIsAlive: isAlive, type: 0, flags: flags,
+                    body: Array("{}".utf8)))
+        }
+    }
+
+    private func isKnown(_ text: String) throws -> Bool {
+        let name = try #require(RecordName(text))
+        let zoneName = try #require(ZoneName("z"))
+        return try store.read(loop: nil) { snapshot in
+            guard let owner = try snapshot.owner(named: user),
+                let zone = try snapshot.zone(named: zoneName, of: owner.number)
+            else { return false }
+            return try snapshot.head(of: name, in: zone.number) != nil
+        }
+    }
+
+    @Test("Deletions are forgotten once their retention is over, and nothing else is")
+    func retention() throws {
+        defer { folder.close() }
+        try save("alive")
+        for number in 0..<(Upkeep.rowsPerStepMax + 10) { try save("gone\(number)") }
+        for number in 0..<(Upkeep.rowsPerStepMax + 10) {
+            try save("gone\(number)", flags: .tombstone)
+        }
+        let upkeep = Upkeep(
+            stores: folder.stores, clock: folder.clock, tombstoneDays: 180, log: log,
+            intervalSeconds: 3_600)
+        defer { upkeep.stop() }
+        time.now.withLock { $0 += 179 * Self.dayMilliseconds }
+        upkeep.round()
+        #expect(try isKnown("gone0"))
+        time.now.withLock { $0 += 2 * Self.dayMilliseconds }
+        upkeep.round()
+        #expect(try !isKnown("gone0"))
+        #expect(try !isKnown("gone\(Upkeep.rowsPerStepMax + 9)"))
+        #expect(try isKnown("alive"))
+    }
+
+    @Test("A user's private data goes with the account, at the next start if the first was cut off")
+    func departure() throws {
+        try save("private")
+        // What a process does that is killed after the catalog has forgotten the account.
+        _ = try folder.catalog.delete(folder.users.find(email: "ann@a.example").id)
+        #expect(try isKnown("private"))
+        #expect(try !folder.users.unfinishedDepartures().isEmpty)
+        let server = try RunningServer(folder: folder, log: log)
+        #expect(try !isKnown("private"))
+        #expect(try folder.users.unfinishedDepartures().isEmpty)
+        server.drain(withinSeconds: 5)
+    }
+}
