@@ -8,7 +8,12 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 
-void lenticular_limit_arenas(int arenas) { mallopt(M_ARENA_MAX, arenas); }
+void lenticular_limit_arenas(int arenas) {
+    mallopt(M_ARENA_MAX, arenas);
+    // A long answer's buffer is used again by the next one, not given back and faulted in anew.
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 32 << 20);
+}
 void lenticular_release_memory(void) { malloc_trim(0); }
 #else
 void lenticular_limit_arenas(int arenas) { (void)arenas; }

@@ -27,6 +27,11 @@ package struct Database: Sendable {
         scope == .public ? .publicOwner : caller.userRecordName ?? .publicOwner
     }
 
+    /// What holds records to this database's schema.
+    var schemaCheck: SchemaCheck {
+        SchemaCheck(environment: environment, scope: scope, limits: limits)
+    }
+
     /// The stored owner; nil while a user has never written.
     func owner(_ snapshot: any StoreSnapshot) throws -> StoredOwner? {
         try snapshot.owner(named: ownerRecordName)

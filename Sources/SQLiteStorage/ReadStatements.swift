@@ -2,8 +2,6 @@ import SQLite
 
 /// The statements that every reader needs, prepared once a connection.
 struct ReadStatements {
-    let begin: Statement
-    let end: Statement
     let ownerByName: Statement
     let zoneByNumber: Statement
     let zoneByName: Statement
@@ -17,8 +15,6 @@ struct ReadStatements {
     let sources: Statement
 
     init(_ connection: Connection) throws {
-        begin = try connection.prepare("BEGIN")
-        end = try connection.prepare("COMMIT")
         ownerByName = try connection.prepare(
             "SELECT id, used_bytes, whole_after FROM owners WHERE record_name = ?1")
         let zone = "SELECT id, owner, created, changed, whole_after, deleted_at IS NOT NULL, name"

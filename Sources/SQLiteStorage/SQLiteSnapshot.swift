@@ -22,16 +22,12 @@ class SQLiteSnapshot: StoreSnapshot {
         zone.value << positionBits | position
     }
 
-    /// Runs a closure between BEGIN and the end of the read transaction.
+    /// Runs a closure on one moment of the store, for no longer than the connection's deadline.
     func reading<Value>(_ body: (SQLiteSnapshot) throws -> Value) throws -> Value {
-        try statements.begin.run()
         do {
-            let value = try body(self)
-            try statements.end.run()
-            return value
-        } catch {
-            try statements.end.run()
-            throw error
+            return try connection.snapshot { _ in try body(self) }
+        } catch let error as SQLiteError where error.kind == .interrupted {
+            throw StorageFailure.interrupted
         }
     }
 

@@ -38,4 +38,6 @@ package enum StorageFailure: Error, Sendable {
     case full
     /// A commit failed in a way that leaves its outcome unknown; the process is about to end.
     case indeterminate
+    /// A read took longer than the store lets a snapshot live.
+    case interrupted
 }

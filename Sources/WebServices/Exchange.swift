@@ -39,6 +39,8 @@ final class Exchange: @unchecked Sendable {
                 .tryAgainLater(
                     "it is not known whether the change was saved; look, then try again"),
                 failure: "commit indeterminate")
+        case StorageFailure.interrupted:
+            fail(.tryAgainLater("reading took too long; ask for less"), failure: "read interrupted")
         default: fail(Fault(.internalError, "internal error"), failure: "\(error)")
         }
     }

@@ -37,6 +37,9 @@ final class BatchPlan {
     private(set) var sourcesPlanned: [RecordKey: Set<RecordKey>] = [:]
     private var referenceFaults: [Int: Fault] = [:]
     private var bytesLeft = Int64.max
+    private var schemaCheck: SchemaCheck
+    /// Whether what a step does may matter to another one: in most batches it cannot.
+    private let actsOnOthers: Bool
 
     init(
         _ operations: [DecodedOperation], in zone: StoredZone, of database: Database,
@@ -48,6 +51,19 @@ final class BatchPlan {
         self.isAtomic = isAtomic
         self.transaction = transaction
         self.schema = transaction.schema
+        self.schemaCheck = database.schemaCheck
+        self.actsOnOthers = operations.contains(where: Self.mayActOnOthers)
+        formers.reserveCapacity(operations.count)
+        steps.reserveCapacity(operations.count)
+    }
+
+    /// Whether an operation may take other records along, or need or be needed by them.
+    private static func mayActOnOthers(_ decoded: DecodedOperation) -> Bool {
+        guard case .operation(let operation) = decoded else { return false }
+        if operation.kind.deletes || operation.kind.merges || operation.parent != .absent {
+            return true
+        }
+        return operation.fields.fields.contains { !$0.references.isEmpty }
     }
 
     /// Decides every operation.
@@ -58,6 +74,7 @@ final class BatchPlan {
         while true {
             try decideInOrder()
             if isAtomic, hasFault { return false }
+            guard actsOnOthers else { return !hasFault }
             let found = try brokenReferences()
             if found.isEmpty { return !hasFault }
             referenceFaults.merge(found) { first, _ in first }
@@ -73,6 +90,7 @@ final class BatchPlan {
         states.removeAll(keepingCapacity: true)
         sourcesPlanned.removeAll(keepingCapacity: true)
         schema = transaction.schema
+        schemaCheck = database.schemaCheck
         bytesLeft = try allowance()
         for (index, decoded) in operations.enumerated() {
             steps.append(try step(index, decoded))
@@ -96,6 +114,7 @@ final class BatchPlan {
 
     /// Keeps in mind what a step will do, for those after it.
     private func note(_ step: Step, _ key: RecordKey) {
+        guard actsOnOthers else { return }
         switch step {
         case .save(let save):
             states[key] = .saved(save.links)
@@ -148,9 +167,7 @@ final class BatchPlan {
             throw Fault.badRequest(
                 "recordType '\(type.text)' differs from the stored record's, '\(kept.type)'")
         }
-        let sent = try SchemaCheck(
-            environment: database.environment, scope: database.scope, limits: database.limits
-        ).admit(operation.fields, of: type, to: &schema)
+        let sent = try schemaCheck.admit(operation.fields, of: type, to: &schema)
         let merge =
             if let former, let kept, operation.kind.merges {
                 try FieldMerge(sent, over: kept, hasLinks: former.flags.contains(.hasLinks))

@@ -5,14 +5,25 @@ struct SchemaCheck {
     let environment: Environment
     let scope: DatabaseScope
     let limits: ServiceLimits
+    /// The type and fields of the last record that brought nothing new: the next is often like it.
+    private var admitted: (type: RecordTypeName, fields: [EncodedFields.Field])?
+
+    init(environment: Environment, scope: DatabaseScope, limits: ServiceLimits) {
+        self.environment = environment
+        self.scope = scope
+        self.limits = limits
+    }
 
     /// Checks one save and adds to the schema what it brings.
     ///
     /// - Returns: the fields with the type of every empty list known.
     /// - Throws: BAD_REQUEST that names the type or field and what to do or send.
-    func admit(
+    mutating func admit(
         _ fields: EncodedFields, of type: RecordTypeName, to schema: inout Schema
     ) throws(Fault) -> EncodedFields {
+        if let admitted, admitted.type == type, Self.areAlike(admitted.fields, fields.fields) {
+            return fields
+        }
         guard type != .users else {
             throw Fault(
                 .accessDenied,
@@ -42,7 +53,20 @@ struct SchemaCheck {
             }
         }
         if grows { schema.types[type] = known }
-        return untyped ? Self.typed(fields, by: known) : fields
+        guard !untyped else { return Self.typed(fields, by: known) }
+        admitted = (type, fields.fields)
+        return fields
+    }
+
+    private static func areAlike(
+        _ left: [EncodedFields.Field], _ right: [EncodedFields.Field]
+    ) -> Bool {
+        guard left.count == right.count else { return false }
+        for index in left.indices
+        where left[index].type != right[index].type || left[index].name != right[index].name {
+            return false
+        }
+        return true
     }
 
     private func checkRoom(forType type: RecordTypeName, in schema: Schema) throws(Fault) {

@@ -37,6 +37,7 @@ package struct ModifyRecords: Sendable {
             throw .badRequest("atomic operations not supported in default zone")
         }
         var names: Set<RecordName> = []
+        names.reserveCapacity(operations.count)
         for case .operation(let operation) in operations {
             guard names.insert(operation.name).inserted else {
                 throw .badRequest(

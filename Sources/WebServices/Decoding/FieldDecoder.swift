@@ -13,36 +13,35 @@ struct FieldDecoder {
         let fault: Fault
     }
 
-    private let caller: Caller
+    private var values: FieldValueWriter
     private var writer: JSONWriter
     private var fields: [EncodedFields.Field] = []
-    private var references: [FieldReference] = []
 
     static func decode(_ object: RequestObject?, caller: Caller) throws -> EncodedFields {
         guard let object else { return EncodedFields() }
-        var decoder = FieldDecoder(caller: caller, capacity: object.value.count * 64)
-        for (key, value) in object.value.members {
-            try decoder.append(key.string ?? "", value)
-        }
+        var decoder = FieldDecoder(caller: caller, object.value)
+        for (key, value) in object.value.members { try decoder.append(key, value) }
         return EncodedFields(bytes: decoder.writer.bytes, fields: decoder.fields)
     }
 
-    private init(caller: Caller, capacity: Int) {
-        self.caller = caller
-        writer = JSONWriter(reserving: capacity)
-        fields.reserveCapacity(8)
+    private init(caller: Caller, _ object: JSONValue) {
+        values = FieldValueWriter(caller: caller)
+        // What is stored is seldom longer than what was sent.
+        writer = JSONWriter(reserving: object.withRawBytes { $0.count } + 64)
+        fields.reserveCapacity(object.count)
     }
 
-    private mutating func append(_ key: String, _ field: JSONValue) throws {
-        guard let name = FieldName(key) else {
+    private mutating func append(_ key: JSONValue, _ field: JSONValue) throws {
+        let text = key.string ?? ""
+        guard let name = FieldName(text) else {
             throw Fault.badRequest(
-                "field '\(key)': a field's name is a letter, then letters, digits and _, "
+                "field '\(text)': a field's name is a letter, then letters, digits and _, "
                     + "at most 255")
         }
         guard field.kind == .object || field.isNull else {
             throw RequestFault(
                 fault: RequestObject.mismatch(
-                    field, "fields", "an object with value and type for '\(key)'"))
+                    field, "fields", "an object with value and type for '\(text)'"))
         }
         guard let value = field["value"], !value.isNull else {
             fields.append(EncodedFields.Field(name: name, type: nil, range: 0..<0, references: []))
@@ -50,27 +49,20 @@ struct FieldDecoder {
         }
         let isEncrypted = field["isEncrypted"]?.bool ?? false
         let type = try type(of: value, tag: field["type"], isEncrypted: isEncrypted, name)
-        if !writer.bytes.isEmpty { writer.raw(",") }
+        if !writer.bytes.isEmpty { writer.byte(UInt8(ascii: ",")) }
         let start = writer.bytes.count
-        references.removeAll(keepingCapacity: true)
-        writer.raw("\"")
-        writer.bytes.append(contentsOf: name.text.utf8)
-        writer.raw("\":{\"value\":")
-        try append(value, as: type, name)
-        writer.raw(",\"type\":\"")
-        writer.raw(type.element.tag)
-        writer.raw(type.isList ? "_LIST\"" : "\"")
-        writer.raw(type.isEncrypted ? ",\"isEncrypted\":true}" : "}")
+        writer.string(name.text)
+        writer.raw(":{\"value\":")
+        values.begin(name)
+        try append(value, as: type)
+        type.appendEnding(to: &writer)
         fields.append(
             EncodedFields.Field(
-                name: name, type: type, range: start..<writer.bytes.count, references: references))
+                name: name, type: type, range: start..<writer.bytes.count,
+                references: values.references))
     }
 
-    private mutating func append(
-        _ value: JSONValue, as type: FieldType, _ name: FieldName
-    ) throws {
-        var values = FieldValueWriter(caller: caller, field: name)
-        defer { references = values.references }
+    private mutating func append(_ value: JSONValue, as type: FieldType) throws {
         guard type.isList else { return try values.append(value, as: type.element, to: &writer) }
         guard value.kind == .array else { throw values.mismatch("an array for \(type.name)") }
         writer.raw("[")
@@ -96,17 +88,18 @@ struct FieldDecoder {
             }
             return try Self.inferred(value, name)
         }
-        guard let text = tag.string else {
+        guard tag.kind == .string else {
             throw RequestFault(fault: RequestObject.mismatch(tag, "type", "a string"))
         }
-        guard let (element, isList) = Self.tags[text] else {
+        guard let plain = Self.plain.first(where: { tag.stringEquals($0.tag) }) else {
             throw Fault.badRequest(
-                "field '\(name.text)': unknown type '\(text)'; expected one of STRING, INT64, "
-                    + "DOUBLE, TIMESTAMP, BYTES, REFERENCE, ASSETID, LOCATION, each also with _LIST"
-            )
+                "field '\(name.text)': unknown type '\(tag.string ?? "")'; expected one of STRING, "
+                    + "INT64, DOUBLE, TIMESTAMP, BYTES, REFERENCE, ASSETID, LOCATION, each also "
+                    + "with _LIST")
         }
+        let (element, isList) = (plain.type.element, plain.type.isList)
         if isEncrypted, element == .reference || element == .asset {
-            throw Fault.badRequest("field '\(name.text)': a \(text) cannot be encrypted")
+            throw Fault.badRequest("field '\(name.text)': a \(plain.tag) cannot be encrypted")
         }
         if element == .unknown, value.count > 0 {
             throw Fault.badRequest("field '\(name.text)': UNKNOWN_LIST is for empty lists only")
@@ -114,14 +107,22 @@ struct FieldDecoder {
         return FieldType(element, isList: isList, isEncrypted: isEncrypted)
     }
 
-    private static let tags: [String: (FieldType.Element, Bool)] = {
-        var tags: [String: (FieldType.Element, Bool)] = [:]
-        for element in FieldType.Element.allCases {
-            if element != .unknown { tags["\(element.tag)"] = (element, false) }
-            tags["\(element.tag)_LIST"] = (element, true)
-        }
-        return tags
-    }()
+    /// The tags that a request may send, the usual ones first.
+    private static let plain: [(tag: StaticString, type: FieldType)] = [
+        ("STRING", FieldType(.string)), ("INT64", FieldType(.int64)),
+        ("TIMESTAMP", FieldType(.timestamp)), ("DOUBLE", FieldType(.double)),
+        ("REFERENCE", FieldType(.reference)), ("LOCATION", FieldType(.location)),
+        ("BYTES", FieldType(.bytes)), ("ASSETID", FieldType(.asset)),
+        ("STRING_LIST", FieldType(.string, isList: true)),
+        ("INT64_LIST", FieldType(.int64, isList: true)),
+        ("TIMESTAMP_LIST", FieldType(.timestamp, isList: true)),
+        ("DOUBLE_LIST", FieldType(.double, isList: true)),
+        ("REFERENCE_LIST", FieldType(.reference, isList: true)),
+        ("LOCATION_LIST", FieldType(.location, isList: true)),
+        ("BYTES_LIST", FieldType(.bytes, isList: true)),
+        ("ASSETID_LIST", FieldType(.asset, isList: true)),
+        ("UNKNOWN_LIST", FieldType(.unknown, isList: true)),
+    ]
 
     private static func inferred(_ value: JSONValue, _ name: FieldName) throws -> FieldType {
         guard value.kind == .array else { return FieldType(try element(of: value, name)) }
@@ -154,5 +155,31 @@ struct FieldDecoder {
         throw Fault.badRequest(
             "field '\(name.text)': no type has such a value; expected a string, a number, a "
                 + "location, a reference, an asset, or a list of one of them")
+    }
+}
+
+extension FieldType {
+    /// Appends what follows a value of this type in a stored field.
+    fileprivate func appendEnding(to writer: inout JSONWriter) {
+        guard isList || isEncrypted else { return writer.raw(scalarEnding) }
+        writer.raw(",\"type\":\"")
+        writer.raw(element.tag)
+        writer.raw(isList ? "_LIST\"" : "\"")
+        writer.raw(isEncrypted ? ",\"isEncrypted\":true}" : "}")
+    }
+
+    // Whole, since nearly every field of every record ends in one of these.
+    private var scalarEnding: StaticString {
+        switch element {
+        case .string: ",\"type\":\"STRING\"}"
+        case .int64: ",\"type\":\"INT64\"}"
+        case .double: ",\"type\":\"DOUBLE\"}"
+        case .timestamp: ",\"type\":\"TIMESTAMP\"}"
+        case .bytes: ",\"type\":\"BYTES\"}"
+        case .reference: ",\"type\":\"REFERENCE\"}"
+        case .asset: ",\"type\":\"ASSETID\"}"
+        case .location: ",\"type\":\"LOCATION\"}"
+        case .unknown: ",\"type\":\"UNKNOWN\"}"
+        }
     }
 }

@@ -5,13 +5,18 @@ import JSON
 /// Writes one value of a field in the form in which it is stored, or says what is wrong with it.
 struct FieldValueWriter {
     private let caller: Caller
-    private let field: FieldName
+    private var field: FieldName?
     private(set) var references: [FieldReference] = []
 
-    init(caller: Caller, field: FieldName) {
-        self.caller = caller
+    init(caller: Caller) { self.caller = caller }
+
+    /// Turns to the next field, whose references are then collected.
+    mutating func begin(_ field: FieldName) {
         self.field = field
+        if !references.isEmpty { references = [] }
     }
+
+    private var fieldText: String { field?.text ?? "" }
 
     mutating func append(
         _ value: JSONValue, as element: FieldType.Element, to writer: inout JSONWriter
@@ -46,7 +51,7 @@ struct FieldValueWriter {
     }
 
     func mismatch(_ expected: String) -> Fault {
-        .badRequest("Invalid value for field '\(field.text)': expected \(expected)")
+        .badRequest("Invalid value for field '\(fieldText)': expected \(expected)")
     }
 
     private static func integer(_ value: JSONValue) -> Int64? {
@@ -131,10 +136,10 @@ struct FieldValueWriter {
     private func refuse(asset value: JSONValue) throws {
         guard value.kind == .object else {
             throw FieldDecoder.RequestFault(
-                fault: .badRequest("could not decode asset object: field '\(field.text)'"))
+                fault: .badRequest("could not decode asset object: field '\(fieldText)'"))
         }
         throw Fault.badRequest(
-            "field '\(field.text)': the asset's receipt is unknown or has expired; upload it again")
+            "field '\(fieldText)': the asset's receipt is unknown or has expired; upload it again")
     }
 
     private func requestLevel<Value>(_ read: () throws(Fault) -> Value) throws -> Value {
