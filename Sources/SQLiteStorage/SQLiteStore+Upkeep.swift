@@ -15,4 +15,12 @@ extension SQLiteStore {
         try StoreProperties(connection).beginIncarnation(random: random)
         try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
+
+    /// Looks whether this version may open a file, without changing it.
+    ///
+    /// - Throws: `MigrationError` for another program's or a newer server's file, `SQLiteError`.
+    package static func requireKnown(at path: String) throws {
+        let connection = try Connection(path: path, mode: .readOnly)
+        _ = try Migrator(StoreFile.migrations).pendingCount(connection)
+    }
 }

@@ -104,22 +104,49 @@ struct CommandBackupTests {
         #expect(running.error.contains("is in use"))
     }
 
+    /// Runs SQL on a file behind the server's back.
+    private func execute(_ sql: String, on path: String) throws {
+        let python = Process()
+        python.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        python.arguments = [
+            "python3", "-c",
+            "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); "
+                + "c.executescript(sys.argv[2]); c.commit(); c.close()", path, sql,
+        ]
+        try python.run()
+        python.waitUntilExit()
+        try #require(python.terminationStatus == 0)
+    }
+
+    @Test("A database of a newer version stops the start, and stays as it is")
+    func newerVersion() throws {
+        #expect(try save(server, "a") == 200)
+        server.signal(SIGTERM)
+        #expect(server.wait() == 0)
+        let store = "\(server.data)/containers/icloud.a/development/store.sqlite"
+        try execute("INSERT INTO migrations VALUES (99, '0099-later', 0)", on: store)
+        let refused = try Program.run(["serve", "--listen", "127.0.0.1:0", "--data", server.data])
+        #expect(refused.status == 1)
+        #expect(refused.error.hasPrefix("lenticular: \(store): the database is of a newer version"))
+        try execute("DELETE FROM migrations WHERE number = 99", on: store)
+        let catalog = "\(server.data)/catalog.sqlite"
+        try execute(
+            "PRAGMA user_version = 99; CREATE TABLE IF NOT EXISTS migrations (number, name, checksum); INSERT INTO migrations VALUES (99, '0099-later', 0)",
+            on: catalog)
+        let again = try Program.run(["serve", "--listen", "127.0.0.1:0", "--data", server.data])
+        #expect(again.status == 1)
+        #expect(again.error.contains("later version") || again.error.contains("newer version"))
+        #expect(again.error.split(separator: "\n").count == 1)
+    }
+
     @Test("Check names what is wrong with a damaged store, and ends with 1")
     func damage() throws {
         #expect(try save(server, "a") == 200)
         server.signal(SIGTERM)
         #expect(server.wait() == 0)
         let store = "\(server.data)/containers/icloud.a/development/store.sqlite"
-        let python = Process()
-        python.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        python.arguments = [
-            "python3", "-c",
-            "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); "
-                + "c.execute('update zones set record_count = 7 where name = \"z\"'); "
-                + "c.execute('delete from heads'); c.commit(); c.close()", store,
-        ]
-        try python.run()
-        python.waitUntilExit()
+        try execute(
+            "UPDATE zones SET record_count = 7 WHERE name = 'z'; DELETE FROM heads", on: store)
         let outcome = try Program.run(["check", "--json", "--data", server.data])
         #expect(outcome.status == 1)
         #expect(outcome.object["ok"] as? Bool == false)

@@ -7,6 +7,8 @@ extension Command {
     static let version = Command(
         "version", "print the version",
         action: .local { _, _ in
-            CommandOutput("lenticular \(ProgramVersion.text)", values: [("version", .text(ProgramVersion.text))])
+            CommandOutput(
+                "lenticular \(ProgramVersion.text)",
+                values: [("version", .text(ProgramVersion.text))])
         })
 }

@@ -22,6 +22,7 @@ package final class RunningServer: Sendable {
     /// - Throws: `CommandFailure` when an address cannot be listened at.
     package init(folder: DataFolder, log: Log) throws {
         let configuration = folder.configuration
+        try folder.stores.requireKnown()
         try folder.finishDepartures()
         let stores = folder.stores
         let metrics = Metrics(version: ProgramVersion.text, startedAt: folder.clock.now())

@@ -76,6 +76,20 @@ package final class Stores: Sendable {
         }
     }
 
+    /// Refuses files that this version may not open, before the first request asks for one.
+    ///
+    /// - Throws: `CommandFailure` that names the file.
+    func requireKnown() throws {
+        for key in try existing() {
+            let path = Self.path(of: key, in: folder)
+            do {
+                try SQLiteStore.requireKnown(at: path)
+            } catch {
+                throw CommandFailure("\(path): \(error)")
+            }
+        }
+    }
+
     /// Says whom to tell of each container that goes, before its stores are closed.
     func observeRemoval(_ forget: @escaping @Sendable (ContainerID) -> Void) {
         onRemoval.withLock { $0 = forget }
