@@ -41,6 +41,20 @@ struct DocumentationTests {
         }
     }
 
+    @Test("Every metric is in docs/operating.md")
+    func metrics() throws {
+        let page = Repository.text("docs/operating.md") ?? ""
+        let name = try Regex("\"(lenticular_[a-z_]+)\"", as: (Substring, Substring).self)
+        var names: Set<Substring> = []
+        for (path, source) in Repository.serverSources where path.hasPrefix("Sources/Server/") {
+            for line in source.lines where line.contains("\"lenticular_") {
+                names.formUnion(line.matches(of: name).map(\.1))
+            }
+        }
+        #expect(names.count > 10)
+        for name in names { #expect(page.contains("`\(name)`"), "\(name)") }
+    }
+
     @Test("Every endpoint has its heading on a page under docs/protocol")
     func endpoints() {
         let headings = Set(
