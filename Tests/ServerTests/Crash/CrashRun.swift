@@ -1,6 +1,6 @@
 import Foundation
 
-/// Kills a server under load, again and again, and checks after each restart what it promised.
+/// Ends a server under load, again and again, and checks after each restart what it promised.
 final class CrashRun: @unchecked Sendable {
     // Unchecked: one thread drives it; writers and followers have a thread each while they work.
 
@@ -10,11 +10,32 @@ final class CrashRun: @unchecked Sendable {
         var writes = 0
         var unanswered = 0
         var pages = 0
+        /// Rounds that a fault of the disk ended.
+        var faults = 0
+        var diskFull = 0
         var violations: [Violation] = []
 
         var description: String {
             "\(rounds) rounds, \(writes) writes, \(unanswered) of them unanswered, \(pages) pages, "
+                + "\(faults) faults, \(diskFull) refusals by a full disk, "
                 + "\(violations.count) violations"
+        }
+    }
+
+    /// How a round ends.
+    enum Ending {
+        /// By SIGKILL, now and then by SIGTERM.
+        case kill
+        /// By SIGKILL, after a system call had failed without ending it.
+        case survivedFault(SystemCallFault)
+        /// By itself, with status 74, because a system call of a commit failed.
+        case fatalFault(SystemCallFault)
+
+        var fault: SystemCallFault? {
+            switch self {
+            case .kill: nil
+            case .survivedFault(let fault), .fatalFault(let fault): fault
+            }
         }
     }
 
@@ -29,7 +50,7 @@ final class CrashRun: @unchecked Sendable {
 
     private let data: String
     private let access: DatabaseClient.Access
-    private let rounds: Int
+    private let endings: [Ending]
     private var random: SeededRandom
     private var writers: [CrashWriter] = []
     private var followers: [(follower: ZoneFollower, sleeps: Bool)] = []
@@ -38,9 +59,10 @@ final class CrashRun: @unchecked Sendable {
     private var life = Life(number: 0)
     private var report = Report()
 
-    init(data: String, rounds: Int, seed: UInt64) throws {
+    /// - Parameter endings: one for each round.
+    init(data: String, endings: [Ending], seed: UInt64) throws {
         self.data = data
-        self.rounds = rounds
+        self.endings = endings
         random = SeededRandom(seed: seed)
         access = try CrashRun.access(data)
         for (user, count) in Self.writersPerUser.enumerated() {
@@ -100,7 +122,7 @@ final class CrashRun: @unchecked Sendable {
 
     /// Runs every round; the violations that it found, and what it did.
     func run() throws -> Report {
-        var server = try ServerProcess(data: data)
+        var server = try start()
         life = Life(number: 1)
         for writer in writers {
             guard let noted = writer.makeZones(client(of: server, writer.user)) else {
@@ -108,12 +130,12 @@ final class CrashRun: @unchecked Sendable {
             }
             life.add(noted)
         }
-        for round in 1...rounds {
-            try load(server)
+        for (round, ending) in zip(1..., endings) {
+            try load(server, until: ending)
             server = try restart()
             try settle(server)
             report.rounds = round
-            if round % 10 == 0 || round == rounds { try checkStore("round \(round)") }
+            if round % 10 == 0 || round == endings.count { try checkStore("round \(round)") }
             if report.violations.count > 20 { break }
         }
         server.signal(SIGTERM)
@@ -127,7 +149,8 @@ final class CrashRun: @unchecked Sendable {
     }
 
     /// Lets everybody work for a moment and ends the server in the midst of it.
-    private func load(_ server: ServerProcess) throws {
+    private func load(_ server: ServerProcess, until ending: Ending) throws {
+        let tracer = try ending.fault.map { try FaultTracer($0, on: server.identifier) }
         let done = DispatchGroup()
         let notes = Notes()
         for writer in writers {
@@ -157,14 +180,19 @@ final class CrashRun: @unchecked Sendable {
                 notes.add(noted)
             }
         }
-        end(server)
+        switch ending {
+        case .kill: kill(server)
+        case .survivedFault: surviveFault(server, tracer)
+        case .fatalFault: awaitFault(server)
+        }
         done.wait()
+        tracer?.wait()
         life.add(notes.noted)
         for writer in writers { life.add(writer.noted) }
     }
 
     /// Kills the server at a moment of the seed's choosing; now and then it may leave in order.
-    private func end(_ server: ServerProcess) {
+    private func kill(_ server: ServerProcess) {
         Thread.sleep(
             forTimeInterval: Double(5 + random.below(random.once(in: 4) ? 900 : 250)) / 1e3)
         let isOrderly = random.once(in: 12)
@@ -181,6 +209,35 @@ final class CrashRun: @unchecked Sendable {
         }
     }
 
+    /// Lets a fault happen and the server get over it, which takes it a second when its disk is full.
+    private func surviveFault(_ server: ServerProcess, _ tracer: FaultTracer?) {
+        Thread.sleep(forTimeInterval: 1)
+        let probe = client(of: server, 0)
+        let deadline = DatabaseClient.now + 10_000_000_000
+        while probe.get("/readyz") != 200 {
+            Thread.sleep(forTimeInterval: 0.02)
+            if DatabaseClient.now > deadline {
+                life.oddities.append("not ready 10 s after \(tracer?.description ?? "")")
+                break
+            }
+        }
+        server.signal(SIGKILL)
+        if server.wait() == -SIGKILL { return }
+        life.oddities.append("the server did not survive \(tracer?.description ?? "")")
+    }
+
+    /// Waits for the server to end itself; a fault that is never reached ends with a kill.
+    private func awaitFault(_ server: ServerProcess) {
+        let deadline = DispatchWorkItem { server.signal(SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + 4, execute: deadline)
+        let status = server.wait()
+        deadline.cancel()
+        if status == 74 { report.faults += 1 }
+        if status != 74 && status != -SIGKILL {
+            life.oddities.append("the server ended with \(status) on a failed commit")
+        }
+    }
+
     private func work(_ group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
         group.enter()
         Thread.detachNewThread {
@@ -194,7 +251,13 @@ final class CrashRun: @unchecked Sendable {
         while random.once(in: 6) {
             try ServerProcess.startAndKill(data: data, afterMilliseconds: random.below(60))
         }
-        return try ServerProcess(data: data)
+        return try start()
+    }
+
+    /// Starts a server, every other time with a log that is moved into the file all the time.
+    private func start() throws -> ServerProcess {
+        let often = ["LENTICULAR_STORAGE_CHECKPOINT_PAGES": "100"]
+        return try ServerProcess(data: data, environment: random.once(in: 2) ? often : [:])
     }
 
     // MARK: - After a restart
@@ -224,6 +287,7 @@ final class CrashRun: @unchecked Sendable {
         report.writes += life.writes.count
         report.unanswered += life.writes.count { $0.span.ended == .max }
         report.pages += life.pages.count
+        report.diskFull += life.writes.count { $0.operations.contains(where: \.isDiskFull) }
         var check = LifeCheck(life, ledger)
         report.violations += check.run()
         ledger = check.ledger
@@ -325,7 +389,7 @@ extension ServerProcess {
         process.standardInput = FileHandle.nullDevice
         try process.run()
         Thread.sleep(forTimeInterval: Double(milliseconds) / 1_000)
-        kill(process.processIdentifier, SIGKILL)
+        Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 }

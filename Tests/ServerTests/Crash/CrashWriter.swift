@@ -1,3 +1,5 @@
+import Foundation
+
 /// A client that saves, deletes, batches and reads without a pause until its server is gone.
 ///
 /// Every value is its own: `w<writer>-<number>`. What it believes to be stored it has from its own
@@ -140,6 +142,14 @@ final class CrashWriter: @unchecked Sendable {
         case .fault("ZONE_NOT_FOUND", _, _):
             noted.missingZones.append(MissingZone(place: place, span: span, by: "writer \(number)"))
             refuse(&operations, "ZONE_NOT_FOUND")
+        case .fault("TRY_AGAIN_LATER", let reason, 503):
+            // A full disk is a definite no; after a commit of unknown outcome anything goes.
+            if reason.contains("full") {
+                refuse(&operations, "DISK_FULL")
+                Thread.sleep(forTimeInterval: 0.005)
+            } else {
+                span.ended = .max
+            }
         case .fault(let code, let reason, let status):
             noted.oddities.append("writer \(number): \(status) \(code), \(reason)")
             refuse(&operations, code)
@@ -216,6 +226,9 @@ final class CrashWriter: @unchecked Sendable {
         case .fault("ZONE_NOT_FOUND", _, _) where deletes:
             noted.missingZones.append(MissingZone(place: place, span: span, by: "writer \(number)"))
             isDone = false
+        case .fault("TRY_AGAIN_LATER", let reason, 503):
+            isDone = reason.contains("full") ? false : nil
+            if isDone == nil { span.ended = .max }
         case .fault(let code, let reason, let status):
             noted.oddities.append("writer \(number): \(status) \(code), \(reason)")
             isDone = false

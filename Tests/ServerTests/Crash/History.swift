@@ -72,6 +72,8 @@ struct Operation {
         }
     }
 
+    var isDiskFull: Bool { outcome == .refused(code: "DISK_FULL") }
+
     var isRefused: Bool {
         if case .refused = outcome { true } else { false }
     }
