@@ -13,22 +13,22 @@ struct FieldDecoder {
         let fault: Fault
     }
 
-    private let caller: Caller
+    private let zones: ZoneReader
     private var writer: JSONWriter
     private var fields: [EncodedFields.Field] = []
     private var references: [FieldReference] = []
 
-    static func decode(_ object: RequestObject?, caller: Caller) throws -> EncodedFields {
+    static func decode(_ object: RequestObject?, zones: ZoneReader) throws -> EncodedFields {
         guard let object else { return EncodedFields() }
-        var decoder = FieldDecoder(caller: caller, capacity: object.value.count * 64)
+        var decoder = FieldDecoder(zones: zones, capacity: object.value.count * 64)
         for (key, value) in object.value.members {
             try decoder.append(key.string ?? "", value)
         }
         return EncodedFields(bytes: decoder.writer.bytes, fields: decoder.fields)
     }
 
-    private init(caller: Caller, capacity: Int) {
-        self.caller = caller
+    private init(zones: ZoneReader, capacity: Int) {
+        self.zones = zones
         writer = JSONWriter(reserving: capacity)
         fields.reserveCapacity(8)
     }
@@ -69,7 +69,7 @@ struct FieldDecoder {
     private mutating func append(
         _ value: JSONValue, as type: FieldType, _ name: FieldName
     ) throws {
-        var values = FieldValueWriter(caller: caller, field: name)
+        var values = FieldValueWriter(zones: zones, field: name)
         defer { references = values.references }
         guard type.isList else { return try values.append(value, as: type.element, to: &writer) }
         guard value.kind == .array else { throw values.mismatch("an array for \(type.name)") }

@@ -4,12 +4,12 @@ import JSON
 
 /// Writes one value of a field in the form in which it is stored, or says what is wrong with it.
 struct FieldValueWriter {
-    private let caller: Caller
+    private let zones: ZoneReader
     private let field: FieldName
     private(set) var references: [FieldReference] = []
 
-    init(caller: Caller, field: FieldName) {
-        self.caller = caller
+    init(zones: ZoneReader, field: FieldName) {
+        self.zones = zones
         self.field = field
     }
 
@@ -73,15 +73,16 @@ struct FieldValueWriter {
         let object = try requestLevel { () throws(Fault) in
             try RequestObject(value, key: "value")
         }
-        let (action, zone) = try requestLevel { () throws(Fault) in
-            (
-                try object.word("action", FieldReference.Action.self) ?? .none,
-                try object.object("zoneID")
-            )
+        let (action, spelling) = try requestLevel { () throws(Fault) in
+            let action = try object.word("action", FieldReference.Action.self) ?? .none
+            guard let zone = try object.object("zoneID") else {
+                return (action, ZoneReader.Spelling?.none)
+            }
+            return (action, try ZoneReader.spelling(zone))
         }
         writer.raw("{\"recordName\":")
         writer.string(name.text)
-        let zoneID = try zone?.asZoneID(for: caller)
+        let zoneID = try spelling.map { try zones.zone($0) }
         if let zoneID {
             guard zoneID.owner == nil else {
                 throw mismatch("a reference within the database, not to another owner's zone")
