@@ -44,9 +44,7 @@ package struct Database: Sendable {
             guard zone.name.isDefault else { throw .zoneNotFound }
         case .private:
             guard zone.owner == nil || zone.owner == caller.userRecordName else {
-                throw .badRequest(
-                    "zoneID: the private database has no zones of another owner; "
-                        + "use the shared database")
+                throw .foreignZone
             }
         case .shared:
             // Nothing is shared with anybody yet.

@@ -58,6 +58,10 @@ package struct Fault: Error, Sendable, Equatable {
 
     package static let zoneNotFound = Fault(.zoneNotFound, "Zone does not exist")
 
+    /// Another owner's zone in the private database (rulings.md 26).
+    package static let foreignZone = Fault.badRequest(
+        "zoneID: the private database has no zones of another owner; use the shared database")
+
     package static let recordNotFound = Fault(.notFound, "Record not found")
 
     /// A transient failure of the machinery: nothing was done, or (after a failed commit) nothing is known.

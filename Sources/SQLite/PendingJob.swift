@@ -30,7 +30,8 @@ final class TypedJob<Value: Sendable>: PendingJob, @unchecked Sendable {
     private var outcome: Result<Value, any Error> = .failure(WriterError.closed)
 
     init(
-        cost: Int, frees: Bool, submittedAt: UInt64, job: @escaping @Sendable (Connection) throws -> Value,
+        cost: Int, frees: Bool, submittedAt: UInt64,
+        job: @escaping @Sendable (Connection) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
         self.job = job

@@ -32,6 +32,9 @@ struct RequestContext: Sendable {
             storage: store.storage)
     }
 
+    /// How this request's zones are to be read.
+    var zones: ZoneReader { ZoneReader(caller: caller, scope: address.database) }
+
     /// The body as an object.
     func body() throws(Fault) -> RequestObject { try RequestObject(body: request.body) }
 

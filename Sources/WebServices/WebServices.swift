@@ -20,12 +20,14 @@ package final class WebServices: Responder {
         package var observer: any RequestObserver
         /// Threads for what is too long for an event loop.
         package var workerCount: Int
+        /// The event loops that requests come from.
+        package var loopCount: Int
 
         package init(
             limits: ServiceLimits, clock: Clock, random: RandomSource,
             authenticator: Authenticator, accounts: any AccountCatalog,
             store: @escaping @Sendable (ContainerID, Environment) throws -> any Storage,
-            observer: any RequestObserver, workerCount: Int
+            observer: any RequestObserver, workerCount: Int, loopCount: Int
         ) {
             self.limits = limits
             self.clock = clock
@@ -35,17 +37,20 @@ package final class WebServices: Responder {
             self.store = store
             self.observer = observer
             self.workerCount = workerCount
+            self.loopCount = loopCount
         }
     }
 
     private let dependencies: Dependencies
     private let stores: OpenStores
+    private let addresses: RecentAddresses
     private let workers: [DispatchQueue]
     private let nextWorker = Atomic<Int>(0)
 
     package init(_ dependencies: Dependencies) {
         self.dependencies = dependencies
         stores = OpenStores(find: dependencies.store)
+        addresses = RecentAddresses(loopCount: dependencies.loopCount)
         workers = (0..<max(1, dependencies.workerCount)).map {
             DispatchQueue(label: "web.worker.\($0)")
         }
@@ -72,7 +77,7 @@ package final class WebServices: Responder {
     private func answer(_ exchange: Exchange, loop: Int?) {
         let request = exchange.request
         if request.method == .options { return exchange.sendPreflight() }
-        guard let address = RequestAddress(target: request.target) else {
+        guard let address = addresses.address(of: request.target, loop: loop) else {
             return exchange.fail(Fault(.notFound, "could not find a handler for this endpoint"))
         }
         exchange.address = address

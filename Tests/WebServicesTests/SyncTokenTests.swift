@@ -36,7 +36,9 @@ struct SyncTokenTests {
     @Test("What is no token, or one with any byte changed, is refused everywhere")
     func forged() throws {
         let (zone, database) = try (zoneToken(), databaseToken())
-        var bad = ["x", "AAAA", "not base64!", "null", " \(zone)", "\(zone)=", String(zone.dropLast())]
+        var bad = [
+            "x", "AAAA", "not base64!", "null", " \(zone)", "\(zone)=", String(zone.dropLast()),
+        ]
         for token in [zone, database] {
             let bytes = try #require(Base64.decode(token))
             for index in bytes.indices {
@@ -69,7 +71,8 @@ struct SyncTokenTests {
         let elsewhere = try server.user("ida", WireServer.mate)
         try elsewhere.make("Shelf")
         let zones = try [
-            zoneToken("Other"), mo.changes()["syncToken"].string, live.changes()["syncToken"].string,
+            zoneToken("Other"), mo.changes()["syncToken"].string,
+            live.changes()["syncToken"].string,
             elsewhere.changes()["syncToken"].string, databaseToken(),
         ]
         for token in zones {

@@ -66,7 +66,8 @@ final class WireServer: Sendable {
             WebServices.Dependencies(
                 limits: limits, clock: Clock { clock.now }, random: .system,
                 authenticator: authenticator, accounts: catalog,
-                store: { try stores.store($0, $1) }, observer: observed, workerCount: 2))
+                store: { try stores.store($0, $1) }, observer: observed, workerCount: 2,
+                loopCount: 1))
     }
 
     deinit {

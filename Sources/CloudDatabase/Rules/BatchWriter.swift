@@ -13,9 +13,8 @@ package enum RecordOutcome: Sendable {
 struct BatchWriter {
     private let plan: BatchPlan
     private let transaction: any StoreTransaction
-    private let stamp: RecordBody.Stamp
+    private let bodies: RecordBody.Batch
     private let owner: UserRecordName
-    private let zoneJSON: [UInt8]
     private var formers: [RecordKey: FormerRecord]
     private var typeNames: [Int64: RecordTypeName] = [:]
     private var zones: [ZoneNumber: (zone: StoredZone, json: [UInt8])] = [:]
@@ -23,10 +22,10 @@ struct BatchWriter {
     init(_ plan: BatchPlan, stamp: RecordBody.Stamp) {
         self.plan = plan
         self.transaction = plan.transaction
-        self.stamp = stamp
         self.owner = plan.database.ownerRecordName
         self.formers = plan.formers
-        zoneJSON = ZoneJSON.identifier(plan.zone.name, owner: owner)
+        let zoneJSON = ZoneJSON.identifier(plan.zone.name, owner: owner)
+        bodies = RecordBody.Batch(stamp, zone: zoneJSON)
         zones[plan.zone.number] = (plan.zone, zoneJSON)
     }
 
@@ -60,9 +59,9 @@ struct BatchWriter {
         let key = plan.key(name)
         let former = try former(key)
         let position = try transaction.takePosition()
-        let body = RecordBody.make(
-            name: name, type: save.type, fields: save.fields, position: position, stamp: stamp,
-            created: save.created, zone: zoneJSON, parent: save.parent)
+        let body = bodies.body(
+            name: name, type: save.type, fields: save.fields, position: position,
+            created: save.created, parent: save.parent)
         let type = transaction.schema.types[save.type]?.number ?? 0
         let flags: VersionFlags = save.links.isEmpty ? [] : .hasLinks
         let record = try transaction.save(

@@ -25,38 +25,57 @@ enum RecordBody {
         var parent: RecordName?
     }
 
-    /// Appends the whole body.
-    ///
-    /// - Parameters:
-    ///   - fields: the members of `fields`, joined by commas.
-    ///   - created: the former version's `created` object; nil for a new record.
-    ///   - zone: the whole `zoneID` object.
-    static func make(
-        name: RecordName, type: RecordTypeName, fields: [UInt8], position: Position, stamp: Stamp,
-        created: [UInt8]?, zone: [UInt8], parent: RecordName?
-    ) -> [UInt8] {
-        var writer = JSONWriter(reserving: fields.count + zone.count + 420)
-        writer.raw("{\"recordName\":")
-        writer.string(name.text)
-        writer.raw(",\"recordType\":\"")
-        writer.raw(ascii: type.text)
-        writer.raw("\",\"fields\":{")
-        writer.raw(fields)
-        writer.raw("},\"pluginFields\":{},\"recordChangeTag\":\"")
-        writer.raw(ascii: ChangeTag.text(position))
-        writer.raw("\",\"created\":")
-        if let created { writer.raw(created) } else { append(stamp, to: &writer) }
-        writer.raw(",\"modified\":")
-        append(stamp, to: &writer)
-        writer.raw(",\"deleted\":false,\"zoneID\":")
-        writer.raw(zone)
-        if let parent {
-            writer.raw(",\"parent\":{\"recordName\":")
-            writer.string(parent.text)
-            writer.raw("}")
+    /// What all records of a batch have in common: who saves them, when, where.
+    struct Batch {
+        /// The whole `modified` object, which a new record's `created` equals.
+        private let modified: [UInt8]
+        /// From `deleted` to the end of `zoneID`.
+        private let ending: [UInt8]
+
+        /// - Parameter zone: the whole `zoneID` object.
+        init(_ stamp: Stamp, zone: [UInt8]) {
+            var writer = JSONWriter(reserving: 160)
+            RecordBody.append(stamp, to: &writer)
+            modified = writer.bytes
+            writer = JSONWriter(reserving: zone.count + 32)
+            writer.raw(",\"deleted\":false,\"zoneID\":")
+            writer.raw(zone)
+            ending = writer.bytes
         }
-        writer.raw("}")
-        return writer.bytes
+
+        /// The whole body of one record.
+        ///
+        /// - Parameters:
+        ///   - fields: the members of `fields`, joined by commas.
+        ///   - created: the former version's `created` object; nil for a new record.
+        func body(
+            name: RecordName, type: RecordTypeName, fields: [UInt8], position: Position,
+            created: [UInt8]?, parent: RecordName?
+        ) -> [UInt8] {
+            var writer = JSONWriter(
+                reserving: fields.count + 2 * modified.count + ending.count
+                    + name.text.utf8.count + type.text.utf8.count + 160)
+            writer.raw("{\"recordName\":")
+            writer.string(name.text)
+            writer.raw(",\"recordType\":\"")
+            writer.raw(ascii: type.text)
+            writer.raw("\",\"fields\":{")
+            writer.raw(fields)
+            writer.raw("},\"pluginFields\":{},\"recordChangeTag\":\"")
+            writer.raw(ascii: ChangeTag.text(position))
+            writer.raw("\",\"created\":")
+            writer.raw(created ?? modified)
+            writer.raw(",\"modified\":")
+            writer.raw(modified)
+            writer.raw(ending)
+            if let parent {
+                writer.raw(",\"parent\":{\"recordName\":")
+                writer.string(parent.text)
+                writer.raw("}")
+            }
+            writer.raw("}")
+            return writer.bytes
+        }
     }
 
     /// The body of a deletion in the feeds (rulings.md 30).

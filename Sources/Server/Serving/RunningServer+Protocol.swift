@@ -22,6 +22,7 @@ extension RunningServer {
                 limits: configuration.serviceLimits, clock: folder.clock, random: folder.random,
                 authenticator: authenticator, accounts: catalog,
                 store: { try stores.store(of: $0, in: $1) }, observer: observer,
-                workerCount: configuration.loopCount))
+                workerCount: configuration.loopCount,
+                loopCount: configuration.loopCount))
     }
 }

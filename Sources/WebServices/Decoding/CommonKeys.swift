@@ -3,27 +3,6 @@ import JSON
 
 // Keys that several endpoints share (web-services.md §3).
 extension RequestObject {
-    /// `zoneID`, or the default zone.
-    func zoneID(for caller: Caller) throws(Fault) -> ZoneID {
-        guard let object = try object("zoneID") else { return .defaultZone }
-        return try object.asZoneID(for: caller)
-    }
-
-    /// The object itself as a zone ID, bare or wrapped in `zoneID`.
-    func asZoneID(for caller: Caller) throws(Fault) -> ZoneID {
-        if let wrapped = try object("zoneID") { return try wrapped.asZoneID(for: caller) }
-        let name = try string("zoneName") ?? ZoneName.defaultZone.text
-        let (spelt, alias) = (try string("ownerRecordName"), try string("ownerName"))
-        let owner = spelt ?? alias
-        // A name that no zone can have names no zone.
-        guard let name = ZoneName(name) else { throw .zoneNotFound }
-        guard let owner, owner != "_defaultOwner", owner != "__defaultOwner__" else {
-            return ZoneID(name: name)
-        }
-        guard let owner = UserRecordName(owner) else { throw .zoneNotFound }
-        return ZoneID(name: name, owner: owner == caller.userRecordName ? nil : owner)
-    }
-
     /// The array of what the request asks for, which it must have.
     ///
     /// - Throws: BAD_REQUEST also for more than `ServiceLimits.operationsPerRequestMax` elements.

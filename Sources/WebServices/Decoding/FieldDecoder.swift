@@ -17,15 +17,15 @@ struct FieldDecoder {
     private var writer: JSONWriter
     private var fields: [EncodedFields.Field] = []
 
-    static func decode(_ object: RequestObject?, caller: Caller) throws -> EncodedFields {
+    static func decode(_ object: RequestObject?, zones: ZoneReader) throws -> EncodedFields {
         guard let object else { return EncodedFields() }
-        var decoder = FieldDecoder(caller: caller, object.value)
+        var decoder = FieldDecoder(zones: zones, object.value)
         for (key, value) in object.value.members { try decoder.append(key, value) }
         return EncodedFields(bytes: decoder.writer.bytes, fields: decoder.fields)
     }
 
-    private init(caller: Caller, _ object: JSONValue) {
-        values = FieldValueWriter(caller: caller)
+    private init(zones: ZoneReader, _ object: JSONValue) {
+        values = FieldValueWriter(zones: zones)
         // What is stored is seldom longer than what was sent.
         writer = JSONWriter(reserving: object.withRawBytes { $0.count } + 64)
         fields.reserveCapacity(object.count)

@@ -4,11 +4,11 @@ import JSON
 
 /// Writes one value of a field in the form in which it is stored, or says what is wrong with it.
 struct FieldValueWriter {
-    private let caller: Caller
+    private let zones: ZoneReader
     private var field: FieldName?
     private(set) var references: [FieldReference] = []
 
-    init(caller: Caller) { self.caller = caller }
+    init(zones: ZoneReader) { self.zones = zones }
 
     /// Turns to the next field, whose references are then collected.
     mutating func begin(_ field: FieldName) {
@@ -78,15 +78,16 @@ struct FieldValueWriter {
         let object = try requestLevel { () throws(Fault) in
             try RequestObject(value, key: "value")
         }
-        let (action, zone) = try requestLevel { () throws(Fault) in
-            (
-                try object.word("action", FieldReference.Action.self) ?? .none,
-                try object.object("zoneID")
-            )
+        let (action, spelling) = try requestLevel { () throws(Fault) in
+            let action = try object.word("action", FieldReference.Action.self) ?? .none
+            guard let zone = try object.object("zoneID") else {
+                return (action, ZoneReader.Spelling?.none)
+            }
+            return (action, try ZoneReader.spelling(zone))
         }
         writer.raw("{\"recordName\":")
         writer.string(name.text)
-        let zoneID = try zone?.asZoneID(for: caller)
+        let zoneID = try spelling.map { try zones.zone($0) }
         if let zoneID {
             guard zoneID.owner == nil else {
                 throw mismatch("a reference within the database, not to another owner's zone")

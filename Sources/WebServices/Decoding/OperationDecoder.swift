@@ -3,7 +3,7 @@ import JSON
 
 /// Reads the operations of `records/modify` (web-services.md §4.2).
 struct OperationDecoder {
-    let caller: Caller
+    let zones: ZoneReader
     /// What the request asks of all its answers.
     let rendering: RecordRendering
     /// Makes the name of a record that has none.
@@ -45,7 +45,7 @@ struct OperationDecoder {
                     kind: kind, name: try recordName(name, kind), type: try recordType(type, kind),
                     changeTag: tag,
                     fields: kind.deletes
-                        ? EncodedFields() : try FieldDecoder.decode(fields, caller: caller),
+                        ? EncodedFields() : try FieldDecoder.decode(fields, zones: zones),
                     parent: try parent(record, named: parentName), rendering: rendering))
         } catch let fault as Fault {
             return .fault(name: name, fault)

@@ -7,7 +7,7 @@ enum LookupRecordsEndpoint {
     static func answer(_ context: RequestContext) throws -> [UInt8] {
         let body = try context.body()
         let lookup = try LookupRecords(
-            in: try body.zoneID(for: context.caller), of: try context.database())
+            in: try context.zones.zone(of: body), of: try context.database())
         let items = try items(body, context.limits)
         return try context.store.storage.read(loop: context.loop) { snapshot in
             let zone = try lookup.open(snapshot)

@@ -12,10 +12,10 @@ enum ModifyRecordsEndpoint {
         let database = try context.database()
         let body = try context.body()
         let elements = try body.items("operations", context.limits)
-        let zone = try body.zoneID(for: context.caller)
+        let zone = try context.zones.zone(of: body)
         let rendering = try body.rendering()
         let decoder = OperationDecoder(
-            caller: context.caller, rendering: rendering,
+            zones: context.zones, rendering: rendering,
             makeName: { RecordNames.random(context.random) })
         let operations = try decoder.decode(elements)
         let renderings = operations.map {

@@ -8,7 +8,7 @@ enum RecordChangesEndpoint {
         let database = try context.database()
         let body = try context.body()
         let keys = try ZoneChangesKeys(body, context.limits)
-        let request = keys.request(for: try body.zoneID(for: context.caller))
+        let request = keys.request(for: try context.zones.zone(of: body))
         if context.loop != nil, request.resultsLimit > RequestContext.loopRecordsMax {
             throw BelongsToWorker()
         }

@@ -31,9 +31,10 @@ enum ZoneChangesEndpoint {
         _ context: RequestContext, _ writer: inout JSONWriter, _ budget: inout PageBudget
     ) throws {
         guard let zone = object["zoneID"] else { throw RequestObject.missing("zoneID") }
+        let spelling = try ZoneReader.spelling(RequestObject(zone, key: "zoneID"))
         let start = writer.bytes.count
         do {
-            let id = try RequestObject(zone, key: "zoneID").asZoneID(for: context.caller)
+            let id = try context.zones.zone(spelling)
             let request = keys.request(for: id)
             if context.loop != nil, request.resultsLimit > RequestContext.loopRecordsMax {
                 throw BelongsToWorker()

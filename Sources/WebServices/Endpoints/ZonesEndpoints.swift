@@ -30,8 +30,9 @@ enum LookupZonesEndpoint {
             for (index, element) in asked.enumerated() {
                 if index > 0 { writer.raw(",") }
                 let object = try RequestObject(element, key: "zones")
+                let spelling = try ZoneReader.spelling(object)
                 do {
-                    try zones.append(try object.asZoneID(for: context.caller), to: &writer)
+                    try zones.append(try context.zones.zone(spelling), to: &writer)
                 } catch let fault as Fault {
                     FaultResponse.append(zone: object["zoneID"] ?? element, fault, to: &writer)
                 }
@@ -71,15 +72,16 @@ enum ModifyZonesEndpoint {
     private static func item(
         _ element: JSONValue, _ context: RequestContext
     ) throws(Fault) -> Item {
-        let object = try RequestObject(element, key: "operations")
-        guard let kind = try object.word("operationType", ModifyZones.Operation.Kind.self) else {
+        let operation = try RequestObject(element, key: "operations")
+        guard let kind = try operation.word("operationType", ModifyZones.Operation.Kind.self) else {
             throw RequestObject.missing("operationType")
         }
-        guard let zone = try object.object("zone") else { throw RequestObject.missing("zone") }
+        guard let zone = try operation.object("zone") else { throw RequestObject.missing("zone") }
         guard let id = zone["zoneID"] else { throw RequestObject.missing("zoneID") }
-        let name = try RequestObject(id, key: "zoneID").string("zoneName")
-        guard let name else { throw RequestObject.missing("zoneName") }
-        if kind == .create, ZoneName(name) == nil {
+        let object = try RequestObject(id, key: "zoneID")
+        guard object["zoneName"] != nil else { throw RequestObject.missing("zoneName") }
+        let spelling = try ZoneReader.spelling(object)
+        if kind == .create, ZoneName(spelling.name) == nil {
             return Item(
                 zoneID: id,
                 decoded: .failure(
@@ -88,7 +90,7 @@ enum ModifyZonesEndpoint {
                             + "with _")))
         }
         do throws(Fault) {
-            let zone = try RequestObject(id, key: "zoneID").asZoneID(for: context.caller)
+            let zone = try context.zones.zone(spelling)
             return Item(
                 zoneID: id, decoded: .success(ModifyZones.Operation(kind: kind, zone: zone)))
         } catch {

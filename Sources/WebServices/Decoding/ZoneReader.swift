@@ -1,0 +1,53 @@
+import CloudModel
+import JSON
+
+/// Reads the zones that a request names: what an owner means depends on who asks and in which database.
+struct ZoneReader: Sendable {
+    /// A zone's name and owner as the request spells them, legal or not.
+    struct Spelling: Sendable {
+        let name: String
+        let owner: String?
+    }
+
+    let caller: Caller
+    /// Nil for a path without a database.
+    let scope: DatabaseScope?
+
+    /// What an object says, bare or wrapped in `zoneID`.
+    ///
+    /// - Throws: BAD_REQUEST for the whole request when a key is of the wrong JSON type.
+    static func spelling(_ object: RequestObject) throws(Fault) -> Spelling {
+        let object = try object.object("zoneID") ?? object
+        let name = try object.string("zoneName") ?? ZoneName.defaultZone.text
+        let (spelt, alias) = (
+            try object.string("ownerRecordName"), try object.string("ownerName")
+        )
+        return Spelling(name: name, owner: spelt ?? alias)
+    }
+
+    /// The zone that a spelling means.
+    ///
+    /// - Throws: `Fault` for the zone: ZONE_NOT_FOUND, or BAD_REQUEST in a private database.
+    func zone(_ spelling: Spelling) throws(Fault) -> ZoneID {
+        // A name that no zone can have names no zone.
+        guard let name = ZoneName(spelling.name) else { throw .zoneNotFound }
+        guard scope != .public, let owner = spelling.owner, owner != "_defaultOwner",
+            owner != "__defaultOwner__"
+        else { return ZoneID(name: name) }
+        guard let owner = UserRecordName(owner) else {
+            throw scope == .private ? .foreignZone : .zoneNotFound
+        }
+        return ZoneID(name: name, owner: owner == caller.userRecordName ? nil : owner)
+    }
+
+    /// The zone that an object names.
+    func zone(_ object: RequestObject) throws(Fault) -> ZoneID {
+        try zone(Self.spelling(object))
+    }
+
+    /// `zoneID` of a request's body, or the default zone.
+    func zone(of body: RequestObject) throws(Fault) -> ZoneID {
+        guard let object = try body.object("zoneID") else { return .defaultZone }
+        return try zone(object)
+    }
+}

@@ -1,0 +1,50 @@
+import CloudModel
+
+/// The last paths that each event loop has read: most requests repeat one of a few.
+final class RecentAddresses: Sendable {
+    private static let pathsPerLoop = 8
+
+    private struct Recent {
+        var paths: [(path: [UInt8], address: RequestAddress)] = []
+        var next = 0
+    }
+
+    // Each element is touched only by the loop of its number.
+    private nonisolated(unsafe) let loops: UnsafeMutableBufferPointer<Recent>
+
+    init(loopCount: Int) {
+        loops = .allocate(capacity: loopCount)
+        loops.initialize(repeating: Recent())
+    }
+
+    deinit {
+        loops.deinitialize()
+        loops.deallocate()
+    }
+
+    /// The address that a target's path is, if it is one.
+    ///
+    /// - Parameter loop: the event loop whose thread this is; nil on any other thread.
+    func address(of target: [UInt8], loop: Int?) -> RequestAddress? {
+        guard let loop, loops.indices.contains(loop) else { return RequestAddress(target: target) }
+        let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
+        for (path, address) in loops[loop].paths
+        where path.count == end && target.starts(with: path) {
+            return address
+        }
+        guard let address = RequestAddress(target: target) else { return nil }
+        // Only what is in the route table is worth a place.
+        guard RouteTable.routes[address.operation] != nil else { return address }
+        remember(Array(target[..<end]), address, loop)
+        return address
+    }
+
+    private func remember(_ path: [UInt8], _ address: RequestAddress, _ loop: Int) {
+        if loops[loop].paths.count < Self.pathsPerLoop {
+            loops[loop].paths.append((path, address))
+        } else {
+            loops[loop].paths[loops[loop].next] = (path, address)
+            loops[loop].next = (loops[loop].next + 1) % Self.pathsPerLoop
+        }
+    }
+}
