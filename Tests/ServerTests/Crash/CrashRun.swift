@@ -97,7 +97,7 @@ final class CrashRun: @unchecked Sendable {
     }
 
     /// Makes a container with two users.
-    private static func access(_ data: String) throws -> DatabaseClient.Access {
+    static func access(_ data: String) throws -> DatabaseClient.Access {
         func run(_ arguments: String...) throws -> [String: Any] {
             let outcome = try Program.run(arguments + ["--data", data, "--json"])
             guard outcome.status == 0 else { throw Stopped(why: outcome.error) }
