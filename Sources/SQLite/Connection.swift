@@ -133,11 +133,14 @@ package final class Connection {
         // Incremental: so that a file can give the disk back, in steps, what deletes have freed.
         // It cannot be turned on later, and its page map cost writes less than what two runs of
         // the same measurement differ by.
-        try execute(
-            """
-            PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;
-            PRAGMA secure_delete = FAST; PRAGMA synchronous = FULL;
-            """)
+        let vacuum = try prepare("PRAGMA auto_vacuum")
+        let isIncremental = try vacuum.step() && vacuum.int64(0) == 2
+        vacuum.reset()
+        // NB: said again it would write to the file, and no server could start on a full disk.
+        if !isIncremental {
+            try execute("PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL")
+        }
+        try execute("PRAGMA secure_delete = FAST; PRAGMA synchronous = FULL")
         let journal = try prepare("PRAGMA journal_mode = WAL")
         guard try journal.step(), journal.string(0) == "wal" else {
             throw SQLiteError(code: SQLITE_CANTOPEN, message: "the file takes no write-ahead log")
