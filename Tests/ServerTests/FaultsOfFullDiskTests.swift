@@ -30,6 +30,10 @@ struct FaultsOfFullDiskTests {
             access = try CrashRun.access(data)
             server = try ServerProcess(data: data, environment: Self.environment)
             client = DatabaseClient(address: server.address, access: access, user: 0)
+        }
+
+        /// Makes the zone that everything is saved in.
+        func makeZone() throws {
             guard case .success = client.modifyZone("Z", deletes: false) else {
                 throw CrashRun.Stopped(why: "no zone")
             }
@@ -141,6 +145,7 @@ struct FaultsOfFullDiskTests {
     @Test("Writes are refused with 503, reads and deletes go on, and room brings writes back")
     func otherFiles() async throws {
         try await onSmallDisk { fixture in
+            try fixture.makeZone()
             for _ in 0..<5 { #expect(fixture.save()) }
             #expect(fixture.disk.fill())
             try fixture.saveUntilFull()
@@ -164,6 +169,7 @@ struct FaultsOfFullDiskTests {
     @Test("Deletes alone make the room that writes need")
     func ownRecords() async throws {
         try await onSmallDisk { fixture in
+            try fixture.makeZone()
             try fixture.saveUntilFull()
             #expect(fixture.client.get("/readyz") == 503)
             try fixture.checkContent()
@@ -181,6 +187,7 @@ struct FaultsOfFullDiskTests {
         arguments: [SIGKILL, SIGTERM])
     func restart(signal: Int32) async throws {
         try await onSmallDisk { fixture in
+            try fixture.makeZone()
             for _ in 0..<5 { #expect(fixture.save()) }
             #expect(fixture.disk.fill())
             try fixture.saveUntilFull()
@@ -193,6 +200,22 @@ struct FaultsOfFullDiskTests {
             #expect(fixture.worksAgain())
             try fixture.checkContent()
             try fixture.checkStore()
+        }
+    }
+
+    @Test("A container's first write on a full disk is refused with 503, too")
+    func newStore() async throws {
+        try await onSmallDisk { fixture in
+            #expect(fixture.disk.fill())
+            let reply = fixture.client.modifyZone("Z", deletes: false)
+            guard case .fault("TRY_AGAIN_LATER", _, 503) = reply else {
+                Issue.record("\(reply)")
+                return
+            }
+            fixture.disk.empty()
+            try fixture.makeZone()
+            #expect(fixture.save())
+            try fixture.checkContent()
         }
     }
 }

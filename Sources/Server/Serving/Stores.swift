@@ -44,7 +44,7 @@ package final class Stores: Sendable {
 
     /// The store of a container environment, made when it is asked for the first time.
     ///
-    /// - Throws: `CatalogRefusal.containerUnknown`, and what the engine reports.
+    /// - Throws: `CatalogRefusal.containerUnknown`, `StorageFailure.full`, and what the engine reports.
     package func store(
         of container: ContainerID, in environment: Environment
     ) throws -> SQLiteStore {
@@ -57,10 +57,18 @@ package final class Stores: Sendable {
             }
             let path = Self.path(of: key, in: folder)
             if let parent = FileSystem.parent(of: path) { try FileSystem.makeFolder(parent) }
-            let store = try SQLiteStore(
-                path: path, options: options, onIndeterminate: onIndeterminate)
+            let store = try open(path)
             state.open[key] = store
             return store
+        }
+    }
+
+    private func open(_ path: String) throws -> SQLiteStore {
+        do {
+            return try SQLiteStore(path: path, options: options, onIndeterminate: onIndeterminate)
+        } catch let error as SQLiteError where error.kind == .full {
+            // A new file finds no room; its maker may try again.
+            throw StorageFailure.full
         }
     }
 
