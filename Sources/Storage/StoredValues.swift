@@ -91,7 +91,7 @@ package struct VersionFlags: OptionSet, Sendable {
 
     /// The record is deleted; the body is the answer that says so.
     package static let tombstone = VersionFlags(rawValue: 1)
-    /// Rows in `links` name this record as their source.
+    /// Rows in `links` may name this record as their source, and will when zones it refers to exist.
     package static let hasLinks = VersionFlags(rawValue: 2)
 }
 

@@ -270,6 +270,16 @@ struct ReferenceTests {
         #expect(try !isThere("s"))
     }
 
+    @Test("A reference into a zone that is made later acts from the next save on")
+    func laterZone() throws {
+        try ida.save("s", field("t", "DELETE_SELF", zone: "Later"))
+        try ida.make("Later")
+        try ida.save("t", zone: "Later")
+        _ = try ida.modify([operation("forceUpdate", "s")])
+        try ida.delete("t", zone: "Later")
+        #expect(try !isThere("s"))
+    }
+
     @Test("References act in the default zones too, private and public")
     func defaultZones() throws {
         for database in ["private", "public"] {

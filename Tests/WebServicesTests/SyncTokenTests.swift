@@ -164,6 +164,20 @@ struct SyncTokenTests {
         #expect(try server.problems() == [])
     }
 
+    @Test("A first fetch after the last zones were collected gives tokens that are good")
+    func firstFetchAfterCollection() throws {
+        try ida.make("Third")
+        try ida.remove("Third")
+        server.clock.advance(1_000)
+        try server.collect(olderThan: server.clock.now)
+        let whole = try ida.databaseChanges()
+        #expect(try ida.databaseChanges(after: whole["syncToken"].string).status == 200)
+        let first = try ida.databaseChanges(limit: 1)
+        let second = try ida.databaseChanges(after: first["syncToken"].string, limit: 1)
+        #expect(second.status == 200 && second.zones.count == 1, "\(second.text)")
+        #expect(try ida.databaseChanges(after: second["syncToken"].string).status == 200)
+    }
+
     @Test("Collection by small steps ends with the same as by large ones")
     func steps() throws {
         for number in 1...20 { try ida.save("o\(number)", zone: "Other") }

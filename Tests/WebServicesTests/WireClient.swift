@@ -57,13 +57,40 @@ struct WireClient {
         raw target: [UInt8], body: [UInt8], headers: [(name: String, value: String)] = [],
         method: HTTPRequest.Method = .post
     ) throws -> Answer {
+        try start(raw: target, body: body, headers: headers, method: method).answer()
+    }
+
+    /// Sends a request and goes on; its answer is waited for later.
+    func start(_ path: String, _ body: String) -> Pending {
+        var query: [String] = []
+        if case .tokens(let api, let web) = credential {
+            query = (web.map { ["ckWebAuthToken=\($0)"] } ?? []) + ["ckAPIToken=\(api)"]
+        }
+        let target =
+            "/database/1/\(container)/\(environment.rawValue)/\(path)?"
+            + query.joined(separator: "&")
+        return start(raw: Array(target.utf8), body: Array(body.utf8))
+    }
+
+    private func start(
+        raw target: [UInt8], body: [UInt8], headers: [(name: String, value: String)] = [],
+        method: HTTPRequest.Method = .post
+    ) -> Pending {
         let done = Waiting<HTTPResponse>()
         let id = UUID().uuidString.lowercased()
         let request = HTTPRequest(
             id: id, method: method, target: target, headers: HTTPHeaders(headers), body: body,
             peer: Peer(address: "127.0.0.1", isLoopback: true, isTLS: false), loop: 0)
         server.web.respond(to: request, reply: HTTPReply { done.arrive($0) })
-        return try Answer(done.wait(), requestID: id)
+        return Pending(id: id, response: done)
+    }
+
+    /// A request on its way.
+    struct Pending {
+        let id: String
+        let response: Waiting<HTTPResponse>
+
+        func answer() throws -> Answer { try Answer(response.wait(), requestID: id) }
     }
 
     static func signature(

@@ -53,7 +53,9 @@ package struct FetchDatabaseChanges {
             isFirst = false
             append(zone, form, to: &writer)
         }
-        let position = found.prefix(limit).last?.changed ?? start.position
+        var position = found.prefix(limit).last?.changed ?? start.position
+        // What is forgotten lies behind a client that has seen all zones there are.
+        if !more { position = max(position, owner.wholeAfter) }
         let cursor: SyncToken.Cursor = more ? start.cursor : .none
         return ZoneChangesPage(
             syncToken: tokens.token(.database, zone: nil, position: position, cursor: cursor),
@@ -74,7 +76,7 @@ package struct FetchDatabaseChanges {
 
     private func latest(_ owner: StoredOwner?) throws -> Position {
         guard let owner else { return 0 }
-        return try snapshot.lastChange(of: owner.number)
+        return max(try snapshot.lastChange(of: owner.number), owner.wholeAfter)
     }
 
     private func append(_ zone: StoredZone, _ form: Form, to writer: inout JSONWriter) {

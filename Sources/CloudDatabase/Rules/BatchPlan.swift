@@ -191,7 +191,8 @@ final class BatchPlan {
             }
         let save = PlannedSave(
             type: type, fields: merge.bytes, created: kept?.created, parent: parent,
-            links: try links(merge.references, parent: parent, of: operation.name, former))
+            links: try links(merge.references, parent: parent, of: operation.name, former),
+            refers: merge.references.contains { $0.action != .none })
         try charge(save.growth(over: kept, as: operation.name, in: zone.name))
         return save
     }

@@ -63,7 +63,7 @@ struct BatchWriter {
             name: name, type: save.type, fields: save.fields, position: position,
             created: save.created, parent: save.parent)
         let type = transaction.schema.types[save.type]?.number ?? 0
-        let flags: VersionFlags = save.links.isEmpty ? [] : .hasLinks
+        let flags: VersionFlags = save.links.isEmpty && !save.refers ? [] : .hasLinks
         let record = try transaction.save(
             NewVersion(
                 zone: plan.zone, name: name, position: position, former: former.head,

@@ -11,6 +11,8 @@ struct PlannedSave {
     var created: [UInt8]?
     var parent: RecordName?
     var links: [Link]
+    /// Whether fields hold references that act, or would if their zone existed.
+    var refers: Bool
 
     /// About what the save adds to the owner's bytes: exactly, but for the lengths of the tag, the
     /// parent and the device.

@@ -1,0 +1,150 @@
+/// What `records/modify` does, by the rulings.
+struct ModelBatch {
+    enum Outcome {
+        case saved
+        case deleted
+        case failed(String)
+    }
+
+    let operations: [ModelOperation]
+    let zone: String
+    let isAtomic: Bool
+    let user: String
+    let now: Int64
+    /// Operations that references have failed.
+    private var refused: Set<Int> = []
+
+    init(
+        _ operations: [ModelOperation], zone: String, atomic: Bool?, user: String, now: Int64
+    ) {
+        self.operations = operations
+        self.zone = zone
+        self.isAtomic = zone != "_defaultZone" && atomic ?? true
+        self.user = user
+        self.now = now
+    }
+
+    /// Applies the batch; the database is left as it was when an atomic one fails.
+    mutating func run(on database: inout ModelDatabase) -> [Outcome] {
+        while true {
+            var copy = database
+            var outcomes: [Outcome] = []
+            var gone: [Int: Set<ModelDatabase.Place>] = [:]
+            for (index, operation) in operations.enumerated() {
+                outcomes.append(apply(index, operation, to: &copy, gone: &gone))
+            }
+            let failed = outcomes.contains { $0.code != nil }
+            if failed, isAtomic {
+                return outcomes.map { $0.code == nil ? .failed("ATOMIC_ERROR") : $0 }
+            }
+            let broken = broken(outcomes, gone, in: copy)
+            if broken.isEmpty {
+                database = copy
+                return outcomes
+            }
+            refused.formUnion(broken)
+        }
+    }
+
+    private func apply(
+        _ index: Int, _ operation: ModelOperation, to database: inout ModelDatabase,
+        gone: inout [Int: Set<ModelDatabase.Place>]
+    ) -> Outcome {
+        guard let generation = database.zones[zone]?.generation else {
+            return .failed("ZONE_NOT_FOUND")
+        }
+        if operation.isIllFormed, !operation.deletes { return .failed("BAD_REQUEST") }
+        if refused.contains(index) { return .failed("VALIDATING_REFERENCE_ERROR") }
+        let place = ModelDatabase.Place(zone: generation, name: operation.name)
+        let former = database.record(place)
+        if let former {
+            if operation.kind == "create" { return .failed("CONFLICT") }
+            if database.isPublic, former.creator != user { return .failed("ACCESS_DENIED") }
+            if operation.compares, let tag = operation.tag, tag != former.tag {
+                return .failed("CONFLICT")
+            }
+        } else {
+            if operation.compares { return .failed("NOT_FOUND") }
+            if operation.deletes { return .deleted }
+        }
+        if operation.deletes {
+            let victims = database.cascade(from: place)
+            database.counter += 1
+            for victim in victims { database.bury(victim, at: now) }
+            gone[index] = victims
+            return .deleted
+        }
+        return save(operation, over: former, at: place, in: &database)
+    }
+
+    private func save(
+        _ operation: ModelOperation, over former: ModelDatabase.Record?,
+        at place: ModelDatabase.Place, in database: inout ModelDatabase
+    ) -> Outcome {
+        guard let type = operation.type ?? former?.type else { return .failed("BAD_REQUEST") }
+        if let former, former.type != type { return .failed("BAD_REQUEST") }
+        var record = ModelDatabase.Record(
+            type: type, creator: former?.creator ?? user, changed: 0)
+        if operation.merges, let former {
+            record.fields = former.fields
+            record.parent = former.parent
+        }
+        for (name, field) in operation.fields { record.fields[name] = field }
+        switch operation.parent {
+        case .absent: break
+        case .cleared: record.parent = nil
+        case .set(let name): record.parent = name
+        }
+        if let parent = record.parent {
+            if parent == operation.name { return .failed("BAD_REQUEST") }
+            record.links.append(.init(zone: place.zone, name: parent, isNeeded: true))
+        }
+        for reference in record.fields.values.flatMap(\.references)
+        where reference.action != "NONE" {
+            let isNeeded = reference.action == "VALIDATE"
+            guard let zone = database.zones[reference.zone ?? zone] else {
+                if isNeeded { return .failed("VALIDATING_REFERENCE_ERROR") }
+                continue
+            }
+            record.links.append(
+                .init(zone: zone.generation, name: reference.name, isNeeded: isNeeded))
+        }
+        database.counter += 1
+        record.changed = database.counter
+        database.put(record, at: place)
+        return .saved
+    }
+
+    /// Which operations must fail for what is there, or is not, after all of them.
+    private func broken(
+        _ outcomes: [Outcome], _ gone: [Int: Set<ModelDatabase.Place>],
+        in database: ModelDatabase
+    ) -> Set<Int> {
+        guard let generation = database.zones[zone]?.generation else { return [] }
+        let failing = Set(
+            zip(operations, outcomes).filter { $0.1.code != nil }.map { $0.0.name })
+        var found: Set<Int> = []
+        for (index, operation) in operations.enumerated() {
+            if case .saved = outcomes[index] {
+                let place = ModelDatabase.Place(zone: generation, name: operation.name)
+                for link in database.record(place)?.links ?? [] {
+                    let target = ModelDatabase.Place(zone: link.zone, name: link.name)
+                    guard database.record(target) == nil else { continue }
+                    let hasFailed = link.zone == generation && failing.contains(link.name)
+                    if link.isNeeded || hasFailed { found.insert(index) }
+                }
+            }
+            for place in gone[index] ?? [] where database.record(place) == nil {
+                if !database.sources(of: place, needing: true).isEmpty { found.insert(index) }
+            }
+        }
+        return found
+    }
+}
+
+extension ModelBatch.Outcome {
+    var code: String? {
+        if case .failed(let code) = self { return code }
+        return nil
+    }
+}

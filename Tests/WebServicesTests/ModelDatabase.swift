@@ -1,0 +1,207 @@
+/// What the rulings say of one database, kept in the plainest way: whole copies and long searches.
+///
+/// Knows nothing of how the server does it. Changes are numbered by a counter of the model's own; what
+/// one operation takes along with its target shares the operation's number.
+struct ModelDatabase {
+    struct Record {
+        var type: String
+        /// Values as answered, by field.
+        var fields: [String: ModelField] = [:]
+        var parent: String?
+        var creator: String
+        var links: [Link] = []
+        var changed: Int
+        /// Learnt from the answer.
+        var tag = ""
+        var raw = ""
+    }
+
+    /// What a record needs, or goes with.
+    struct Link: Hashable {
+        let zone: Int
+        let name: String
+        let isNeeded: Bool
+    }
+
+    struct Tombstone {
+        let type: String
+        let changed: Int
+        let at: Int64
+    }
+
+    struct Zone {
+        let name: String
+        /// Tells zones of one name apart.
+        let generation: Int
+        var changed: Int
+        var records: [String: Record] = [:]
+        var tombstones: [String: Tombstone] = [:]
+        /// The last change that collection has forgotten.
+        var forgotten = 0
+    }
+
+    struct Grave {
+        let name: String
+        let changed: Int
+        let at: Int64
+    }
+
+    struct Place: Hashable {
+        let zone: Int
+        let name: String
+    }
+
+    let isPublic: Bool
+    /// Living zones by name.
+    var zones: [String: Zone] = [:]
+    /// Deleted zones whose name is free.
+    var graves: [String: Grave] = [:]
+    var forgotten = 0
+    var counter = 0
+
+    init(isPublic: Bool) {
+        self.isPublic = isPublic
+        zones["_defaultZone"] = Zone(name: "_defaultZone", generation: 0, changed: 0)
+    }
+
+    func record(_ place: Place) -> Record? {
+        zones.values.first { $0.generation == place.zone }?.records[place.name]
+    }
+
+    /// Every living record.
+    var places: [Place] {
+        zones.values.flatMap { zone in
+            zone.records.keys.map { Place(zone: zone.generation, name: $0) }
+        }
+    }
+
+    // MARK: - Zones
+
+    mutating func make(_ name: String) {
+        guard zones[name] == nil else { return }
+        counter += 1
+        zones[name] = Zone(name: name, generation: counter, changed: counter)
+        graves[name] = nil
+    }
+
+    /// - Returns: whether there was one.
+    mutating func remove(_ name: String, at now: Int64) -> Bool {
+        guard zones.removeValue(forKey: name) != nil else { return false }
+        counter += 1
+        graves[name] = Grave(name: name, changed: counter, at: now)
+        return true
+    }
+
+    mutating func collect(olderThan moment: Int64) {
+        for (name, zone) in zones {
+            for (record, tombstone) in zone.tombstones where tombstone.at < moment {
+                zones[name]?.tombstones[record] = nil
+                let forgotten = max(zones[name]?.forgotten ?? 0, tombstone.changed)
+                zones[name]?.forgotten = forgotten
+            }
+        }
+        for (name, grave) in graves where grave.at < moment {
+            graves[name] = nil
+            forgotten = max(forgotten, grave.changed)
+        }
+    }
+
+    // MARK: - Single changes
+
+    mutating func put(_ record: Record, at place: Place) {
+        guard let zone = zones.values.first(where: { $0.generation == place.zone })?.name else {
+            return
+        }
+        zones[zone]?.records[place.name] = record
+        zones[zone]?.tombstones[place.name] = nil
+        zones[zone]?.changed = counter
+    }
+
+    mutating func bury(_ place: Place, at now: Int64) {
+        guard let zone = zones.values.first(where: { $0.generation == place.zone })?.name,
+            let record = zones[zone]?.records.removeValue(forKey: place.name)
+        else { return }
+        zones[zone]?.tombstones[place.name] = Tombstone(
+            type: record.type, changed: counter, at: now)
+        zones[zone]?.changed = counter
+    }
+
+    /// The places of records that a link leads from.
+    func sources(of target: Place, needing: Bool) -> [Place] {
+        places.filter { place in
+            record(place)?.links.contains(
+                Link(zone: target.zone, name: target.name, isNeeded: needing)) == true
+        }
+    }
+
+    /// What goes with a record, itself included.
+    func cascade(from root: Place) -> Set<Place> {
+        var reached: Set<Place> = [root]
+        var next = [root]
+        while let target = next.popLast() {
+            for source in sources(of: target, needing: false)
+            where reached.insert(source).inserted {
+                next.append(source)
+            }
+        }
+        return reached
+    }
+}
+
+/// A field's value.
+struct ModelField: Equatable {
+    struct Reference: Equatable {
+        let name: String
+        let zone: String?
+        let action: String
+
+        var json: String {
+            let place = zone.map { ",\"zoneID\":{\"zoneName\":\"\($0)\"}" } ?? ""
+            return "{\"recordName\":\"\(name)\"\(place),\"action\":\"\(action)\"}"
+        }
+    }
+
+    let value: String
+    let type: String
+    var references: [Reference] = []
+
+    var json: String { "{\"value\":\(value),\"type\":\"\(type)\"}" }
+}
+
+/// One operation, for the model and for the wire.
+struct ModelOperation {
+    enum Parent {
+        case absent, cleared
+        case set(String)
+    }
+
+    var kind: String
+    var name: String
+    var type: String?
+    var tag: String?
+    /// Nil clears.
+    var fields: [String: ModelField?] = [:]
+    var parent = Parent.absent
+    /// Whether a field holds what no field can.
+    var isIllFormed = false
+
+    var deletes: Bool { kind == "delete" || kind == "forceDelete" }
+    var merges: Bool { kind == "update" || kind == "forceUpdate" }
+    var compares: Bool { kind == "update" || kind == "replace" || kind == "delete" }
+
+    var json: String {
+        var members = fields.sorted { $0.key < $1.key }.map { name, field in
+            "\"\(name)\":\(field?.json ?? "null")"
+        }
+        if isIllFormed { members.append("\"odd\":{\"value\":true}") }
+        var more: String?
+        switch parent {
+        case .absent: break
+        case .cleared: more = "\"parent\":null"
+        case .set(let name): more = "\"parent\":{\"recordName\":\"\(name)\"}"
+        }
+        return operation(
+            kind, name, type: type, fields: "{\(members.joined(separator: ","))}", tag: tag,
+            more: more)
+    }
+}
