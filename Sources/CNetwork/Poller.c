@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #if defined(__linux__)
@@ -137,4 +138,14 @@ void network_name_thread(const char *name) { pthread_setname_np(name); }
 int network_wake_clear(int descriptor) {
     uint8_t bytes[64];
     return read(descriptor, bytes, sizeof bytes) < 0 ? -errno : 0;
+}
+
+void network_give_way(int niceness) {
+#ifdef __linux__
+    // On Linux niceness belongs to the thread, and 0 is the one that asks.
+    int current = getpriority(PRIO_PROCESS, 0);
+    (void)setpriority(PRIO_PROCESS, 0, current + niceness);
+#else
+    (void)niceness;
+#endif
 }

@@ -64,3 +64,6 @@ int network_close(int descriptor);
 /// Opens a descriptor that is good for nothing but being closed when one is needed.
 int network_spare(void);
 void network_name_thread(const char *name);
+/// Lets the calling thread wait for others when all processors are busy; nothing where niceness is
+/// the process's alone.
+void network_give_way(int niceness);

@@ -141,6 +141,11 @@ private struct Page {
     private var bytesLeft: Int
     private var isCutShort = false
     private var isEmpty = true
+    private var recordCount = 0
+    private let bytesAtStart: Int
+
+    /// After so many records the rest of the page is known well enough to make room for it.
+    private static let sampleCount = 16
 
     init(_ request: ZoneChangesRequest, database: Database, budget: Int) {
         self.request = request
@@ -148,6 +153,7 @@ private struct Page {
         recordsLeft = min(request.resultsLimit, limits.recordsPerResponseMax)
         rowsLeft = max(limits.feedRowsPerPageMax, recordsLeft)
         bytesLeft = budget
+        bytesAtStart = budget
         types = request.recordTypes.map { wanted in
             let known = database.storage.schema.types
             return Set(wanted.compactMap { RecordTypeName($0) }.compactMap { known[$0]?.number })
@@ -184,5 +190,14 @@ private struct Page {
         } else {
             try request.rendering.append(version.body, to: &writer)
         }
+        recordCount += 1
+        if recordCount == Self.sampleCount { makeRoom(in: &writer) }
+    }
+
+    /// Growing by doubling would copy a long page several times.
+    private func makeRoom(in writer: inout JSONWriter) {
+        let average = (bytesAtStart - bytesLeft) / Self.sampleCount
+        let expected = min(recordsLeft * (average + average / 8), bytesLeft)
+        writer.bytes.reserveCapacity(writer.bytes.count + expected)
     }
 }
