@@ -13,11 +13,14 @@ final class CrashRun: @unchecked Sendable {
         /// Rounds that a fault of the disk ended.
         var faults = 0
         var diskFull = 0
+        /// Tokens of zones that were made anew.
+        var expiries = 0
         var violations: [Violation] = []
 
         var description: String {
             "\(rounds) rounds, \(writes) writes, \(unanswered) of them unanswered, \(pages) pages, "
-                + "\(faults) faults, \(diskFull) refusals by a full disk, "
+                + "\(expiries) expired tokens, \(faults) faults, "
+                + "\(diskFull) refusals by a full disk, "
                 + "\(violations.count) violations"
         }
     }
@@ -287,6 +290,7 @@ final class CrashRun: @unchecked Sendable {
         report.writes += life.writes.count
         report.unanswered += life.writes.count { $0.span.ended == .max }
         report.pages += life.pages.count
+        report.expiries += life.expiries.count
         report.diskFull += life.writes.count { $0.operations.contains(where: \.isDiskFull) }
         var check = LifeCheck(life, ledger)
         report.violations += check.run()
