@@ -21,6 +21,5 @@ struct ModelTests {
         ] {
             #expect(tally[outcome, default: 0] > 0, "\(outcome) never came: \(tally)")
         }
-        print(tally)
     }
 }
