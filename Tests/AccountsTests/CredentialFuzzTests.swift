@@ -18,7 +18,10 @@ struct CredentialFuzzTests {
                 "/", "?", "&", "=", "%", "%4", "%41", "%00", "+", " ", ";", "#", "ckAPIToken",
                 "ckWebAuthToken", "ckOnBehalfOf", "ck%41PIToken", "ckAPIToken=", "&ckWebAuthToken=",
                 "\u{0}", "é",
-            ].map { Array($0.utf8) } + [[0xff], [0x80, 0xbf], Array(api.utf8), Array(web.utf8)]
+            ].map { Array($0.utf8) } + [
+                [0xff], [0x80, 0xbf], Array(api.utf8), Array(web.utf8),
+                Array("ckAPIToken=\(api)".utf8), Array("?ckAPIToken=\(api)&".utf8),
+            ]
         var letIn = 0
         for _ in 0..<20_000 {
             var target = generator.next() % 2 == 0 ? Array("/x?".utf8) : []
