@@ -301,7 +301,8 @@ final class CrashRun: @unchecked Sendable {
 
     /// A fresh client's view of a user's zones, by the feed and by name.
     private func state(_ client: DatabaseClient, _ user: Int) throws -> [Place: ZoneState] {
-        guard case .success(let zones) = client.zones() else { throw Stopped(why: "zones/list") }
+        let listed = client.zones()
+        guard case .success(let zones) = listed else { throw Stopped(why: "zones/list: \(listed)") }
         var states: [Place: ZoneState] = [:]
         for zone in zones {
             let place = Place(user: user, zone: zone)
@@ -316,10 +317,11 @@ final class CrashRun: @unchecked Sendable {
         var records: [String: RecordVersion] = [:]
         var token: FeedToken?
         while true {
-            guard
-                case .success(let page) = client.changes(
-                    place.zone, after: token?.text, limit: 200, newestFirst: false)
-            else { throw Stopped(why: "changes/zone of \(place)") }
+            let reply = client.changes(
+                place.zone, after: token?.text, limit: 200, newestFirst: false)
+            guard case .success(let page) = reply else {
+                throw Stopped(why: "changes/zone of \(place): \(reply)")
+            }
             for (name, version) in page.records {
                 if version == nil {
                     life.oddities.append("a deletion of \(name) in a first fetch of \(place)")
@@ -340,8 +342,9 @@ final class CrashRun: @unchecked Sendable {
         let names = Set(touched).union(state.records.keys)
         for start in stride(from: 0, to: names.count, by: 200) {
             let piece = Array(names.sorted()[start..<min(start + 200, names.count)])
-            guard case .success(let versions) = client.lookup(place.zone, piece) else {
-                throw Stopped(why: "records/lookup in \(place)")
+            let reply = client.lookup(place.zone, piece)
+            guard case .success(let versions) = reply else {
+                throw Stopped(why: "records/lookup in \(place): \(reply)")
             }
             for (name, version) in zip(piece, versions) where version != state.records[name] {
                 life.oddities.append(

@@ -16,7 +16,8 @@ final class CrashWriter: @unchecked Sendable {
     }
 
     private static let fleetingNames = 12
-    private static let ownNames = 8
+    /// How many records of its own a writer saves at once, mostly and at times.
+    private static let ownNames = (few: 8, many: 120)
 
     let user: Int
     private let number: Int
@@ -94,7 +95,8 @@ final class CrashWriter: @unchecked Sendable {
     private func batchOfOwn(_ client: DatabaseClient) {
         let zone = field.zones[random.below(field.zones.count)]
         let place = Place(user: user, zone: zone.name)
-        let operations = (0..<Self.ownNames).map { index in
+        let count = random.once(in: 12) ? Self.ownNames.many : Self.ownNames.few
+        let operations = (0..<count).map { index in
             let name = "own\(number)-\(index)"
             guard let base = believed[place]?[name] else { return Operation(name, .force, value) }
             if random.once(in: 4) { return Operation(name, .delete(base: base)) }
