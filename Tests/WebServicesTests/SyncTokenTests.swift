@@ -1,5 +1,7 @@
 import CloudModel
 import Cryptography
+import Foundation
+import SQLiteStorage
 import Testing
 
 /// Tokens of another place and another time (rulings.md 3, 27, 28).
@@ -176,6 +178,41 @@ struct SyncTokenTests {
         let second = try ida.databaseChanges(after: first["syncToken"].string, limit: 1)
         #expect(second.status == 200 && second.zones.count == 1, "\(second.text)")
         #expect(try ida.databaseChanges(after: second["syncToken"].string).status == 200)
+    }
+
+    @Test("After a restore, tokens from before the backup go on, later ones and lost lives' expire")
+    func restored() throws {
+        let copies = server.folder.appending(path: "copies")
+        try FileManager.default.createDirectory(at: copies, withIntermediateDirectories: true)
+        let backup = copies.appending(path: "backup.sqlite").path
+        let (zone, database) = try (zoneToken(), databaseToken())
+        try server.restart { try FileManager.default.copyItem(atPath: $0, toPath: backup) }
+        try ida.save("lost")
+        var later = [try (zoneToken(), databaseToken())]
+        for life in 1...2 {
+            try server.restart { path in
+                for file in [path, "\(path)-wal", "\(path)-shm"] {
+                    if FileManager.default.fileExists(atPath: file) {
+                        try FileManager.default.removeItem(atPath: file)
+                    }
+                }
+                try FileManager.default.copyItem(atPath: backup, toPath: path)
+                try SQLiteStore.beginIncarnation(at: path) { RandomSource.system.bytes($0) }
+            }
+            #expect(try ida.record("lost").code == "NOT_FOUND")
+            #expect(try ida.changes(after: zone)["records"].raw == "[]")
+            #expect(try ida.databaseChanges(after: database).zones.isEmpty)
+            for (zone, database) in later {
+                let item = try ida.changes(after: zone)
+                #expect(item["changeTokenExpired"].bool == true, "life \(life): \(item.raw)")
+                let feed = try ida.databaseChanges(after: database)
+                #expect(feed["changeTokenExpired"].bool == true, "life \(life): \(feed.text)")
+            }
+            try ida.save("new \(life)")
+            #expect(try ida.changes(after: zone)["records"].elements.map(\.name) == ["new \(life)"])
+            later.append(try (zoneToken(), databaseToken()))
+        }
+        #expect(try server.problems() == [])
     }
 
     @Test("Collection by small steps ends with the same as by large ones")

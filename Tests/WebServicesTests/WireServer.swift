@@ -28,9 +28,11 @@ final class WireServer: Sendable {
     /// API tokens by container and environment.
     let apiTokens: [String: String]
 
-    /// - Parameter change: lowers limits.
+    /// - Parameters:
+    ///   - storage: takes the place of every store, when given.
+    ///   - change: lowers limits.
     init(
-        accounts: AccountsSettings = AccountsSettings(),
+        accounts: AccountsSettings = AccountsSettings(), storage: (any Storage)? = nil,
         limits change: (inout ServiceLimits) -> Void = { _ in }
     ) throws {
         let memory = URL(filePath: "/dev/shm")
@@ -66,7 +68,7 @@ final class WireServer: Sendable {
             WebServices.Dependencies(
                 limits: limits, clock: Clock { clock.now }, random: .system,
                 authenticator: authenticator, accounts: catalog,
-                store: { try stores.store($0, $1) }, observer: observed, workerCount: 2,
+                store: { try storage ?? stores.store($0, $1) }, observer: observed, workerCount: 2,
                 loopCount: 1))
     }
 
@@ -87,6 +89,17 @@ final class WireServer: Sendable {
     ) throws -> [String] {
         _ = try store(container, environment)
         return try StoreCheck(path: stores.path(Self.id(container), environment)).problems()
+    }
+
+    /// Closes a store, lets its file be changed, and goes on with what is there then.
+    func restart(
+        _ container: String = tea, _ environment: CloudModel.Environment = .development,
+        _ change: (_ path: String) throws -> Void
+    ) throws {
+        let id = try Self.id(container)
+        web.forget(id)
+        try stores.close(id, environment)
+        try change(stores.path(id, environment))
     }
 
     /// Removes tombstones older than a moment, in steps of `rowsMax` until nothing is left.
@@ -167,6 +180,10 @@ private final class OpenedStores: Sendable {
             open[path] = store
             return store
         }
+    }
+
+    func close(_ container: ContainerID, _ environment: CloudModel.Environment) throws {
+        open.withLock { $0.removeValue(forKey: path(container, environment)) }?.close()
     }
 
     func close() {

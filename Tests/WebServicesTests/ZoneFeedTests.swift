@@ -92,6 +92,21 @@ struct ZoneFeedTests {
         }
     }
 
+    @Test("A setting raises the records of a page")
+    func raisedCeiling() throws {
+        let large = try WireServer { $0.recordsPerResponseMax = 2_000 }
+        let ida = try large.user()
+        try ida.make("Shelf")
+        for start in [0, 200, 400] {
+            _ = try ida.modify((start..<start + 200).map { operation("create", "r\($0)") })
+        }
+        for limit in [nil, 5_000, 600] as [Int?] {
+            let page = try ida.changes(limit: limit)
+            #expect(page["records"].elements.count == 600 && page["moreComing"].bool == false)
+        }
+        #expect(try ida.changes(limit: 450)["records"].elements.count == 450)
+    }
+
     @Test("A page that ends at the last record says that no more is coming")
     func exactEnd() throws {
         try fill(1...4)

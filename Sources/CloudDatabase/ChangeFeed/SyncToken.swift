@@ -138,8 +138,11 @@ struct SyncTokens {
 
     private func checkIncarnation(_ token: SyncToken) throws(Fault) {
         guard token.incarnation != identity.incarnation else { return }
-        guard let last = identity.earlier[token.incarnation] else { throw .unknownToken }
-        guard token.position <= last, token.cursor == .none else {
+        // The code says that the token is of this store, so an incarnation that is not known here is
+        // one that a restore has lost.
+        guard let last = identity.earlier[token.incarnation], token.position <= last,
+            token.cursor == .none
+        else {
             throw .changeTokenExpired("the server was restored from an earlier backup")
         }
     }
