@@ -43,6 +43,19 @@ final class GroupState: GroupHooks {
     private var reservedThrough: Position
     private var reservedOnDisk: Position
     private(set) var sums = Sums()
+    /// Owners and zones that the group's jobs have read: most jobs of a group ask for the same.
+    var places = Places()
+
+    /// What stands for a name until the group ends or something of the kind is made or removed.
+    struct Places {
+        struct ZoneKey: Hashable {
+            let owner: OwnerNumber
+            let name: ZoneName
+        }
+
+        var owners: [UserRecordName: StoredOwner] = [:]
+        var zones: [ZoneKey: StoredZone] = [:]
+    }
 
     init(published: PublishedSchema, reservedThrough: Position) {
         self.published = published
@@ -69,7 +82,13 @@ final class GroupState: GroupHooks {
         }
     }
 
-    func groupBegan(_ connection: Connection) throws { sums = Sums() }
+    func groupBegan(_ connection: Connection) throws {
+        sums = Sums()
+        places = Places()
+    }
+
+    /// A job that failed may have made what others would find.
+    func jobRolledBack() { places = Places() }
 
     func groupWillCommit(_ connection: Connection) throws {
         let (_, statements) = try prepared(connection)
@@ -105,6 +124,7 @@ final class GroupState: GroupHooks {
         // The numbers that the group took are never used again; only the reservation is undone.
         reservedThrough = reservedOnDisk
         sums = Sums()
+        places = Places()
         if schemaMoved {
             schema = published.value
             schemaMoved = false

@@ -26,6 +26,7 @@ final class SQLiteTransaction: StoreTransaction {
     }
 
     func makeOwner(_ name: UserRecordName, account: AccountID?) throws -> StoredOwner {
+        group.places = GroupState.Places()
         statements.insertOwner.bind(name.text, at: 1)
         statements.insertOwner.bind(account?.text ?? "", at: 2)
         try statements.insertOwner.run()
@@ -35,6 +36,7 @@ final class SQLiteTransaction: StoreTransaction {
     }
 
     func makeZone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone {
+        group.places = GroupState.Places()
         let position = try takePosition()
         let changed = name.isDefault ? 0 : position
         statements.dropZoneFromFeed.bind(owner.value, at: 1)
@@ -51,6 +53,7 @@ final class SQLiteTransaction: StoreTransaction {
     }
 
     func deleteZone(_ zone: StoredZone) throws {
+        group.places = GroupState.Places()
         let position = try takePosition()
         statements.zoneBytes.bind(zone.number.value, at: 1)
         guard try statements.zoneBytes.step() else { throw InvalidRow(table: "zones") }
@@ -160,20 +163,28 @@ final class SQLiteTransaction: StoreTransaction {
     }
 
     func collect(olderThan moment: Milliseconds, rowsMax: Int) throws -> Bool {
-        try Collection(snapshot.connection, rowsMax: rowsMax).run(olderThan: moment)
+        group.places = GroupState.Places()
+        return try Collection(snapshot.connection, rowsMax: rowsMax).run(olderThan: moment)
     }
 }
 
 // What a write reads, it reads on its own connection: what it has itself written is there.
 extension SQLiteTransaction {
     func owner(named name: UserRecordName) throws -> StoredOwner? {
-        try snapshot.owner(named: name)
+        if let known = group.places.owners[name] { return known }
+        let found = try snapshot.owner(named: name)
+        group.places.owners[name] = found
+        return found
     }
 
     func zone(_ number: ZoneNumber) throws -> StoredZone? { try snapshot.zone(number) }
 
     func zone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone? {
-        try snapshot.zone(named: name, of: owner)
+        let key = GroupState.Places.ZoneKey(owner: owner, name: name)
+        if let known = group.places.zones[key] { return known }
+        let found = try snapshot.zone(named: name, of: owner)
+        group.places.zones[key] = found
+        return found
     }
 
     func zones(of owner: OwnerNumber) throws -> [StoredZone] { try snapshot.zones(of: owner) }

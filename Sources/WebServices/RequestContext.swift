@@ -69,10 +69,16 @@ enum QueryParameter {
     static func value(_ name: StaticString, in target: [UInt8]) -> String? {
         guard let mark = target.firstIndex(of: UInt8(ascii: "?")) else { return nil }
         let wanted = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-        for pair in target[(mark + 1)...].split(separator: UInt8(ascii: "&")) {
-            let key = pair.prefix { $0 != UInt8(ascii: "=") }
-            guard key.elementsEqual(wanted) else { continue }
-            return PercentEncoding.text(pair.dropFirst(key.count + 1))
+        var start = mark + 1
+        while start < target.endIndex {
+            let end =
+                target[start...].firstIndex(of: UInt8(ascii: "&")) ?? target.endIndex
+            let pair = target[start..<end]
+            start = end + 1
+            guard pair.starts(with: wanted) else { continue }
+            let rest = pair.dropFirst(wanted.count)
+            if rest.first == UInt8(ascii: "=") { return PercentEncoding.text(rest.dropFirst()) }
+            if rest.isEmpty { return "" }
         }
         return nil
     }

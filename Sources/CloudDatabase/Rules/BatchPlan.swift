@@ -38,6 +38,8 @@ final class BatchPlan {
     private var referenceFaults: [Int: Fault] = [:]
     private var bytesLeft = Int64.max
     private var schemaCheck: SchemaCheck
+    /// Whether `schema` has more than the store's.
+    var bringsSchema: Bool { schemaCheck.hasGrown }
     /// Whether what a step does may matter to another one: in most batches it cannot.
     private let actsOnOthers: Bool
 

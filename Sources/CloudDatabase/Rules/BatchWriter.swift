@@ -33,7 +33,7 @@ struct BatchWriter {
     ///
     /// - Returns: the outcomes, in the order of the operations.
     mutating func write() throws -> [RecordOutcome] {
-        try transaction.extend(plan.schema)
+        if plan.bringsSchema { try transaction.extend(plan.schema) }
         var outcomes: [RecordOutcome] = []
         outcomes.reserveCapacity(plan.steps.count)
         for (decoded, step) in zip(plan.operations, plan.steps) {

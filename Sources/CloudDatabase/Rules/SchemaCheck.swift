@@ -5,6 +5,8 @@ struct SchemaCheck {
     let environment: Environment
     let scope: DatabaseScope
     let limits: ServiceLimits
+    /// Whether a record has brought a type or a field.
+    private(set) var hasGrown = false
     /// The type and fields of the last record that brought nothing new: the next is often like it.
     private var admitted: (type: RecordTypeName, fields: [EncodedFields.Field])?
 
@@ -54,7 +56,10 @@ struct SchemaCheck {
                 throw Self.mismatch(field.name, expected: expected, given: given)
             }
         }
-        if grows { schema.types[type] = known }
+        if grows {
+            schema.types[type] = known
+            hasGrown = true
+        }
         guard !untyped else { return Self.typed(fields, by: known) }
         admitted = (type, fields.fields)
         return fields
