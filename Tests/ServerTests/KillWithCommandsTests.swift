@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+/// Commands at work while their server is killed and started again.
+@Suite("A server killed under commands")
+struct KillWithCommandsTests {
+    /// What the commands of one thread have done.
+    private final class Operator: @unchecked Sendable {
+        // Unchecked: its thread has it until it is joined, the test after that.
+        private let number: Int
+        private let data: String
+        private var random: SeededRandom
+        private(set) var there: Set<String> = []
+        private(set) var unknown: Set<String> = []
+        private(set) var gone: Set<String> = []
+
+        init(number: Int, data: String) {
+            self.number = number
+            self.data = data
+            random = SeededRandom(seed: TestSeed.value, stream: number)
+        }
+
+        /// Makes users and deletes some, through the server while there is one and without it else.
+        func run(_ count: Int) throws {
+            for index in 0..<count {
+                let email = "user\(number)-\(index)@a.example"
+                guard try isDone("user", "create", email) else {
+                    unknown.insert(email)
+                    continue
+                }
+                there.insert(email)
+                guard random.once(in: 3), let victim = there.sorted().first else { continue }
+                there.remove(victim)
+                if try isDone("user", "delete", victim, "--yes") {
+                    gone.insert(victim)
+                } else {
+                    unknown.insert(victim)
+                }
+            }
+        }
+
+        private func isDone(_ arguments: String...) throws -> Bool {
+            try Program.run(arguments + ["--data", data]).status == 0
+        }
+    }
+
+    @Test("What a command said to have done outlives every kill")
+    func commands() async throws {
+        print("kill test of commands: LENTICULAR_KILL_SEED=\(TestSeed.value)")
+        let folder = try TemporaryFolder()
+        let data = folder.path("data")
+        try await BlockingThread.run {
+            var random = SeededRandom(seed: TestSeed.value)
+            let operators = (0..<2).map { Operator(number: $0, data: data) }
+            let done = DispatchGroup()
+            for one in operators {
+                done.enter()
+                Thread.detachNewThread {
+                    do { try one.run(150) } catch { Issue.record(error) }
+                    done.leave()
+                }
+            }
+            while done.wait(timeout: .now()) == .timedOut {
+                let server = try ServerProcess(data: data)
+                _ = done.wait(timeout: .now() + .milliseconds(20 + random.below(300)))
+                server.signal(SIGKILL)
+                #expect(server.wait() == -SIGKILL)
+            }
+            let list = try Program.run(["user", "list", "--json", "--data", data])
+            let users = Set(list.object["email"] as? [String] ?? [])
+            for one in operators {
+                #expect(one.there.subtracting(users) == [], "lost")
+                #expect(one.gone.intersection(users) == [], "back")
+                #expect(one.there.count > 10)
+            }
+            let known = Set(operators.flatMap { $0.there.union($0.unknown) })
+            #expect(users.subtracting(known) == [])
+            let check = try Program.run(["check", "--json", "--data", data])
+            #expect(check.object["ok"] as? Bool == true, "\(check)")
+        }
+    }
+}
