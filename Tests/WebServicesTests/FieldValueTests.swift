@@ -288,6 +288,16 @@ struct FieldValueTests {
                 operation("create", "s", type: "Tin"),
             ], atomic: false)
         #expect(try ida.save("r", #"{"f":{"value":"text"}}"#).code == nil)
+        let alike = try ida.modify(
+            [
+                operation(
+                    "create", "p", type: "Pot", fields: #"{"f":{"value":1}}"#,
+                    more: #""parent":{"recordName":"p"}"#),
+                operation("create", "q", type: "Pot", fields: #"{"f":{"value":2}}"#),
+            ], atomic: false)
+        #expect(alike.records.map(\.code) == ["BAD_REQUEST", nil])
+        #expect(try ida.save("q", #"{"f":{"value":"text"}}"#, type: "Pot").code == "BAD_REQUEST")
+        #expect(try server.problems() == [])
     }
 
     @Test("Two operations of one batch cannot give one field two types")

@@ -90,6 +90,11 @@ struct ModelBatch {
             record.parent = former.parent
         }
         for (name, field) in operation.fields { record.fields[name] = field }
+        var known = database.schema[type] ?? [:]
+        for case (let name, let field?) in operation.fields {
+            if known[name, default: field.type] != field.type { return .failed("BAD_REQUEST") }
+            known[name] = field.type
+        }
         switch operation.parent {
         case .absent: break
         case .cleared: record.parent = nil
@@ -109,6 +114,7 @@ struct ModelBatch {
             record.links.append(
                 .init(zone: zone.generation, name: reference.name, isNeeded: isNeeded))
         }
+        database.schema[type] = known
         database.counter += 1
         record.changed = database.counter
         database.put(record, at: place)

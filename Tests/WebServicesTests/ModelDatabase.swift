@@ -58,6 +58,8 @@ struct ModelDatabase {
     var graves: [String: Grave] = [:]
     var forgotten = 0
     var counter = 0
+    /// The types of fields by record type; shared by all databases, and handed in with each batch.
+    var schema: [String: [String: String]] = [:]
 
     init(isPublic: Bool) {
         self.isPublic = isPublic

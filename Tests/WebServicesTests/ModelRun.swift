@@ -7,6 +7,7 @@ final class ModelRun {
     private let users: [WireClient]
     /// By user name; "public" is everybody's.
     private var databases: [String: ModelDatabase] = [:]
+    private var schema: [String: [String: String]] = [:]
     private var followers: [ModelFollower] = []
     private var zonesFollowers: [ModelZonesFollower] = []
     private var random: SeededGenerator
@@ -147,7 +148,9 @@ final class ModelRun {
             }
             var batch = ModelBatch(
                 operations, zone: zone, atomic: atomic, user: user.name, now: server.clock.now)
+            database.schema = schema
             let outcomes = batch.run(on: &database)
+            schema = database.schema
             do { try learn(answer, operations, outcomes, zone, &database) } catch {
                 throw WireFailure("\(error)\n\(body)\n\(answer.text)\n\(outcomes)")
             }
@@ -203,8 +206,9 @@ final class ModelRun {
         ])
         var operation = ModelOperation(kind: kind, name: name)
         let former = database?.zones[zone]?.records[name]
-        let type = former?.type ?? random.one(of: ["Cup", "Tin"])
-        operation.type = random.happens(4) ? random.one(of: ["Cup", "Tin"]) : type
+        let types = ["Cup", "Tin", "T\(steps / 30)"]
+        let type = former?.type ?? random.one(of: types)
+        operation.type = random.happens(4) ? random.one(of: types) : type
         if kind != "create", random.happens(15) { operation.type = nil }
         if operation.compares, kind != "delete" || random.happens(50) {
             operation.tag = random.happens(15) ? "stale" : former?.tag ?? "x"
@@ -217,6 +221,12 @@ final class ModelRun {
         if random.happens(15) { operation.fields.updateValue(nil, forKey: "a") }
         if random.happens(20) {
             operation.fields["s"] = ModelField(value: "\"\(name) \(steps)\"", type: "STRING")
+        }
+        if random.happens(20) {
+            // A field that is new every few steps, and of the type that comes first.
+            operation.fields["f\(steps / 5)"] =
+                random.happens(70)
+                ? ModelField(value: "7", type: "INT64") : ModelField(value: "\"7\"", type: "STRING")
         }
         if random.happens(35) { operation.fields["ref"] = reference(in: database) }
         if random.happens(10) { operation.fields["list"] = references(in: database) }

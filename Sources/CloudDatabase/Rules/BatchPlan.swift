@@ -113,6 +113,7 @@ final class BatchPlan {
         } catch let fault as Fault {
             // What fails brings no types and no fields.
             schema = schemaBefore
+            schemaCheck = database.schemaCheck
             return .fault(fault)
         }
     }
