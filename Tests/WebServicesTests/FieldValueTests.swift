@@ -297,6 +297,13 @@ struct FieldValueTests {
             ], atomic: false)
         #expect(alike.records.map(\.code) == ["BAD_REQUEST", nil])
         #expect(try ida.save("q", #"{"f":{"value":"text"}}"#, type: "Pot").code == "BAD_REQUEST")
+        let before = try ida.modify(
+            [
+                operation("create", "x", type: "Jar", fields: #"{"f":{"value":1}}"#),
+                operation("update", "never", tag: "x"),
+            ], atomic: false)
+        #expect(before.records.map(\.code) == [nil, "NOT_FOUND"])
+        #expect(try ida.save("x", #"{"f":{"value":"text"}}"#, type: "Jar").code == "BAD_REQUEST")
         #expect(try server.problems() == [])
     }
 

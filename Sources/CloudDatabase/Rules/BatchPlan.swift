@@ -105,15 +105,14 @@ final class BatchPlan {
             return .fault(fault)
         }
         if let fault = referenceFaults[index] { return .fault(fault) }
-        let schemaBefore = schema
+        let before = (schema, schemaCheck)
         do {
             let step = try decide(operation)
             note(step, key(operation.name))
             return step
         } catch let fault as Fault {
             // What fails brings no types and no fields.
-            schema = schemaBefore
-            schemaCheck = database.schemaCheck
+            (schema, schemaCheck) = before
             return .fault(fault)
         }
     }
