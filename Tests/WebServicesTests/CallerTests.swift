@@ -364,6 +364,34 @@ struct CallerTests {
         #expect(spelt.status == 200)
     }
 
+    /// What somebody may send to get at a zone.
+    private static func attempts(zone: String, token: String) -> [(path: String, body: String)] {
+        [
+            (
+                "records/lookup",
+                "\"zoneID\":\(zone),\"records\":[{\"recordName\":\"r\"}]"
+            ),
+            ("records/lookup", "\"records\":[{\"recordName\":\"r\"}]"),
+            ("records/changes", "\"zoneID\":\(zone)"),
+            ("records/changes", "\"zoneID\":\(zone),\"syncToken\":\"\(token)\""),
+            ("changes/zone", "\"zones\":[{\"zoneID\":\(zone)}]"),
+            ("zones/lookup", "\"zones\":[\(zone)]"), ("zones/list", "\"a\":0"),
+            ("zones/changes", "\"a\":0"), ("changes/database", "\"a\":0"),
+            (
+                "records/modify",
+                "\"zoneID\":\(zone),\"operations\":[\(operation("create", "r"))]"
+            ),
+            (
+                "records/modify",
+                "\"zoneID\":\(zone),\"operations\":[\(operation("forceDelete", "r"))]"
+            ),
+            (
+                "zones/modify",
+                "\"operations\":[{\"operationType\":\"delete\",\"zone\":{\"zoneID\":\(zone)}}]"
+            ),
+        ]
+    }
+
     @Test("Nobody sees another user's records: not by any endpoint, container or environment")
     func isolation() throws {
         try ida.make("Shelf")
@@ -390,30 +418,7 @@ struct CallerTests {
                     "{\"zoneName\":\"Shelf\""
                     + (owner.map { ",\"ownerRecordName\":\"\($0)\"" } ?? "") + "}"
                 for database in ["private", "shared", "public"] {
-                    for (path, body) in [
-                        (
-                            "records/lookup",
-                            "\"zoneID\":\(zone),\"records\":[{\"recordName\":\"r\"}]"
-                        ),
-                        ("records/lookup", "\"records\":[{\"recordName\":\"r\"}]"),
-                        ("records/changes", "\"zoneID\":\(zone)"),
-                        ("records/changes", "\"zoneID\":\(zone),\"syncToken\":\"\(token)\""),
-                        ("changes/zone", "\"zones\":[{\"zoneID\":\(zone)}]"),
-                        ("zones/lookup", "\"zones\":[\(zone)]"), ("zones/list", "\"a\":0"),
-                        ("zones/changes", "\"a\":0"), ("changes/database", "\"a\":0"),
-                        (
-                            "records/modify",
-                            "\"zoneID\":\(zone),\"operations\":[\(operation("create", "r"))]"
-                        ),
-                        (
-                            "records/modify",
-                            "\"zoneID\":\(zone),\"operations\":[\(operation("forceDelete", "r"))]"
-                        ),
-                        (
-                            "zones/modify",
-                            "\"operations\":[{\"operationType\":\"delete\",\"zone\":{\"zoneID\":\(zone)}}]"
-                        ),
-                    ] {
+                    for (path, body) in Self.attempts(zone: zone, token: token) {
                         let answer = try other.send("\(database)/\(path)", "{\(body)}")
                         #expect(!answer.text.contains("secret"), "\(index) \(path) \(answer.text)")
                         if answer.status == 200,

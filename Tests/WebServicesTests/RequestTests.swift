@@ -28,64 +28,65 @@ struct RequestTests {
         }
     }
 
+    private static let wrongTypeCases: [(String, String, String)] = [
+        ("records/lookup", #"{"records":{}}"#, "records: expected an array"),
+        ("records/lookup", #"{"records":["r"]}"#, "records: expected an object"),
+        ("records/lookup", #"{"records":[{}]}"#, "recordName"),
+        ("records/lookup", #"{"records":[{"recordName":1}]}"#, "recordName: expected a string"),
+        (
+            "records/lookup", #"{"records":[],"desiredKeys":"a"}"#,
+            "desiredKeys: expected an array"
+        ),
+        ("records/lookup", #"{"records":[],"desiredKeys":[1]}"#, "desiredKeys"),
+        (
+            "records/lookup", #"{"records":[],"numbersAsStrings":1}"#,
+            "numbersAsStrings: expected"
+        ),
+        ("records/lookup", #"{"records":[],"numberAsStrings":"x"}"#, "numberAsStrings"),
+        (
+            "records/lookup", #"{"records":[{"recordName":"r","desiredKeys":{}}]}"#,
+            "desiredKeys"
+        ),
+        ("records/lookup", #"{"records":[],"zoneID":[]}"#, "zoneID: expected an object"),
+        ("records/modify", #"{"operations":{}}"#, "operations: expected an array"),
+        ("records/modify", #"{"operations":[1]}"#, "operations: expected an object"),
+        ("records/modify", #"{"operations":[],"atomic":1}"#, "atomic: expected true or false"),
+        ("records/modify", #"{"operations":[{"operationType":1}]}"#, "operationType"),
+        (
+            "records/modify", #"{"operations":[{"operationType":"create","record":1}]}"#,
+            "record: expected an object"
+        ),
+        (
+            "records/modify",
+            #"{"operations":[{"operationType":"create","record":{"recordType":1}}]}"#,
+            "recordType: expected a string"
+        ),
+        (
+            "records/modify",
+            #"{"operations":[{"operationType":"create","record":{"recordType":"A","fields":[]}}]}"#,
+            "fields: expected an object"
+        ),
+        (
+            "records/modify",
+            #"{"operations":[{"operationType":"update","record":{"recordName":"a","recordChangeTag":1}}]}"#,
+            "recordChangeTag: expected a string"
+        ),
+        ("changes/zone", #"{"zones":[{}]}"#, "zoneID"), ("changes/zone", "{}", "zones"),
+        ("changes/zone", #"{"zones":[1]}"#, "zones: expected an object"),
+        ("changes/zone", #"{"zones":[],"reverse":1}"#, "reverse: expected"),
+        ("changes/zone", #"{"zones":[],"desiredRecordTypes":"T"}"#, "desiredRecordTypes"),
+        (
+            "changes/zone", #"{"zones":[{"zoneID":{"zoneName":"Shelf"},"syncToken":1}]}"#,
+            "syncToken: expected a string"
+        ),
+        ("changes/database", #"{"syncToken":1}"#, "syncToken: expected a string"),
+        ("changes/database", #"{"resultsLimit":"many"}"#, "resultsLimit"),
+        ("zones/changes", #"{"metaSyncToken":{}}"#, "metaSyncToken: expected a string"),
+    ]
+
     @Test("Known keys of the wrong type are 400, naming the key, what was expected, and the place")
     func wrongTypes() throws {
-        let cases: [(String, String, String)] = [
-            ("records/lookup", #"{"records":{}}"#, "records: expected an array"),
-            ("records/lookup", #"{"records":["r"]}"#, "records: expected an object"),
-            ("records/lookup", #"{"records":[{}]}"#, "recordName"),
-            ("records/lookup", #"{"records":[{"recordName":1}]}"#, "recordName: expected a string"),
-            (
-                "records/lookup", #"{"records":[],"desiredKeys":"a"}"#,
-                "desiredKeys: expected an array"
-            ),
-            ("records/lookup", #"{"records":[],"desiredKeys":[1]}"#, "desiredKeys"),
-            (
-                "records/lookup", #"{"records":[],"numbersAsStrings":1}"#,
-                "numbersAsStrings: expected"
-            ),
-            ("records/lookup", #"{"records":[],"numberAsStrings":"x"}"#, "numberAsStrings"),
-            (
-                "records/lookup", #"{"records":[{"recordName":"r","desiredKeys":{}}]}"#,
-                "desiredKeys"
-            ),
-            ("records/lookup", #"{"records":[],"zoneID":[]}"#, "zoneID: expected an object"),
-            ("records/modify", #"{"operations":{}}"#, "operations: expected an array"),
-            ("records/modify", #"{"operations":[1]}"#, "operations: expected an object"),
-            ("records/modify", #"{"operations":[],"atomic":1}"#, "atomic: expected true or false"),
-            ("records/modify", #"{"operations":[{"operationType":1}]}"#, "operationType"),
-            (
-                "records/modify", #"{"operations":[{"operationType":"create","record":1}]}"#,
-                "record: expected an object"
-            ),
-            (
-                "records/modify",
-                #"{"operations":[{"operationType":"create","record":{"recordType":1}}]}"#,
-                "recordType: expected a string"
-            ),
-            (
-                "records/modify",
-                #"{"operations":[{"operationType":"create","record":{"recordType":"A","fields":[]}}]}"#,
-                "fields: expected an object"
-            ),
-            (
-                "records/modify",
-                #"{"operations":[{"operationType":"update","record":{"recordName":"a","recordChangeTag":1}}]}"#,
-                "recordChangeTag: expected a string"
-            ),
-            ("changes/zone", #"{"zones":[{}]}"#, "zoneID"), ("changes/zone", "{}", "zones"),
-            ("changes/zone", #"{"zones":[1]}"#, "zones: expected an object"),
-            ("changes/zone", #"{"zones":[],"reverse":1}"#, "reverse: expected"),
-            ("changes/zone", #"{"zones":[],"desiredRecordTypes":"T"}"#, "desiredRecordTypes"),
-            (
-                "changes/zone", #"{"zones":[{"zoneID":{"zoneName":"Shelf"},"syncToken":1}]}"#,
-                "syncToken: expected a string"
-            ),
-            ("changes/database", #"{"syncToken":1}"#, "syncToken: expected a string"),
-            ("changes/database", #"{"resultsLimit":"many"}"#, "resultsLimit"),
-            ("zones/changes", #"{"metaSyncToken":{}}"#, "metaSyncToken: expected a string"),
-        ]
-        for (path, body, reason) in cases {
+        for (path, body, reason) in Self.wrongTypeCases {
             let answer = try ida.send("private/\(path)", "\n \(body)")
             #expect(answer.status == 400 && answer.code == "BAD_REQUEST", "\(path) \(answer.text)")
             #expect(answer.reason.contains(reason), "\(answer.reason)")
