@@ -22,7 +22,9 @@ class Lenticular:
         self.data = folder / "data"
         self.log = folder / "server.log"
         self.environment = dict(
-            os.environ, LENTICULAR_LIMITS_RECORDS_PER_RESPONSE_MAX=str(page_records_max))
+            os.environ, LENTICULAR_LIMITS_RECORDS_PER_RESPONSE_MAX=str(page_records_max),
+            # nginx beside it writes no access log either.
+            LENTICULAR_LOG_LEVEL="warning")
         self.query = ""
 
     def start(self):
