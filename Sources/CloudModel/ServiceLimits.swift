@@ -18,7 +18,7 @@ package struct ServiceLimits: Sendable {
     /// Of a container environment's public database; 0 for none.
     package var publicQuotaBytes: Int64 = 0
     package var tombstoneDays = 180
-    /// Feed rows looked at for one page, so that a page of few matches ends too.
+    /// Feed rows looked at for one answer, so that a page of few matches ends too.
     package var feedRowsPerPageMax = 20_000
 
     package init() {}

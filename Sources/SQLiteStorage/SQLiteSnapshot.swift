@@ -17,6 +17,8 @@ class SQLiteSnapshot: StoreSnapshot {
     /// How far a version's zone stands above its position in the key of `versions`.
     static let positionBits: Int64 = 40
     static let positionMask: Int64 = (1 << positionBits) - 1
+    /// The last zone whose keys are positive.
+    static let zoneNumberMax: Int64 = .max >> positionBits
 
     static func key(_ zone: ZoneNumber, _ position: Position) -> Int64 {
         zone.value << positionBits | position

@@ -47,8 +47,11 @@ final class SQLiteTransaction: StoreTransaction {
         statements.insertZone.bind(position, at: 3)
         statements.insertZone.bind(changed, at: 4)
         try statements.insertZone.run()
+        let number = ZoneNumber(snapshot.connection.lastInsertedRowID)
+        // Beyond it the keys of its records would be those of another zone.
+        guard number.value <= SQLiteSnapshot.zoneNumberMax else { throw StorageFailure.full }
         return StoredZone(
-            number: ZoneNumber(snapshot.connection.lastInsertedRowID), owner: owner, name: name,
+            number: number, owner: owner, name: name,
             created: position, changed: changed, wholeAfter: position, isDeleted: false)
     }
 

@@ -38,9 +38,12 @@ struct RequestContext: Sendable {
     /// The body as an object.
     func body() throws(Fault) -> RequestObject { try RequestObject(body: request.body) }
 
-    /// What one answer's records may take: little on an event loop, which must not be held up.
+    /// What one answer may take: little on an event loop, which must not be held up.
     var budget: PageBudget {
-        PageBudget(bytes: loop == nil ? limits.pageBytesMax : RequestContext.loopBytesMax)
+        let rows = max(limits.feedRowsPerPageMax, limits.recordsPerResponseMax)
+        guard loop != nil else { return PageBudget(bytes: limits.pageBytesMax, rows: rows) }
+        return PageBudget(
+            bytes: RequestContext.loopBytesMax, rows: min(rows, RequestContext.loopRowsMax))
     }
 
     /// A longer answer is made by a worker.
@@ -49,6 +52,8 @@ struct RequestContext: Sendable {
     static let loopBodyBytesMax = 65_536
     /// More records are read by a worker.
     static let loopRecordsMax = 400
+    /// More rows of a feed, shown or not, are looked at by a worker.
+    static let loopRowsMax = 2_000
 
     /// The `deviceID` of what this request saves: its `clientId`, when it names one.
     var device: String {

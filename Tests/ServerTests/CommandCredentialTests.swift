@@ -108,7 +108,12 @@ struct CommandCredentialTests {
         let path = "\(server.data)/containers/icloud.a/development/store.sqlite"
         #expect(FileManager.default.fileExists(atPath: path))
         #expect(try server.command("check").output == "no problems\n")
+        let aside = "\(server.data)/containers/icloud.a~deleted"
+        // As a crash in an earlier deletion leaves it.
+        try FileManager.default.createDirectory(
+            atPath: "\(aside)/development", withIntermediateDirectories: true)
         #expect(try server.command("container", "delete", "iCloud.A", "--yes").status == 0)
+        #expect(!FileManager.default.fileExists(atPath: aside))
         #expect(!FileManager.default.fileExists(atPath: "\(server.data)/containers/icloud.a"))
         #expect(try server.request("\(base)/private/records/modify?\(query)", save).status == 401)
         #expect(try server.command("container", "create", "iCloud.a").status == 0)

@@ -353,4 +353,51 @@ struct ReferenceTests {
                 == [nil, "NOT_FOUND", "NOT_FOUND", "NOT_FOUND", "NOT_FOUND"])
         #expect(ServiceLimits().cascadeRecordsMax == 10_000)
     }
+
+    @Test("All cascades of a batch together keep to the limit")
+    func cascadesOfBatch() throws {
+        let small = try WireServer { $0.cascadeRecordsMax = 3 }
+        let ida = try small.user()
+        try ida.make("Shelf")
+        for target in ["t1", "t2"] {
+            try ida.save(target)
+            for number in 1...2 {
+                try ida.save("\(target)-s\(number)", field(target, "DELETE_SELF"))
+            }
+        }
+        let deletions = ["t1", "t2"].map { operation("forceDelete", $0, type: nil) }
+        let refused = try ida.modify(deletions, atomic: false)
+        #expect(refused.records.map(\.code) == [nil, "BAD_REQUEST"])
+        #expect(refused.records[1].reason.contains("limits.cascadeRecordsMax"))
+        #expect(try ida.record("t2-s2").code == nil)
+        #expect(try ida.delete("t2").code == nil)
+        #expect(try small.problems() == [])
+    }
+
+    @Test("A list that names one target many times is one reference")
+    func repeatedReference() throws {
+        try ida.save("t")
+        let reference = #"{"recordName":"t","action":"DELETE_SELF"}"#
+        let list = Array(repeating: reference, count: 2_000).joined(separator: ",")
+        let saved = try ida.save("s", "{\"a\":{\"value\":[\(list)]}}")
+        #expect(saved.code == nil)
+        #expect(try ida.delete("t").code == nil)
+        #expect(try !isThere("s"))
+        #expect(try server.problems() == [])
+    }
+
+    @Test("A type that comes with a record that fails is made by the next that has it")
+    func typeOfFailedRecord() throws {
+        let answer = try ida.modify(
+            [
+                operation(
+                    "create", "own", type: "Fresh", fields: #"{"a":{"value":1}}"#,
+                    more: #""parent":{"recordName":"own"}"#),
+                operation("create", "good", type: "Fresh", fields: #"{"a":{"value":1}}"#),
+            ], atomic: false)
+        #expect(answer.records.map(\.code) == ["BAD_REQUEST", nil])
+        #expect(try server.problems() == [])
+        let page = try ida.changes(more: #""desiredRecordTypes":["Fresh"]"#)
+        #expect(page["records"].elements.map(\.name) == ["good"])
+    }
 }

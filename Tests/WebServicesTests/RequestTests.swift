@@ -286,4 +286,22 @@ struct RequestTests {
         #expect(answer.records.map(\.name) == names && answer.text.utf8.count > 900_000)
         #expect(try ida.changes()["records"].elements.count == 9)
     }
+
+    @Test("What a lookup has no room for is to be asked for again; fields not shown count too")
+    func fullLookup() throws {
+        let small = try WireServer { $0.pageBytesMax = 2_000 }
+        let ida = try small.user()
+        try ida.make("Shelf")
+        let text = String(repeating: "x", count: 1_000)
+        for number in 1...3 { try ida.save("r\(number)", "{\"a\":{\"value\":\"\(text)\"}}") }
+        for more in [nil, #""desiredKeys":[]"#] as [String?] {
+            let answer = try ida.lookup(["r1", "none", "r2", "r3", "r1"], more: more)
+            #expect(
+                answer.records.map(\.code)
+                    == [nil, "NOT_FOUND", nil, "TRY_AGAIN_LATER", "TRY_AGAIN_LATER"])
+            #expect(answer.records[3].name == "r3")
+            #expect(answer.records[3].reason.contains("limits.pageBytesMax"))
+            #expect(try ida.lookup(["r3"], more: more).records[0].code == nil)
+        }
+    }
 }

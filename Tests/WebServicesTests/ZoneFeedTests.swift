@@ -92,6 +92,28 @@ struct ZoneFeedTests {
         }
     }
 
+    @Test("The rows that an answer may look at are shared by its zones, on a loop and off it")
+    func rowsOfAnswer() throws {
+        let small = try WireServer {
+            $0.feedRowsPerPageMax = 10
+            $0.recordsPerResponseMax = 10
+        }
+        let ida = try small.user()
+        try ida.make("Shelf", "Other")
+        for zone in ["Shelf", "Other"] {
+            _ = try ida.modify((1...12).map { operation("create", "r\($0)") }, zone: zone)
+        }
+        let zones = ["Shelf", "Other"].map { "{\"zoneID\":{\"zoneName\":\"\($0)\"}}" }
+        let answer = try ida.send(
+            "private/changes/zone",
+            "{\"zones\":[\(zones.joined(separator: ","))],\"desiredRecordTypes\":[\"Nothing\"]}")
+        let pages = answer.json["zones"].elements
+        #expect(pages.map { $0["moreComing"].bool } == [true, true])
+        let tokens = try pages.map { try token($0) }
+        #expect(try names(ida.changes(after: tokens[0])) == ["r11", "r12"])
+        #expect(try names(ida.changes("Other", after: tokens[1])).count == 10)
+    }
+
     @Test("A setting raises the records of a page")
     func raisedCeiling() throws {
         let large = try WireServer { $0.recordsPerResponseMax = 2_000 }

@@ -224,6 +224,24 @@ struct ZoneTests {
         #expect(made.zones[0].code == "BAD_REQUEST")
     }
 
+    @Test("The zones that a request makes and deletes count towards the limit in their order")
+    func limitWithinRequest() throws {
+        let small = try WireServer { $0.zonesPerUserMax = 2 }
+        let ida = try small.user()
+        let kinds = [
+            ("create", "A"), ("create", "B"), ("create", "C"), ("delete", "A"), ("create", "C"),
+            ("create", "D"),
+        ]
+        let operations = kinds.map {
+            "{\"operationType\":\"\($0)\",\"zone\":{\"zoneID\":{\"zoneName\":\"\($1)\"}}}"
+        }
+        let answer = try ida.send(
+            "private/zones/modify", "{\"operations\":[\(operations.joined(separator: ","))]}")
+        #expect(
+            answer.json["zones"].elements.map(\.code)
+                == [nil, nil, "BAD_REQUEST", nil, nil, "BAD_REQUEST"])
+    }
+
     @Test("Zones have a limit, which names itself")
     func limit() throws {
         let small = try WireServer { $0.zonesPerUserMax = 2 }

@@ -6,7 +6,7 @@ import Storage
 /// Reads pages of zone feeds (web-services.md §4.6, rulings.md 27-31).
 ///
 /// The feed holds each record once, at its last change. A page ends at its count, at the answer's
-/// bytes, or after `ServiceLimits.feedRowsPerPageMax` rows.
+/// bytes, or at the rows that it may look at.
 package struct FetchZoneChanges {
     private let database: Database
     private let tokens: SyncTokens
@@ -40,7 +40,7 @@ package struct FetchZoneChanges {
             throw Fault.zoneNotFound
         }
         let start = try start(request, in: zone)
-        guard budget.bytes > 0 else {
+        guard !budget.isExhausted else {
             let unmoved = tokens.token(
                 .zone, zone: zone, position: start.position, cursor: start.cursor)
             return ZoneChangesPage(syncToken: unmoved, moreComing: true)
@@ -68,7 +68,7 @@ package struct FetchZoneChanges {
         _ request: ZoneChangesRequest, _ zone: StoredZone, _ start: SyncToken,
         _ writer: inout JSONWriter, _ budget: inout PageBudget
     ) throws -> ZoneChangesPage {
-        var page = Page(request, database: database, budget: budget.bytes)
+        var page = Page(request, database: database, budget: budget)
         let unseenThrough: Position =
             switch start.cursor {
             case .none: 0
@@ -104,7 +104,7 @@ package struct FetchZoneChanges {
         _ request: ZoneChangesRequest, _ zone: StoredZone, _ start: SyncToken,
         _ writer: inout JSONWriter, _ budget: inout PageBudget
     ) throws -> ZoneChangesPage {
-        var page = Page(request, database: database, budget: budget.bytes)
+        var page = Page(request, database: database, budget: budget)
         var (before, until) = (zone.changed + 1, zone.changed)
         var unseenThrough = start.position == 0 ? zone.changed : 0
         if case .reverse(let first, let second) = start.cursor { (before, until) = (first, second) }
@@ -147,15 +147,18 @@ private struct Page {
     /// After so many records the rest of the page is known well enough to make room for it.
     private static let sampleCount = 16
 
-    init(_ request: ZoneChangesRequest, database: Database, budget: Int) {
+    init(_ request: ZoneChangesRequest, database: Database, budget: PageBudget) {
         self.request = request
-        let limits = database.limits
-        recordsLeft = min(request.resultsLimit, limits.recordsPerResponseMax)
-        rowsLeft = max(limits.feedRowsPerPageMax, recordsLeft)
-        bytesLeft = budget
-        bytesAtStart = budget
+        recordsLeft = min(request.resultsLimit, database.limits.recordsPerResponseMax)
+        rowsLeft = budget.rows
+        bytesLeft = budget.bytes
+        bytesAtStart = budget.bytes
         types = request.recordTypes.map { wanted in
             let known = database.storage.schema.types
+            // The shorter one is gone through: clients may ask for names without end.
+            guard wanted.count < known.count else {
+                return Set(known.filter { wanted.contains($0.key.text) }.map(\.value.number))
+            }
             return Set(wanted.compactMap { RecordTypeName($0) }.compactMap { known[$0]?.number })
         }
     }
@@ -166,9 +169,10 @@ private struct Page {
         return !isCutShort
     }
 
-    /// Takes the page's bytes from what the answer may still take.
+    /// Takes what the page took from what the answer may still take.
     func settle(_ budget: inout PageBudget) {
         budget.bytes = isCutShort ? 0 : bytesLeft
+        budget.rows = rowsLeft
     }
 
     mutating func append(

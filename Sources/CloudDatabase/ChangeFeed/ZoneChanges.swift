@@ -35,9 +35,14 @@ package struct ZoneChangesPage: Sendable {
 /// How much an answer may still take; shared by the zones of one request.
 package struct PageBudget: Sendable {
     package var bytes: Int
+    /// Feed rows that may still be looked at, shown or not.
+    package var rows: Int
 
     /// Whether a page ended because of it, so that later zones must wait.
-    package var isExhausted: Bool { bytes <= 0 }
+    package var isExhausted: Bool { bytes <= 0 || rows <= 0 }
 
-    package init(bytes: Int) { self.bytes = bytes }
+    package init(bytes: Int, rows: Int) {
+        self.bytes = bytes
+        self.rows = rows
+    }
 }

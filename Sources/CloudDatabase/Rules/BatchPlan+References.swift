@@ -11,6 +11,7 @@ extension BatchPlan {
     ) throws -> [Link] {
         guard !references.isEmpty || parent != nil else { return [] }
         var links: [Link] = []
+        var seen: Set<Link> = []
         if let parent {
             guard parent != name else {
                 throw Fault.badRequest("parent: a record cannot be its own parent")
@@ -23,7 +24,9 @@ extension BatchPlan {
                 guard kind == .validate else { continue }
                 throw Self.missing(reference.name)
             }
-            links.append(Link(targetZone: number, target: reference.name, kind: kind))
+            let link = Link(targetZone: number, target: reference.name, kind: kind)
+            // A list may name one target thousands of times: it acts once.
+            if seen.insert(link).inserted { links.append(link) }
         }
         try checkSourceCounts(links, of: name, former)
         return links
@@ -84,9 +87,9 @@ extension BatchPlan {
             where reached.insert(source).inserted {
                 victims.append(source)
                 next.append(source)
-                guard victims.count <= most else {
+                guard cascadedCount + victims.count <= most else {
                     throw Fault.badRequest(
-                        "the deletion would take more than \(most) records along "
+                        "the deletions of a request take at most \(most) records along "
                             + "(limits.cascadeRecordsMax)")
                 }
             }

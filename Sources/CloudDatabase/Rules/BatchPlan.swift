@@ -35,6 +35,8 @@ final class BatchPlan {
     private(set) var states: [RecordKey: State] = [:]
     /// Which records will refer to a name by links that the stored ones do not show.
     private(set) var sourcesPlanned: [RecordKey: Set<RecordKey>] = [:]
+    /// Records that the deletions decided so far take along.
+    private(set) var cascadedCount = 0
     private var referenceFaults: [Int: Fault] = [:]
     private var bytesLeft = Int64.max
     private var schemaCheck: SchemaCheck
@@ -91,6 +93,7 @@ final class BatchPlan {
         steps.removeAll(keepingCapacity: true)
         states.removeAll(keepingCapacity: true)
         sourcesPlanned.removeAll(keepingCapacity: true)
+        cascadedCount = 0
         schema = transaction.schema
         schemaCheck = database.schemaCheck
         bytesLeft = try allowance()
@@ -130,6 +133,7 @@ final class BatchPlan {
         case .delete(let others):
             states[key] = .deleted
             for other in others { states[other] = .deleted }
+            cascadedCount += others.count
         case .fault, .nothing: break
         }
     }

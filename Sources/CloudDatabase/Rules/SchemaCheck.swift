@@ -7,7 +7,7 @@ struct SchemaCheck {
     let limits: ServiceLimits
     /// Whether a record has brought a type or a field.
     private(set) var hasGrown = false
-    /// The type and fields of the last record that brought nothing new: the next is often like it.
+    /// The type and fields of the last record, which the schema has: the next is often like it.
     private var admitted: (type: RecordTypeName, fields: [EncodedFields.Field])?
 
     init(environment: Environment, scope: DatabaseScope, limits: ServiceLimits) {

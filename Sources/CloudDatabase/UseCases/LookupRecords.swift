@@ -34,19 +34,19 @@ package struct LookupRecords: Sendable {
 
     /// Appends one record.
     ///
-    /// - Returns: whether it was found; a deleted record is not.
+    /// - Returns: the bytes of the stored record; nil when there is none, or a deleted one.
     package func append(
         _ item: Item, of zone: StoredZone?, from snapshot: any StoreSnapshot,
         to writer: inout JSONWriter
-    ) throws -> Bool {
+    ) throws -> Int? {
         guard let zone, let name = RecordName(item.name),
             let head = try snapshot.head(of: name, in: zone.number)
-        else { return false }
-        let found = try snapshot.version(at: head.position, in: zone.number) { version in
-            guard !version.flags.contains(.tombstone) else { return false }
+        else { return nil }
+        let found = try snapshot.version(at: head.position, in: zone.number) { version -> Int? in
+            guard !version.flags.contains(.tombstone) else { return nil }
             try item.rendering.append(version.body, to: &writer)
-            return true
+            return version.body.count
         }
-        return found ?? false
+        return found ?? nil
     }
 }

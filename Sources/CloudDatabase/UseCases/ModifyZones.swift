@@ -50,9 +50,10 @@ package struct ModifyZones: Sendable {
         database.storage.write(
             cost: operations.count, frees: frees,
             { transaction in
-                try apply.operations.map { operation in
+                var count: Int?
+                return try apply.operations.map { operation in
                     do {
-                        return .success(try apply.apply(operation, transaction))
+                        return .success(try apply.apply(operation, transaction, &count))
                     } catch let fault as Fault {
                         return .failure(fault)
                     }
@@ -61,19 +62,20 @@ package struct ModifyZones: Sendable {
     }
 
     private func apply(
-        _ operation: Operation, _ transaction: any StoreTransaction
+        _ operation: Operation, _ transaction: any StoreTransaction, _ count: inout Int?
     ) throws -> [UInt8] {
         try database.check(operation.zone)
         guard !operation.zone.name.isDefault else {
             throw Fault.badRequest("zoneID: the default zone can be neither made nor deleted")
         }
         switch operation.kind {
-        case .create: return try create(operation.zone.name, transaction)
+        case .create: return try create(operation.zone.name, transaction, &count)
         case .delete:
             guard let zone = try database.zone(operation.zone, transaction) else {
                 throw Fault.zoneNotFound
             }
             try transaction.deleteZone(zone)
+            count = count.map { $0 - 1 }
             var writer = JSONWriter(reserving: 160)
             writer.raw("{\"zoneID\":")
             writer.raw(ZoneJSON.identifier(zone.name, owner: database.ownerRecordName))
@@ -82,12 +84,16 @@ package struct ModifyZones: Sendable {
         }
     }
 
-    private func create(_ name: ZoneName, _ transaction: any StoreTransaction) throws -> [UInt8] {
+    /// - Parameter count: the owner's zones, once they have been counted.
+    private func create(
+        _ name: ZoneName, _ transaction: any StoreTransaction, _ count: inout Int?
+    ) throws -> [UInt8] {
         let owner =
             try database.owner(transaction)
             ?? transaction.makeOwner(database.ownerRecordName, account: database.caller.account)
         let zone =
-            try transaction.zone(named: name, of: owner.number) ?? make(name, owner, transaction)
+            try transaction.zone(named: name, of: owner.number)
+            ?? make(name, owner, transaction, &count)
         var writer = JSONWriter(reserving: 320)
         ZoneJSON.append(
             ListedZone(
@@ -97,13 +103,17 @@ package struct ModifyZones: Sendable {
     }
 
     private func make(
-        _ name: ZoneName, _ owner: StoredOwner, _ transaction: any StoreTransaction
+        _ name: ZoneName, _ owner: StoredOwner, _ transaction: any StoreTransaction,
+        _ count: inout Int?
     ) throws -> StoredZone {
         let most = database.limits.zonesPerUserMax
-        guard try transaction.zones(of: owner.number).count < most else {
+        let known = try count ?? transaction.zones(of: owner.number).count
+        count = known
+        guard known < most else {
             throw Fault.badRequest(
                 "zoneID: a database has at most \(most) zones (limits.zonesPerUserMax)")
         }
+        count = known + 1
         return try transaction.makeZone(named: name, of: owner.number)
     }
 }

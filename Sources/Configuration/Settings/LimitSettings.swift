@@ -39,7 +39,7 @@ extension LimitSettings {
                 "Records that refer to one record with DELETE_SELF."),
             .number(
                 "limits.cascadeRecordsMax", \.limits.cascadeRecordsMax, 1...1_000_000, "records",
-                "Records that one deletion takes with it."),
+                "Records that the deletions of a request take with them."),
             .number(
                 "limits.userQuotaBytes", \.limits.userQuotaBytes, 0...quotaMax, "bytes",
                 zero: "no quota",

@@ -92,8 +92,7 @@ package final class DataFolder: Sendable {
     ///
     /// - Throws: `CatalogRefusal.containerUnknown`, `CommandFailure`.
     package func deleteContainer(_ id: ContainerID) throws {
-        try catalog.delete(id)
-        try stores.remove(id)
+        try stores.remove(id) { try catalog.delete(id) }
     }
 
     /// Deletes an account, and what the stores hold of it.

@@ -23,6 +23,7 @@ package final class RunningServer: Sendable {
     package init(folder: DataFolder, log: Log) throws {
         let configuration = folder.configuration
         try folder.stores.requireKnown()
+        try folder.stores.finishRemovals()
         try folder.finishDepartures()
         let stores = folder.stores
         let metrics = Metrics(version: ProgramVersion.text, startedAt: folder.clock.now())

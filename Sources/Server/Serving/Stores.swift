@@ -19,6 +19,8 @@ package final class Stores: Sendable {
 
     private struct State {
         var open: [Key: SQLiteStore] = [:]
+        /// Containers on their way out, whose files are being moved.
+        var leaving: Set<ContainerID> = []
         var isClosed = false
     }
 
@@ -52,7 +54,9 @@ package final class Stores: Sendable {
         return try state.withLock { state in
             if let known = state.open[key] { return known }
             // Looked up under the lock, so that a deletion cannot come in between.
-            guard !state.isClosed, try catalog.container(container) != nil else {
+            guard !state.isClosed, !state.leaving.contains(container),
+                try catalog.container(container) != nil
+            else {
                 throw CatalogRefusal.containerUnknown
             }
             let path = Self.path(of: key, in: folder)
@@ -103,17 +107,45 @@ package final class Stores: Sendable {
         onRemoval.withLock { $0 = forget }
     }
 
-    /// Closes a container's stores and removes their files; for one that the catalog has forgotten.
-    func remove(_ container: ContainerID) throws {
+    /// Closes a container's stores and removes their files.
+    ///
+    /// The files are put aside first: after a crash at any moment a container made again under the
+    /// name finds nothing of the old one's.
+    ///
+    /// - Parameter forget: takes the container out of the catalog; when it throws, the files stay.
+    func remove(_ container: ContainerID, forgetting forget: () throws -> Void) throws {
         let closed = state.withLock { state in
-            Environment.allCases.compactMap {
+            state.leaving.insert(container)
+            return Environment.allCases.compactMap {
                 state.open.removeValue(forKey: Key(container, $0))
             }
         }
+        defer { _ = state.withLock { $0.leaving.remove(container) } }
         onRemoval.withLock { $0 }(container)
         for store in closed { store.close() }
-        try FileSystem.removeTree(Self.folder(of: container, in: folder))
+        let place = Self.folder(of: container, in: folder)
+        let aside = place + Self.asideSuffix
+        try FileSystem.removeTree(aside)
+        let hasFiles = try FileSystem.kind(of: place) != nil
+        if hasFiles { try FileSystem.move(place, to: aside) }
+        do { try forget() } catch {
+            if hasFiles { try FileSystem.move(aside, to: place) }
+            throw error
+        }
+        try FileSystem.removeTree(aside)
     }
+
+    /// Removes what deletions have left that a crash cut short.
+    func finishRemovals() throws {
+        let containers = "\(folder)/containers"
+        guard try FileSystem.kind(of: containers) == .folder else { return }
+        for name in try FileSystem.names(in: containers) where name.hasSuffix(Self.asideSuffix) {
+            try FileSystem.removeTree("\(containers)/\(name)")
+        }
+    }
+
+    /// Ends the name of files that are on their way out; no container's name has such a sign.
+    private static let asideSuffix = "~deleted"
 
     /// Finishes what waits in every store and closes them; later calls find none.
     func close() {

@@ -12,13 +12,20 @@ enum LookupRecordsEndpoint {
         return try context.store.storage.read(loop: context.loop) { snapshot in
             let zone = try lookup.open(snapshot)
             var writer = JSONWriter(reserving: 64 + items.count * 600)
+            var bytesRead = 0
             writer.raw("{\"records\":[")
             for (index, item) in items.enumerated() {
                 if index > 0 { writer.raw(",") }
-                if try !lookup.append(item, of: zone, from: snapshot, to: &writer) {
+                if bytesRead >= context.limits.pageBytesMax {
+                    FaultResponse.append(record: item.name, tooLong, to: &writer)
+                    continue
+                }
+                let bytes = try lookup.append(item, of: zone, from: snapshot, to: &writer)
+                if bytes == nil {
                     FaultResponse.append(record: item.name, .recordNotFound, to: &writer)
                 }
-                if context.loop != nil, writer.bytes.count > RequestContext.loopBytesMax {
+                bytesRead += bytes ?? 0
+                if context.loop != nil, bytesRead > RequestContext.loopBytesMax {
                     throw BelongsToWorker()
                 }
             }
@@ -26,6 +33,11 @@ enum LookupRecordsEndpoint {
             return writer.bytes
         }
     }
+
+    /// For what an answer has no room for: asked for again, it comes first.
+    private static let tooLong = Fault.tryAgainLater(
+        "the answer is full (limits.pageBytesMax); look this record up with fewer others",
+        seconds: 0)
 
     private static func items(
         _ body: RequestObject, _ limits: ServiceLimits
