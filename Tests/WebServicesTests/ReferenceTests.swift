@@ -174,6 +174,35 @@ struct ReferenceTests {
         }
     }
 
+    @Test(
+        "A long chain of saves fails with its end, in whatever order, and what is beside it is done"
+    )
+    func longChain() throws {
+        try ida.save("t")
+        try ida.save("s", field("t", "DELETE_SELF"))
+        let chain = (0..<150).map {
+            operation("create", "c\($0)", fields: field("c\($0 + 1)", "VALIDATE"))
+        }
+        for operations in [chain, chain.reversed()] {
+            try ida.save("t")
+            try ida.save("s", field("t", "DELETE_SELF"))
+            let answer = try ida.modify(
+                operations + [
+                    operation("forceDelete", "t", type: nil), operation("update", "c150", tag: "x"),
+                ],
+                atomic: false)
+            #expect(
+                answer.records.map(\.code)
+                    == Array(repeating: "VALIDATING_REFERENCE_ERROR", count: 150) + [
+                        nil, "NOT_FOUND",
+                    ])
+            #expect(try !isThere("s"))
+        }
+        let whole = try ida.modify(chain + [operation("create", "c150")], atomic: false)
+        #expect(whole.records.allSatisfy { $0.code == nil })
+        #expect(try server.problems() == [])
+    }
+
     @Test("Deleting a target deletes its DELETE_SELF sources, theirs too, in every zone")
     func cascade() throws {
         try ida.save("t")
