@@ -123,7 +123,7 @@ extension BatchPlan {
             case .fault, .nothing: break
             }
         }
-        if !found.isEmpty { try spread(&found) }
+        if !isAtomic, !found.isEmpty { try spread(&found) }
         return found
     }
 
