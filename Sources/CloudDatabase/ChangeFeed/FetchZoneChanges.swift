@@ -68,7 +68,8 @@ package struct FetchZoneChanges {
         _ request: ZoneChangesRequest, _ zone: StoredZone, _ start: SyncToken,
         _ writer: inout JSONWriter, _ budget: inout PageBudget
     ) throws -> ZoneChangesPage {
-        var page = Page(request, database: database, budget: budget.bytes)
+        var page = try Page(
+            request, database: database, budget: budget.bytes, snapshot: snapshot)
         let unseenThrough: Position =
             switch start.cursor {
             case .none: 0
@@ -104,7 +105,8 @@ package struct FetchZoneChanges {
         _ request: ZoneChangesRequest, _ zone: StoredZone, _ start: SyncToken,
         _ writer: inout JSONWriter, _ budget: inout PageBudget
     ) throws -> ZoneChangesPage {
-        var page = Page(request, database: database, budget: budget.bytes)
+        var page = try Page(
+            request, database: database, budget: budget.bytes, snapshot: snapshot)
         var (before, until) = (zone.changed + 1, zone.changed)
         var unseenThrough = start.position == 0 ? zone.changed : 0
         if case .reverse(let first, let second) = start.cursor { (before, until) = (first, second) }
@@ -147,16 +149,21 @@ private struct Page {
     /// After so many records the rest of the page is known well enough to make room for it.
     private static let sampleCount = 16
 
-    init(_ request: ZoneChangesRequest, database: Database, budget: Int) {
+    init(
+        _ request: ZoneChangesRequest, database: Database, budget: Int, snapshot: any StoreSnapshot
+    ) throws {
         self.request = request
         let limits = database.limits
         recordsLeft = min(request.resultsLimit, limits.recordsPerResponseMax)
         rowsLeft = max(limits.feedRowsPerPageMax, recordsLeft)
         bytesLeft = budget
         bytesAtStart = budget
-        types = request.recordTypes.map { wanted in
-            let known = database.storage.schema.types
-            return Set(wanted.compactMap { RecordTypeName($0) }.compactMap { known[$0]?.number })
+        // Read from the snapshot: the schema at hand may be of a moment before it, and what is hidden
+        // is not shown again.
+        types = try request.recordTypes.map { wanted in
+            Set(
+                try wanted.compactMap { RecordTypeName($0) }
+                    .compactMap { try snapshot.recordType(named: $0) })
         }
     }
 
