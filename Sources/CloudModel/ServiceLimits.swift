@@ -13,6 +13,8 @@ package struct ServiceLimits: Sendable {
     package var recordTypesMax = 1_000
     package var deleteSelfSourcesMax = 750
     package var cascadeRecordsMax = 10_000
+    /// Of the stored records that one batch changes, which are all in memory at once.
+    package var batchBytesMax = 67_108_864
     /// Of each user's private database; 0 for none.
     package var userQuotaBytes: Int64 = 0
     /// Of a container environment's public database; 0 for none.

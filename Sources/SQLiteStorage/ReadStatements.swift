@@ -13,6 +13,7 @@ struct ReadStatements {
     let versionsAscending: Statement
     let versionsDescending: Statement
     let sources: Statement
+    let typeByName: Statement
 
     init(_ connection: Connection) throws {
         ownerByName = try connection.prepare(
@@ -43,5 +44,6 @@ struct ReadStatements {
             WHERE links.target_zone = ?1 AND links.target_name = ?2
                 AND links.kind BETWEEN ?3 AND ?4 LIMIT ?5
             """)
+        typeByName = try connection.prepare("SELECT id FROM record_types WHERE name = ?1")
     }
 }

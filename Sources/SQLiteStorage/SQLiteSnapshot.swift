@@ -119,6 +119,13 @@ class SQLiteSnapshot: StoreSnapshot {
         }
     }
 
+    func recordType(named name: RecordTypeName) throws -> Int64? {
+        let statement = statements.typeByName
+        defer { statement.reset() }
+        statement.bind(name.text, at: 1)
+        return try statement.step() ? statement.int64(0) : nil
+    }
+
     func sources(
         of target: RecordName, in zone: ZoneNumber, needing: Bool, limit: Int
     ) throws -> [LinkSource] {

@@ -27,6 +27,8 @@ package final class SQLiteStore: Storage {
     private let group: UncheckedBox<GroupState>
     private let writer: GroupWriter
     private let readers: ReaderPool
+    /// Readers kept open between reads on other threads than the event loops'.
+    private let readersMax: Int
     private let idle = Mutex<[UncheckedBox<SQLiteSnapshot>]>([])
     private let loopReaders: [LoopReader]
     private let clock: Clock
@@ -53,6 +55,7 @@ package final class SQLiteStore: Storage {
         self.identity = opened.identity
         self.published = opened.published
         self.group = UncheckedBox(opened.group)
+        self.readersMax = options.readers.connectionsMax
         self.readers = ReaderPool(path: path, options: options.readers)
         self.loopReaders = (0..<options.loopCount).map { _ in LoopReader() }
         self.clock = options.clock
@@ -69,8 +72,19 @@ package final class SQLiteStore: Storage {
         let reader =
             try idle.withLock { $0.popLast() }
             ?? UncheckedBox(SQLiteSnapshot(readers.makeReader()))
-        defer { idle.withLock { $0.append(reader) } }
-        return try reader.value.reading(body)
+        do {
+            let value = try reader.value.reading(body)
+            keep(reader)
+            return value
+        } catch {
+            // One that met a failure of the engine is closed with it.
+            if !(error is SQLiteError || error is StorageFailure) { keep(reader) }
+            throw error
+        }
+    }
+
+    private func keep(_ reader: UncheckedBox<SQLiteSnapshot>) {
+        idle.withLock { if $0.count < readersMax { $0.append(reader) } }
     }
 
     package func write<Value: Sendable>(

@@ -218,6 +218,10 @@ extension SQLiteTransaction {
             in: zone, after: after, through: through, newestFirst: newestFirst, visit)
     }
 
+    func recordType(named name: RecordTypeName) throws -> Int64? {
+        try snapshot.recordType(named: name)
+    }
+
     func sources(
         of target: RecordName, in zone: ZoneNumber, needing: Bool, limit: Int
     ) throws -> [LinkSource] {

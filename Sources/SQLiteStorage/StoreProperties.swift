@@ -22,7 +22,8 @@ enum StoreFile {
 struct StoreProperties {
     private static let incarnationKey = "incarnation"
     private static let tokenKeyKey = "token_key"
-    /// How far a restored store's counter moves: further than its former life can have gone since.
+    /// How far a restored store's counter moves at least: further than its former life can have gone
+    /// since.
     private static let restoredGap: Position = 1 << 30
 
     private let connection: Connection
@@ -70,7 +71,9 @@ struct StoreProperties {
         note.bind(former, at: 1)
         note.bind(position, at: 2)
         try note.run()
-        let reserved = try number(GroupState.reservationKey) + Self.restoredGap
+        // Two lives from one copy must not give out the same numbers either.
+        let further = random(4).reduce(0) { $0 << 8 | Position($1) }
+        let reserved = try number(GroupState.reservationKey) + Self.restoredGap + further
         try set(Self.incarnationKey) { $0.bind(Self.incarnation(random), at: 2) }
         try set(GroupState.reservationKey) { $0.bind(reserved, at: 2) }
         try connection.execute("COMMIT")

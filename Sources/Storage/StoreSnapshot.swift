@@ -37,6 +37,9 @@ package protocol StoreSnapshot: AnyObject {
         in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
         _ visit: (StoredVersion) throws -> Bool) throws
 
+    /// The number of a record type; nil when no record of that type has been saved yet.
+    func recordType(named name: RecordTypeName) throws -> Int64?
+
     /// The records that refer to a name by links, at most `limit` of them.
     ///
     /// - Parameter needing: those that need the target to exist; else those that go with it.

@@ -1,4 +1,5 @@
 import CloudModel
+import SQLiteStorage
 import Storage
 import Testing
 
@@ -27,6 +28,38 @@ struct FailureTests {
             _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
             completion: @escaping @Sendable (Result<Value, any Error>) -> Void
         ) { completion(.failure(failure)) }
+    }
+
+    /// A store whose schema has not been told yet of what was committed last.
+    final class LaggingStorage: Storage {
+        private let store: SQLiteStore
+        let schema = Schema()
+
+        init(_ store: SQLiteStore) { self.store = store }
+
+        var identity: StoreIdentity { store.identity }
+
+        func read<Value>(
+            loop: Int?, _ body: (any StoreSnapshot) throws -> Value
+        ) throws -> Value { try store.read(loop: loop, body) }
+
+        func write<Value: Sendable>(
+            cost: Int, frees: Bool,
+            _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
+            completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+        ) { store.write(cost: cost, frees: frees, body, completion: completion) }
+    }
+
+    @Test("A feed of some types shows records of a type that the schema at hand does not know yet")
+    func laggingSchema() throws {
+        let first = try WireServer()
+        let store = try first.store()
+        let server = try WireServer(storage: LaggingStorage(store))
+        let ida = try server.user()
+        try ida.make("Shelf")
+        try ida.save("r", type: "Tin")
+        let page = try ida.changes(more: #""desiredRecordTypes":["Tin"]"#)
+        #expect(page["records"].elements.map(\.name) == ["r"])
     }
 
     private func answers(_ failure: any Error) throws -> (WireServer, [Answer]) {

@@ -174,6 +174,35 @@ struct ReferenceTests {
         }
     }
 
+    @Test(
+        "A long chain of saves fails with its end, in whatever order, and what is beside it is done"
+    )
+    func longChain() throws {
+        try ida.save("t")
+        try ida.save("s", field("t", "DELETE_SELF"))
+        let chain = (0..<150).map {
+            operation("create", "c\($0)", fields: field("c\($0 + 1)", "VALIDATE"))
+        }
+        for operations in [chain, chain.reversed()] {
+            try ida.save("t")
+            try ida.save("s", field("t", "DELETE_SELF"))
+            let answer = try ida.modify(
+                operations + [
+                    operation("forceDelete", "t", type: nil), operation("update", "c150", tag: "x"),
+                ],
+                atomic: false)
+            #expect(
+                answer.records.map(\.code)
+                    == Array(repeating: "VALIDATING_REFERENCE_ERROR", count: 150) + [
+                        nil, "NOT_FOUND",
+                    ])
+            #expect(try !isThere("s"))
+        }
+        let whole = try ida.modify(chain + [operation("create", "c150")], atomic: false)
+        #expect(whole.records.allSatisfy { $0.code == nil })
+        #expect(try server.problems() == [])
+    }
+
     @Test("Deleting a target deletes its DELETE_SELF sources, theirs too, in every zone")
     func cascade() throws {
         try ida.save("t")
@@ -352,6 +381,21 @@ struct ReferenceTests {
             try ida.lookup((0...4).map { "s\($0)" }).records.map(\.code)
                 == [nil, "NOT_FOUND", "NOT_FOUND", "NOT_FOUND", "NOT_FOUND"])
         #expect(ServiceLimits().cascadeRecordsMax == 10_000)
+    }
+
+    @Test("The stored records that a batch changes keep to a limit together")
+    func batchBytes() throws {
+        let small = try WireServer { $0.batchBytesMax = 1_500 }
+        let ida = try small.user()
+        try ida.make("Shelf")
+        for name in ["a", "b", "c", "d"] { try ida.save(name) }
+        let updates = ["a", "b", "c", "d"].map { operation("forceUpdate", $0) }
+        let refused = try ida.modify(updates, atomic: false)
+        #expect(refused.records.first?.code == nil)
+        #expect(refused.records.last?.code == "BAD_REQUEST")
+        #expect(refused.records.last?.reason.contains("limits.batchBytesMax") == true)
+        #expect(try ida.modify([operation("forceUpdate", "d")]).records.map(\.code) == [nil])
+        #expect(ServiceLimits().batchBytesMax == 67_108_864)
     }
 
     @Test("All cascades of a batch together keep to the limit")

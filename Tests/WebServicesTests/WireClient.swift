@@ -18,6 +18,8 @@ struct WireClient {
     var container = WireServer.tea
     var environment = CloudModel.Environment.development
     var credential: Credential
+    /// The event loop that its requests seem to come from; no two threads may share one.
+    var loop = 0
     /// Of a user; empty for others.
     var name = ""
     var email = ""
@@ -80,7 +82,7 @@ struct WireClient {
         let id = UUID().uuidString.lowercased()
         let request = HTTPRequest(
             id: id, method: method, target: target, headers: HTTPHeaders(headers), body: body,
-            peer: Peer(address: "127.0.0.1", isLoopback: true, isTLS: false), loop: 0)
+            peer: Peer(address: "127.0.0.1", isLoopback: true, isTLS: false), loop: loop)
         server.web.respond(to: request, reply: HTTPReply { done.arrive($0) })
         return Pending(id: id, response: done)
     }

@@ -68,7 +68,8 @@ package struct FetchZoneChanges {
         _ request: ZoneChangesRequest, _ zone: StoredZone, _ start: SyncToken,
         _ writer: inout JSONWriter, _ budget: inout PageBudget
     ) throws -> ZoneChangesPage {
-        var page = Page(request, database: database, budget: budget)
+        var page = try Page(
+            request, database: database, budget: budget, snapshot: snapshot)
         let unseenThrough: Position =
             switch start.cursor {
             case .none: 0
@@ -104,7 +105,8 @@ package struct FetchZoneChanges {
         _ request: ZoneChangesRequest, _ zone: StoredZone, _ start: SyncToken,
         _ writer: inout JSONWriter, _ budget: inout PageBudget
     ) throws -> ZoneChangesPage {
-        var page = Page(request, database: database, budget: budget)
+        var page = try Page(
+            request, database: database, budget: budget, snapshot: snapshot)
         var (before, until) = (zone.changed + 1, zone.changed)
         var unseenThrough = start.position == 0 ? zone.changed : 0
         if case .reverse(let first, let second) = start.cursor { (before, until) = (first, second) }
@@ -147,19 +149,25 @@ private struct Page {
     /// After so many records the rest of the page is known well enough to make room for it.
     private static let sampleCount = 16
 
-    init(_ request: ZoneChangesRequest, database: Database, budget: PageBudget) {
+    init(
+        _ request: ZoneChangesRequest, database: Database, budget: PageBudget,
+        snapshot: any StoreSnapshot
+    ) throws {
         self.request = request
         recordsLeft = min(request.resultsLimit, database.limits.recordsPerResponseMax)
         rowsLeft = budget.rows
         bytesLeft = budget.bytes
         bytesAtStart = budget.bytes
-        types = request.recordTypes.map { wanted in
+        types = try request.recordTypes.map { wanted in
             let known = database.storage.schema.types
-            // The shorter one is gone through: clients may ask for names without end.
-            guard wanted.count < known.count else {
-                return Set(known.filter { wanted.contains($0.key.text) }.map(\.value.number))
+            var numbers: Set<Int64> = []
+            for name in wanted.compactMap({ RecordTypeName($0) }) {
+                // The schema at hand may be of a moment before the snapshot, and what is hidden now
+                // is not shown again.
+                let number = try known[name]?.number ?? snapshot.recordType(named: name)
+                if let number { numbers.insert(number) }
             }
-            return Set(wanted.compactMap { RecordTypeName($0) }.compactMap { known[$0]?.number })
+            return numbers
         }
     }
 

@@ -126,7 +126,36 @@ extension BatchPlan {
             case .fault, .nothing: break
             }
         }
+        if !isAtomic, !found.isEmpty { try spread(&found) }
         return found
+    }
+
+    /// Adds the saves of new records that refer to what will not be made: however long a chain of
+    /// them is, the batch is decided anew once, not once for each.
+    private func spread(_ found: inout [Int: Fault]) throws {
+        var missing: Set<RecordKey> = []
+        for case .operation(let operation) in found.keys.map({ operations[$0] }) {
+            missing.insert(key(operation.name))
+        }
+        var hasGrown = true
+        while hasGrown {
+            hasGrown = false
+            for (index, step) in steps.enumerated() where found[index] == nil {
+                guard case .save(let save) = step,
+                    case .operation(let operation) = operations[index],
+                    try !former(key(operation.name)).isAlive,
+                    try isAliveAfterAll(key(operation.name))
+                else { continue }
+                for link in save.links {
+                    let target = RecordKey(zone: link.targetZone, name: link.target)
+                    guard missing.contains(target), try !former(target).isAlive else { continue }
+                    found[index] = Self.missing(link.target)
+                    missing.insert(key(operation.name))
+                    hasGrown = true
+                    break
+                }
+            }
+        }
     }
 
     /// The names whose own operation in this batch fails.

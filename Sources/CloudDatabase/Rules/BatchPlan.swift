@@ -32,6 +32,9 @@ final class BatchPlan {
     /// The schema with what the steps bring.
     private(set) var schema: Schema
     private(set) var formers: [RecordKey: FormerRecord] = [:]
+    private var bodyBytesRead = 0
+    /// The former records that were read whole: a batch may be decided several times.
+    private var keptRecords: [RecordKey: RecordBody.Kept] = [:]
     private(set) var states: [RecordKey: State] = [:]
     /// Which records will refer to a name by links that the stored ones do not show.
     private(set) var sourcesPlanned: [RecordKey: Set<RecordKey>] = [:]
@@ -210,13 +213,23 @@ final class BatchPlan {
             return known
         }
         let read = try FormerRecord(key, withBody: withBody, in: transaction)
+        bodyBytesRead += read.body?.count ?? 0
+        guard bodyBytesRead <= database.limits.batchBytesMax else {
+            throw Fault.badRequest(
+                "the stored records that the operations change take over "
+                    + "\(database.limits.batchBytesMax) bytes together; send fewer at once "
+                    + "(limits.batchBytesMax)")
+        }
         formers[key] = read
         return read
     }
 
     private func kept(_ key: RecordKey) throws -> RecordBody.Kept {
+        if let known = keptRecords[key] { return known }
         let body = try former(key, withBody: true).body ?? []
-        return try body.withUnsafeBytes { try RecordBody.read($0) }
+        let read = try body.withUnsafeBytes { try RecordBody.read($0) }
+        keptRecords[key] = read
+        return read
     }
 
     private func conflict(_ reason: String, _ key: RecordKey) throws -> Fault {

@@ -10,6 +10,7 @@ package struct LimitSettings: Sendable, Equatable {
     package var recordTypesMax = 1_000
     package var deleteSelfSourcesMax = 750
     package var cascadeRecordsMax = 10_000
+    package var batchBytesMax = 67_108_864
     /// 0 for none.
     package var userQuotaBytes = 0
     /// 0 for none.
@@ -40,6 +41,9 @@ extension LimitSettings {
             .number(
                 "limits.cascadeRecordsMax", \.limits.cascadeRecordsMax, 1...1_000_000, "records",
                 "Records that the deletions of a request take with them."),
+            .number(
+                "limits.batchBytesMax", \.limits.batchBytesMax, 1...1_073_741_824, "bytes",
+                "Stored records that one request changes, all in memory at once."),
             .number(
                 "limits.userQuotaBytes", \.limits.userQuotaBytes, 0...quotaMax, "bytes",
                 zero: "no quota",

@@ -99,6 +99,7 @@ extension Configuration {
         service.recordTypesMax = limits.recordTypesMax
         service.deleteSelfSourcesMax = limits.deleteSelfSourcesMax
         service.cascadeRecordsMax = limits.cascadeRecordsMax
+        service.batchBytesMax = limits.batchBytesMax
         service.userQuotaBytes = Int64(limits.userQuotaBytes)
         service.publicQuotaBytes = Int64(limits.publicQuotaBytes)
         service.tombstoneDays = retention.tombstoneDays

@@ -9,7 +9,7 @@ enum RecordChangesEndpoint {
         let body = try context.body()
         let keys = try ZoneChangesKeys(body, context.limits)
         let request = keys.request(for: try context.zones.zone(of: body))
-        if context.loop != nil, request.resultsLimit > RequestContext.loopRecordsMax {
+        if context.loop != nil, request.isLong(for: RequestContext.loopRecordsMax) {
             throw BelongsToWorker()
         }
         return try context.store.storage.read(loop: context.loop) { snapshot in

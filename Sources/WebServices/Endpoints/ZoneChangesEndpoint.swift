@@ -36,7 +36,7 @@ enum ZoneChangesEndpoint {
         do {
             let id = try context.zones.zone(spelling)
             let request = keys.request(for: id)
-            if context.loop != nil, request.resultsLimit > RequestContext.loopRecordsMax {
+            if context.loop != nil, request.isLong(for: RequestContext.loopRecordsMax) {
                 throw BelongsToWorker()
             }
             writer.raw("{\"zoneID\":")
@@ -69,6 +69,11 @@ struct ZoneChangesKeys {
         resultsLimit =
             try object.resultsLimit(limits) ?? outer?.resultsLimit ?? limits.recordsPerResponseMax
         recordTypes = try object.strings("desiredRecordTypes").map { Set($0) } ?? outer?.recordTypes
+        // Each is looked up for each zone, and no container has more.
+        guard recordTypes?.count ?? 0 <= limits.recordTypesMax else {
+            throw .badRequest(
+                "desiredRecordTypes: more than \(limits.recordTypesMax) given (limits.recordTypesMax)")
+        }
         newestFirst = try object.bool("reverse") ?? outer?.newestFirst ?? false
         rendering = try object.rendering(over: outer?.rendering ?? .whole)
     }
@@ -77,5 +82,12 @@ struct ZoneChangesKeys {
         ZoneChangesRequest(
             zone: zone, syncToken: syncToken, resultsLimit: resultsLimit, recordTypes: recordTypes,
             newestFirst: newestFirst, rendering: rendering)
+    }
+}
+
+extension ZoneChangesRequest {
+    /// Whether the request is for more records, or more record types, than that.
+    func isLong(for count: Int) -> Bool {
+        resultsLimit > count || (recordTypes?.count ?? 0) > count / 20
     }
 }
