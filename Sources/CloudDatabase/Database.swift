@@ -57,9 +57,7 @@ package struct Database: Sendable {
     /// - Throws: `Fault` ZONE_NOT_FOUND for a custom zone that does not exist.
     func zone(_ id: ZoneID, _ snapshot: any StoreSnapshot) throws -> StoredZone? {
         try check(id)
-        if let owner = try owner(snapshot),
-            let zone = try snapshot.zone(named: id.name, of: owner.number)
-        {
+        if let zone = try snapshot.zone(named: id.name, ofOwnerNamed: ownerRecordName) {
             return zone
         }
         guard id.name.isDefault else { throw Fault.zoneNotFound }

@@ -16,8 +16,12 @@ extension Connection {
 
     private func endSnapshot() {
         stopDeadline()
-        resetStatements()
         // NB: a read transaction has nothing to lose, and some errors have ended it already.
+        if isInTransaction { try? commit.get().run() }
+        guard sqlite3_txn_state(handle, nil) != SQLITE_TXN_NONE else { return }
+        // A scan that was left open holds its snapshot until it is reset.
+        resetStatements()
+        // NB: as above.
         if isInTransaction { try? commit.get().run() }
     }
 }

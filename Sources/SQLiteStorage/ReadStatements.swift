@@ -5,6 +5,7 @@ struct ReadStatements {
     let ownerByName: Statement
     let zoneByNumber: Statement
     let zoneByName: Statement
+    let zoneByNames: Statement
     let livingZones: Statement
     let changedZones: Statement
     let lastChange: Statement
@@ -22,6 +23,12 @@ struct ReadStatements {
         zoneByNumber = try connection.prepare("\(zone) FROM zones WHERE id = ?1")
         zoneByName = try connection.prepare(
             "\(zone) FROM zones WHERE owner = ?1 AND name = ?2 AND deleted_at IS NULL")
+        zoneByNames = try connection.prepare(
+            """
+            SELECT zones.id, zones.owner, zones.created, zones.changed, zones.whole_after, 0
+            FROM owners JOIN zones ON zones.owner = owners.id
+            WHERE owners.record_name = ?1 AND zones.name = ?2 AND zones.deleted_at IS NULL
+            """)
         livingZones = try connection.prepare(
             "\(zone) FROM zones WHERE owner = ?1 AND deleted_at IS NULL ORDER BY name")
         changedZones = try connection.prepare(

@@ -59,6 +59,15 @@ class SQLiteSnapshot: StoreSnapshot {
         return Self.zone(statement, name: name)
     }
 
+    func zone(named name: ZoneName, ofOwnerNamed owner: UserRecordName) throws -> StoredZone? {
+        let statement = statements.zoneByNames
+        defer { statement.reset() }
+        statement.bind(owner.text, at: 1)
+        statement.bind(name.text, at: 2)
+        guard try statement.step() else { return nil }
+        return Self.zone(statement, name: name)
+    }
+
     func zones(of owner: OwnerNumber) throws -> [StoredZone] {
         let statement = statements.livingZones
         defer { statement.reset() }

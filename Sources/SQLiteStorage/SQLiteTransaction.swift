@@ -190,6 +190,11 @@ extension SQLiteTransaction {
         return found
     }
 
+    func zone(named name: ZoneName, ofOwnerNamed owner: UserRecordName) throws -> StoredZone? {
+        guard let owner = try self.owner(named: owner) else { return nil }
+        return try zone(named: name, of: owner.number)
+    }
+
     func zones(of owner: OwnerNumber) throws -> [StoredZone] { try snapshot.zones(of: owner) }
 
     func zones(of owner: OwnerNumber, changedAfter: Position, limit: Int) throws -> [StoredZone] {

@@ -14,6 +14,9 @@ package protocol StoreSnapshot: AnyObject {
     /// The living zone of that name.
     func zone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone?
 
+    /// The living zone of that name, of an owner by his own.
+    func zone(named name: ZoneName, ofOwnerNamed owner: UserRecordName) throws -> StoredZone?
+
     /// The owner's living zones, default zones included, by name.
     func zones(of owner: OwnerNumber) throws -> [StoredZone]
 

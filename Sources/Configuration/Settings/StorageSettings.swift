@@ -17,7 +17,8 @@ extension StorageSettings {
         settings: [
             .number(
                 "storage.readers", \.storage.readers, 0...256, "connections",
-                zero: "one per core", "Reading connections kept open to a database, beside one for each event loop."),
+                zero: "one per core",
+                "Reading connections kept open to a database, beside one for each event loop."),
             .number(
                 "storage.writerCacheKiB", \.storage.writerCacheKiB, 1_024...16_777_216, "KiB",
                 "Memory for pages of the connection that writes to a database."),

@@ -72,7 +72,8 @@ struct ZoneChangesKeys {
         // Each is looked up for each zone, and no container has more.
         guard recordTypes?.count ?? 0 <= limits.recordTypesMax else {
             throw .badRequest(
-                "desiredRecordTypes: more than \(limits.recordTypesMax) given (limits.recordTypesMax)")
+                "desiredRecordTypes: more than \(limits.recordTypesMax) given (limits.recordTypesMax)"
+            )
         }
         newestFirst = try object.bool("reverse") ?? outer?.newestFirst ?? false
         rendering = try object.rendering(over: outer?.rendering ?? .whole)

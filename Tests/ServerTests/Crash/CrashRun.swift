@@ -157,6 +157,8 @@ final class CrashRun: @unchecked Sendable {
         let done = DispatchGroup()
         let notes = Notes()
         for writer in writers {
+            // Here, and not by the writer itself: it may get its turn only after the kill.
+            writer.forgetLoss()
             if random.once(in: 2) { writer.learn(life.initial) }
             let client = UncheckedBox(client(of: server, writer.user))
             work(done) { writer.run(client.value) }

@@ -40,7 +40,6 @@ final class CrashWriter: @unchecked Sendable {
     /// Works until the server is gone.
     func run(_ client: DatabaseClient) {
         noted = Life(number: 0)
-        lost = nil
         while lost == nil { step(client) }
     }
 
@@ -182,6 +181,9 @@ final class CrashWriter: @unchecked Sendable {
         former[place, default: [:]][name] = believed[place]?[name]
         believed[place, default: [:]][name] = tag
     }
+
+    /// Makes ready for another life of the server.
+    func forgetLoss() { lost = nil }
 
     private func lose(_ why: String) { lost = (DatabaseClient.now, why) }
 
