@@ -14,7 +14,7 @@ struct ReadStatements {
     let versionsAscending: Statement
     let versionsDescending: Statement
     let sources: Statement
-    let typeByName: Statement
+    let recordTypes: Statement
 
     init(_ connection: Connection) throws {
         ownerByName = try connection.prepare(
@@ -51,6 +51,6 @@ struct ReadStatements {
             WHERE links.target_zone = ?1 AND links.target_name = ?2
                 AND links.kind BETWEEN ?3 AND ?4 LIMIT ?5
             """)
-        typeByName = try connection.prepare("SELECT id FROM record_types WHERE name = ?1")
+        recordTypes = try connection.prepare("SELECT id, name FROM record_types")
     }
 }

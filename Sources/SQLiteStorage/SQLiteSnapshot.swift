@@ -128,11 +128,12 @@ class SQLiteSnapshot: StoreSnapshot {
         }
     }
 
-    func recordType(named name: RecordTypeName) throws -> Int64? {
-        let statement = statements.typeByName
+    func recordTypes() throws -> [String: Int64] {
+        let statement = statements.recordTypes
         defer { statement.reset() }
-        statement.bind(name.text, at: 1)
-        return try statement.step() ? statement.int64(0) : nil
+        var found: [String: Int64] = [:]
+        while try statement.step() { found[statement.string(1)] = statement.int64(0) }
+        return found
     }
 
     func sources(

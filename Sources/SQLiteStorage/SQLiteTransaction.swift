@@ -223,9 +223,7 @@ extension SQLiteTransaction {
             in: zone, after: after, through: through, newestFirst: newestFirst, visit)
     }
 
-    func recordType(named name: RecordTypeName) throws -> Int64? {
-        try snapshot.recordType(named: name)
-    }
+    func recordTypes() throws -> [String: Int64] { try snapshot.recordTypes() }
 
     func sources(
         of target: RecordName, in zone: ZoneNumber, needing: Bool, limit: Int

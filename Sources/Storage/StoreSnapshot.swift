@@ -40,8 +40,8 @@ package protocol StoreSnapshot: AnyObject {
         in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
         _ visit: (StoredVersion) throws -> Bool) throws
 
-    /// The number of a record type; nil when no record of that type has been saved yet.
-    func recordType(named name: RecordTypeName) throws -> Int64?
+    /// The numbers of all record types by their names.
+    func recordTypes() throws -> [String: Int64]
 
     /// The records that refer to a name by links, at most `limit` of them.
     ///

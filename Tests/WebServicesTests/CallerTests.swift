@@ -193,8 +193,8 @@ struct CallerTests {
             "{\"zoneID\":{\"zoneName\":\"Shelf\"},\"operations\":[\(operation("create", "r"))]}",
             query: named)
         #expect(saved.records[0]["created"]["userRecordName"].string == ida.name)
-        #expect(server.observed.last?.keyID != nil)
-        #expect(server.observed.last?.userRecordName?.text == ida.name)
+        let seen = try server.observed.told(of: saved)
+        #expect(seen.keyID != nil && seen.userRecordName?.text == ida.name)
         #expect(try ida.record("r").raw == saved.records[0].raw)
         let token = try #require(ida.changes()["syncToken"].string)
         let feed = try key.send(
@@ -438,12 +438,12 @@ struct CallerTests {
         "What a request logs is its row of the table, its caller and its fault, and nothing of its data"
     )
     func observed() throws {
-        _ = try ida.send("private/records/lookup", #"{"records":5}"#)
-        let seen = try #require(server.observed.last)
+        let seen = try server.observed.told(
+            of: ida.send("private/records/lookup", #"{"records":5}"#))
         #expect(seen.operation == "records/lookup" && seen.database == .private)
         #expect(seen.userRecordName?.text == ida.name && seen.status == 400)
         #expect(seen.code == .badRequest && seen.failure == nil && seen.bytesIn == 13)
-        _ = try ida.send("private/who/knows", nil)
-        #expect(server.observed.last?.operation == nil && server.observed.last?.status == 404)
+        let missed = try server.observed.told(of: ida.send("private/who/knows", nil))
+        #expect(missed.operation == nil && missed.status == 404)
     }
 }

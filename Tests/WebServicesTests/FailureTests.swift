@@ -99,7 +99,7 @@ struct FailureTests {
             #expect(answer.status == 500 && answer.code == "INTERNAL_ERROR")
             #expect(answer.reason == "internal error" && !answer.text.contains("secret"))
         }
-        #expect(server.observed.last?.failure == "SELECT secret FROM place at /some/path")
-        #expect(server.observed.last?.requestID == found.last?.requestID)
+        let seen = try server.observed.told(of: #require(found.last))
+        #expect(seen.failure == "SELECT secret FROM place at /some/path")
     }
 }

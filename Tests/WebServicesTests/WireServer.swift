@@ -139,18 +139,34 @@ final class SettableClock: Sendable {
 }
 
 /// What the observer was told.
-final class Observed: RequestObserver {
-    private let seen = Mutex<[RequestObservation]>([])
+final class Observed: RequestObserver, @unchecked Sendable {
+    // Unchecked: what is kept is touched with the condition locked.
+    private let condition = NSCondition()
+    private var seen: [RequestObservation] = []
 
     func observe(_ request: RequestObservation) {
-        seen.withLock {
-            // Long runs need only the latest.
-            if $0.count > 1_000 { $0.removeAll() }
-            $0.append(request)
-        }
+        condition.lock()
+        defer { condition.unlock() }
+        // Long runs need only the latest.
+        if seen.count > 1_000 { seen.removeAll() }
+        seen.append(request)
+        condition.broadcast()
     }
 
-    var last: RequestObservation? { seen.withLock { $0.last } }
+    /// What was told of the request of an answer, which may come a moment after it.
+    ///
+    /// - Throws: when nothing has come after a minute.
+    func told(of answer: Answer) throws -> RequestObservation {
+        let deadline = Date(timeIntervalSinceNow: 60)
+        condition.lock()
+        defer { condition.unlock() }
+        while true {
+            if let found = seen.last(where: { $0.requestID == answer.requestID }) { return found }
+            guard condition.wait(until: deadline) else {
+                throw WireFailure("the observer was not told")
+            }
+        }
+    }
 }
 
 /// The stores of one server, opened when they are first reached.

@@ -11,6 +11,7 @@ package struct FetchZoneChanges {
     private let database: Database
     private let tokens: SyncTokens
     private let snapshot: any StoreSnapshot
+    private let types: TypeNumbers
 
     /// - Parameters:
     ///   - key: prepared from the store's token key.
@@ -22,6 +23,7 @@ package struct FetchZoneChanges {
         self.database = database
         self.tokens = SyncTokens(database, key: key)
         self.snapshot = snapshot
+        self.types = TypeNumbers(snapshot)
     }
 
     /// Appends one page's records, joined by commas, to an answer.
@@ -68,8 +70,7 @@ package struct FetchZoneChanges {
         _ request: ZoneChangesRequest, _ zone: StoredZone, _ start: SyncToken,
         _ writer: inout JSONWriter, _ budget: inout PageBudget
     ) throws -> ZoneChangesPage {
-        var page = try Page(
-            request, database: database, budget: budget, snapshot: snapshot)
+        var page = try Page(request, types: types, database: database, budget: budget)
         let unseenThrough: Position =
             switch start.cursor {
             case .none: 0
@@ -105,8 +106,7 @@ package struct FetchZoneChanges {
         _ request: ZoneChangesRequest, _ zone: StoredZone, _ start: SyncToken,
         _ writer: inout JSONWriter, _ budget: inout PageBudget
     ) throws -> ZoneChangesPage {
-        var page = try Page(
-            request, database: database, budget: budget, snapshot: snapshot)
+        var page = try Page(request, types: types, database: database, budget: budget)
         var (before, until) = (zone.changed + 1, zone.changed)
         var unseenThrough = start.position == 0 ? zone.changed : 0
         if case .reverse(let first, let second) = start.cursor { (before, until) = (first, second) }
@@ -134,6 +134,23 @@ package struct FetchZoneChanges {
     }
 }
 
+/// The numbers of the record types as the snapshot has them, read once when first asked for.
+///
+/// The schema at hand may be of a moment before the snapshot, and what a page hides is not shown again.
+private final class TypeNumbers {
+    private let snapshot: any StoreSnapshot
+    private var known: [String: Int64]?
+
+    init(_ snapshot: any StoreSnapshot) { self.snapshot = snapshot }
+
+    func all() throws -> [String: Int64] {
+        if let known { return known }
+        let read = try snapshot.recordTypes()
+        known = read
+        return read
+    }
+}
+
 /// One page being filled.
 private struct Page {
     private let request: ZoneChangesRequest
@@ -150,24 +167,20 @@ private struct Page {
     private static let sampleCount = 16
 
     init(
-        _ request: ZoneChangesRequest, database: Database, budget: PageBudget,
-        snapshot: any StoreSnapshot
+        _ request: ZoneChangesRequest, types: TypeNumbers, database: Database, budget: PageBudget
     ) throws {
         self.request = request
         recordsLeft = min(request.resultsLimit, database.limits.recordsPerResponseMax)
         rowsLeft = budget.rows
         bytesLeft = budget.bytes
         bytesAtStart = budget.bytes
-        types = try request.recordTypes.map { wanted in
-            let known = database.storage.schema.types
-            var numbers: Set<Int64> = []
-            for name in wanted.compactMap({ RecordTypeName($0) }) {
-                // The schema at hand may be of a moment before the snapshot, and what is hidden now
-                // is not shown again.
-                let number = try known[name]?.number ?? snapshot.recordType(named: name)
-                if let number { numbers.insert(number) }
+        self.types = try request.recordTypes.map { wanted in
+            let known = try types.all()
+            // The shorter one is gone through: clients may ask for names without end.
+            guard wanted.count < known.count else {
+                return Set(known.filter { wanted.contains($0.key) }.map(\.value))
             }
-            return numbers
+            return Set(wanted.compactMap { known[$0] })
         }
     }
 
