@@ -7,9 +7,6 @@ package typealias Position = Int64
 package struct OwnerNumber: Hashable, Sendable {
     package let value: Int64
 
-    /// The owner of the public database's zone.
-    package static let publicDatabase = OwnerNumber(0)
-
     package init(_ value: Int64) { self.value = value }
 }
 

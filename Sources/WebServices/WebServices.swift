@@ -143,20 +143,14 @@ package final class WebServices: Responder {
     private func admit(
         _ identified: Identified, to route: Route, at address: RequestAddress
     ) throws(Fault) {
-        switch identified.caller.kind {
-        case .user: return
-        case .world:
-            if case .world = route.audience, address.database == .public { return }
-            guard let token = identified.apiToken else {
-                throw Fault(.authenticationFailed, "Authentication failed")
+        let isServed =
+            switch identified.caller.kind {
+            case .user: true
+            case .world: route.audience == .world && address.database == .public
+            case .serverKey: route.audience == .anyIdentity || address.database == .public
             }
-            throw dependencies.authenticator.authenticationRequired(
-                for: token, now: dependencies.clock.now())
-        case .serverKey:
-            if case .anyIdentity = route.audience { return }
-            guard address.database == .public else {
-                throw Fault(.authenticationFailed, "Authentication failed")
-            }
+        guard isServed else {
+            throw dependencies.authenticator.wrongKind(identified, now: dependencies.clock.now())
         }
     }
 }
