@@ -4,6 +4,8 @@ package struct FieldType: Hashable, Sendable {
         case string, int64, double, timestamp, bytes, reference, asset, location
         /// Of an empty list whose field no schema knows yet.
         case unknown
+        /// Of a field from an imported schema until its first value makes it INT64 or DOUBLE.
+        case number
 
         /// The element's tag on the wire.
         package var tag: StaticString {
@@ -17,6 +19,7 @@ package struct FieldType: Hashable, Sendable {
             case .asset: "ASSETID"
             case .location: "LOCATION"
             case .unknown: "UNKNOWN"
+            case .number: "NUMBER"
             }
         }
     }
@@ -42,32 +45,21 @@ package struct FieldType: Hashable, Sendable {
         self.init(element, isList: stored & 0x100 != 0, isEncrypted: stored & 0x200 != 0)
     }
 
-    /// The tag as people read it in reasons: `STRING`, `INT64_LIST`, `ENCRYPTED_BYTES`.
-    package var name: String {
-        (isEncrypted ? "ENCRYPTED_" : "") + "\(element.tag)" + (isList ? "_LIST" : "")
-    }
-}
-
-/// The record types and fields of one container environment.
-package struct Schema: Sendable, Equatable {
-    /// One kind of record.
-    package struct RecordType: Sendable, Equatable {
-        /// Its number in the store; 0 until it is stored.
-        package var number: Int64
-        package var fields: [FieldName: FieldType]
-
-        package init(number: Int64, fields: [FieldName: FieldType]) {
-            self.number = number
-            self.fields = fields
+    /// The index options that a field of this type may have.
+    package var indexOptionsAllowed: IndexOptions {
+        guard !isEncrypted else { return [] }
+        switch element {
+        case .string:
+            return isList ? [.queryable, .searchable] : [.queryable, .sortable, .searchable]
+        case .int64, .double, .timestamp, .number:
+            return isList ? .queryable : [.queryable, .sortable]
+        case .reference, .location: return .queryable
+        case .bytes, .asset, .unknown: return []
         }
     }
 
-    /// Moves with every change, so that what was checked against one version is known to be stale.
-    package var version: Int
-    package var types: [RecordTypeName: RecordType]
-
-    package init(version: Int = 0, types: [RecordTypeName: RecordType] = [:]) {
-        self.version = version
-        self.types = types
+    /// The tag as people read it in reasons: `STRING`, `INT64_LIST`, `ENCRYPTED_BYTES`.
+    package var name: String {
+        (isEncrypted ? "ENCRYPTED_" : "") + "\(element.tag)" + (isList ? "_LIST" : "")
     }
 }

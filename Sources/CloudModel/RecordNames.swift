@@ -94,7 +94,7 @@ private func isPrintableName(_ text: String, bytesMax: Int) -> Bool {
     return bytes.allSatisfy { (0x20...0x7e).contains($0) }
 }
 
-private func isIdentifier(_ text: String) -> Bool {
+func isIdentifier(_ text: String) -> Bool {
     let bytes = text.utf8
     guard (1...255).contains(bytes.count) else { return false }
     var isFirst = true

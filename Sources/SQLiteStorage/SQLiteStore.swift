@@ -137,7 +137,7 @@ private struct Opened {
         let properties = StoreProperties(connection)
         try properties.makeMissing(random: random)
         identity = try properties.identity()
-        published = PublishedSchema(try StoreProperties.schema(connection))
+        published = PublishedSchema(try StoredSchema.read(connection))
         group = GroupState(
             published: published, reservedThrough: try properties.number(GroupState.reservationKey))
     }

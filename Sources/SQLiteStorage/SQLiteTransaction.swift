@@ -137,16 +137,18 @@ final class SQLiteTransaction: StoreTransaction {
     func extend(_ wanted: Schema) throws {
         var extended = schema
         for (name, type) in wanted.types {
-            var stored = extended.types[name] ?? Schema.RecordType(number: 0, fields: [:])
+            var stored = extended.types[name] ?? Schema.RecordType(grants: type.grants)
             if stored.number == 0 {
                 statements.insertType.bind(name.text, at: 1)
                 try statements.insertType.run()
                 stored.number = snapshot.connection.lastInsertedRowID
+                try insertGrants(of: stored)
             }
             for (field, kind) in type.fields where stored.fields[field] == nil {
                 statements.insertField.bind(stored.number, at: 1)
                 statements.insertField.bind(field.text, at: 2)
-                statements.insertField.bind(kind.stored, at: 3)
+                statements.insertField.bind(kind.type.stored, at: 3)
+                statements.insertField.bind(kind.indexes.rawValue, at: 4)
                 try statements.insertField.run()
                 stored.fields[field] = kind
             }
@@ -155,6 +157,15 @@ final class SQLiteTransaction: StoreTransaction {
         if extended.types != schema.types {
             extended.version += 1
             schema = extended
+        }
+    }
+
+    private func insertGrants(of type: Schema.RecordType) throws {
+        for (role, granted) in type.grants {
+            statements.insertGrant.bind(type.number, at: 1)
+            statements.insertGrant.bind(role.text, at: 2)
+            statements.insertGrant.bind(granted.rawValue, at: 3)
+            try statements.insertGrant.run()
         }
     }
 

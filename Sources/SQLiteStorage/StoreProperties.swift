@@ -79,29 +79,6 @@ struct StoreProperties {
         try connection.execute("COMMIT")
     }
 
-    static func schema(_ connection: Connection) throws -> Schema {
-        var schema = Schema()
-        var names: [Int64: RecordTypeName] = [:]
-        let types = try connection.prepare("SELECT id, name FROM record_types")
-        defer { types.reset() }
-        while try types.step() {
-            guard let name = RecordTypeName(types.string(1)) else {
-                throw InvalidRow(table: "record_types")
-            }
-            names[types.int64(0)] = name
-            schema.types[name] = Schema.RecordType(number: types.int64(0), fields: [:])
-        }
-        let fields = try connection.prepare("SELECT record_type, name, value_type FROM fields")
-        defer { fields.reset() }
-        while try fields.step() {
-            guard let type = names[fields.int64(0)], let name = FieldName(fields.string(1)),
-                let kind = FieldType(stored: fields.int64(2))
-            else { throw InvalidRow(table: "fields") }
-            schema.types[type]?.fields[name] = kind
-        }
-        return schema
-    }
-
     private static func incarnation(_ random: (Int) -> [UInt8]) -> Int64 {
         random(7).reduce(0) { $0 << 8 | Int64($1) }
     }

@@ -17,6 +17,7 @@ struct WriteStatements {
     let insertLink: Statement
     let insertType: Statement
     let insertField: Statement
+    let insertGrant: Statement
     let applyZone: Statement
     let applyOwner: Statement
     let setProperty: Statement
@@ -57,7 +58,9 @@ struct WriteStatements {
             """)
         insertType = try connection.prepare("INSERT INTO record_types (name) VALUES (?1)")
         insertField = try connection.prepare(
-            "INSERT INTO fields (record_type, name, value_type) VALUES (?1, ?2, ?3)")
+            "INSERT INTO fields (record_type, name, value_type, indexes) VALUES (?1, ?2, ?3, ?4)")
+        insertGrant = try connection.prepare(
+            "INSERT INTO permissions (record_type, role, granted) VALUES (?1, ?2, ?3)")
         applyZone = try connection.prepare(
             """
             UPDATE zones SET

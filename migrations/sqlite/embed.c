@@ -8,12 +8,24 @@ static const unsigned char catalog_0001[] = {
 static const unsigned char store_0001[] = {
 #embed "store/0001-records-and-feeds.sql"
 };
+static const unsigned char store_0002[] = {
+#embed "store/0002-schema-and-indexes.sql"
+};
+static const unsigned char store_0003[] = {
+#embed "store/0003-sharing.sql"
+};
+static const unsigned char store_0004[] = {
+#embed "store/0004-assets.sql"
+};
 
 static const struct lenticular_migration catalog[] = {
     {"0001-catalog", (const char *)catalog_0001, sizeof catalog_0001},
 };
 static const struct lenticular_migration store[] = {
     {"0001-records-and-feeds", (const char *)store_0001, sizeof store_0001},
+    {"0002-schema-and-indexes", (const char *)store_0002, sizeof store_0002},
+    {"0003-sharing", (const char *)store_0003, sizeof store_0003},
+    {"0004-assets", (const char *)store_0004, sizeof store_0004},
 };
 
 struct lenticular_migrations lenticular_catalog_migrations(void) {

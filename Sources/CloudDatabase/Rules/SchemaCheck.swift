@@ -31,7 +31,7 @@ struct SchemaCheck {
                 .accessDenied,
                 "CREATE operation not permitted: Users records are made by the server")
         }
-        var known = schema.types[type] ?? Schema.RecordType(number: 0, fields: [:])
+        var known = schema.types[type] ?? Schema.RecordType()
         if schema.types[type] == nil { try checkRoom(forType: type, in: schema) }
         var untyped = false
         var grows = schema.types[type] == nil
@@ -42,9 +42,9 @@ struct SchemaCheck {
                     "encrypted fields are not supported in the public database: '\(field.name.text)'"
                 )
             }
-            guard let expected = known.fields[field.name] else {
+            guard let expected = known.fields[field.name]?.type else {
                 try checkRoom(for: field, given, in: type, known)
-                known.fields[field.name] = given
+                known.fields[field.name] = Schema.Field(given)
                 grows = true
                 continue
             }
@@ -137,7 +137,7 @@ struct SchemaCheck {
             if !made.bytes.isEmpty { made.bytes.append(UInt8(ascii: ",")) }
             let start = made.bytes.count
             var final = type
-            if type.element == .unknown, let expected = known.fields[field.name] {
+            if type.element == .unknown, let expected = known.fields[field.name]?.type {
                 let flag = expected.isEncrypted ? ",\"isEncrypted\":true" : ""
                 let plain = FieldType(expected.element, isList: true).name
                 made.bytes.append(

@@ -189,6 +189,7 @@ extension FieldType {
         case .asset: ",\"type\":\"ASSETID\"}"
         case .location: ",\"type\":\"LOCATION\"}"
         case .unknown: ",\"type\":\"UNKNOWN\"}"
+        case .number: ",\"type\":\"NUMBER\"}"
         }
     }
 }

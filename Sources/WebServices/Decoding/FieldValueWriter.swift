@@ -47,6 +47,7 @@ struct FieldValueWriter {
         case .location: try append(location: value, to: &writer)
         case .asset: try refuse(asset: value)
         case .unknown: throw mismatch("an empty list for UNKNOWN_LIST")
+        case .number: throw mismatch("INT64 or DOUBLE as the type of a number")
         }
     }
 

@@ -1,0 +1,71 @@
+-- The schema whole: index options, roles and grants, history; and the indexes that queries use.
+
+-- QUERYABLE 1, SORTABLE 2, SEARCHABLE 4. Fields made before this file have all that their type may
+-- have, as fields made on the fly do.
+ALTER TABLE fields ADD COLUMN indexes INTEGER NOT NULL DEFAULT 7;
+-- The element that a NUMBER field prefers, plus 1; 0 for none.
+ALTER TABLE fields ADD COLUMN preferred INTEGER NOT NULL DEFAULT 0;
+
+-- Index options of system fields, by their names in the schema language.
+CREATE TABLE system_fields (
+    record_type INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    indexes INTEGER NOT NULL,
+    PRIMARY KEY (record_type, name)
+) WITHOUT ROWID;
+
+-- Security roles of the container's own; `_world`, `_icloud` and `_creator` are there without a row.
+CREATE TABLE roles (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL UNIQUE
+);
+
+-- What a role may do with records of a type in the public database: READ 1, CREATE 2, WRITE 4.
+CREATE TABLE permissions (
+    record_type INTEGER NOT NULL,
+    role TEXT NOT NULL,
+    granted INTEGER NOT NULL,
+    PRIMARY KEY (record_type, role)
+) WITHOUT ROWID;
+INSERT INTO permissions SELECT id, '_world', 1 FROM record_types;
+INSERT INTO permissions SELECT id, '_icloud', 2 FROM record_types;
+INSERT INTO permissions SELECT id, '_creator', 4 FROM record_types;
+
+-- Which users have which roles.
+CREATE TABLE assigned_roles (
+    user_record_name TEXT NOT NULL,
+    role INTEGER NOT NULL,
+    PRIMARY KEY (user_record_name, role)
+) WITHOUT ROWID;
+CREATE INDEX assigned_roles_by_role ON assigned_roles (role);
+
+-- Every change of the schema: who made it, when, and what differs, in the words of `schema diff`.
+CREATE TABLE schema_changes (
+    number INTEGER PRIMARY KEY,
+    made_at INTEGER NOT NULL,
+    made_by TEXT NOT NULL,
+    difference TEXT NOT NULL
+);
+
+-- One index over a field of a record type. Kinds: 1 values as compared and sorted, 2 values without
+-- regard to case, 3 tokens, 4 places. It is filled in the order of record ids.
+CREATE TABLE indexes (
+    id INTEGER PRIMARY KEY,
+    record_type INTEGER NOT NULL,
+    field TEXT NOT NULL,
+    kind INTEGER NOT NULL,
+    -- 1 once it holds every record.
+    is_whole INTEGER NOT NULL,
+    -- The last record that the filling has looked at.
+    filled_through INTEGER NOT NULL,
+    UNIQUE (record_type, field, kind)
+);
+
+-- The values of fields: one row for a scalar, one for each different member of a list.
+CREATE TABLE index_values (
+    field INTEGER NOT NULL,
+    zone INTEGER NOT NULL,
+    value NOT NULL,
+    record INTEGER NOT NULL,
+    PRIMARY KEY (field, zone, value, record)
+) WITHOUT ROWID;
