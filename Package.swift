@@ -34,6 +34,7 @@ let package = Package(
         layer("Cryptography", ["COpenSSL"]),
         layer("CloudModel", ["JSON"]),
         layer("Storage", ["CloudModel"]),
+        layer("AssetStorage", ["CloudModel", "Cryptography"]),
         layer("SQLiteStorage", ["Storage", "CloudModel", "SQLite", "Migrations"]),
         layer("CloudDatabase", ["CloudModel", "Storage", "Cryptography", "JSON"]),
         layer("Accounts", ["CloudModel", "Storage", "Cryptography"]),
@@ -56,6 +57,7 @@ let package = Package(
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         tests(of: "SQLiteTests", ["SQLite", "CSQLite", "CFaultVFS"]),
         tests(of: "CryptographyTests", ["Cryptography"]),
+        tests(of: "AssetStorageTests", ["AssetStorage", "CloudModel", "Cryptography"]),
         tests(of: "ConfigurationTests", ["Configuration"]),
         tests(
             of: "AccountsTests",
