@@ -6,14 +6,6 @@ package struct RecordQuery: Sendable, Hashable {
     package enum Subject: Sendable, Hashable {
         case field(FieldName)
         case system(SystemField)
-
-        /// Its name for people.
-        package var name: String {
-            switch self {
-            case .field(let name): name.text
-            case .system(let field): field.wireName
-            }
-        }
     }
 
     package enum Comparator: String, Sendable, CaseIterable {

@@ -37,3 +37,13 @@ extension SystemField {
         }
     }
 }
+
+extension RecordQuery.Subject {
+    /// The name by which people know the field.
+    package var wireName: String {
+        switch self {
+        case .field(let name): name.text
+        case .system(let field): field.wireName
+        }
+    }
+}

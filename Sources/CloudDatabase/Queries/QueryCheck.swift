@@ -48,7 +48,7 @@ package struct QueryCheck {
 
     private func admit(_ filter: RecordQuery.Filter) throws(Fault) -> RecordQuery.Filter {
         let found = try find(filter.subject)
-        let name = found.subject.name
+        let name = found.subject.wireName
         guard !found.type.isEncrypted else {
             throw .badRequest(
                 "Field '\(name)': an \(found.type.name) value cannot be queried with filter "
@@ -105,7 +105,7 @@ package struct QueryCheck {
 
     private func require(_ option: IndexOptions, of found: Found) throws(Fault) {
         guard !found.indexes.contains(option) else { return }
-        let name = found.subject.name
+        let name = found.subject.wireName
         let refusal = "Field '\(name)' is not marked \(option.word.lowercased())"
         guard found.type.indexOptionsAllowed.contains(option) else {
             throw .badRequest("\(refusal), and a field of type \(found.type.name) cannot be")
@@ -120,7 +120,7 @@ package struct QueryCheck {
     /// - Returns: nil for a sort that orders nothing.
     private func admit(_ sort: RecordQuery.Sort) throws(Fault) -> RecordQuery.Sort? {
         let found = try find(sort.subject)
-        let name = found.subject.name
+        let name = found.subject.wireName
         // Accepted, as the service does, though nobody can see an order in what is encrypted.
         guard !found.type.isEncrypted else { return nil }
         var admitted = sort

@@ -116,7 +116,7 @@ struct QueryDecoder {
             guard let name = FieldName(field) else { throw .badRequest("Unknown field '\(field)'") }
             found = .field(name)
         }
-        guard named == nil || named == found || named?.name == found.name else {
+        guard named == nil || named == found || named?.wireName == found.wireName else {
             throw .badRequest("fieldName and systemFieldName: expected one of them, not both")
         }
         return named ?? found
