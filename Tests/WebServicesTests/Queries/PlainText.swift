@@ -8,11 +8,11 @@ enum PlainText {
     /// What each letter becomes without regard to case.
     private static let folds: [Unicode.Scalar: String] = {
         var folds: [Unicode.Scalar: String] = [:]
-        for value in UInt32(65)...90 {
-            folds[Unicode.Scalar(value)!] = String(Unicode.Scalar(value + 32)!)
-        }
-        for (upper, lower) in zip("ÀÄÅÆÇÉÑÖØÜŠŽĐŁŒΑΒΓΔΠΣΩАБДЖЯԱႠ", "àäåæçéñöøüšžđłœαβγδπσωабджяաⴀ") {
-            folds[upper.unicodeScalars.first!] = String(lower)
+        for (upper, lower) in zip(
+            "ABCDEFGHIJKLMNOPQRSTUVWXYZÀÄÅÆÇÉÑÖØÜŠŽĐŁŒΑΒΓΔΠΣΩАБДЖЯԱႠ".unicodeScalars,
+            "abcdefghijklmnopqrstuvwxyzàäåæçéñöøüšžđłœαβγδπσωабджяաⴀ".unicodeScalars)
+        {
+            folds[upper] = String(lower)
         }
         // One letter that becomes two, two that become one, and letters that look alike.
         folds["ß"] = "ss"
@@ -93,6 +93,7 @@ enum PlainText {
     }
 
     static let separators: Set<Unicode.Scalar> = [
-        " ", "\t", "\n", ",", ".", "-", "_", "'", "\"", "!", "/", "(", ")", "\u{0}", "\u{1F600}", "：",
+        " ", "\t", "\n", ",", ".", "-", "_", "'", "\"", "!", "/", "(", ")", "\u{0}", "\u{1F600}",
+        "：",
     ]
 }
