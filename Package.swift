@@ -36,7 +36,7 @@ let package = Package(
         layer("Storage", ["CloudModel"]),
         layer("AssetStorage", ["CloudModel", "Cryptography"]),
         layer("SQLiteStorage", ["Storage", "CloudModel", "SQLite", "Migrations"]),
-        layer("CloudDatabase", ["CloudModel", "Storage", "Cryptography", "JSON"]),
+        layer("CloudDatabase", ["CloudModel", "Storage", "AssetStorage", "Cryptography", "JSON"]),
         layer("Accounts", ["CloudModel", "Storage", "Cryptography"]),
         layer("Configuration", ["JSON"]),
         layer(

@@ -10,16 +10,19 @@ package struct Database: Sendable {
     package let caller: Caller
     package let limits: ServiceLimits
     package let storage: any Storage
+    /// Nil where no asset is saved or shown.
+    package let assets: AssetAccess?
 
     package init(
         scope: DatabaseScope, environment: Environment, caller: Caller, limits: ServiceLimits,
-        storage: any Storage
+        storage: any Storage, assets: AssetAccess? = nil
     ) {
         self.scope = scope
         self.environment = environment
         self.caller = caller
         self.limits = limits
         self.storage = storage
+        self.assets = assets
     }
 
     /// The owner of the zones: the caller in his private database, nobody in particular in public.

@@ -9,6 +9,7 @@ class SQLiteSnapshot: StoreSnapshot {
     let connection: Connection
     private let statements: ReadStatements
     private var preparedForShares: ShareReadStatements?
+    private var preparedForAssets: AssetStatements?
 
     init(_ connection: Connection) throws {
         self.connection = connection
@@ -30,6 +31,13 @@ class SQLiteSnapshot: StoreSnapshot {
         if let preparedForShares { return preparedForShares }
         let made = try ShareReadStatements(connection)
         preparedForShares = made
+        return made
+    }
+
+    func assetStatements() throws -> AssetStatements {
+        if let preparedForAssets { return preparedForAssets }
+        let made = try AssetStatements(connection)
+        preparedForAssets = made
         return made
     }
 

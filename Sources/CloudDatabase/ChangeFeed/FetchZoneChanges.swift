@@ -155,6 +155,7 @@ private final class TypeNumbers {
 private struct Page {
     private let request: ZoneChangesRequest
     private let types: Set<Int64>?
+    private let links: AssetLinks?
     private var recordsLeft: Int
     private var rowsLeft: Int
     private var bytesLeft: Int
@@ -170,6 +171,7 @@ private struct Page {
         _ request: ZoneChangesRequest, types: TypeNumbers, database: Database, budget: PageBudget
     ) throws {
         self.request = request
+        links = database.assets?.links
         recordsLeft = min(request.resultsLimit, database.limits.recordsPerResponseMax)
         rowsLeft = budget.rows
         bytesLeft = budget.bytes
@@ -213,7 +215,8 @@ private struct Page {
         if version.flags.contains(.tombstone) {
             writer.raw(version.body)
         } else {
-            try request.rendering.append(version.body, to: &writer)
+            try request.rendering.append(
+                version.body, flags: version.flags, assets: links, to: &writer)
         }
         recordCount += 1
         if recordCount == Self.sampleCount { makeRoom(in: &writer) }

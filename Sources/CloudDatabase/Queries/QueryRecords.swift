@@ -74,7 +74,9 @@ package struct QueryRecords {
         for item in page {
             if !isFirst { writer.raw(",") }
             isFirst = false
-            try item.body.withUnsafeBytes { try request.rendering.append($0, to: &writer) }
+            try item.body.withUnsafeBytes {
+                try request.rendering.append($0, assets: database.assets?.links, to: &writer)
+            }
         }
         guard page.count < found.count, let last = page.last else { return nil }
         return markers.text(

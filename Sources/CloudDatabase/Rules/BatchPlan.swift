@@ -1,4 +1,5 @@
 import CloudModel
+import JSON
 import Storage
 
 /// Decides a whole batch before anything of it is written (rulings.md 10, 12, 18).
@@ -179,7 +180,8 @@ final class BatchPlan {
             throw Fault.badRequest(
                 "recordType '\(type.text)' differs from the stored record's, '\(kept.type)'")
         }
-        let sent = try schemaCheck.admit(operation.fields, of: type, to: &schema)
+        let sent = try admitAssets(
+            schemaCheck.admit(operation.fields, of: type, to: &schema), over: kept)
         let merge =
             if let former, let kept, operation.kind.merges {
                 try FieldMerge(sent, over: kept, hasLinks: former.flags.contains(.hasLinks))
@@ -198,11 +200,19 @@ final class BatchPlan {
             case .cleared: nil
             case .absent: operation.kind.merges ? kept?.parent : nil
             }
-        let save = PlannedSave(
+        var save = PlannedSave(
             type: type, fields: merge.bytes, created: kept?.created, parent: parent,
             links: try links(merge.references, parent: parent, of: operation.name, former),
             refers: merge.references.contains { $0.action != .none })
-        try charge(save.growth(over: kept, as: operation.name, in: zone.name))
+        let heldAssets = former?.flags.contains(.hasAssets) ?? false
+        if heldAssets || sent.fields.contains(where: { !$0.assets.isEmpty }) {
+            save.assets = try Self.contents(ofFields: merge.bytes)
+        }
+        var growth = save.growth(over: kept, as: operation.name, in: zone.name)
+        if heldAssets, let record = former?.head?.record {
+            growth -= Int64(try transaction.assetBytes(of: record))
+        }
+        try charge(growth)
         return save
     }
 
@@ -234,7 +244,14 @@ final class BatchPlan {
 
     private func conflict(_ reason: String, _ key: RecordKey) throws -> Fault {
         var fault = Fault(.conflict, reason)
-        fault.serverRecord = try former(key, withBody: true).body
+        let former = try former(key, withBody: true)
+        guard let body = former.body else { return fault }
+        // As it is stored, but for what only the server needs of assets (rulings.md 11).
+        var writer = JSONWriter(reserving: body.count)
+        try body.withUnsafeBytes {
+            try RecordRendering.whole.append($0, flags: former.flags, assets: nil, to: &writer)
+        }
+        fault.serverRecord = writer.bytes
         return fault
     }
 

@@ -63,7 +63,8 @@ struct BatchWriter {
             name: name, type: save.type, fields: save.fields, position: position,
             created: save.created, parent: save.parent)
         let type = transaction.schema.types[save.type]?.number ?? 0
-        let flags: VersionFlags = save.links.isEmpty && !save.refers ? [] : .hasLinks
+        var flags: VersionFlags = save.links.isEmpty && !save.refers ? [] : .hasLinks
+        if !save.assets.isEmpty { flags.insert(.hasAssets) }
         let record = try transaction.save(
             NewVersion(
                 zone: plan.zone, name: name, position: position, former: former.head,
@@ -71,6 +72,10 @@ struct BatchWriter {
                 flags: flags, body: body))
         if !save.links.isEmpty || former.flags.contains(.hasLinks) {
             try transaction.replaceLinks(of: record, with: save.links)
+        }
+        if !save.assets.isEmpty || former.flags.contains(.hasAssets) {
+            try transaction.replaceAssets(
+                of: record, in: plan.zone, with: Set(save.assets.map(\.digest)))
         }
         // A later deletion of the batch may take the record along.
         formers[key] = .saved(
@@ -94,6 +99,9 @@ struct BatchWriter {
                 body: RecordBody.tombstone(name: key.name, type: type, zone: json)))
         if former.flags.contains(.hasLinks) {
             try transaction.replaceLinks(of: head.record, with: [])
+        }
+        if former.flags.contains(.hasAssets) {
+            try transaction.replaceAssets(of: head.record, in: zone, with: [])
         }
         formers[key] = .deleted(head.record, at: position)
     }

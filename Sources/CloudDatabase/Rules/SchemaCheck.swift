@@ -150,7 +150,7 @@ struct SchemaCheck {
             made.fields.append(
                 EncodedFields.Field(
                     name: field.name, type: final, range: start..<made.bytes.count,
-                    references: field.references))
+                    references: field.references, assets: field.assets))
         }
         return made
     }

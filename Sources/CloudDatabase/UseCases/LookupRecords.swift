@@ -44,7 +44,8 @@ package struct LookupRecords: Sendable {
         else { return nil }
         let found = try snapshot.version(at: head.position, in: zone.number) { version -> Int? in
             guard !version.flags.contains(.tombstone) else { return nil }
-            try item.rendering.append(version.body, to: &writer)
+            try item.rendering.append(
+                version.body, flags: version.flags, assets: database.assets?.links, to: &writer)
             return version.body.count
         }
         return found ?? nil

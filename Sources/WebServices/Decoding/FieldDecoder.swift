@@ -59,7 +59,7 @@ struct FieldDecoder {
         fields.append(
             EncodedFields.Field(
                 name: name, type: type, range: start..<writer.bytes.count,
-                references: values.references))
+                references: values.references, assets: values.assets))
     }
 
     private mutating func append(_ value: JSONValue, as type: FieldType) throws {
