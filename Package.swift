@@ -41,12 +41,16 @@ let package = Package(
         layer("Configuration", ["JSON"]),
         layer(
             "WebServices",
-            ["CloudModel", "Storage", "CloudDatabase", "Accounts", "Cryptography", "HTTP", "JSON"]),
+            [
+                "CloudModel", "Storage", "AssetStorage", "CloudDatabase", "Accounts",
+                "Cryptography", "HTTP", "JSON",
+            ]),
         layer(
             "Server",
             [
-                "CloudModel", "Storage", "SQLiteStorage", "SQLite", "CloudDatabase", "Accounts",
-                "Configuration", "WebServices", "HTTP", "Network", "JSON", "Cryptography",
+                "CloudModel", "Storage", "AssetStorage", "SQLiteStorage", "SQLite",
+                "CloudDatabase", "Accounts", "Configuration", "WebServices", "HTTP", "Network",
+                "JSON", "Cryptography",
                 "CProcess",
             ]),
         .executableTarget(
@@ -71,14 +75,15 @@ let package = Package(
         tests(
             of: "WebServicesTests",
             [
-                "WebServices", "Accounts", "SQLiteStorage", "SQLite", "Storage", "CloudModel",
+                "WebServices", "Accounts", "AssetStorage", "CloudDatabase", "SQLiteStorage",
+                "SQLite", "Storage", "CloudModel",
                 "Cryptography", "HTTP", "JSON",
             ]),
         tests(
             of: "ServerTests",
             [
                 "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",
-                "Cryptography", "Storage", "Accounts",
+                "Cryptography", "Storage", "Accounts", "AssetStorage",
             ]),
         tests(of: "RepositoryTests", ["Configuration", "WebServices"]),
     ],

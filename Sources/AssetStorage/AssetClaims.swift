@@ -1,4 +1,5 @@
 import CloudModel
+import Dispatch
 import Synchronization
 
 /// Keeps those who put a file in place and note it apart from those who remove it.
@@ -14,6 +15,9 @@ package final class AssetClaims: Sendable {
     }
 
     private let states = Mutex<[AssetDigest: State]>([:])
+    private let suspensions = Mutex(0)
+    /// Claims under way.
+    private let removals = DispatchGroup()
 
     package init() {}
 
@@ -47,14 +51,29 @@ package final class AssetClaims: Sendable {
     /// Claims for removal what nobody holds.
     ///
     /// - Returns: those that were free; each is to be given back by `unclaim`.
+    ///   None while removal is suspended.
     package func claim(_ digests: [AssetDigest]) -> [AssetDigest] {
-        states.withLock { states in
-            digests.filter { digest in
-                guard states[digest] == nil else { return false }
-                states[digest] = .removed(waiting: [])
-                return true
+        suspensions.withLock { suspensions in
+            guard suspensions == 0 else { return [] }
+            let claimed = states.withLock { states in
+                digests.filter { digest in
+                    guard states[digest] == nil else { return false }
+                    states[digest] = .removed(waiting: [])
+                    return true
+                }
             }
+            for _ in claimed { removals.enter() }
+            return claimed
         }
+    }
+
+    /// Runs a closure while nothing is removed, as a copy of rows and files needs it. Blocks until
+    /// what is being removed is gone.
+    package func withoutRemoval<Value>(_ body: () throws -> Value) rethrows -> Value {
+        suspensions.withLock { $0 += 1 }
+        defer { suspensions.withLock { $0 -= 1 } }
+        removals.wait()
+        return try body()
     }
 
     /// Ends what `claim` began, and lets those go on who waited.
@@ -65,6 +84,7 @@ package final class AssetClaims: Sendable {
                 guard case .removed(let waiting) = states[digest] else { continue }
                 states[digest] = waiting.isEmpty ? nil : .held(waiting.count)
                 next += waiting
+                removals.leave()
             }
         }
         for body in next { body() }

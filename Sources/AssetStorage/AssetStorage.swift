@@ -5,6 +5,10 @@ import CloudModel
 /// Everything may block and belongs on worker threads. What is in place is whole, durable and never
 /// changes; who refers to it is the business of the records' store.
 package protocol AssetStorage: AnyObject, Sendable {
+    /// Whether opening a file is a matter of microseconds, as on a disk of this machine: then an event
+    /// loop may do it.
+    var isLocal: Bool { get }
+
     /// Begins a file whose digest is not known yet.
     ///
     /// - Parameter expectedBytes: how long it will be, as far as known; it must fit beside the free

@@ -35,6 +35,8 @@ package final class FolderAssets: AssetStorage {
         self.random = random
     }
 
+    package var isLocal: Bool { true }
+
     package func begin(expectedBytes: Int) throws(AssetFailure) -> any AssetUpload {
         try AssetFiles.makeFolder(path)
         let incoming = "\(path)/\(Self.incomingName)"

@@ -1,3 +1,5 @@
+import AssetStorage
+import CloudDatabase
 import CloudModel
 import Cryptography
 import Storage
@@ -9,6 +11,8 @@ final class OpenStores: Sendable {
     struct OpenStore: Sendable {
         let storage: any Storage
         let tokenKey: HMACSHA256
+        let depot: AssetDepot
+        let assetTokens: AssetTokens
     }
 
     private struct Key: Hashable {
@@ -17,10 +21,18 @@ final class OpenStores: Sendable {
     }
 
     private let find: @Sendable (ContainerID, Environment) throws -> any Storage
+    private let findAssets: @Sendable (ContainerID, Environment) throws -> AssetDepot
+    private let assets: AssetOptions
     private let known = Mutex<[Key: OpenStore]>([:])
 
-    init(find: @escaping @Sendable (ContainerID, Environment) throws -> any Storage) {
+    init(
+        find: @escaping @Sendable (ContainerID, Environment) throws -> any Storage,
+        findAssets: @escaping @Sendable (ContainerID, Environment) throws -> AssetDepot,
+        assets: AssetOptions
+    ) {
         self.find = find
+        self.findAssets = findAssets
+        self.assets = assets
     }
 
     func store(_ container: ContainerID, _ environment: Environment) throws -> OpenStore {
@@ -30,7 +42,12 @@ final class OpenStores: Sendable {
             // Found under the lock, or a store could be kept that was forgotten meanwhile.
             let storage = try find(container, environment)
             let store = OpenStore(
-                storage: storage, tokenKey: HMACSHA256(key: storage.identity.tokenKey))
+                storage: storage, tokenKey: HMACSHA256(key: storage.identity.tokenKey),
+                depot: try findAssets(container, environment),
+                assetTokens: AssetTokens(
+                    key: storage.identity.tokenKey,
+                    base: AssetAddress.base(container, environment, below: assets.baseURL),
+                    lives: assets.lives))
             known[key] = store
             return store
         }

@@ -13,6 +13,8 @@ struct RequestContext: Sendable {
     let identified: Identified
     let limits: ServiceLimits
     let random: RandomSource
+    let clock: Clock
+    let assets: AssetOptions
     let accounts: any AccountCatalog
     let store: OpenStores.OpenStore
     /// The event loop whose thread this is; nil on a worker.
@@ -29,7 +31,7 @@ struct RequestContext: Sendable {
         }
         return Database(
             scope: scope, environment: address.environment, caller: caller, limits: limits,
-            storage: store.storage)
+            storage: store.storage, assets: AssetAccess(store.assetTokens, now: clock.now()))
     }
 
     /// How this request's zones are to be read.

@@ -46,6 +46,12 @@ package enum RouteTable {
             Route(
                 operation: "records/changes", audience: .users,
                 work: .read(RecordChangesEndpoint.answer)),
+            Route(
+                operation: "assets/upload", audience: .users,
+                work: .read(AssetUploadsEndpoint.answer)),
+            Route(
+                operation: "assets/rereference", audience: .users,
+                work: .write(RereferenceAssetsEndpoint.run)),
             Route(operation: "zones/list", audience: .users, work: .read(ListZonesEndpoint.answer)),
             Route(
                 operation: "zones/lookup", audience: .users, work: .read(LookupZonesEndpoint.answer)

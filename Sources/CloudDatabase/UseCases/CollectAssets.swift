@@ -8,14 +8,12 @@ import Synchronization
 ///
 /// What no record and no receipt has referred to for the grace period is forgotten by the store, then
 /// removed. Files that no row stands for, as a crash leaves them, go after the same time. Blocks.
-package final class CollectAssets: Sendable {
+package struct CollectAssets: Sendable {
     /// Of one step.
     package static let filesPerStepMax = 100
 
     private let storage: any Storage
     private let depot: AssetDepot
-    /// How far the search for files without a row has come.
-    private let cursor = Mutex<AssetDigest?>(nil)
 
     package init(_ storage: any Storage, depot: AssetDepot) {
         self.storage = storage
@@ -44,16 +42,13 @@ package final class CollectAssets: Sendable {
     ///
     /// - Returns: false when the last file has been looked at; the next call begins anew.
     package func removeStray(placedBefore moment: Milliseconds) throws -> Bool {
-        let page = try depot.storage.list(
-            after: cursor.withLock { $0 }, limit: Self.filesPerStepMax)
-        let isWhole = page.count == Self.filesPerStepMax
-        cursor.withLock { $0 = isWhole ? page.last?.digest : nil }
+        let page = try depot.nextListings(Self.filesPerStepMax)
         let old = page.filter { $0.placed < moment }.map(\.digest)
         let claimed = depot.claims.claim(try unknown(old))
         defer { depot.claims.unclaim(claimed) }
         // Looked at again: what was claimed may have been noted just before.
         for digest in try unknown(claimed) { try depot.storage.delete(digest) }
-        return isWhole
+        return page.count == Self.filesPerStepMax
     }
 
     private func unknown(_ digests: [AssetDigest]) throws -> [AssetDigest] {
