@@ -15,6 +15,7 @@ struct ReadStatements {
     let versionsDescending: Statement
     let sources: Statement
     let recordTypes: Statement
+    let assignedRoles: Statement
 
     init(_ connection: Connection) throws {
         ownerByName = try connection.prepare(
@@ -52,5 +53,7 @@ struct ReadStatements {
                 AND links.kind BETWEEN ?3 AND ?4 LIMIT ?5
             """)
         recordTypes = try connection.prepare("SELECT id, name FROM record_types")
+        assignedRoles = try connection.prepare(
+            "SELECT role FROM assigned_roles WHERE user_record_name = ?1")
     }
 }

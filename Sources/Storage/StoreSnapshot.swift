@@ -50,6 +50,11 @@ package protocol StoreSnapshot: AnyObject {
         of target: RecordName, in zone: ZoneNumber, needing: Bool, limit: Int
     ) throws
         -> [LinkSource]
+
+    /// The numbers of the container's own roles that a user has been given; of most, none.
+    ///
+    /// A role that the schema no longer has may still be among them.
+    func assignedRoles(of user: UserRecordName) throws -> Set<Int64>
 }
 
 /// What a write may do besides reading what it has itself written.
@@ -82,6 +87,9 @@ package protocol StoreTransaction: StoreSnapshot {
 
     /// Adds a record type, or fields to one; the schema of later requests has them after the commit.
     func extend(_ schema: Schema) throws
+
+    /// Gives a user these roles, by their numbers in the schema, and no others.
+    func assign(_ roles: Set<Int64>, to user: UserRecordName) throws
 
     /// Bytes that the owner's records take, with this transaction's changes.
     func usedBytes(of owner: OwnerNumber) throws -> Int64

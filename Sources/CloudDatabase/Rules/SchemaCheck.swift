@@ -26,30 +26,26 @@ struct SchemaCheck {
         if let admitted, admitted.type == type, Self.areAlike(admitted.fields, fields.fields) {
             return fields
         }
-        guard type != .users else {
-            throw Fault(
-                .accessDenied,
-                "CREATE operation not permitted: Users records are made by the server")
-        }
         var known = schema.types[type] ?? Schema.RecordType()
         if schema.types[type] == nil { try checkRoom(forType: type, in: schema) }
         var untyped = false
         var grows = schema.types[type] == nil
         for field in fields.fields {
             guard let given = field.type else { continue }
-            if given.isEncrypted, scope == .public {
+            let stored = known.fields[field.name]?.type
+            if scope == .public, given.isEncrypted || stored?.isEncrypted == true {
                 throw .badRequest(
                     "encrypted fields are not supported in the public database: '\(field.name.text)'"
                 )
             }
-            guard let expected = known.fields[field.name]?.type else {
+            guard let expected = stored else {
                 try checkRoom(for: field, given, in: type, known)
                 known.fields[field.name] = Schema.Field(given)
                 grows = true
                 continue
             }
             if given.element == .unknown, expected.isList,
-                !given.isEncrypted || expected.isEncrypted
+                given.isEncrypted == expected.isEncrypted
             {
                 untyped = true
             } else if given != expected {
@@ -82,7 +78,7 @@ struct SchemaCheck {
                 "Cannot create new type '\(type.text)' in production schema; "
                     + "deploy it with: lenticular schema deploy")
         }
-        guard schema.types.count < limits.recordTypesMax else {
+        guard schema.types.keys.count(where: { $0 != .users }) < limits.recordTypesMax else {
             throw .badRequest(
                 "recordType '\(type.text)' would be more than the \(limits.recordTypesMax) "
                     + "record types of a container (limits.recordTypesMax)")

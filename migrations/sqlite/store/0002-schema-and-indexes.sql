@@ -31,6 +31,14 @@ INSERT INTO permissions SELECT id, '_world', 1 FROM record_types;
 INSERT INTO permissions SELECT id, '_icloud', 2 FROM record_types;
 INSERT INTO permissions SELECT id, '_creator', 4 FROM record_types;
 
+-- The type that every container has: one record for each user, whose `roles` (a list of INT64) shows
+-- what `assigned_roles` holds. Everybody reads it, the user changes his own.
+INSERT INTO record_types (name) VALUES ('Users');
+INSERT INTO fields (record_type, name, value_type, indexes)
+    SELECT id, 'roles', 257, 0 FROM record_types WHERE name = 'Users';
+INSERT INTO permissions SELECT id, '_world', 1 FROM record_types WHERE name = 'Users';
+INSERT INTO permissions SELECT id, '_creator', 4 FROM record_types WHERE name = 'Users';
+
 -- Which users have which roles.
 CREATE TABLE assigned_roles (
     user_record_name TEXT NOT NULL,
