@@ -68,6 +68,17 @@ package struct Database: Sendable {
         return nil
     }
 
+    /// The stored zone; a default one is made when it is first written to.
+    ///
+    /// - Throws: as `zone`.
+    func madeZone(_ id: ZoneID, _ transaction: any StoreTransaction) throws -> StoredZone {
+        if let zone = try zone(id, transaction) { return zone }
+        let owner =
+            try owner(transaction)
+            ?? transaction.makeOwner(ownerRecordName, account: caller.account)
+        return try transaction.makeZone(named: id.name, of: owner.number)
+    }
+
     /// Refuses an endpoint in a database that it does not serve, in the service's own words.
     package func refuse(unless isServed: Bool) throws(Fault) {
         guard isServed else {

@@ -14,6 +14,7 @@ struct RequestContext: Sendable {
     let limits: ServiceLimits
     let random: RandomSource
     let accounts: any AccountCatalog
+    let authenticator: Authenticator
     let store: OpenStores.OpenStore
     /// The event loop whose thread this is; nil on a worker.
     let loop: Int?

@@ -102,7 +102,7 @@ package final class WebServices: Responder {
                 RequestContext(
                     request: request, address: address, identified: identified,
                     limits: dependencies.limits, random: dependencies.random,
-                    accounts: dependencies.accounts,
+                    accounts: dependencies.accounts, authenticator: dependencies.authenticator,
                     store: try stores.store(address.container, address.environment), loop: loop),
                 exchange)
         } catch is BelongsToWorker {

@@ -80,7 +80,13 @@ struct BatchWriter {
         formers[key] = .saved(
             StoredHead(record: record, position: position), bodyBytes: body.count, type: type,
             flags: flags)
-        return body
+        if let roles = save.roles, let user = UserRecordName(name.text) {
+            try transaction.assign(roles, to: user)
+        }
+        guard let shown = save.shown else { return try plan.asAnswered(body, key) }
+        return bodies.body(
+            name: name, type: save.type, fields: shown.fields, position: position,
+            created: save.created, parent: shown.parent)
     }
 
     private mutating func bury(_ key: RecordKey) throws {

@@ -91,13 +91,18 @@ enum RecordBody {
         return writer.bytes
     }
 
+    /// Who made the record of a stored body.
+    static func creator(of body: UnsafeRawBufferPointer) throws -> String? {
+        try JSONDocument(copying: body).root["created"]?["userRecordName"]?.string
+    }
+
     /// Reads what a save, a deletion or a permission check needs of a stored body.
     static func read(_ body: UnsafeRawBufferPointer) throws -> Kept {
         let root = try JSONDocument(copying: body).root
         var kept = Kept()
         kept.type = root["recordType"]?.string ?? ""
-        kept.created = root["created"]?.withRawBytes { [UInt8]($0) } ?? []
         kept.creator = root["created"]?["userRecordName"]?.string
+        kept.created = root["created"]?.withRawBytes { [UInt8]($0) } ?? []
         kept.parent = root["parent"]?["recordName"]?.string.flatMap { RecordName($0) }
         guard let fields = root["fields"] else { return kept }
         kept.fieldsBytes = fields.withRawBytes { $0.count } - 2

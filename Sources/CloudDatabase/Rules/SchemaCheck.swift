@@ -32,11 +32,6 @@ struct SchemaCheck {
         if let admitted, admitted.type == type, Self.areAlike(admitted.fields, fields.fields) {
             return fields
         }
-        guard type != .users else {
-            throw Fault(
-                .accessDenied,
-                "CREATE operation not permitted: Users records are made by the server")
-        }
         if !schema.leaving.isEmpty { try Self.check(fields, of: type, leaving: schema.leaving) }
         var known = schema.types[type] ?? Schema.RecordType()
         if schema.types[type] == nil { try checkRoom(forType: type, in: schema) }
@@ -44,12 +39,13 @@ struct SchemaCheck {
         var grows = schema.types[type] == nil
         for field in fields.fields {
             guard let given = field.type else { continue }
-            if given.isEncrypted, scope == .public {
+            let stored = known.fields[field.name]?.type
+            if scope == .public, given.isEncrypted || stored?.isEncrypted == true {
                 throw .badRequest(
                     "encrypted fields are not supported in the public database: '\(field.name.text)'"
                 )
             }
-            guard let expected = known.fields[field.name]?.type else {
+            guard let expected = stored else {
                 try checkRoom(for: field, given, in: type, known)
                 known.fields[field.name] = Schema.Field(given)
                 grows = true
@@ -64,7 +60,7 @@ struct SchemaCheck {
                 continue
             }
             if given.element == .unknown, expected.isList,
-                !given.isEncrypted || expected.isEncrypted
+                given.isEncrypted == expected.isEncrypted
             {
                 isRetyped = true
             } else if given != expected {

@@ -42,7 +42,7 @@ struct OperationDecoder {
         do {
             return .operation(
                 RecordOperation(
-                    kind: kind, name: try recordName(name, kind), type: try recordType(type, kind),
+                    kind: kind, name: try recordName(name, type), type: try recordType(type, kind),
                     changeTag: tag,
                     fields: kind.deletes
                         ? EncodedFields() : try FieldDecoder.decode(fields, zones: zones),
@@ -57,13 +57,16 @@ struct OperationDecoder {
     }
 
     private func recordName(
-        _ text: String, _ kind: RecordOperation.Kind
+        _ text: String, _ type: String?
     ) throws(Fault) -> RecordName {
         guard let name = RecordName(text) else {
             throw .badRequest(
                 "recordName: expected 1 to \(RecordName.bytesMax) printable ASCII characters")
         }
-        guard !name.isReserved else {
+        // Those of users may be saved by them, which is decided with the record at hand.
+        let mayBeOfUser =
+            UserRecordName(text) != nil && (type == nil || type == RecordTypeName.users.text)
+        guard !name.isReserved || mayBeOfUser else {
             throw .badRequest("recordName: names that start with _ are made by the server only")
         }
         return name
