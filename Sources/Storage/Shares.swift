@@ -222,6 +222,9 @@ package protocol ShareReading: AnyObject {
     /// last change.
     func views(of viewer: UserRecordName, changedAfter: Position, limit: Int) throws -> [StoredView]
 
+    /// The position of the last change in a viewer's shared database; 0 for none.
+    func lastViewChange(of viewer: UserRecordName) throws -> Position
+
     /// The zones that a viewer has now, by their owners' names and their own.
     func zonesViewed(by viewer: UserRecordName) throws -> [StoredZone]
 

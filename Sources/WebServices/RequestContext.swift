@@ -29,7 +29,7 @@ struct RequestContext: Sendable {
         }
         return Database(
             scope: scope, environment: address.environment, caller: caller, limits: limits,
-            storage: store.storage)
+            storage: store.storage, shareWorker: store.shareWorker)
     }
 
     /// How this request's zones are to be read.
@@ -67,6 +67,12 @@ struct RequestContext: Sendable {
 
 /// Thrown on an event loop by an answer that turns out to be long: a worker makes it anew.
 struct BelongsToWorker: Error {}
+
+/// Thrown by an answer that shows nothing yet, but soon will: it waits a little, and is made anew.
+struct EarlyAnswer: Error {
+    /// What to send when it has waited enough.
+    let body: [UInt8]
+}
 
 /// Reads single parameters of a query string.
 enum QueryParameter {

@@ -49,7 +49,7 @@ package final class WebServices: Responder {
 
     package init(_ dependencies: Dependencies) {
         self.dependencies = dependencies
-        stores = OpenStores(find: dependencies.store)
+        stores = OpenStores(limits: dependencies.limits, find: dependencies.store)
         addresses = RecentAddresses(loopCount: dependencies.loopCount)
         workers = (0..<max(1, dependencies.workerCount)).map {
             DispatchQueue(label: "web.worker.\($0)")
@@ -107,10 +107,23 @@ package final class WebServices: Responder {
                 exchange)
         } catch is BelongsToWorker {
             worker.async { self.answer(exchange, loop: nil) }
+        } catch let early as EarlyAnswer {
+            hold(exchange, early)
         } catch {
             exchange.fail(error)
         }
     }
+
+    /// Makes an answer that came too early anew in a while, or sends it when it has waited enough.
+    private func hold(_ exchange: Exchange, _ early: EarlyAnswer) {
+        let most = UInt64(max(0, dependencies.limits.sharedPageHoldMilliseconds)) * 1_000_000
+        guard exchange.ageNanoseconds < most else { return exchange.succeed(early.body) }
+        worker.asyncAfter(deadline: .now() + Self.holdInterval) {
+            self.answer(exchange, loop: nil)
+        }
+    }
+
+    private static let holdInterval = DispatchTimeInterval.milliseconds(50)
 
     private func run(_ route: Route, _ context: RequestContext, _ exchange: Exchange) throws {
         switch route.work {

@@ -34,6 +34,8 @@ extension BatchPlan {
 
     private func number(of id: ZoneID?) throws -> ZoneNumber? {
         guard let id, id.name != zone.name else { return zone.number }
+        // A participant is shown this zone, and is told of no other.
+        guard access == nil else { return nil }
         return try transaction.zone(named: id.name, of: zone.owner)?.number
     }
 
@@ -84,7 +86,7 @@ extension BatchPlan {
         var next = [root]
         while let target = next.popLast() {
             for source in try sources(of: target, needing: false, limit: most + 1)
-            where reached.insert(source).inserted {
+            where try reached.insert(source).inserted && goesAlong(source) {
                 victims.append(source)
                 next.append(source)
                 guard cascadedCount + victims.count <= most else {
@@ -111,7 +113,7 @@ extension BatchPlan {
                 for link in save.links {
                     let target = RecordKey(zone: link.targetZone, name: link.target)
                     let isNeeded = link.kind != .deleteSelf || failed.contains(target)
-                    if isNeeded, try !isAliveAfterAll(target) {
+                    if isNeeded, try !isAliveAfterAll(target) || !isInSight(target) {
                         found[index] = Self.missing(link.target)
                     }
                 }
@@ -171,7 +173,7 @@ extension BatchPlan {
         return failed
     }
 
-    private func isAliveAfterAll(_ key: RecordKey) throws -> Bool {
+    func isAliveAfterAll(_ key: RecordKey) throws -> Bool {
         switch states[key] {
         case .saved: true
         case .deleted: false
@@ -184,7 +186,7 @@ extension BatchPlan {
         return try !sources(of: key, needing: true, limit: 1).isEmpty
     }
 
-    private static func missing(_ name: RecordName) -> Fault {
+    static func missing(_ name: RecordName) -> Fault {
         Fault(
             .validatingReferenceError,
             "the record that a VALIDATE reference or parent names does not exist: '\(name.text)'")

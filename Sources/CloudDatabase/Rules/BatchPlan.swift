@@ -25,6 +25,10 @@ final class BatchPlan {
 
     let database: Database
     let zone: StoredZone
+    /// The zone's owner, who need not be the caller.
+    let owner: UserRecordName
+    /// What the caller is shown of another user's zone; nil in his own databases.
+    let access: ZoneAccess?
     let operations: [DecodedOperation]
     let isAtomic: Bool
     let transaction: any StoreTransaction
@@ -49,11 +53,14 @@ final class BatchPlan {
     private let actsOnOthers: Bool
 
     init(
-        _ operations: [DecodedOperation], in zone: StoredZone, of database: Database,
-        isAtomic: Bool, transaction: any StoreTransaction
+        _ operations: [DecodedOperation], in zone: StoredZone, owner: UserRecordName,
+        access: ZoneAccess?, of database: Database, isAtomic: Bool,
+        transaction: any StoreTransaction
     ) {
         self.operations = operations
         self.zone = zone
+        self.owner = owner
+        self.access = access
         self.database = database
         self.isAtomic = isAtomic
         self.transaction = transaction
@@ -82,7 +89,7 @@ final class BatchPlan {
             try decideInOrder()
             if isAtomic, hasFault { return false }
             guard actsOnOthers else { return !hasFault }
-            let found = try brokenReferences()
+            let found = try brokenReferences().merging(misplacedRecords()) { first, _ in first }
             if found.isEmpty { return !hasFault }
             referenceFaults.merge(found) { first, _ in first }
         }
@@ -148,6 +155,7 @@ final class BatchPlan {
         var isAlive = former.isAlive
         if case .deleted = states[key] { isAlive = false }
         if isAlive {
+            if let record = former.head?.record { try checkRight(operation, on: record) }
             if operation.kind == .create {
                 throw try conflict("record to insert already exists", key)
             }
@@ -192,14 +200,17 @@ final class BatchPlan {
                     "the fields of record '\(operation.name.text)' take \(merge.bytes.count) bytes; "
                         + "the limit is \(database.limits.recordBytesMax) (limits.recordBytesMax)"))
         }
-        let parent: RecordName? =
+        let wanted: RecordName? =
             switch operation.parent {
             case .set(let name): name
             case .cleared: nil
             case .absent: operation.kind.merges ? kept?.parent : nil
             }
+        let parent = try participantParent(
+            wanted, of: operation, over: former, kept: kept?.parent)
         let save = PlannedSave(
             type: type, fields: merge.bytes, created: kept?.created, parent: parent,
+            formerParent: kept?.parent,
             links: try links(merge.references, parent: parent, of: operation.name, former),
             refers: merge.references.contains { $0.action != .none })
         try charge(save.growth(over: kept, as: operation.name, in: zone.name))
@@ -234,7 +245,10 @@ final class BatchPlan {
 
     private func conflict(_ reason: String, _ key: RecordKey) throws -> Fault {
         var fault = Fault(.conflict, reason)
-        fault.serverRecord = try former(key, withBody: true).body
+        let former = try former(key, withBody: true)
+        fault.serverRecord = try former.body.map { body in
+            try former.head.map { try shown(body, of: $0.record) } ?? body
+        }
         return fault
     }
 

@@ -18,11 +18,14 @@ struct BatchWriter {
     private var formers: [RecordKey: FormerRecord]
     private var typeNames: [Int64: RecordTypeName] = [:]
     private var zones: [ZoneNumber: (zone: StoredZone, json: [UInt8])] = [:]
+    private var coverages: [ZoneNumber: Coverage] = [:]
+    /// Whether work on the trees of shares has been left for later.
+    var hasQueuedShareWork: Bool { coverages.values.contains(where: \.hasQueued) }
 
     init(_ plan: BatchPlan, stamp: RecordBody.Stamp) {
         self.plan = plan
         self.transaction = plan.transaction
-        self.owner = plan.database.ownerRecordName
+        self.owner = plan.owner
         self.formers = plan.formers
         let zoneJSON = ZoneJSON.identifier(plan.zone.name, owner: owner)
         bodies = RecordBody.Batch(stamp, zone: zoneJSON)
@@ -72,11 +75,28 @@ struct BatchWriter {
         if !save.links.isEmpty || former.flags.contains(.hasLinks) {
             try transaction.replaceLinks(of: record, with: save.links)
         }
+        try coverage(of: plan.zone.number) {
+            try $0.saved(
+                Coverage.Saved(
+                    record: record, name: name, position: position, type: type,
+                    parent: save.parent))
+        }
         // A later deletion of the batch may take the record along.
         formers[key] = .saved(
             StoredHead(record: record, position: position), bodyBytes: body.count, type: type,
             flags: flags)
-        return body
+        return try plan.shown(body, of: record)
+    }
+
+    private mutating func coverage(
+        of zone: ZoneNumber, _ change: (inout Coverage) throws -> Void
+    ) throws {
+        try change(
+            &coverages[
+                zone,
+                default: Coverage(
+                    transaction, zone: zone,
+                    recordsMax: plan.database.limits.shareStepRecordsMax)])
     }
 
     private mutating func bury(_ key: RecordKey) throws {
@@ -95,6 +115,7 @@ struct BatchWriter {
         if former.flags.contains(.hasLinks) {
             try transaction.replaceLinks(of: head.record, with: [])
         }
+        try coverage(of: key.zone) { try $0.deleted(head.record, at: position) }
         formers[key] = .deleted(head.record, at: position)
     }
 

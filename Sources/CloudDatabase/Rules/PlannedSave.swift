@@ -10,6 +10,7 @@ struct PlannedSave {
     /// The former version's `created` object; nil for a new record.
     var created: [UInt8]?
     var parent: RecordName?
+    var formerParent: RecordName?
     var links: [Link]
     /// Whether fields hold references that act, or would if their zone existed.
     var refers: Bool

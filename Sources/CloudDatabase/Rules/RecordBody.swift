@@ -91,6 +91,15 @@ enum RecordBody {
         return writer.bytes
     }
 
+    /// A body as those are shown it who do not see the record's parent.
+    static func withoutParent(_ body: [UInt8]) throws -> [UInt8] {
+        var writer = JSONWriter(reserving: body.count)
+        try body.withUnsafeBytes {
+            try RecordRendering.whole.append($0, hidingParent: true, to: &writer)
+        }
+        return writer.bytes
+    }
+
     /// Reads what a save, a deletion or a permission check needs of a stored body.
     static func read(_ body: UnsafeRawBufferPointer) throws -> Kept {
         let root = try JSONDocument(copying: body).root

@@ -16,6 +16,7 @@ struct ShareReadStatements {
     let grantsChanged: Statement
     let view: Statement
     let viewsChanged: Statement
+    let lastViewChange: Statement
     let zonesViewed: Statement
     let viewsWholeAfter: Statement
     let ownerName: Statement
@@ -57,6 +58,8 @@ struct ShareReadStatements {
         self.view = try connection.prepare("\(view) WHERE viewer = ?1 AND zone = ?2")
         viewsChanged = try connection.prepare(
             "\(view) WHERE viewer = ?1 AND changed > ?2 ORDER BY changed LIMIT ?3")
+        lastViewChange = try connection.prepare(
+            "SELECT coalesce(max(changed), 0) FROM views WHERE viewer = ?1")
         zonesViewed = try connection.prepare(
             """
             SELECT z.id, z.owner, z.created, z.changed, z.whole_after, 0, z.name
