@@ -1,4 +1,5 @@
 import CloudModel
+import Cryptography
 import Storage
 
 /// One database of one container environment, as one caller sees it.
@@ -10,21 +11,33 @@ package struct Database: Sendable {
     package let caller: Caller
     package let limits: ServiceLimits
     package let storage: any Storage
+    /// Who is behind user record names: for the names of participants and the owner's addresses.
+    package let identities: any Identities
+    package let random: RandomSource
 
     package init(
         scope: DatabaseScope, environment: Environment, caller: Caller, limits: ServiceLimits,
-        storage: any Storage
+        storage: any Storage, identities: any Identities, random: RandomSource
     ) {
         self.scope = scope
         self.environment = environment
         self.caller = caller
         self.limits = limits
         self.storage = storage
+        self.identities = identities
+        self.random = random
     }
 
     /// The owner of the zones: the caller in his private database, nobody in particular in public.
     var ownerRecordName: UserRecordName {
         scope == .public ? .publicOwner : caller.userRecordName ?? .publicOwner
+    }
+
+    /// The same data as another of its databases shows it to the caller.
+    func seen(in scope: DatabaseScope) -> Database {
+        Database(
+            scope: scope, environment: environment, caller: caller, limits: limits,
+            storage: storage, identities: identities, random: random)
     }
 
     /// What holds records to this database's schema.

@@ -88,7 +88,8 @@ package struct FetchZoneChanges {
                     more = true
                     return false
                 }
-                try page.append(version, skipsDeletionsThrough: unseenThrough, to: &writer)
+                try page.append(
+                    version, skipsDeletionsThrough: unseenThrough, from: snapshot, to: &writer)
                 position = version.position
                 return true
             }
@@ -119,7 +120,8 @@ package struct FetchZoneChanges {
                 more = true
                 return false
             }
-            try page.append(version, skipsDeletionsThrough: unseenThrough, to: &writer)
+            try page.append(
+                version, skipsDeletionsThrough: unseenThrough, from: snapshot, to: &writer)
             before = version.position
             return true
         }
@@ -154,6 +156,7 @@ private final class TypeNumbers {
 /// One page being filled.
 private struct Page {
     private let request: ZoneChangesRequest
+    private let database: Database
     private let types: Set<Int64>?
     private var recordsLeft: Int
     private var rowsLeft: Int
@@ -170,6 +173,7 @@ private struct Page {
         _ request: ZoneChangesRequest, types: TypeNumbers, database: Database, budget: PageBudget
     ) throws {
         self.request = request
+        self.database = database
         recordsLeft = min(request.resultsLimit, database.limits.recordsPerResponseMax)
         rowsLeft = budget.rows
         bytesLeft = budget.bytes
@@ -198,7 +202,7 @@ private struct Page {
 
     mutating func append(
         _ version: StoredVersion, skipsDeletionsThrough unseen: Position,
-        to writer: inout JSONWriter
+        from snapshot: any StoreSnapshot, to writer: inout JSONWriter
     ) throws {
         rowsLeft -= 1
         if version.flags.contains(.tombstone) {
@@ -213,7 +217,9 @@ private struct Page {
         if version.flags.contains(.tombstone) {
             writer.raw(version.body)
         } else {
-            try request.rendering.append(version.body, to: &writer)
+            try database.append(
+                version.record, version.flags, version.body, as: request.rendering,
+                from: snapshot, to: &writer)
         }
         recordCount += 1
         if recordCount == Self.sampleCount { makeRoom(in: &writer) }

@@ -123,7 +123,7 @@ extension BatchPlan {
                         "record '\(gone.name.text)' is still the parent or the VALIDATE target of "
                             + "another record")
                 }
-            case .fault, .nothing: break
+            case .fault, .nothing, .leave: break
             }
         }
         if !isAtomic, !found.isEmpty { try spread(&found) }

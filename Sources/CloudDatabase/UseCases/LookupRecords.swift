@@ -44,7 +44,9 @@ package struct LookupRecords: Sendable {
         else { return nil }
         let found = try snapshot.version(at: head.position, in: zone.number) { version -> Int? in
             guard !version.flags.contains(.tombstone) else { return nil }
-            try item.rendering.append(version.body, to: &writer)
+            try database.append(
+                version.record, version.flags, version.body, as: item.rendering, from: snapshot,
+                to: &writer)
             return version.body.count
         }
         return found ?? nil

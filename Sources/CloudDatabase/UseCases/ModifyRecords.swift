@@ -74,7 +74,7 @@ package struct ModifyRecords: Sendable {
         let isWhole: Bool
         do { isWhole = try plan.decide() } catch let refused as RefusedBatch { throw refused.fault }
         guard isWhole || !isAtomic else { return refused(plan) }
-        var writer = BatchWriter(
+        var writer = try BatchWriter(
             plan, stamp: RecordBody.Stamp(moment: transaction.now, user: user, device: device))
         return try writer.write()
     }
