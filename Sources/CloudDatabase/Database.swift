@@ -1,4 +1,5 @@
 import CloudModel
+import Cryptography
 import Storage
 
 /// One database of one container environment, as one caller sees it.
@@ -12,10 +13,14 @@ package struct Database: Sendable {
     package let storage: any Storage
     /// Works off what writes leave of large trees; nil where nobody shares.
     package let shareWorker: ShareWorker?
+    /// Who is behind user record names: for the names of participants and the owner's addresses.
+    package let identities: any Identities
+    package let random: RandomSource
 
     package init(
         scope: DatabaseScope, environment: Environment, caller: Caller, limits: ServiceLimits,
-        storage: any Storage, shareWorker: ShareWorker? = nil
+        storage: any Storage, shareWorker: ShareWorker? = nil, identities: any Identities,
+        random: RandomSource
     ) {
         self.scope = scope
         self.environment = environment
@@ -23,6 +28,8 @@ package struct Database: Sendable {
         self.limits = limits
         self.storage = storage
         self.shareWorker = shareWorker
+        self.identities = identities
+        self.random = random
     }
 
     /// The owner of a zone: another user in the shared database.
@@ -33,6 +40,13 @@ package struct Database: Sendable {
     /// The owner of the zones: the caller in his private database, nobody in particular in public.
     var ownerRecordName: UserRecordName {
         scope == .public ? .publicOwner : caller.userRecordName ?? .publicOwner
+    }
+
+    /// The same data as another of its databases shows it to the caller.
+    func seen(in scope: DatabaseScope) -> Database {
+        Database(
+            scope: scope, environment: environment, caller: caller, limits: limits,
+            storage: storage, identities: identities, random: random)
     }
 
     /// What holds records to this database's schema.

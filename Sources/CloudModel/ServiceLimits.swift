@@ -9,6 +9,8 @@ package struct ServiceLimits: Sendable {
     /// Of the records in one answer.
     package var pageBytesMax = 8_388_608
     package var zonesPerUserMax = 1_000
+    /// Of one share, its owner not counted.
+    package var participantsPerShareMax = 100
     package var fieldsPerTypeMax = 256
     package var recordTypesMax = 1_000
     package var deleteSelfSourcesMax = 750

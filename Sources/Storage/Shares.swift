@@ -246,6 +246,9 @@ package protocol ShareReading: AnyObject {
     /// The parent that a record names; nil for none.
     func parent(of record: RecordNumber) throws -> RecordName?
 
+    /// Whether a record's links have one.
+    func hasLink(_ link: Link, from source: RecordNumber) throws -> Bool
+
     /// The records that name a record as their parent, by their numbers.
     func children(
         of parent: RecordName, in zone: ZoneNumber, after: RecordNumber, limit: Int

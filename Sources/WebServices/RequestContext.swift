@@ -13,7 +13,8 @@ struct RequestContext: Sendable {
     let identified: Identified
     let limits: ServiceLimits
     let random: RandomSource
-    let accounts: any AccountCatalog
+    let catalog: any CatalogStorage
+    let people: KnownPeople
     let store: OpenStores.OpenStore
     /// The event loop whose thread this is; nil on a worker.
     let loop: Int?
@@ -29,7 +30,8 @@ struct RequestContext: Sendable {
         }
         return Database(
             scope: scope, environment: address.environment, caller: caller, limits: limits,
-            storage: store.storage, shareWorker: store.shareWorker)
+            storage: store.storage, shareWorker: store.shareWorker,
+            identities: people.people(of: address.container), random: random)
     }
 
     /// How this request's zones are to be read.

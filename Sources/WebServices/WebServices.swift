@@ -14,7 +14,7 @@ package final class WebServices: Responder {
         package var clock: Clock
         package var random: RandomSource
         package var authenticator: Authenticator
-        package var accounts: any AccountCatalog
+        package var catalog: any CatalogStorage
         /// The store of a container environment that exists.
         package var store: @Sendable (ContainerID, Environment) throws -> any Storage
         package var observer: any RequestObserver
@@ -25,7 +25,7 @@ package final class WebServices: Responder {
 
         package init(
             limits: ServiceLimits, clock: Clock, random: RandomSource,
-            authenticator: Authenticator, accounts: any AccountCatalog,
+            authenticator: Authenticator, catalog: any CatalogStorage,
             store: @escaping @Sendable (ContainerID, Environment) throws -> any Storage,
             observer: any RequestObserver, workerCount: Int, loopCount: Int
         ) {
@@ -33,7 +33,7 @@ package final class WebServices: Responder {
             self.clock = clock
             self.random = random
             self.authenticator = authenticator
-            self.accounts = accounts
+            self.catalog = catalog
             self.store = store
             self.observer = observer
             self.workerCount = workerCount
@@ -44,11 +44,13 @@ package final class WebServices: Responder {
     private let dependencies: Dependencies
     private let stores: OpenStores
     private let addresses: RecentAddresses
+    private let people: KnownPeople
     private let workers: [DispatchQueue]
     private let nextWorker = Atomic<Int>(0)
 
     package init(_ dependencies: Dependencies) {
         self.dependencies = dependencies
+        people = KnownPeople(catalog: dependencies.catalog)
         stores = OpenStores(limits: dependencies.limits, find: dependencies.store)
         addresses = RecentAddresses(loopCount: dependencies.loopCount)
         workers = (0..<max(1, dependencies.workerCount)).map {
@@ -102,7 +104,7 @@ package final class WebServices: Responder {
                 RequestContext(
                     request: request, address: address, identified: identified,
                     limits: dependencies.limits, random: dependencies.random,
-                    accounts: dependencies.accounts,
+                    catalog: dependencies.catalog, people: people,
                     store: try stores.store(address.container, address.environment), loop: loop),
                 exchange)
         } catch is BelongsToWorker {
@@ -160,7 +162,9 @@ package final class WebServices: Responder {
             switch identified.caller.kind {
             case .user: true
             case .world: route.audience == .world && address.database == .public
-            case .serverKey: route.audience == .anyIdentity || address.database == .public
+            case .serverKey:
+                route.audience == .anyIdentity
+                    || route.audience != .persons && address.database == .public
             }
         guard isServed else {
             throw dependencies.authenticator.wrongKind(identified, now: dependencies.clock.now())

@@ -31,6 +31,7 @@ final class TypeNumbers {
 /// One page of a zone's feed being filled.
 struct FeedPage {
     private let request: ZoneChangesRequest
+    private let database: Database
     /// The types asked for; nil for all.
     private let types: Set<Int64>?
     private var recordsLeft: Int
@@ -49,6 +50,7 @@ struct FeedPage {
         _ request: ZoneChangesRequest, types: TypeNumbers, database: Database, budget: PageBudget
     ) throws {
         self.request = request
+        self.database = database
         recordsLeft = min(request.resultsLimit, database.limits.recordsPerResponseMax)
         rowsLeft = budget.rows
         bytesLeft = budget.bytes
@@ -92,13 +94,13 @@ struct FeedPage {
 
     mutating func append(
         _ version: StoredVersion, skipsDeletionsThrough unseen: Position,
-        to writer: inout JSONWriter
+        from snapshot: any StoreSnapshot, to writer: inout JSONWriter
     ) throws {
         if version.flags.contains(.tombstone) {
             guard version.position > unseen else { return pass() }
             append(deletion: version.body, to: &writer)
         } else if wants(version.type) {
-            try append(record: version, hidingParent: false, to: &writer)
+            try append(record: version, from: snapshot, to: &writer)
         } else {
             pass()
         }
@@ -106,10 +108,13 @@ struct FeedPage {
 
     /// Shows a living record.
     mutating func append(
-        record version: StoredVersion, hidingParent: Bool, to writer: inout JSONWriter
+        record version: StoredVersion, from snapshot: any StoreSnapshot,
+        to writer: inout JSONWriter
     ) throws {
         begin(bytes: version.body.count, &writer)
-        try request.rendering.append(version.body, hidingParent: hidingParent, to: &writer)
+        try database.append(
+            version.record, version.flags, version.body, as: request.rendering, from: snapshot,
+            to: &writer)
         recordCount += 1
         if recordCount == Self.sampleCount { makeRoom(in: &writer) }
     }

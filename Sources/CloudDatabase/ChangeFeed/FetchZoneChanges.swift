@@ -122,7 +122,8 @@ package struct FetchZoneChanges {
                     more = true
                     return false
                 }
-                try page.append(version, skipsDeletionsThrough: unseenThrough, to: &writer)
+                try page.append(
+                    version, skipsDeletionsThrough: unseenThrough, from: snapshot, to: &writer)
                 position = version.position
                 return true
             }
@@ -155,7 +156,8 @@ package struct FetchZoneChanges {
                 more = true
                 return false
             }
-            try page.append(version, skipsDeletionsThrough: unseenThrough, to: &writer)
+            try page.append(
+                version, skipsDeletionsThrough: unseenThrough, from: snapshot, to: &writer)
             before = version.position
             return true
         }

@@ -163,10 +163,9 @@ struct SharedTreesFeed {
             page.pass()
             return true
         }
-        let hidesParent = try access.root(of: row.stay.share) == row.stay.record
         let shown = try snapshot.version(at: row.stay.version, in: access.zone.number) { version in
             guard page.hasRoom(for: version) else { return false }
-            try page.append(record: version, hidingParent: hidesParent, to: &writer)
+            try page.append(record: version, from: snapshot, to: &writer)
             return true
         }
         guard let shown else { throw BrokenStay(position: row.stay.position) }

@@ -20,7 +20,9 @@ extension BatchPlan {
         }
         for reference in references where reference.action != .none {
             let kind: LinkKind = reference.action == .deleteSelf ? .deleteSelf : .validate
-            guard let number = try number(of: reference.zone) else {
+            guard let number = try number(of: reference.zone),
+                try mayReach(reference.name, in: number, kind, from: former)
+            else {
                 guard kind == .validate else { continue }
                 throw Self.missing(reference.name)
             }
@@ -34,8 +36,6 @@ extension BatchPlan {
 
     private func number(of id: ZoneID?) throws -> ZoneNumber? {
         guard let id, id.name != zone.name else { return zone.number }
-        // A participant is shown this zone, and is told of no other.
-        guard access == nil else { return nil }
         return try transaction.zone(named: id.name, of: zone.owner)?.number
     }
 
@@ -113,7 +113,10 @@ extension BatchPlan {
                 for link in save.links {
                     let target = RecordKey(zone: link.targetZone, name: link.target)
                     let isNeeded = link.kind != .deleteSelf || failed.contains(target)
-                    if isNeeded, try !isAliveAfterAll(target) || !isInSight(target) {
+                    let isHidden =
+                        try link.kind == .validate
+                        && !isInSight(target, of: former(key(operation.name)))
+                    if isNeeded, try isHidden || !isAliveAfterAll(target) {
                         found[index] = Self.missing(link.target)
                     }
                 }
@@ -125,7 +128,7 @@ extension BatchPlan {
                         "record '\(gone.name.text)' is still the parent or the VALIDATE target of "
                             + "another record")
                 }
-            case .fault, .nothing: break
+            case .fault, .nothing, .leave: break
             }
         }
         if !isAtomic, !found.isEmpty { try spread(&found) }

@@ -14,7 +14,6 @@ package final class ZoneAccess {
     let isSettled: Bool
     private let snapshot: any StoreSnapshot
     private let hierarchy: Hierarchy
-    private var roots: [ShareNumber: RecordNumber?] = [:]
     private var grants: [ShareNumber: StoredGrant?] = [:]
 
     /// - Returns: nil when the viewer has nothing of the zone.
@@ -50,20 +49,6 @@ package final class ZoneAccess {
     /// - Throws: `Fault` TRY_AGAIN_LATER while that cannot be told.
     package func sees(_ record: RecordNumber) throws -> Bool {
         try permission(on: record) != nil
-    }
-
-    /// Whether the parent of a record is outside of what its share shows, so that it is not named.
-    package func hidesParent(of record: RecordNumber) throws -> Bool {
-        guard wholeZone == nil, let share = try share(over: record) else { return false }
-        return try root(of: share) == record
-    }
-
-    /// The root of a standing share; nil for none.
-    func root(of share: ShareNumber) throws -> RecordNumber? {
-        if let known = roots[share] { return known }
-        let found = try snapshot.share(share)?.root
-        roots[share] = .some(found)
-        return found
     }
 
     /// Whether a record is the root of a standing share.

@@ -56,10 +56,11 @@ package struct LookupRecords: Sendable {
             let head = try snapshot.head(of: name, in: zone.number)
         else { return nil }
         if let access = place.access, try !access.sees(head.record) { return nil }
-        let hidesParent = try place.access?.hidesParent(of: head.record) ?? false
         let found = try snapshot.version(at: head.position, in: zone.number) { version -> Int? in
             guard !version.flags.contains(.tombstone) else { return nil }
-            try item.rendering.append(version.body, hidingParent: hidesParent, to: &writer)
+            try database.append(
+                version.record, version.flags, version.body, as: item.rendering, from: snapshot,
+                to: &writer)
             return version.body.count
         }
         return found ?? nil

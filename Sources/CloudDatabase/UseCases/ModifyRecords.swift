@@ -86,7 +86,7 @@ package struct ModifyRecords: Sendable {
         let isWhole: Bool
         do { isWhole = try plan.decide() } catch let refused as RefusedBatch { throw refused.fault }
         guard isWhole || !isAtomic else { return Written(outcomes: refused(plan)) }
-        var writer = BatchWriter(
+        var writer = try BatchWriter(
             plan, stamp: RecordBody.Stamp(moment: transaction.now, user: user, device: device))
         let outcomes = try writer.write()
         return Written(outcomes: outcomes, hasQueuedShareWork: writer.hasQueuedShareWork)

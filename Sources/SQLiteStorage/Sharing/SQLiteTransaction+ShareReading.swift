@@ -80,6 +80,10 @@ extension SQLiteTransaction {
 
     func parent(of record: RecordNumber) throws -> RecordName? { try snapshot.parent(of: record) }
 
+    func hasLink(_ link: Link, from source: RecordNumber) throws -> Bool {
+        try snapshot.hasLink(link, from: source)
+    }
+
     func children(
         of parent: RecordName, in zone: ZoneNumber, after: RecordNumber, limit: Int
     ) throws -> [RecordNumber] {

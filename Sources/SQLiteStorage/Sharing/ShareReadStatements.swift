@@ -24,6 +24,7 @@ struct ShareReadStatements {
     let stay: Statement
     let stays: Statement
     let parent: Statement
+    let link: Statement
     let children: Statement
     let shareWorkOfShare: Statement
     let shareWorkOfZone: Statement
@@ -81,6 +82,11 @@ struct ShareReadStatements {
             "\(stay) WHERE share = ?1 AND position > ?2 ORDER BY position LIMIT ?3")
         parent = try connection.prepare(
             "SELECT target_name FROM links WHERE source = ?1 AND kind = 3")
+        link = try connection.prepare(
+            """
+            SELECT 1 FROM links
+            WHERE target_zone = ?1 AND target_name = ?2 AND kind = ?3 AND source = ?4
+            """)
         children = try connection.prepare(
             """
             SELECT source FROM links
