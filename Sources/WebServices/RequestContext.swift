@@ -15,7 +15,9 @@ struct RequestContext: Sendable {
     let random: RandomSource
     let clock: Clock
     let assets: AssetOptions
-    let accounts: any AccountCatalog
+    let authenticator: Authenticator
+    let catalog: any CatalogStorage
+    let people: KnownPeople
     let store: OpenStores.OpenStore
     /// The event loop whose thread this is; nil on a worker.
     let loop: Int?
@@ -30,8 +32,10 @@ struct RequestContext: Sendable {
             throw .badRequest("the path names no database: expected public, private or shared")
         }
         return Database(
-            scope: scope, environment: address.environment, caller: caller, limits: limits,
-            storage: store.storage, assets: AssetAccess(store.assetTokens, now: clock.now()))
+            scope: scope, container: address.container, environment: address.environment,
+            caller: caller, limits: limits, storage: store.storage, shareWorker: store.shareWorker,
+            identities: people.people(of: address.container), random: random,
+            assets: AssetAccess(store.assetTokens, now: clock.now()))
     }
 
     /// How this request's zones are to be read.
@@ -69,6 +73,12 @@ struct RequestContext: Sendable {
 
 /// Thrown on an event loop by an answer that turns out to be long: a worker makes it anew.
 struct BelongsToWorker: Error {}
+
+/// Thrown by an answer that shows nothing yet, but soon will: it waits a little, and is made anew.
+struct EarlyAnswer: Error {
+    /// What to send when it has waited enough.
+    let body: [UInt8]
+}
 
 /// Reads single parameters of a query string.
 enum QueryParameter {

@@ -15,7 +15,7 @@ package final class WebServices: Responder {
         package var clock: Clock
         package var random: RandomSource
         package var authenticator: Authenticator
-        package var accounts: any AccountCatalog
+        package var catalog: any CatalogStorage
         /// The store of a container environment that exists.
         package var store: @Sendable (ContainerID, Environment) throws -> any Storage
         /// Where the assets of a container environment are.
@@ -29,7 +29,7 @@ package final class WebServices: Responder {
 
         package init(
             limits: ServiceLimits, clock: Clock, random: RandomSource,
-            authenticator: Authenticator, accounts: any AccountCatalog,
+            authenticator: Authenticator, catalog: any CatalogStorage,
             store: @escaping @Sendable (ContainerID, Environment) throws -> any Storage,
             assetDepot: @escaping @Sendable (ContainerID, Environment) throws -> AssetDepot,
             assets: AssetOptions, observer: any RequestObserver, workerCount: Int, loopCount: Int
@@ -38,7 +38,7 @@ package final class WebServices: Responder {
             self.clock = clock
             self.random = random
             self.authenticator = authenticator
-            self.accounts = accounts
+            self.catalog = catalog
             self.store = store
             self.assetDepot = assetDepot
             self.assets = assets
@@ -52,14 +52,16 @@ package final class WebServices: Responder {
     private let stores: OpenStores
     private let addresses: RecentAddresses
     private let assets: AssetResponder
+    private let people: KnownPeople
     private let workers: [DispatchQueue]
     private let nextWorker = Atomic<Int>(0)
 
     package init(_ dependencies: Dependencies) {
         self.dependencies = dependencies
+        people = KnownPeople(catalog: dependencies.catalog)
         stores = OpenStores(
-            find: dependencies.store, findAssets: dependencies.assetDepot,
-            assets: dependencies.assets)
+            limits: dependencies.limits, find: dependencies.store,
+            findAssets: dependencies.assetDepot, assets: dependencies.assets)
         assets = AssetResponder(stores, dependencies)
         addresses = RecentAddresses(loopCount: dependencies.loopCount)
         workers = (0..<max(1, dependencies.workerCount)).map {
@@ -129,15 +131,29 @@ package final class WebServices: Responder {
                     request: request, address: address, identified: identified,
                     limits: dependencies.limits, random: dependencies.random,
                     clock: dependencies.clock, assets: dependencies.assets,
-                    accounts: dependencies.accounts,
+                    authenticator: dependencies.authenticator,
+                    catalog: dependencies.catalog, people: people,
                     store: try stores.store(address.container, address.environment), loop: loop),
                 exchange)
         } catch is BelongsToWorker {
             worker.async { self.answer(exchange, loop: nil) }
+        } catch let early as EarlyAnswer {
+            hold(exchange, early)
         } catch {
             exchange.fail(error)
         }
     }
+
+    /// Makes an answer that came too early anew in a while, or sends it when it has waited enough.
+    private func hold(_ exchange: Exchange, _ early: EarlyAnswer) {
+        let most = UInt64(max(0, dependencies.limits.sharedPageHoldMilliseconds)) * 1_000_000
+        guard exchange.ageNanoseconds < most else { return exchange.succeed(early.body) }
+        worker.asyncAfter(deadline: .now() + Self.holdInterval) {
+            self.answer(exchange, loop: nil)
+        }
+    }
+
+    private static let holdInterval = DispatchTimeInterval.milliseconds(50)
 
     private func run(_ route: Route, _ context: RequestContext, _ exchange: Exchange) throws {
         switch route.work {
@@ -174,7 +190,9 @@ package final class WebServices: Responder {
             switch identified.caller.kind {
             case .user: true
             case .world: route.audience == .world && address.database == .public
-            case .serverKey: route.audience == .anyIdentity || address.database == .public
+            case .serverKey:
+                route.audience == .anyIdentity
+                    || route.audience != .persons && address.database == .public
             }
         guard isServed else {
             throw dependencies.authenticator.wrongKind(identified, now: dependencies.clock.now())

@@ -70,7 +70,7 @@ final class WireServer: Sendable {
         web = WebServices(
             WebServices.Dependencies(
                 limits: limits, clock: Clock { clock.now }, random: .system,
-                authenticator: authenticator, accounts: catalog,
+                authenticator: authenticator, catalog: catalog,
                 store: { try storage ?? stores.store($0, $1) },
                 assetDepot: { stores.depot($0, $1) }, assets: assetOptions,
                 observer: observed, workerCount: 2,

@@ -35,6 +35,22 @@ extension BatchPlan {
         return made
     }
 
+    /// The files that the new version holds.
+    func assets(
+        of save: PlannedSave, _ sent: EncodedFields, over former: FormerRecord?
+    ) throws -> Set<AssetContent> {
+        let held = former?.flags.contains(.hasAssets) ?? false
+        guard held || sent.fields.contains(where: { !$0.assets.isEmpty }) else { return [] }
+        return Set(try Self.assets(of: save.fields).map(\.content))
+    }
+
+    /// What the files of the former version take; they go with it.
+    func heldAssetBytes(of former: FormerRecord?) throws -> Int64 {
+        guard let former, former.flags.contains(.hasAssets), let record = former.head?.record
+        else { return 0 }
+        return Int64(try transaction.assetBytes(of: record))
+    }
+
     private func checkReceipt(_ receipt: AssetReceipt, of field: FieldName) throws {
         guard let user = database.caller.userRecordName, let access = database.assets,
             let stored = try transaction.assetReceipt(receipt.id),
@@ -69,11 +85,6 @@ extension BatchPlan {
     private static func unknownReceipt(_ field: FieldName) -> Fault {
         .badRequest(
             "field '\(field.text)': the asset's receipt is unknown or has expired; upload it again")
-    }
-
-    /// What a version's fields hold, each file once.
-    static func contents(ofFields members: [UInt8]) throws -> Set<AssetContent> {
-        Set(try assets(of: members).map(\.content))
     }
 
     private static func assets(

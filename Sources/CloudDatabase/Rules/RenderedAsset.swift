@@ -8,6 +8,15 @@ enum RenderedAsset {
         return type.stringEquals("ASSETID") || type.stringEquals("ASSETID_LIST")
     }
 
+    /// A stored body without what only the server needs of assets (rulings.md 11).
+    static func withoutLinks(_ body: [UInt8]) throws -> [UInt8] {
+        var writer = JSONWriter(reserving: body.count)
+        try body.withUnsafeBytes {
+            try RecordRendering.whole.append($0, assets: nil, to: &writer)
+        }
+        return writer.bytes
+    }
+
     /// Appends a field of a stored body.
     static func append(field: JSONValue, _ links: AssetLinks?, to writer: inout JSONWriter) {
         writer.raw("{")

@@ -10,17 +10,21 @@ extension RecordRendering {
     ///
     /// - Parameters:
     ///   - flags: the version's; nil when only the body is at hand, which is then looked through.
+    ///   - hidingParent: whether the record's own `parent` is left out.
     ///   - assets: makes the links of assets; without it they have none.
     package func append(
-        _ body: UnsafeRawBufferPointer, flags: VersionFlags? = nil, assets: AssetLinks?,
-        to writer: inout JSONWriter
+        _ body: UnsafeRawBufferPointer, flags: VersionFlags? = nil, hidingParent: Bool = false,
+        assets: AssetLinks?, to writer: inout JSONWriter
     ) throws {
-        let hasAssets = flags?.contains(.hasAssets) ?? Self.mayHaveAssets(body)
-        guard !isWhole || hasAssets else { return writer.raw(body) }
+        let hasAssets =
+            !keepsAssetsAsStored
+            && (flags?.contains(.hasAssets) ?? Self.mayHaveAssets(body))
+        guard !isWhole || hidingParent || hasAssets else { return writer.raw(body) }
         let root = try JSONDocument(copying: body).root
         writer.raw("{")
         var isFirst = true
         for (key, value) in root.members {
+            if hidingParent, key.stringEquals("parent") { continue }
             if !isFirst { writer.raw(",") }
             isFirst = false
             key.withRawBytes { writer.raw($0) }
@@ -73,7 +77,7 @@ extension RecordRendering {
             writer.raw(":")
             if numbersAsStrings, Self.isNumeric(value["type"]) {
                 append(numeric: value, to: &writer)
-            } else if hasAssets, !keepsAssetsAsStored, RenderedAsset.isAsset(value["type"]) {
+            } else if hasAssets, RenderedAsset.isAsset(value["type"]) {
                 RenderedAsset.append(field: value, links, to: &writer)
             } else {
                 value.withRawBytes { writer.raw($0) }

@@ -34,13 +34,15 @@ package struct RereferenceAssets: Sendable {
         of sources: [Source], from snapshot: any StoreSnapshot
     ) throws -> [AssetContent] {
         let zone = try lookup.open(snapshot)
+        let access = try lookup.access(snapshot)
         var rendering = RecordRendering.whole
         rendering.keepsAssetsAsStored = true
         return try sources.flatMap { source in
             var writer = JSONWriter()
             let item = LookupRecords.Item(name: source.record, rendering: rendering)
-            let bytes = try lookup.append(item, of: zone, from: snapshot, to: &writer)
-            guard bytes != nil else {
+            do {
+                _ = try lookup.append(item, of: zone, by: access, from: snapshot, to: &writer)
+            } catch let fault as Fault where fault.code == .notFound {
                 throw Fault.badRequest("assets: record '\(source.record)' was not found")
             }
             let root = try JSONDocument(parsing: writer.bytes).root

@@ -20,7 +20,7 @@ extension RunningServer {
         return WebServices(
             WebServices.Dependencies(
                 limits: configuration.serviceLimits, clock: folder.clock, random: folder.random,
-                authenticator: authenticator, accounts: catalog,
+                authenticator: authenticator, catalog: catalog,
                 store: { try stores.store(of: $0, in: $1) },
                 assetDepot: { stores.depot(of: Stores.Key($0, $1)) },
                 assets: configuration.assetOptions, observer: observer,
