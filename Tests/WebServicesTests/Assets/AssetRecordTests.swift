@@ -231,18 +231,18 @@ struct AssetRecordTests {
             (try refusal(raw, by: otto), "receipt"),
             (try refusal(raw, by: ida, in: "public"), "receipt"),
             (try refusal(raw, by: server.user("ida", WireServer.mate)), "receipt"),
-            (try refusal(raw, by: server.user("ida", WireServer.tea, .production)), ""),
+            (try refusal(raw, by: server.user("ida", WireServer.tea, .production)), "production"),
             (
                 try refusal(raw.replacing(receipt, with: "A" + receipt.dropFirst()), by: ida),
                 "receipt"
             ),
-            (try refusal(raw.replacing(receipt, with: receipt.dropLast() + "A"), by: ida), ""),
+            (try refusal(raw.replacing(receipt, with: receipt.dropLast() + "A"), by: ida), "size"),
             (try refusal(raw.replacing(receipt, with: "nonsense"), by: ida), "receipt"),
             (try refusal(raw.replacing(receipt, with: ""), by: ida), "receipt"),
             (try refusal(raw.replacing(checksum, with: "AQID"), by: ida), "fileChecksum"),
             (try refusal(raw.replacing("\"size\":10", with: "\"size\":11"), by: ida), "size"),
             (try refusal("{\"fileChecksum\":\(quoted(checksum)),\"size\":10}", by: ida), "receipt"),
-            (try refusal("{\"size\":10}", by: ida), ""),
+            (try refusal("{\"size\":10}", by: ida), "no type"),
         ]
         for (index, wrong) in wrongs.enumerated() {
             #expect(wrong.0.code == "BAD_REQUEST", "\(index): \(wrong.0.raw)")
