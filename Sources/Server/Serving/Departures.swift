@@ -1,8 +1,6 @@
 import Accounts
 import CloudModel
-import Dispatch
 import Storage
-import Synchronization
 
 /// Removes what the stores hold of accounts that the catalog has deleted.
 ///
@@ -32,27 +30,4 @@ struct Departures {
         }
         try users.finish(departure)
     }
-}
-
-extension Storage {
-    /// Runs a closure that only removes, as `write` does, and waits until it is on disk.
-    ///
-    /// Never called on an event loop or by the engine's own threads.
-    func writeAndWait<Value: Sendable>(
-        _ body: @escaping @Sendable (any StoreTransaction) throws -> Value
-    ) throws -> Value {
-        let done = DispatchSemaphore(value: 0)
-        let outcome = Outcome<Value>()
-        write(cost: 1, frees: true, body) { result in
-            outcome.value.withLock { $0 = result }
-            done.signal()
-        }
-        done.wait()
-        return try outcome.value.withLock { $0 }.get()
-    }
-}
-
-/// What a write came to, on its way between two threads.
-private final class Outcome<Value: Sendable>: Sendable {
-    let value = Mutex<Result<Value, any Error>>(.failure(StorageFailure.indeterminate))
 }
