@@ -22,6 +22,10 @@ package struct ServiceLimits: Sendable {
     package var tombstoneDays = 180
     /// Feed rows looked at for one answer, so that a page of few matches ends too.
     package var feedRowsPerPageMax = 20_000
+    package var filtersPerQueryMax = 32
+    package var sortsPerQueryMax = 8
+    /// Members of all lists that the filters of one query compare with.
+    package var listValuesPerQueryMax = 1_000
 
     package init() {}
 }

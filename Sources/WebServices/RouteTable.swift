@@ -41,6 +41,9 @@ package enum RouteTable {
                 operation: "records/lookup", audience: .world,
                 work: .read(LookupRecordsEndpoint.answer)),
             Route(
+                operation: "records/query", audience: .world,
+                work: .read(QueryRecordsEndpoint.answer)),
+            Route(
                 operation: "records/changes", audience: .users,
                 work: .read(RecordChangesEndpoint.answer)),
             Route(operation: "zones/list", audience: .users, work: .read(ListZonesEndpoint.answer)),

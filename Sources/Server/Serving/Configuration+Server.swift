@@ -104,6 +104,9 @@ extension Configuration {
         service.publicQuotaBytes = Int64(limits.publicQuotaBytes)
         service.tombstoneDays = retention.tombstoneDays
         service.feedRowsPerPageMax = limits.feedRowsPerPageMax
+        service.filtersPerQueryMax = limits.filtersPerQueryMax
+        service.sortsPerQueryMax = limits.sortsPerQueryMax
+        service.listValuesPerQueryMax = limits.listValuesPerQueryMax
         return service
     }
 
