@@ -6,16 +6,19 @@ import Storage
 /// Built once the caller may use the scope at all; use cases take it and need no other check of it.
 package struct Database: Sendable {
     package let scope: DatabaseScope
+    /// For commands that errors name.
+    package let container: ContainerID?
     package let environment: Environment
     package let caller: Caller
     package let limits: ServiceLimits
     package let storage: any Storage
 
     package init(
-        scope: DatabaseScope, environment: Environment, caller: Caller, limits: ServiceLimits,
-        storage: any Storage
+        scope: DatabaseScope, container: ContainerID? = nil, environment: Environment,
+        caller: Caller, limits: ServiceLimits, storage: any Storage
     ) {
         self.scope = scope
+        self.container = container
         self.environment = environment
         self.caller = caller
         self.limits = limits
@@ -29,7 +32,8 @@ package struct Database: Sendable {
 
     /// What holds records to this database's schema.
     var schemaCheck: SchemaCheck {
-        SchemaCheck(environment: environment, scope: scope, limits: limits)
+        SchemaCheck(
+            container: container, environment: environment, scope: scope, limits: limits)
     }
 
     /// The stored owner; nil while a user has never written.

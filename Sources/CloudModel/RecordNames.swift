@@ -59,10 +59,15 @@ package struct RecordTypeName: Hashable, Sendable {
 package struct FieldName: Hashable, Sendable {
     package let text: String
 
+    /// Of `Users`: the roles that a user has.
+    package static let roles = FieldName(known: "roles")
+
     package init?(_ text: String) {
         guard isIdentifier(text) else { return nil }
         self.text = text
     }
+
+    private init(known text: String) { self.text = text }
 }
 
 /// Names one user or server key within one container: `_` and 32 lower-case hex digits.

@@ -15,9 +15,6 @@ struct WriteStatements {
     let insertTombstone: Statement
     let deleteLinks: Statement
     let insertLink: Statement
-    let insertType: Statement
-    let insertField: Statement
-    let insertGrant: Statement
     let applyZone: Statement
     let applyOwner: Statement
     let shareOfZone: Statement
@@ -59,11 +56,6 @@ struct WriteStatements {
             INSERT OR IGNORE INTO links (target_zone, target_name, kind, source)
             VALUES (?1, ?2, ?3, ?4)
             """)
-        insertType = try connection.prepare("INSERT INTO record_types (name) VALUES (?1)")
-        insertField = try connection.prepare(
-            "INSERT INTO fields (record_type, name, value_type, indexes) VALUES (?1, ?2, ?3, ?4)")
-        insertGrant = try connection.prepare(
-            "INSERT INTO permissions (record_type, role, granted) VALUES (?1, ?2, ?3)")
         applyZone = try connection.prepare(
             """
             UPDATE zones SET

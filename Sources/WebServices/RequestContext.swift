@@ -28,8 +28,8 @@ struct RequestContext: Sendable {
             throw .badRequest("the path names no database: expected public, private or shared")
         }
         return Database(
-            scope: scope, environment: address.environment, caller: caller, limits: limits,
-            storage: store.storage)
+            scope: scope, container: address.container, environment: address.environment,
+            caller: caller, limits: limits, storage: store.storage)
     }
 
     /// How this request's zones are to be read.

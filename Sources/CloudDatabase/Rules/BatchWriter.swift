@@ -33,7 +33,11 @@ struct BatchWriter {
     ///
     /// - Returns: the outcomes, in the order of the operations.
     mutating func write() throws -> [RecordOutcome] {
-        if plan.bringsSchema { try transaction.extend(plan.schema) }
+        if plan.bringsSchema {
+            try transaction.replaceSchema(
+                by: plan.schema, who: plan.database.caller.inHistory,
+                difference: SchemaDifference(from: transaction.schema, to: plan.schema).lines)
+        }
         var outcomes: [RecordOutcome] = []
         outcomes.reserveCapacity(plan.steps.count)
         for (decoded, step) in zip(plan.operations, plan.steps) {
@@ -117,5 +121,13 @@ struct BatchWriter {
             for (name, type) in transaction.schema.types { typeNames[type.number] = name }
         }
         return typeNames[number]?.text ?? ""
+    }
+}
+
+extension Caller {
+    /// Who brought a type or a field, in the schema's history.
+    fileprivate var inHistory: String {
+        let user = userRecordName?.text ?? "nobody"
+        return keyID.map { "\(user) by server key \($0)" } ?? user
     }
 }

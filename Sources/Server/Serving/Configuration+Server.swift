@@ -97,6 +97,8 @@ extension Configuration {
         service.zonesPerUserMax = limits.zonesPerUserMax
         service.fieldsPerTypeMax = limits.fieldsPerTypeMax
         service.recordTypesMax = limits.recordTypesMax
+        service.rolesMax = limits.rolesMax
+        service.schemaBytesMax = limits.schemaBytesMax
         service.deleteSelfSourcesMax = limits.deleteSelfSourcesMax
         service.cascadeRecordsMax = limits.cascadeRecordsMax
         service.batchBytesMax = limits.batchBytesMax
