@@ -17,6 +17,7 @@ struct ReadStatements {
     let recordTypes: Statement
     let everyVersion: Statement
     let schemaHistory: Statement
+    let assignedRoles: Statement
 
     init(_ connection: Connection) throws {
         ownerByName = try connection.prepare(
@@ -60,5 +61,7 @@ struct ReadStatements {
             SELECT number, made_at, made_by, difference FROM schema_changes
             ORDER BY number DESC LIMIT ?1
             """)
+        assignedRoles = try connection.prepare(
+            "SELECT role FROM assigned_roles WHERE user_record_name = ?1")
     }
 }

@@ -209,6 +209,15 @@ class SQLiteSnapshot: StoreSnapshot {
         return found
     }
 
+    func assignedRoles(of user: UserRecordName) throws -> Set<Int64> {
+        let statement = statements.assignedRoles
+        defer { statement.reset() }
+        statement.bind(user.text, at: 1)
+        var found: Set<Int64> = []
+        while try statement.step() { found.insert(statement.int64(0)) }
+        return found
+    }
+
     private static func version(_ row: Statement, position: Position) -> StoredVersion {
         StoredVersion(
             record: RecordNumber(row.int64(0)), position: position, type: row.int64(1),

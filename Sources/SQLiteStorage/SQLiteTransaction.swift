@@ -190,6 +190,16 @@ final class SQLiteTransaction: StoreTransaction {
         isSchemaNew = true
     }
 
+    func assign(_ roles: Set<Int64>, to user: UserRecordName) throws {
+        statements.deleteAssignedRoles.bind(user.text, at: 1)
+        try statements.deleteAssignedRoles.run()
+        for role in roles.sorted() {
+            statements.insertAssignedRole.bind(user.text, at: 1)
+            statements.insertAssignedRole.bind(role, at: 2)
+            try statements.insertAssignedRole.run()
+        }
+    }
+
     func usedBytes(of owner: OwnerNumber) throws -> Int64 {
         statements.usedBytes.bind(owner.value, at: 1)
         defer { statements.usedBytes.reset() }
@@ -300,5 +310,9 @@ extension SQLiteTransaction {
         of target: RecordName, in zone: ZoneNumber, needing: Bool, limit: Int
     ) throws -> [LinkSource] {
         try snapshot.sources(of: target, in: zone, needing: needing, limit: limit)
+    }
+
+    func assignedRoles(of user: UserRecordName) throws -> Set<Int64> {
+        try snapshot.assignedRoles(of: user)
     }
 }

@@ -73,6 +73,9 @@ package struct StoreCheck: Sendable {
                 WHERE record_type NOT IN (SELECT id FROM record_types WHERE is_removed = 0)
                 """),
         Rule(
+            broken: "users in roles that do not exist",
+            count: "SELECT count(*) FROM assigned_roles WHERE role NOT IN (SELECT id FROM roles)"),
+        Rule(
             broken: "deletions that are never forgotten",
             count: """
                 SELECT count(*) FROM versions WHERE flags & 1 = 1

@@ -15,6 +15,8 @@ struct WriteStatements {
     let insertTombstone: Statement
     let deleteLinks: Statement
     let insertLink: Statement
+    let deleteAssignedRoles: Statement
+    let insertAssignedRole: Statement
     let applyZone: Statement
     let applyOwner: Statement
     let shareOfZone: Statement
@@ -56,6 +58,10 @@ struct WriteStatements {
             INSERT OR IGNORE INTO links (target_zone, target_name, kind, source)
             VALUES (?1, ?2, ?3, ?4)
             """)
+        deleteAssignedRoles = try connection.prepare(
+            "DELETE FROM assigned_roles WHERE user_record_name = ?1")
+        insertAssignedRole = try connection.prepare(
+            "INSERT INTO assigned_roles (user_record_name, role) VALUES (?1, ?2)")
         applyZone = try connection.prepare(
             """
             UPDATE zones SET

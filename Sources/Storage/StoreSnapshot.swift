@@ -67,6 +67,11 @@ package protocol StoreSnapshot: ShareReading {
 
     /// What has been changed in the schema, the latest first.
     func schemaHistory(limit: Int) throws -> [StoredSchemaChange]
+
+    /// The numbers of the container's own roles that a user has been given; of most, none.
+    ///
+    /// A role that the schema no longer has may still be among them.
+    func assignedRoles(of user: UserRecordName) throws -> Set<Int64>
 }
 
 /// What a write may do besides reading what it has itself written.
@@ -111,6 +116,9 @@ package protocol StoreTransaction: StoreSnapshot, ShareWriting {
     /// being found out whether they can go. Lasts until the next call, a replacement of the schema
     /// that says otherwise, or the end of the process.
     func hold(_ parts: Schema.Parts) throws
+
+    /// Gives a user these roles, by their numbers in the schema, and no others.
+    func assign(_ roles: Set<Int64>, to user: UserRecordName) throws
 
     /// Bytes that the owner's records take, with this transaction's changes.
     func usedBytes(of owner: OwnerNumber) throws -> Int64

@@ -32,11 +32,6 @@ struct SchemaCheck {
         if let admitted, admitted.type == type, Self.areAlike(admitted.fields, fields.fields) {
             return fields
         }
-        guard type != .users else {
-            throw Fault(
-                .accessDenied,
-                "CREATE operation not permitted: Users records are made by the server")
-        }
         if !schema.leaving.isEmpty { try Self.check(fields, of: type, leaving: schema.leaving) }
         var known = schema.types[type] ?? Schema.RecordType()
         if schema.types[type] == nil { try checkRoom(forType: type, in: schema) }
@@ -44,12 +39,13 @@ struct SchemaCheck {
         var grows = schema.types[type] == nil
         for field in fields.fields {
             guard let given = field.type else { continue }
-            if given.isEncrypted, scope == .public {
+            let stored = known.fields[field.name]?.type
+            if scope == .public, given.isEncrypted || stored?.isEncrypted == true {
                 throw .badRequest(
                     "encrypted fields are not supported in the public database: '\(field.name.text)'"
                 )
             }
-            guard let expected = known.fields[field.name]?.type else {
+            guard let expected = stored else {
                 try checkRoom(for: field, given, in: type, known)
                 known.fields[field.name] = Schema.Field(given)
                 grows = true
@@ -64,7 +60,7 @@ struct SchemaCheck {
                 continue
             }
             if given.element == .unknown, expected.isList,
-                !given.isEncrypted || expected.isEncrypted
+                given.isEncrypted == expected.isEncrypted
             {
                 isRetyped = true
             } else if given != expected {
@@ -112,6 +108,12 @@ struct SchemaCheck {
         }
     }
 
+    /// Fields that every share may have, with or without a word in the schema (web-services.md §5.12).
+    private static let ofShares: [FieldName: FieldType] = [
+        .shareTitle: FieldType(.string), .shareType: FieldType(.string),
+        .shareThumbnail: FieldType(.bytes),
+    ]
+
     private static func areAlike(
         _ left: [EncodedFields.Field], _ right: [EncodedFields.Field]
     ) -> Bool {
@@ -144,6 +146,10 @@ struct SchemaCheck {
             throw .badRequest(
                 "Cannot create or modify field '\(field.name.text)' in record '\(type.text)' in "
                     + "production schema; deploy it with: \(deployment)")
+        }
+        guard type == .share || !field.name.isOfShares else {
+            throw .badRequest(
+                "field '\(field.name.text)': only records of type cloudkit.share have it")
         }
         guard given.element != .unknown else {
             throw Self.emptyList(field.name)
