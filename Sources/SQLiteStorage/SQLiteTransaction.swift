@@ -180,7 +180,9 @@ final class SQLiteTransaction: StoreTransaction {
     }
 
     func replaceSchema(by wanted: Schema, who: String, difference: [String]) throws {
-        let writing = SchemaWriting(snapshot.connection)
+        let writing = SchemaWriting(snapshot.connection) { type, field in
+            try self.dropIndexes(ofType: type, fields: [field])
+        }
         schema = try writing.replace(schema, by: wanted, at: now, who: who, difference: difference)
         isSchemaNew = true
     }

@@ -7,8 +7,17 @@ import Storage
 /// A change of the schema is rare, so its statements are prepared when one comes.
 struct SchemaWriting {
     private let connection: Connection
+    private let dropIndexes: (_ type: Int64, _ field: String) throws -> Void
 
-    init(_ connection: Connection) { self.connection = connection }
+    /// - Parameter dropIndexes: gives up what queries keep for a field; a file without records has
+    ///   nothing of the kind.
+    init(
+        _ connection: Connection,
+        dropIndexes: @escaping (_ type: Int64, _ field: String) throws -> Void = { _, _ in }
+    ) {
+        self.connection = connection
+        self.dropIndexes = dropIndexes
+    }
 
     /// Makes the stored schema another one.
     ///
@@ -131,10 +140,7 @@ struct SchemaWriting {
         isSameType: Bool
     ) throws {
         let lost = isSameType ? old.subtracting(new) : old
-        guard !lost.isEmpty else { return }
-        try run(
-            "DELETE FROM indexes WHERE record_type = ?1 AND field = ?2", .number(type),
-            .text(field))
+        if !lost.isEmpty { try dropIndexes(type, field) }
     }
 
     // MARK: - Roles

@@ -128,6 +128,26 @@ struct IndexMaintenanceTests {
         #expect(try server.problems() == [])
     }
 
+    @Test("A field that loses its index options in the schema and gets them back is indexed anew")
+    func lostOptions() throws {
+        let server = try QueryStore()
+        try server.save((0..<20).map { ("r\($0)", ["n": .int(Int64($0 % 4))]) })
+        let query = RecordQuery.notes([.field("n", .equals, .int64(2))])
+        #expect(try server.names(query).count == 5)
+        let field = FieldName("n").required
+        let before = server.store.schema
+        var without = before
+        without.types[QueryStore.type]?.fields[field]?.indexes = []
+        for schema in [without, before] {
+            try server.store.writeAndWait {
+                try $0.replaceSchema(by: schema, who: "a test", difference: [])
+            }
+            try server.save("more\(schema == before)", ["n": .int(2)])
+        }
+        #expect(try server.names(query).count == 7)
+        #expect(try server.problems() == [])
+    }
+
     @Test("A file whose index says something else than its records does not pass the check")
     func checkSees() throws {
         let server = try QueryStore()

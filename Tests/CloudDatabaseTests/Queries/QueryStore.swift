@@ -79,8 +79,9 @@ final class QueryStore {
     }
 
     /// Closes the file and opens it again, as a restart does.
-    func reopen() throws {
+    func reopen(_ change: () throws -> Void = {}) throws {
         store.close()
+        try change()
         store = try Self.open(path)
     }
 
