@@ -108,6 +108,12 @@ struct SchemaCheck {
         }
     }
 
+    /// Fields that every share may have, with or without a word in the schema (web-services.md §5.12).
+    private static let ofShares: [FieldName: FieldType] = [
+        .shareTitle: FieldType(.string), .shareType: FieldType(.string),
+        .shareThumbnail: FieldType(.bytes),
+    ]
+
     private static func areAlike(
         _ left: [EncodedFields.Field], _ right: [EncodedFields.Field]
     ) -> Bool {
@@ -140,6 +146,10 @@ struct SchemaCheck {
             throw .badRequest(
                 "Cannot create or modify field '\(field.name.text)' in record '\(type.text)' in "
                     + "production schema; deploy it with: \(deployment)")
+        }
+        guard type == .share || !field.name.isOfShares else {
+            throw .badRequest(
+                "field '\(field.name.text)': only records of type cloudkit.share have it")
         }
         guard given.element != .unknown else {
             throw Self.emptyList(field.name)

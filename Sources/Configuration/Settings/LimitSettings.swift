@@ -9,6 +9,7 @@ package struct LimitSettings: Sendable, Equatable {
     package var sortsPerQueryMax = 8
     package var listValuesPerQueryMax = 1_000
     package var zonesPerUserMax = 1_000
+    package var participantsPerShareMax = 100
     package var fieldsPerTypeMax = 256
     package var recordTypesMax = 1_000
     package var rolesMax = 100
@@ -33,6 +34,10 @@ extension LimitSettings {
             .number(
                 "limits.zonesPerUserMax", \.limits.zonesPerUserMax, 1...1_000_000, "zones",
                 "Zones of one user's private database."),
+            .number(
+                "limits.participantsPerShareMax", \.limits.participantsPerShareMax, 1...10_000,
+                "participants",
+                "Participants of one share, its owner not counted. Over it: 400."),
             .number(
                 "limits.fieldsPerTypeMax", \.limits.fieldsPerTypeMax, 1...10_000, "fields",
                 "Fields of one record type."),

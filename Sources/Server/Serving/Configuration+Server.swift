@@ -95,6 +95,7 @@ extension Configuration {
         service.recordBytesMax = limits.recordBytesMax
         service.pageBytesMax = limits.pageBytesMax
         service.zonesPerUserMax = limits.zonesPerUserMax
+        service.participantsPerShareMax = limits.participantsPerShareMax
         service.fieldsPerTypeMax = limits.fieldsPerTypeMax
         service.recordTypesMax = limits.recordTypesMax
         service.rolesMax = limits.rolesMax
