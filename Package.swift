@@ -69,8 +69,8 @@ let package = Package(
         tests(
             of: "WebServicesTests",
             [
-                "WebServices", "Accounts", "SQLiteStorage", "SQLite", "Storage", "CloudModel",
-                "Cryptography", "HTTP", "JSON",
+                "WebServices", "Accounts", "CloudDatabase", "SQLiteStorage", "SQLite", "Storage",
+                "CloudModel", "Cryptography", "HTTP", "JSON",
             ]),
         tests(
             of: "ServerTests",
