@@ -14,13 +14,13 @@ extension BatchPlan {
             throw UserRecord.createRefused
         }
         // Without a type the save fails for want of it.
-        guard let type = operation.type, access.reach(.create, on: type) == .none else { return }
+        guard let type = operation.type, rights.reach(.create, on: type) == .none else { return }
         throw RecordAccess.createRefused
     }
 
     /// Whether the caller may do this to the living record of a name.
     func allows(_ permission: Permissions, _ key: RecordKey) throws -> Bool {
-        try access.allows(permission, ofType: try former(key).type) { try kept(key).creator }
+        try rights.allows(permission, ofType: try former(key).type) { try kept(key).creator }
     }
 
     /// Takes the field `roles` out of what a save of a user's record sends.
@@ -46,14 +46,20 @@ extension BatchPlan {
         return (fields, wanted)
     }
 
-    /// A stored body as answers have it.
-    func asAnswered(_ body: [UInt8], _ key: RecordKey) throws -> [UInt8] {
-        guard let user = UserRecord.user(key.name, in: zone.name) else { return body }
-        return UserRecord.body(body, roles: try roles(of: user))
+    /// A stored body as the caller's answers have it.
+    func asAnswered(
+        _ body: [UInt8], _ key: RecordKey, _ record: RecordNumber, _ flags: VersionFlags
+    ) throws -> [UInt8] {
+        if let user = UserRecord.user(key.name, in: zone.name) {
+            return UserRecord.body(body, roles: try roles(of: user))
+        }
+        return try body.withUnsafeBytes {
+            try database.shown(record, flags, $0, from: transaction)
+        }
     }
 
     /// The roles of a user, which are of the public database alone.
-    private func roles(of user: UserRecordName) throws -> Set<Int64> {
+    func roles(of user: UserRecordName) throws -> Set<Int64> {
         guard database.scope == .public else { return [] }
         return try transaction.assignedRoles(of: user)
             .intersection(transaction.schema.roles.values)

@@ -28,6 +28,10 @@ struct PlannedSave {
             if case .set(let name) = parent { self.parent = name } else { self.parent = nil }
         }
     }
+    /// What the body will say about sharing.
+    var sharing = RecordBody.Sharing()
+    /// What becomes of the share; nil for every other record.
+    var share: PlannedShare?
 
     /// About what the save adds to the owner's bytes: exactly, but for the lengths of the tag, the
     /// parent and the device.

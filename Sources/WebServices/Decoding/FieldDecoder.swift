@@ -48,7 +48,8 @@ struct FieldDecoder {
             return
         }
         let isEncrypted = try Self.isEncrypted(field["isEncrypted"])
-        let type = try type(of: value, tag: field["type"], isEncrypted: isEncrypted, name)
+        let tag = field["type"]
+        let type = try type(of: value, tag: tag, isEncrypted: isEncrypted, name)
         if !writer.bytes.isEmpty { writer.byte(UInt8(ascii: ",")) }
         let start = writer.bytes.count
         writer.string(name.text)
@@ -58,8 +59,8 @@ struct FieldDecoder {
         type.appendEnding(to: &writer)
         fields.append(
             EncodedFields.Field(
-                name: name, type: type, range: start..<writer.bytes.count,
-                references: values.references))
+                name: name, type: type, isInferred: tag?.isNull ?? true,
+                range: start..<writer.bytes.count, references: values.references))
     }
 
     private mutating func append(_ value: JSONValue, as type: FieldType) throws {
