@@ -28,7 +28,8 @@ package struct QueryRecords {
     /// Appends one page's records, joined by commas, to an answer.
     ///
     /// - Returns: the marker of the next page; nil when this is the last one.
-    /// - Throws: `Fault` ZONE_NOT_FOUND; NOT_FOUND for a record type that does not exist; BAD_REQUEST
+    /// - Throws: `Fault` ZONE_NOT_FOUND; NOT_FOUND for a record type that does not exist; ACCESS_DENIED
+    ///   for one of which the caller may read no record (rulings.md 6); BAD_REQUEST
     ///   for a marker of another query, or when too many records must be looked at
     ///   (`limits.queryRowsMax`); TRY_AGAIN_LATER while an index is being built, or when it takes too
     ///   long (`limits.queryMillisecondsMax`).
@@ -46,6 +47,7 @@ package struct QueryRecords {
         guard let type = try snapshot.recordTypes()[request.query.type.text] else {
             throw Fault(.notFound, "Did not find record type: \(request.query.type.text)")
         }
+        let access = try access(snapshot)
         let zones = try zones(snapshot)
         let markers = QueryMarkers(
             request.query, zone: request.zone == nil ? nil : zones.first?.number ?? ZoneNumber(0),
@@ -61,6 +63,7 @@ package struct QueryRecords {
             try snapshot.versions(in: zone.number, after: 0, through: .max, newestFirst: false) {
                 guard $0.type == type, !$0.flags.contains(.tombstone) else { return true }
                 let fields = try StoredFields($0.body)
+                guard try access.shows($0.record, by: fields.creator, snapshot) else { return true }
                 guard try tests.allSatisfy({ try $0.holds(for: fields) }) else { return true }
                 let place = QueryPlace(keys: order.keys(of: fields), record: $0.record)
                 if let marker, !order.precedes(marker.place, place) { return true }
@@ -79,6 +82,13 @@ package struct QueryRecords {
         guard page.count < found.count, let last = page.last else { return nil }
         return markers.text(
             QueryMarker(source: QuerySource(kind: .sorted, filter: nil), place: last.place))
+    }
+
+    /// Which records the caller may read: in the public database, as the grants of the type say.
+    private func access(_ snapshot: any StoreSnapshot) throws -> QueryAccess {
+        guard database.scope == .public else { return request.access }
+        return try RecordAccess(database, database.storage.schema, snapshot)
+            .queried(request.query.type)
     }
 
     private static func words(_ text: String) -> [String] {
