@@ -28,7 +28,13 @@ extension BatchPlan {
         _ parent: RecordName?, of operation: RecordOperation, over former: FormerRecord?,
         kept: RecordName?
     ) throws -> RecordName? {
-        guard let access, access.wholeZone == nil else { return parent }
+        guard let access else { return parent }
+        if let whole = access.wholeZone {
+            guard former != nil || whole.permission == .readWrite else {
+                throw Self.noRight("CREATE operation not permitted")
+            }
+            return parent
+        }
         if former?.flags.contains(.share) == true { return nil }
         if let record = former?.head?.record, try access.isRoot(record) {
             if case .set = operation.parent {
