@@ -46,10 +46,11 @@ extension Collection {
             rowsLeft -= 1
         }
         guard rowsLeft > 0 else { return }
-        for table in ["covered", "participants", "share_work_marks"] {
-            try remove(table, "WHERE share = ?1", share)
-            guard rowsLeft > 0 else { return }
-        }
+        try remove("covered", "WHERE share = ?1", share)
+        guard rowsLeft > 0 else { return }
+        // Of these there are few.
+        try run("DELETE FROM participants WHERE share = ?1", share)
+        try run("DELETE FROM share_work_marks WHERE share = ?1", share)
         try run("DELETE FROM shares WHERE id = ?1", share)
         rowsLeft -= 1
     }
@@ -111,13 +112,6 @@ extension Collection {
 
     /// Removes rows of a table as far as there is room.
     private mutating func remove(_ table: String, _ condition: String, _ value: Int64) throws {
-        // Tables without row ids are small.
-        let isKeyed = table == "participants" || table == "share_work_marks"
-        guard !isKeyed else {
-            try run("DELETE FROM \(table) \(condition)", value)
-            rowsLeft -= 1
-            return
-        }
         let victims = try keys(
             "SELECT rowid, 0 FROM \(table) \(condition) LIMIT ?2", value, Int64(rowsLeft))
         for (victim, _) in victims { try run("DELETE FROM \(table) WHERE rowid = ?1", victim) }
