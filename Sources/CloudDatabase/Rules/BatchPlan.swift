@@ -160,6 +160,7 @@ final class BatchPlan {
         var isAlive = former.isAlive
         if case .deleted = states[key] { isAlive = false }
         if isAlive {
+            if operation.kind == .forceDelete, try isOutOfSight(former) { return .nothing }
             try checkRight(operation, on: former)
             if operation.kind == .create {
                 throw try conflict("record to insert already exists", key)
@@ -183,6 +184,7 @@ final class BatchPlan {
         -> PlannedSave
     {
         let kept: RecordBody.Kept? = former == nil ? nil : try kept(key(operation.name))
+        if former == nil, operation.type == .share { try checkPlaceOfNewShare() }
         guard let type = operation.type ?? kept.flatMap({ RecordTypeName($0.type) }) else {
             throw Fault.badRequest("recordType: expected the record's type, as it is to be made")
         }
