@@ -10,7 +10,7 @@ extension BatchPlan {
         guard let access, let record = former.head?.record else { return }
         let isShare = former.flags.contains(.share)
         // Who leaves a share deletes its record, also when he has left before.
-        if isShare, operation.kind.deletes { return }
+        if isShare, operation.kind.deletes, try hasTakenPart(record) { return }
         switch try access.permission(on: record) {
         case nil, .some(.none): throw Fault.recordNotFound
         // Who changes a share is no question of what he may do with records.
@@ -21,6 +21,14 @@ extension BatchPlan {
         if operation.kind.deletes, try !access.mayRemove(record) {
             throw Self.noRight("DELETE operation not permitted: only the owner deletes a root")
         }
+    }
+
+    /// Whether a record is not there for a participant: deleting it by force is no error then, as for
+    /// one that is not there for anybody.
+    func isOutOfSight(_ former: FormerRecord) throws -> Bool {
+        guard let access, let record = former.head?.record else { return false }
+        if former.flags.contains(.share), try hasTakenPart(record) { return false }
+        return try !access.sees(record)
     }
 
     /// The parent of a participant's save: that of a root is none of his business and stays.
