@@ -34,7 +34,7 @@ package struct Users: Sendable {
                     address: try AddressFormat.phone(phone), isPrimary: false, verifiedAt: nil))
         }
         let account = AccountRecord(
-            id: newID(), givenName: try PlainName.checked(givenName),
+            id: AccountID(UniqueID.random(random)), givenName: try PlainName.checked(givenName),
             familyName: try PlainName.checked(familyName), addresses: addresses,
             password: try password.map(hash), createdAt: now)
         try catalog.add(account)
@@ -86,19 +86,5 @@ package struct Users: Sendable {
             throw AccountsRefusal.passwordNotHashed
         }
         return hash
-    }
-
-    /// A version 4 UUID (RFC 9562 §5.4) in lower case.
-    private func newID() -> AccountID {
-        var bytes = random.bytes(16)
-        bytes[6] = bytes[6] & 0x0f | 0x40
-        bytes[8] = bytes[8] & 0x3f | 0x80
-        let digits = Hexadecimal.encode(bytes)
-        var text = ""
-        for (at, digit) in digits.enumerated() {
-            if [8, 12, 16, 20].contains(at) { text.append("-") }
-            text.append(digit)
-        }
-        return AccountID(text)
     }
 }

@@ -157,13 +157,11 @@ ssize_t network_peek(int descriptor) {
     return received < 0 ? -errno : received;
 }
 
-ssize_t network_send(
+static ssize_t send_pieces(
     int descriptor, const void *first, size_t first_count, const void *second,
-    size_t second_count) {
+    size_t second_count, int flags) {
 #if defined(MSG_NOSIGNAL)
-    int flags = MSG_NOSIGNAL;
-#else
-    int flags = 0;
+    flags |= MSG_NOSIGNAL;
 #endif
     ssize_t sent;
     if (second_count == 0) {
@@ -176,6 +174,23 @@ ssize_t network_send(
         sent = sendmsg(descriptor, &message, flags);
     }
     return sent < 0 ? -errno : sent;
+}
+
+ssize_t network_send(
+    int descriptor, const void *first, size_t first_count, const void *second,
+    size_t second_count) {
+    return send_pieces(descriptor, first, first_count, second, second_count, 0);
+}
+
+ssize_t network_send_more(
+    int descriptor, const void *first, size_t first_count, const void *second,
+    size_t second_count) {
+#if defined(MSG_MORE)
+    int flags = MSG_MORE;
+#else
+    int flags = 0;
+#endif
+    return send_pieces(descriptor, first, first_count, second, second_count, flags);
 }
 
 void network_acknowledge(int descriptor) {

@@ -64,6 +64,11 @@ package struct Fault: Error, Sendable, Equatable {
 
     package static let recordNotFound = Fault(.notFound, "Record not found")
 
+    /// A query for a record type that the schema does not have (rulings.md 24).
+    package static func unknownRecordType(_ name: String) -> Fault {
+        Fault(.notFound, "Did not find record type: \(name)")
+    }
+
     /// A transient failure of the machinery: nothing was done, or (after a failed commit) nothing is known.
     package static func tryAgainLater(_ reason: String, seconds: Int = 5) -> Fault {
         var fault = Fault(.tryAgainLater, reason)

@@ -62,18 +62,22 @@ package struct RecordQuery: Sendable, Hashable {
     package struct Filter: Sendable, Hashable {
         package var subject: Subject
         package var comparator: Comparator
+        /// Of the value: as the request names it, or the one of its JSON.
         package var type: FieldType
+        /// Whether the request names the type; else the schema's is taken, where the value can be it.
+        package var isTypeGiven: Bool
         package var value: Value
         /// Metres; only with `near`.
         package var distance: Double?
 
         package init(
-            subject: Subject, comparator: Comparator, type: FieldType, value: Value,
-            distance: Double? = nil
+            subject: Subject, comparator: Comparator, type: FieldType, isTypeGiven: Bool = true,
+            value: Value, distance: Double? = nil
         ) {
             self.subject = subject
             self.comparator = comparator
             self.type = type
+            self.isTypeGiven = isTypeGiven
             self.value = value
             self.distance = distance
         }

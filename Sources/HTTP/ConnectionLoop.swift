@@ -14,6 +14,7 @@ final class ConnectionLoop: @unchecked Sendable {
     let observer: WireObserver
     let counters = WireCounters()
     let compressor = Compressor()
+    let files: FileWorkers
     private let budget: ConnectionBudget
     let output = OutputBuffer(capacity: 64 * 1024)
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(
@@ -35,10 +36,11 @@ final class ConnectionLoop: @unchecked Sendable {
 
     init(
         events: EventLoop, configuration: HTTPServer.Configuration, budget: ConnectionBudget,
-        responder: any Responder, observer: WireObserver
+        files: FileWorkers, responder: any Responder, observer: WireObserver
     ) {
         self.events = events
         self.budget = budget
+        self.files = files
         limits = configuration.limits
         gzip = configuration.gzip
         wallSeconds = configuration.wallSeconds

@@ -10,6 +10,11 @@ struct PendingOutput {
     var sentCount: Int
     /// What is to be compressed after both.
     var rest: GzipBody?
+    /// What is to be sent piece by piece after both.
+    var stream: StreamCursor?
+
+    /// Whether head and body have gone.
+    var isAtEnd: Bool { sentCount == head.count + body.count }
 }
 
 // Answering.
@@ -29,7 +34,8 @@ extension HTTPConnection {
     }
 
     private func deliver(_ response: HTTPResponse, to request: UInt32) {
-        guard phase == .responding, request == requestNumber else { return }
+        guard phase == .responding || phase == .streaming, request == requestNumber else { return }
+        if phase == .streaming { leaveBody() }
         if flags.contains(.isConsuming) {
             encode(response)
             return
@@ -58,6 +64,7 @@ extension HTTPConnection {
 
     /// Puts the answer to what cannot be served into the output; the connection ends with it.
     func encodeFault(_ fault: WireFault) {
+        abortBody()
         let id = shared.nextID()
         flags.subtract([.keepsAlive, .mayGzip])
         flags.insert(.lingersAfter)
@@ -98,7 +105,9 @@ extension HTTPConnection {
         if fields.closes { flags.insert(.closesAfter) }
         phase = .reading
         if fields.framing == .none || flags.contains(.isHead) { return }
-        if let pieces {
+        if let stream = response.stream {
+            flush(body, stream: StreamCursor(stream))
+        } else if let pieces {
             flush(rest: pieces)
         } else if body.count <= Self.copiedBodyBytesMax {
             shared.output.append(body)
@@ -114,10 +123,10 @@ extension HTTPConnection {
     ) -> ResponseSerializer.ConnectionFields {
         let hasNoBody = response.status == 204 || response.status == 304
         var fields = ResponseSerializer.ConnectionFields(
-            framing: hasNoBody ? .none : .length(response.body.count),
+            framing: hasNoBody ? .none : .length(response.bodyBytes),
             closes: response.closesConnection || !flags.contains(.keepsAlive) || shared.isDraining,
             saysKeepAlive: flags.contains(.isVersion10))
-        if flags.contains(.mayGzip), !hasNoBody,
+        if flags.contains(.mayGzip), !hasNoBody, response.stream == nil,
             Compressor.isWorthIt(response, bodyBytesMin: shared.limits.gzipBodyBytesMin)
         {
             fields.variesByEncoding = true
@@ -145,6 +154,7 @@ extension HTTPConnection {
     /// Sends what was gathered, and watches for what comes next.
     func settle() {
         if shared.output.count > shared.outputStart { flush() }
+        if phase == .writing, pending?.stream?.isFresh == true { sendFreshStream() }
         switch phase {
         case .reading:
             if flags.contains(.closesAfter) {
@@ -153,16 +163,19 @@ extension HTTPConnection {
             }
             watch(.readable)
             if !flags.contains(.isTimed) { setDeadline(shared.limits.idleSecondsMax) }
-        case .writing: watch(.writable)
+        case .writing: watch(pending?.stream?.isFetching == true ? [] : .writable)
+        case .streaming: settleStream()
         case .responding, .lingering, .closed: break
         }
     }
 
     /// Sends the gathered output and a body; keeps what the client does not take.
-    private func flush(_ body: [UInt8] = [], rest: GzipBody? = nil) {
+    private func flush(
+        _ body: [UInt8] = [], rest: GzipBody? = nil, stream: StreamCursor? = nil
+    ) {
         guard phase != .closed else { return }
         let head = shared.output.bytes(from: shared.outputStart)
-        let outcome = body.withUnsafeBytes { transmit(head, $0) }
+        let outcome = body.withUnsafeBytes { transmit(head, $0, hasMore: stream != nil) }
         var sentCount = 0
         switch outcome {
         case .done(let count): sentCount = count
@@ -171,11 +184,11 @@ extension HTTPConnection {
             close()
             return
         }
-        if sentCount < head.count + body.count || rest != nil || !hasSentAll {
+        if sentCount < head.count + body.count || rest != nil || stream != nil || !hasSentAll {
             let unsent = head[min(sentCount, head.count)...]
             pending = PendingOutput(
                 head: Array(UnsafeRawBufferPointer(rebasing: unsent)), body: body,
-                sentCount: max(0, sentCount - head.count), rest: rest)
+                sentCount: max(0, sentCount - head.count), rest: rest, stream: stream)
             if rest != nil { shared.compressor.streamCount += 1 }
             phase = .writing
             setDeadline(shared.limits.answerSecondsMax)
@@ -185,35 +198,43 @@ extension HTTPConnection {
 
     /// Sends more of what the client did not take.
     func flushPending() {
-        guard let output = nextPending() else { return }
-        let outcome = output.head.withUnsafeBytes { head in
-            output.body.withUnsafeBytes { body in
-                let fromHead = min(output.sentCount, head.count)
-                return transmit(
-                    UnsafeRawBufferPointer(rebasing: head[fromHead...]),
-                    UnsafeRawBufferPointer(rebasing: body[(output.sentCount - fromHead)...]))
+        guard sendPending() else { return }
+        dropPending()
+        phase = .reading
+        resume()
+    }
+
+    /// Sends what goes now of what is pending; true once all of it has gone.
+    func sendPending() -> Bool {
+        guard let output = nextPending() else { return false }
+        if !output.isAtEnd || output.stream == nil {
+            let outcome = output.head.withUnsafeBytes { head in
+                output.body.withUnsafeBytes { body in
+                    let fromHead = min(output.sentCount, head.count)
+                    return transmit(
+                        UnsafeRawBufferPointer(rebasing: head[fromHead...]),
+                        UnsafeRawBufferPointer(rebasing: body[(output.sentCount - fromHead)...]))
+                }
+            }
+            switch outcome {
+            case .wouldBlock: return false
+            case .failed:
+                close()
+                return false
+            case .done(let count):
+                noteProgress(count)
+                pending?.sentCount += count
             }
         }
-        switch outcome {
-        case .wouldBlock: return
-        case .failed:
-            close()
-        case .done(let count):
-            noteProgress(count)
-            pending?.sentCount += count
-            let isSent = output.sentCount + count == output.head.count + output.body.count
-            if isSent && hasSentAll && output.rest?.isAtEnd ?? true {
-                dropPending()
-                phase = .reading
-                resume()
-            }
-        }
+        guard let pending, pending.isAtEnd else { return false }
+        if let stream = pending.stream { return sendStream(stream) }
+        return hasSentAll && pending.rest?.isAtEnd ?? true
     }
 
     /// What is to be sent next, compressed anew when all before has gone.
     private func nextPending() -> PendingOutput? {
         guard let output = pending, let rest = output.rest,
-            output.sentCount == output.head.count + output.body.count, !rest.isAtEnd
+            output.isAtEnd, !rest.isAtEnd
         else { return pending }
         guard let piece = rest.nextPiece() else {
             // The answer has begun and cannot be ended: the client learns it from the missing end.

@@ -11,6 +11,7 @@ extension HTTPConnection {
         switch phase {
         case .reading where flags.contains(.isTimed):
             refuse(parser.isInBody ? .bodyTimeout : .headerTimeout)
+        case .streaming: refuse(.bodyTimeout)
         case .reading, .writing, .lingering: close()
         case .responding, .closed: break
         }
@@ -29,7 +30,9 @@ extension HTTPConnection {
 
     /// Counts bytes moved; enough of them win as much time again.
     func noteProgress(_ count: Int) {
-        let isReceiving = phase == .reading && flags.contains(.isTimed) && parser.isInBody
+        let isReceiving =
+            (phase == .reading || phase == .streaming) && flags.contains(.isTimed)
+            && parser.isInBody
         guard isReceiving || phase == .writing else { return }
         let seconds =
             isReceiving ? shared.limits.bodySecondsMax : shared.limits.answerSecondsMax

@@ -44,7 +44,9 @@ extension HTTPConnection {
         if plainCount > 0 && phase != .closed {
             take(UnsafeRawBufferPointer(rebasing: shared.plainBuffer[..<plainCount]))
         }
-        if outcome == .failed || (outcome == .ended && phase == .reading) { close() }
+        if outcome == .failed || (outcome == .ended && (phase == .reading || phase == .streaming)) {
+            close()
+        }
     }
 
     /// Sends what TLS itself has to say: the handshake, alerts, key updates.
@@ -62,10 +64,14 @@ extension HTTPConnection {
     /// Sends two pieces, or as much of them as goes.
     ///
     /// - Returns: how many plain bytes are done with; with TLS, some of them may wait encrypted.
-    func transmit(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> CallOutcome
-    {
+    ///
+    /// - Parameter hasMore: whether more is sent right after.
+    func transmit(
+        _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, hasMore: Bool = false
+    ) -> CallOutcome {
         if let tls { return encrypt(first, second, tls) }
-        let outcome = socket.send(first, second)
+        let outcome =
+            hasMore ? socket.sendBeforeMore(first, second) : socket.send(first, second)
         if case .done(let count) = outcome { WireCounters.add(count, to: shared.counters.bytesOut) }
         return outcome
     }

@@ -11,6 +11,8 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
     enum Phase: UInt8 {
         /// Between requests or within one.
         case reading
+        /// A body goes to its sink while it comes in.
+        case streaming
         /// The responder has the request.
         case responding
         /// The client takes the answer more slowly than it was made.
@@ -52,6 +54,8 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
     /// Bytes received and not yet taken: part of a head, or pipelined requests.
     var leftover: [UInt8] = []
     var pending: PendingOutput?
+    /// The body that is streaming.
+    var incoming: IncomingBody?
 
     init(_ accepted: AcceptedSocket, tls: TLSSession?, on shared: ConnectionLoop) {
         self.shared = shared
@@ -66,9 +70,19 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
     func ready(_ readiness: Readiness) {
         switch phase {
         case .reading: receive()
+        case .streaming:
+            if incoming?.isPaused ?? false {
+                if readiness.contains(.hangup) { close() }
+            } else {
+                receive()
+            }
         case .responding: watchWhileResponding(readiness)
         case .writing:
-            if readiness.contains(.hangup) { close() } else { flushPending() }
+            if readiness.contains(.hangup) {
+                close()
+            } else if pending?.stream?.isFetching != true {
+                flushPending()
+            }
         case .lingering: discard()
         case .closed: break
         }
@@ -97,6 +111,7 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
         phase = .closed
         leftover = []
         dropPending()
+        abortBody()
         parser = RequestParser()
         shared.events.deregister(socket.descriptor)
         socket.close()
@@ -148,9 +163,14 @@ extension HTTPConnection {
     private func consume(_ bytes: UnsafeRawBufferPointer) -> Int {
         var position = 0
         flags.insert(.isConsuming)
-        while phase == .reading, !flags.contains(.closesAfter), position < bytes.count {
+        while phase == .reading || phase == .streaming, !flags.contains(.closesAfter),
+            position < bytes.count || parser.isStreamWhole
+        {
             let wasInBody = parser.isInBody
-            switch parser.next(bytes, at: &position, limits: shared.limits) {
+            let event = parser.next(bytes, at: &position, limits: shared.limits) {
+                shared.responder.streamsBody(of: $0.target)
+            }
+            switch event {
             case .needsMore:
                 flags.remove(.isConsuming)
                 if !flags.contains(.isTimed) || (parser.isInBody && !wasInBody) {
@@ -166,6 +186,12 @@ extension HTTPConnection {
             case .rejected(let fault):
                 flags.remove(.isHead)
                 encodeFault(fault)
+            case .began(let head):
+                flags.remove(.isTimed)
+                beginStream(head, isAwaited: position == bytes.count)
+            case .piece(let range):
+                handOn(UnsafeRawBufferPointer(rebasing: bytes[range]))
+            case .ended: endStream()
             }
         }
         flags.remove(.isConsuming)
@@ -174,7 +200,13 @@ extension HTTPConnection {
     }
 
     private func handOut(_ incoming: IncomingRequest) {
-        let head = incoming.head
+        shared.responder.respond(
+            to: open(incoming.head, body: incoming.body),
+            reply: HTTPReply(self, request: requestNumber))
+    }
+
+    /// Begins a request, whose answer is then awaited.
+    func open(_ head: RequestHead, body: [UInt8]) -> HTTPRequest {
         flags.subtract([.isHead, .isVersion10, .keepsAlive, .mayGzip])
         if head.method == .head { flags.insert(.isHead) }
         if head.isVersion10 { flags.insert(.isVersion10) }
@@ -186,11 +218,9 @@ extension HTTPConnection {
         deadline = .max
         requestNumber &+= 1
         WireCounters.add(1, to: shared.counters.requests)
-        let request = HTTPRequest(
+        return HTTPRequest(
             id: shared.nextID(), method: head.method, target: head.target, headers: head.headers,
-            body: incoming.body, peer: peer, loop: shared.events.index)
-        shared.responder.respond(
-            to: request, reply: HTTPReply(self, request: requestNumber))
+            body: body, peer: peer, loop: shared.events.index)
     }
 
     private func isWorthCompressing(_ head: RequestHead) -> Bool {

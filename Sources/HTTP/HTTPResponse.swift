@@ -7,6 +7,8 @@ package struct HTTPResponse: Sendable {
     /// NUL is refused by the serializer.
     package var headers: [(name: String, value: String)]
     package var body: [UInt8]
+    /// What follows the body without having been in memory; nil in most answers.
+    package var stream: StreamedBody?
     /// Set when the connection must not be used again after this answer.
     package var closesConnection: Bool
 
@@ -19,6 +21,9 @@ package struct HTTPResponse: Sendable {
         self.body = body
         self.closesConnection = closesConnection
     }
+
+    /// Of the whole body, as it goes out when it is not compressed.
+    package var bodyBytes: Int { body.count + (stream?.byteCount ?? 0) }
 }
 
 /// What the server calls with each request.
@@ -28,4 +33,30 @@ package protocol Responder: Sendable {
     /// Called on the event loop's thread: nothing here may block. A reply sent before the call
     /// returns goes out without a hop.
     func respond(to request: HTTPRequest, reply: HTTPReply)
+
+    /// Whether the body of a request to a target is handed on while it comes in.
+    ///
+    /// Asked on the event loop for each request with a body, so the target alone must tell.
+    func streamsBody(of target: [UInt8]) -> Bool
+
+    /// Begins a request whose body streams; its own `body` is empty.
+    ///
+    /// Called on the event loop's thread: nothing here may block. Answering before the body is whole
+    /// refuses the rest of it, and the connection ends with that answer.
+    ///
+    /// - Returns: what takes the body; nil when it is not wanted and an answer says so.
+    func receive(
+        _ request: HTTPRequest, stream: BodyStream, reply: HTTPReply
+    ) -> (any BodySink)?
+}
+
+extension Responder {
+    package func streamsBody(of target: [UInt8]) -> Bool { false }
+
+    package func receive(
+        _ request: HTTPRequest, stream: BodyStream, reply: HTTPReply
+    ) -> (any BodySink)? {
+        reply.send(HTTPResponse(status: 500, closesConnection: true))
+        return nil
+    }
 }

@@ -62,13 +62,14 @@ package final class HTTPServer: Sendable {
     ) throws(SystemError) {
         self.configuration = configuration
         let budget = ConnectionBudget(limit: configuration.limits.connectionCountMax)
+        let files = FileWorkers()
         var loops: [ConnectionLoop] = []
         for index in 0..<max(1, configuration.loopCount) {
             let events = try EventLoop(index: index, clock: configuration.clock)
             loops.append(
                 ConnectionLoop(
                     events: events, configuration: configuration, budget: budget,
-                    responder: responder, observer: observer))
+                    files: files, responder: responder, observer: observer))
         }
         self.loops = loops
         self.budget = budget

@@ -221,7 +221,6 @@ extension HeadParser {
             if length != nil { throw .ambiguousLength }
             head.framing = .chunked
         } else if let length, length > 0 {
-            if length > limits.bodyBytesMax { throw .bodyTooLarge }
             head.framing = .length(length)
         }
         head.keepsAlive = !hasClose && (!head.isVersion10 || hasKeepAlive)

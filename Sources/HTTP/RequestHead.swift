@@ -26,4 +26,9 @@ package struct RequestHead: Sendable {
 package struct IncomingRequest: Sendable {
     package var head: RequestHead
     package var body: [UInt8]
+
+    package init(head: RequestHead, body: [UInt8]) {
+        self.head = head
+        self.body = body
+    }
 }

@@ -9,38 +9,52 @@ package struct RequestParser {
         /// The client waits for a 100 before it sends the body (RFC 9110 §10.1.1).
         case expectsContinue
         case request(IncomingRequest)
+        /// The head of a request whose body comes in pieces.
+        case began(RequestHead)
+        /// A piece of that body, as a range of the bytes handed in.
+        case piece(Range<Int>)
+        /// That body is whole.
+        case ended
         case rejected(WireFault)
     }
 
     private var scanner = HeadScanner()
     private var hasSkippedLine = false
     private var assembly: BodyAssembly?
+    private var framing: StreamedFraming?
 
     package init() {}
 
     /// True when nothing of a next request has come.
-    package var isBetweenRequests: Bool { assembly == nil && scanner.isFresh }
+    package var isBetweenRequests: Bool { !isInBody && scanner.isFresh }
     /// True when the head is in and the body is not.
-    package var isInBody: Bool { assembly != nil }
+    package var isInBody: Bool { assembly != nil || framing != nil }
+    /// True when the last piece of a body was given and `ended` comes next, without further bytes.
+    package var isStreamWhole: Bool { framing?.isWhole ?? false }
 
     /// Gives the next event of the bytes from a position, and moves the position behind what was
     /// taken.
     ///
     /// Bytes not taken come again, in front of those that follow. After a refusal the parser is not
     /// to be used again.
+    ///
+    /// - Parameter streams: whether the body of a request with that head comes in pieces.
     package mutating func next(
-        _ bytes: UnsafeRawBufferPointer, at position: inout Int, limits: WireLimits
+        _ bytes: UnsafeRawBufferPointer, at position: inout Int, limits: WireLimits,
+        streams: (RequestHead) -> Bool = { _ in false }
     ) -> Event {
         do throws(WireFault) {
             if assembly != nil { return try nextOfBody(bytes, at: &position, limits) }
-            return try nextOfHead(bytes, at: &position, limits)
+            if framing != nil { return try nextOfStream(bytes, at: &position, limits) }
+            return try nextOfHead(bytes, at: &position, limits, streams)
         } catch {
             return .rejected(error)
         }
     }
 
     private mutating func nextOfHead(
-        _ bytes: UnsafeRawBufferPointer, at position: inout Int, _ limits: WireLimits
+        _ bytes: UnsafeRawBufferPointer, at position: inout Int, _ limits: WireLimits,
+        _ streams: (RequestHead) -> Bool
     ) throws(WireFault) -> Event {
         // RFC 9112 §2.2: one empty line before a request line is passed over.
         if !hasSkippedLine, scanner.isFresh, position + 1 < bytes.count, bytes[position] == 0x0D,
@@ -59,6 +73,10 @@ package struct RequestParser {
             position += count
             scanner = HeadScanner()
             hasSkippedLine = false
+            if head.framing == .none {
+                return .request(IncomingRequest(head: head, body: []))
+            }
+            if streams(head) { return try beginStream(head) }
             return try beginBody(head, bytes, at: &position, limits)
         }
     }
@@ -67,15 +85,16 @@ package struct RequestParser {
         _ head: RequestHead, _ bytes: UnsafeRawBufferPointer, at position: inout Int,
         _ limits: WireLimits
     ) throws(WireFault) -> Event {
+        if case .length(let length) = head.framing, length > limits.bodyBytesMax {
+            throw .bodyTooLarge
+        }
         switch head.framing {
-        case .none:
-            return .request(IncomingRequest(head: head, body: []))
         case .length(let length) where !head.isGzipped && bytes.count - position >= length:
             let body = Array(
                 UnsafeRawBufferPointer(rebasing: bytes[position..<position + length]))
             position += length
             return .request(IncomingRequest(head: head, body: body))
-        case .length, .chunked:
+        case .none, .length, .chunked:
             assembly = BodyAssembly(head: head)
             if head.expectsContinue && !head.isVersion10 && position == bytes.count {
                 return .expectsContinue
@@ -94,5 +113,57 @@ package struct RequestParser {
         guard let body else { return .needsMore }
         self.assembly = nil
         return .request(IncomingRequest(head: assembly.head, body: body))
+    }
+
+    private mutating func beginStream(_ head: RequestHead) throws(WireFault) -> Event {
+        if head.isGzipped { throw .encodedStream }
+        framing = StreamedFraming(head.framing)
+        return .began(head)
+    }
+
+    private mutating func nextOfStream(
+        _ bytes: UnsafeRawBufferPointer, at position: inout Int, _ limits: WireLimits
+    ) throws(WireFault) -> Event {
+        switch try framing?.next(bytes, at: &position, limits: limits) ?? .end {
+        case .data(let range): return .piece(range)
+        case .needsMore: return .needsMore
+        case .end:
+            framing = nil
+            return .ended
+        }
+    }
+}
+
+/// Where the body ends that is handed on in pieces, and what of the bytes belongs to it.
+private struct StreamedFraming {
+    private var remaining = 0
+    private var chunks: ChunkDecoder?
+
+    init(_ framing: RequestHead.Framing) {
+        switch framing {
+        case .none: break
+        case .length(let length): remaining = length
+        case .chunked: chunks = ChunkDecoder()
+        }
+    }
+
+    var isWhole: Bool { chunks == nil && remaining == 0 }
+
+    mutating func next(
+        _ bytes: UnsafeRawBufferPointer, at position: inout Int, limits: WireLimits
+    ) throws(WireFault) -> ChunkDecoder.Event {
+        if chunks != nil {
+            // How long such a body may be is for its sink to say.
+            var limits = limits
+            limits.bodyBytesMax = .max
+            return try chunks?.next(bytes, at: &position, limits: limits) ?? .end
+        }
+        if remaining == 0 { return .end }
+        let end = position + min(remaining, bytes.count - position)
+        let range = position..<end
+        if range.isEmpty { return .needsMore }
+        remaining -= range.count
+        position = end
+        return .data(range)
     }
 }

@@ -57,6 +57,8 @@ package struct WireFault: Error, Equatable, Sendable {
     package static let bodyTooLarge = WireFault(413, "The request body is too large.")
     package static let unsupportedEncoding = WireFault(
         415, "The only Content-Encoding understood is gzip.")
+    package static let encodedStream = WireFault(
+        415, "A body that is stored as it comes must have no Content-Encoding.")
     package static let malformedGzip = WireFault(400, "The body is not one whole gzip stream.")
     package static let unsupportedExpectation = WireFault(
         417, "The only expectation understood is 100-continue.")

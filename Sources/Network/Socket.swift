@@ -29,6 +29,23 @@ package struct Socket: Sendable {
         }
     }
 
+    /// As `send`, when more is sent right after: the system need not send a small packet first.
+    package func sendBeforeMore(
+        _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer
+    ) -> CallOutcome {
+        SystemCall.run("send") {
+            network_send_more(
+                descriptor, first.baseAddress, first.count, second.baseAddress, second.count)
+        }
+    }
+
+    /// Sends bytes of a file; zero when the file is shorter.
+    package func send(file: Int32, offset: Int, count: Int) -> CallOutcome {
+        SystemCall.run("sendfile") {
+            network_send_file(descriptor, file, Int64(offset), count)
+        }
+    }
+
     /// Has TCP acknowledge what was received now, for a peer that waits for it before it goes on.
     package func acknowledge() { network_acknowledge(descriptor) }
 

@@ -18,6 +18,8 @@ final class GroupState: GroupHooks {
 
         var zones: [ZoneNumber: Zone] = [:]
         var owners: [OwnerNumber: Int64] = [:]
+        /// The last change in the tree of each share.
+        var shares: [ShareNumber: Position] = [:]
 
         mutating func add(_ other: Sums) {
             for (number, change) in other.zones {
@@ -27,6 +29,9 @@ final class GroupState: GroupHooks {
                 zones[number, default: Zone()].bytes += change.bytes
             }
             for (number, bytes) in other.owners { owners[number, default: 0] += bytes }
+            for (number, changed) in other.shares {
+                shares[number] = max(shares[number] ?? 0, changed)
+            }
         }
     }
 
@@ -36,6 +41,8 @@ final class GroupState: GroupHooks {
 
     private(set) var statements: WriteStatements?
     private(set) var snapshot: SQLiteSnapshot?
+    private var preparedForShares: ShareWriteStatements?
+    private var preparedForCoverage: CoverageStatements?
     private let published: PublishedSchema
     var schema: Schema
     private var schemaMoved = false
@@ -73,6 +80,20 @@ final class GroupState: GroupHooks {
         return made
     }
 
+    func shareStatements(_ connection: Connection) throws -> ShareWriteStatements {
+        if let preparedForShares { return preparedForShares }
+        let made = try ShareWriteStatements(connection)
+        preparedForShares = made
+        return made
+    }
+
+    func coverageStatements(_ connection: Connection) throws -> CoverageStatements {
+        if let preparedForCoverage { return preparedForCoverage }
+        let made = try CoverageStatements(connection)
+        preparedForCoverage = made
+        return made
+    }
+
     /// Takes over what a job did, once it has ended well.
     func accept(_ job: Sums, schema: Schema) {
         sums.add(job)
@@ -98,6 +119,18 @@ final class GroupState: GroupHooks {
             statements.applyZone.bind(change.records, at: 3)
             statements.applyZone.bind(change.bytes, at: 4)
             try statements.applyZone.run()
+            statements.shareOfZone.bind(number.value, at: 1)
+            if try statements.shareOfZone.step() {
+                sums.shares[ShareNumber(statements.shareOfZone.int64(0))] = change.changed
+            }
+            statements.shareOfZone.reset()
+        }
+        for (number, changed) in sums.shares {
+            for statement in [statements.applyGrants, statements.applyViews] {
+                statement.bind(number.value, at: 1)
+                statement.bind(changed, at: 2)
+                try statement.run()
+            }
         }
         for (number, bytes) in sums.owners where bytes != 0 {
             statements.applyOwner.bind(number.value, at: 1)

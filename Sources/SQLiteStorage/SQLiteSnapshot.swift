@@ -8,6 +8,7 @@ import Storage
 class SQLiteSnapshot: StoreSnapshot {
     let connection: Connection
     private let statements: ReadStatements
+    private var preparedForShares: ShareReadStatements?
 
     init(_ connection: Connection) throws {
         self.connection = connection
@@ -22,6 +23,14 @@ class SQLiteSnapshot: StoreSnapshot {
 
     static func key(_ zone: ZoneNumber, _ position: Position) -> Int64 {
         zone.value << positionBits | position
+    }
+
+    /// Most readers never come to a share.
+    func shareStatements() throws -> ShareReadStatements {
+        if let preparedForShares { return preparedForShares }
+        let made = try ShareReadStatements(connection)
+        preparedForShares = made
+        return made
     }
 
     /// Runs a closure on one moment of the store, for no longer than the connection's deadline.
@@ -167,7 +176,7 @@ class SQLiteSnapshot: StoreSnapshot {
             flags: VersionFlags(rawValue: row.int64(2)), body: row.bytes(3))
     }
 
-    private static func zones(_ statement: Statement) throws -> [StoredZone] {
+    static func zones(_ statement: Statement) throws -> [StoredZone] {
         var found: [StoredZone] = []
         while try statement.step() {
             guard let name = ZoneName(statement.string(6)) else { throw InvalidRow(table: "zones") }

@@ -8,7 +8,7 @@ final class SQLiteTransaction: StoreTransaction {
     private(set) var schema: Schema
     private(set) var sums = GroupState.Sums()
     private let group: GroupState
-    private let snapshot: SQLiteSnapshot
+    let snapshot: SQLiteSnapshot
     private let statements: WriteStatements
 
     init(_ connection: Connection, group: GroupState, now: Milliseconds) throws {
@@ -16,6 +16,19 @@ final class SQLiteTransaction: StoreTransaction {
         self.group = group
         self.schema = group.schema
         self.now = now
+    }
+
+    func shareStatements() throws -> ShareWriteStatements {
+        try group.shareStatements(snapshot.connection)
+    }
+
+    func coverageStatements() throws -> CoverageStatements {
+        try group.coverageStatements(snapshot.connection)
+    }
+
+    /// Notes a change of a share, for those who have it to be told at the group's end.
+    func touch(_ share: ShareNumber, _ position: Position) {
+        sums.shares[share] = max(sums.shares[share] ?? 0, position)
     }
 
     func takePosition() throws -> Position {
@@ -69,6 +82,7 @@ final class SQLiteTransaction: StoreTransaction {
         statements.markZoneDeleted.bind(now, at: 2)
         statements.markZoneDeleted.bind(position, at: 3)
         try statements.markZoneDeleted.run()
+        try endShares(of: zone.number, at: position)
     }
 
     func save(_ version: NewVersion) throws -> RecordNumber {

@@ -20,6 +20,9 @@ struct WriteStatements {
     let insertGrant: Statement
     let applyZone: Statement
     let applyOwner: Statement
+    let shareOfZone: Statement
+    let applyGrants: Statement
+    let applyViews: Statement
     let setProperty: Statement
 
     init(_ connection: Connection) throws {
@@ -71,6 +74,17 @@ struct WriteStatements {
             """)
         applyOwner = try connection.prepare(
             "UPDATE owners SET used_bytes = used_bytes + ?2 WHERE id = ?1")
+        shareOfZone = try connection.prepare(
+            "SELECT id FROM shares WHERE zone = ?1 AND ended IS NULL AND root IS NULL")
+        applyGrants = try connection.prepare(
+            """
+            UPDATE grants SET changed = max(changed, ?2) WHERE share = ?1 AND revoked IS NULL
+            """)
+        applyViews = try connection.prepare(
+            """
+            UPDATE views SET changed = max(changed, ?2) WHERE (viewer, zone) IN
+                (SELECT viewer, zone FROM grants WHERE share = ?1 AND revoked IS NULL)
+            """)
         setProperty = try connection.prepare(
             "INSERT OR REPLACE INTO properties (name, value) VALUES (?1, ?2)")
     }

@@ -4,7 +4,7 @@ import CloudModel
 ///
 /// Used on the thread that opened it, until its closure returns. Visiting closures get bodies that are
 /// valid only while they run.
-package protocol StoreSnapshot: AnyObject {
+package protocol StoreSnapshot: ShareReading {
     /// The owner of that user record name, if he has ever had a zone.
     func owner(named name: UserRecordName) throws -> StoredOwner?
 
@@ -53,7 +53,7 @@ package protocol StoreSnapshot: AnyObject {
 }
 
 /// What a write may do besides reading what it has itself written.
-package protocol StoreTransaction: StoreSnapshot {
+package protocol StoreTransaction: StoreSnapshot, ShareWriting {
     /// The moment of the transaction: every change in it carries the same.
     var now: Milliseconds { get }
 

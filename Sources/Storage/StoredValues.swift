@@ -90,6 +90,10 @@ package struct VersionFlags: OptionSet, Sendable {
     package static let tombstone = VersionFlags(rawValue: 1)
     /// Rows in `links` may name this record as their source, and will when zones it refers to exist.
     package static let hasLinks = VersionFlags(rawValue: 2)
+    /// The record is a share: what it shows depends on the viewer.
+    package static let share = VersionFlags(rawValue: 16)
+    /// The record is the root of a standing share, which its body names.
+    package static let root = VersionFlags(rawValue: 32)
 }
 
 /// A record's current version or tombstone, as read.

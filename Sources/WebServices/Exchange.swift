@@ -24,6 +24,9 @@ final class Exchange: @unchecked Sendable {
         self.observer = observer
     }
 
+    /// How long ago the request came.
+    var ageNanoseconds: UInt64 { DispatchTime.now().uptimeNanoseconds &- start }
+
     func succeed(_ body: [UInt8]) {
         send(HTTPResponse(status: 200, headers: headers, body: body), code: nil, failure: nil)
     }

@@ -3,19 +3,22 @@ import HTTP
 /// Runs a parser over bytes as a connection does, and writes down what comes out.
 struct ParserHarness {
     var limits = WireLimits()
+    /// Whether all bodies come in pieces, which are joined again here.
+    var streams = false
 
     /// The events of the whole input, cut into pieces at the positions given.
     func events(_ bytes: [UInt8], cutAt cuts: [Int] = []) -> [String] {
         var parser = RequestParser()
         var kept: [UInt8] = []
         var events: [String] = []
+        var body: Streamed?
         var start = 0
         for end in cuts + [bytes.count] {
             kept += bytes[start..<end]
             start = end
             var position = 0
             let isOver = kept.withUnsafeBytes { kept in
-                drain(&parser, kept, &position, &events)
+                drain(&parser, kept, &position, &events, &body)
             }
             if isOver { return events }
             kept.removeFirst(position)
@@ -30,20 +33,37 @@ struct ParserHarness {
 
     private func drain(
         _ parser: inout RequestParser, _ bytes: UnsafeRawBufferPointer, _ position: inout Int,
-        _ events: inout [String]
+        _ events: inout [String], _ body: inout Streamed?
     ) -> Bool {
-        while position < bytes.count {
-            switch parser.next(bytes, at: &position, limits: limits) {
+        while position < bytes.count || parser.isStreamWhole {
+            let streams = streams
+            switch parser.next(bytes, at: &position, limits: limits, streams: { _ in streams }) {
             case .needsMore: return false
             // Whether it is due depends on whether the body is there already.
             case .expectsContinue: break
             case .request(let request): events.append(Self.describe(request))
+            case .began(let head): body = Streamed(head: head)
+            case .piece(let range):
+                if range.isEmpty { events.append("an empty piece") }
+                body?.bytes += bytes[range]
+            case .ended:
+                if let whole = body {
+                    events.append(
+                        Self.describe(IncomingRequest(head: whole.head, body: whole.bytes)))
+                }
+                body = nil
             case .rejected(let fault):
                 events.append("\(fault.status) \(fault.reason)")
                 return true
             }
         }
         return false
+    }
+
+    /// A body as it comes in pieces.
+    private struct Streamed {
+        let head: RequestHead
+        var bytes: [UInt8] = []
     }
 
     static func describe(_ request: IncomingRequest) -> String {

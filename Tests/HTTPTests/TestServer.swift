@@ -23,6 +23,8 @@ final class ManualClock: Sendable {
 final class TestResponder: Responder {
     private let held = Mutex<[HTTPReply]>([])
     private let queue = DispatchQueue(label: "later")
+    /// What became of the bodies that streamed.
+    let sinks = Sinks()
 
     func respond(to request: HTTPRequest, reply: HTTPReply) {
         let target = String(decoding: request.target, as: UTF8.self)
@@ -41,6 +43,8 @@ final class TestResponder: Responder {
         case "/204": reply.send(HTTPResponse(status: 204))
         case "/last": reply.send(HTTPResponse(status: 200, closesConnection: true))
         case "/peer": reply.send(HTTPResponse(status: 200, body: Array("\(request.peer)".utf8)))
+        case let path where path.hasPrefix("/stream/"):
+            reply.send(StreamedAnswers.answer(to: path))
         case let path where path.hasPrefix("/size/"):
             let size = Int(path.dropFirst(6)) ?? 0
             reply.send(
@@ -58,6 +62,14 @@ final class TestResponder: Responder {
             let text = "\(request.method) \(target) \(request.body.count) \(request.id)"
             reply.send(HTTPResponse(status: 200, body: Array(text.utf8)))
         }
+    }
+
+    func streamsBody(of target: [UInt8]) -> Bool { target.starts(with: "/sink/".utf8) }
+
+    func receive(
+        _ request: HTTPRequest, stream: BodyStream, reply: HTTPReply
+    ) -> (any BodySink)? {
+        sinks.receive(request, stream, reply)
     }
 
     static func bytes(_ count: Int) -> [UInt8] {

@@ -37,6 +37,15 @@ struct FuzzTests {
         {"operationType":"delete","zone":{"zoneID":{"zoneName":"Gone"}}}]}
         """,
         #"{"zoneID":{"zoneName":"Shelf"},"syncToken":"TOKEN","resultsLimit":5,"reverse":false}"#,
+        """
+        {"query":{"recordType":"Cup","filterBy":[{"fieldName":"a","comparator":"EQUALS","fieldValue":\
+        {"value":1,"type":"INT64"}},{"systemFieldName":"recordName","comparator":"IN","fieldValue":\
+        {"value":[{"recordName":"n1"}],"type":"REFERENCE_LIST"}},{"fieldName":"l","comparator":"NEAR",\
+        "distance":5,"fieldValue":{"value":{"latitude":1,"longitude":2}}}],"sortBy":[{"fieldName":"l",\
+        "ascending":true,"relativeLocation":{"value":{"latitude":1,"longitude":2}}}]},"zoneID":\
+        {"zoneName":"Shelf"},"zoneWide":false,"resultsLimit":1,"continuationMarker":"TOKEN",\
+        "desiredKeys":["a"],"numbersAsStrings":true}
+        """,
         #"{"syncToken":"TOKEN","metaSyncToken":"TOKEN","resultsLimit":2}"#,
         #"{"zones":[{"zoneName":"Shelf"},{"zoneID":{"zoneName":"Nope"}}]}"#,
     ]

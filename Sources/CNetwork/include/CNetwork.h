@@ -56,6 +56,16 @@ ssize_t network_peek(int descriptor);
 ssize_t network_send(
     int descriptor, const void *first, size_t first_count, const void *second,
     size_t second_count);
+/// As above, and tells the system that more follows at once.
+ssize_t network_send_more(
+    int descriptor, const void *first, size_t first_count, const void *second,
+    size_t second_count);
+/// Sends bytes of a file without copying them through the process.
+ssize_t network_send_file(int descriptor, int file, int64_t offset, size_t count);
+/// 1 when all of a stretch of a file (2 MiB at most) is in memory, so that reading it does not wait
+/// for a disk.
+int network_file_is_resident(int file, int64_t offset, size_t count);
+ssize_t network_read_file(int file, void *bytes, size_t count, int64_t offset);
 /// Has what was received acknowledged now instead of with the next bytes; nothing where TCP has no
 /// such option.
 void network_acknowledge(int descriptor);

@@ -20,7 +20,9 @@ extension BatchPlan {
         }
         for reference in references where reference.action != .none {
             let kind: LinkKind = reference.action == .deleteSelf ? .deleteSelf : .validate
-            guard let number = try number(of: reference.zone) else {
+            guard let number = try number(of: reference.zone),
+                try mayReach(reference.name, in: number, kind, from: former)
+            else {
                 guard kind == .validate else { continue }
                 throw Self.missing(reference.name)
             }
@@ -84,7 +86,7 @@ extension BatchPlan {
         var next = [root]
         while let target = next.popLast() {
             for source in try sources(of: target, needing: false, limit: most + 1)
-            where reached.insert(source).inserted {
+            where try reached.insert(source).inserted && goesAlong(source) {
                 victims.append(source)
                 next.append(source)
                 guard cascadedCount + victims.count <= most else {
@@ -111,7 +113,10 @@ extension BatchPlan {
                 for link in save.links {
                     let target = RecordKey(zone: link.targetZone, name: link.target)
                     let isNeeded = link.kind != .deleteSelf || failed.contains(target)
-                    if isNeeded, try !isAliveAfterAll(target) {
+                    let isHidden =
+                        try link.kind == .validate
+                        && !isInSight(target, of: former(key(operation.name)))
+                    if isNeeded, try isHidden || !isAliveAfterAll(target) {
                         found[index] = Self.missing(link.target)
                     }
                 }
@@ -123,7 +128,7 @@ extension BatchPlan {
                         "record '\(gone.name.text)' is still the parent or the VALIDATE target of "
                             + "another record")
                 }
-            case .fault, .nothing: break
+            case .fault, .nothing, .leave: break
             }
         }
         if !isAtomic, !found.isEmpty { try spread(&found) }
@@ -171,7 +176,7 @@ extension BatchPlan {
         return failed
     }
 
-    private func isAliveAfterAll(_ key: RecordKey) throws -> Bool {
+    func isAliveAfterAll(_ key: RecordKey) throws -> Bool {
         switch states[key] {
         case .saved: true
         case .deleted: false
@@ -184,7 +189,7 @@ extension BatchPlan {
         return try !sources(of: key, needing: true, limit: 1).isEmpty
     }
 
-    private static func missing(_ name: RecordName) -> Fault {
+    static func missing(_ name: RecordName) -> Fault {
         Fault(
             .validatingReferenceError,
             "the record that a VALIDATE reference or parent names does not exist: '\(name.text)'")

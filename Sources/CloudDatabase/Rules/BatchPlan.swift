@@ -13,6 +13,8 @@ final class BatchPlan {
         case save(PlannedSave)
         /// The records that go with the deleted one.
         case delete([RecordKey])
+        /// A participant leaves the share whose record he deletes.
+        case leave(StoredShare)
         /// There is nothing to delete.
         case nothing
     }
@@ -25,6 +27,10 @@ final class BatchPlan {
 
     let database: Database
     let zone: StoredZone
+    /// The zone's owner, who need not be the caller.
+    let owner: UserRecordName
+    /// What the caller is shown of another user's zone; nil in his own databases.
+    let access: ZoneAccess?
     let operations: [DecodedOperation]
     let isAtomic: Bool
     let transaction: any StoreTransaction
@@ -49,11 +55,14 @@ final class BatchPlan {
     private let actsOnOthers: Bool
 
     init(
-        _ operations: [DecodedOperation], in zone: StoredZone, of database: Database,
-        isAtomic: Bool, transaction: any StoreTransaction
+        _ operations: [DecodedOperation], in zone: StoredZone, owner: UserRecordName,
+        access: ZoneAccess?, of database: Database, isAtomic: Bool,
+        transaction: any StoreTransaction
     ) {
         self.operations = operations
         self.zone = zone
+        self.owner = owner
+        self.access = access
         self.database = database
         self.isAtomic = isAtomic
         self.transaction = transaction
@@ -67,7 +76,9 @@ final class BatchPlan {
     /// Whether an operation may take other records along, or need or be needed by them.
     private static func mayActOnOthers(_ decoded: DecodedOperation) -> Bool {
         guard case .operation(let operation) = decoded else { return false }
-        if operation.kind.deletes || operation.kind.merges || operation.parent != .absent {
+        if operation.kind.deletes || operation.kind.merges || operation.parent != .absent
+            || concernsShare(operation)
+        {
             return true
         }
         return operation.fields.fields.contains { !$0.references.isEmpty }
@@ -82,7 +93,8 @@ final class BatchPlan {
             try decideInOrder()
             if isAtomic, hasFault { return false }
             guard actsOnOthers else { return !hasFault }
-            let found = try brokenReferences()
+            var found = try brokenReferences().merging(misplacedRecords()) { first, _ in first }
+            if found.isEmpty { found = try brokenShares() }
             if found.isEmpty { return !hasFault }
             referenceFaults.merge(found) { first, _ in first }
         }
@@ -137,7 +149,7 @@ final class BatchPlan {
             states[key] = .deleted
             for other in others { states[other] = .deleted }
             cascadedCount += others.count
-        case .fault, .nothing: break
+        case .fault, .nothing, .leave: break
         }
     }
 
@@ -148,13 +160,12 @@ final class BatchPlan {
         var isAlive = former.isAlive
         if case .deleted = states[key] { isAlive = false }
         if isAlive {
+            try checkRight(operation, on: former)
             if operation.kind == .create {
                 throw try conflict("record to insert already exists", key)
             }
             try checkPermission(key)
-            if operation.kind.comparesTag, let tag = operation.changeTag, tag != former.changeTag {
-                throw try conflict("client oplock error updating record", key)
-            }
+            try compareTag(operation, former)
         } else {
             switch operation.kind {
             case .update, .replace, .delete: throw Fault.recordNotFound
@@ -162,7 +173,7 @@ final class BatchPlan {
             case .create, .forceUpdate, .forceReplace: break
             }
         }
-        if operation.kind.deletes { return .delete(try cascade(from: key)) }
+        if operation.kind.deletes { return try deletion(key, former) }
         return .save(try save(operation, over: isAlive ? former : nil))
     }
 
@@ -192,18 +203,38 @@ final class BatchPlan {
                     "the fields of record '\(operation.name.text)' take \(merge.bytes.count) bytes; "
                         + "the limit is \(database.limits.recordBytesMax) (limits.recordBytesMax)"))
         }
-        let parent: RecordName? =
+        let wanted: RecordName? =
             switch operation.parent {
             case .set(let name): name
             case .cleared: nil
             case .absent: operation.kind.merges ? kept?.parent : nil
             }
-        let save = PlannedSave(
+        let parent = try participantParent(
+            wanted, of: operation, over: former, kept: kept?.parent)
+        var save = PlannedSave(
             type: type, fields: merge.bytes, created: kept?.created, parent: parent,
             links: try links(merge.references, parent: parent, of: operation.name, former),
             refers: merge.references.contains { $0.action != .none })
+        save.sharing = try sharing(operation, over: former, kept: kept)
+        if type == .share {
+            save.share = try share(
+                operation, over: former,
+                changesFields: kept.map { $0.fieldsText != merge.bytes } ?? true)
+        } else if operation.name == .zoneShare {
+            throw Fault.badRequest(
+                "recordName 'cloudkit.zoneshare': only the share of the whole zone has it")
+        }
         try charge(save.growth(over: kept, as: operation.name, in: zone.name))
         return save
+    }
+
+    /// What the batch saves under a name.
+    func plannedSave(of key: RecordKey) -> PlannedSave? {
+        guard case .saved? = states[key] else { return nil }
+        for (step, operation) in zip(steps, operations) {
+            if case .save(let save) = step, operation.recordName == key.name.text { return save }
+        }
+        return nil
     }
 
     func key(_ name: RecordName) -> RecordKey { RecordKey(zone: zone.number, name: name) }
@@ -232,10 +263,38 @@ final class BatchPlan {
         return read
     }
 
-    private func conflict(_ reason: String, _ key: RecordKey) throws -> Fault {
+    /// A fault that shows what is stored.
+    func conflict(_ reason: String, _ key: RecordKey) throws -> Fault {
         var fault = Fault(.conflict, reason)
-        fault.serverRecord = try former(key, withBody: true).body
+        let former = try former(key, withBody: true)
+        guard let head = former.head, let body = former.body else { return fault }
+        fault.serverRecord = try body.withUnsafeBytes {
+            try database.shown(head.record, former.flags, $0, from: transaction)
+        }
         return fault
+    }
+
+    /// Refuses a save or deletion that starts from another version; a share is never saved unseen.
+    private func compareTag(_ operation: RecordOperation, _ former: FormerRecord) throws {
+        let compares =
+            operation.kind.comparesTag && operation.changeTag != nil
+            || former.flags.contains(.share) && !operation.kind.deletes
+        if compares, operation.changeTag != former.changeTag {
+            throw try conflict("client oplock error updating record", key(operation.name))
+        }
+    }
+
+    /// What the deletion of a living record does.
+    private func deletion(_ key: RecordKey, _ former: FormerRecord) throws -> Step {
+        if database.scope == .shared, former.flags.contains(.share) {
+            return try leaving(former).map { .leave($0) } ?? .nothing
+        }
+        var others = try cascade(from: key)
+        for share in try shares(endingWith: [key] + others) {
+            let along = try cascade(from: share).filter { $0 != key && !others.contains($0) }
+            others += [share] + along
+        }
+        return .delete(others)
     }
 
     /// In public, whoever made a record may change it (the role `_creator`); in private, the owner.

@@ -13,6 +13,10 @@ struct PlannedSave {
     var links: [Link]
     /// Whether fields hold references that act, or would if their zone existed.
     var refers: Bool
+    /// What the body will say about sharing.
+    var sharing = RecordBody.Sharing()
+    /// What becomes of the share; nil for every other record.
+    var share: PlannedShare?
 
     /// About what the save adds to the owner's bytes: exactly, but for the lengths of the tag, the
     /// parent and the device.

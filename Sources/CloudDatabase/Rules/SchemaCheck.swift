@@ -31,7 +31,7 @@ struct SchemaCheck {
                 .accessDenied,
                 "CREATE operation not permitted: Users records are made by the server")
         }
-        var known = schema.types[type] ?? Schema.RecordType()
+        var known = schema.types[type] ?? Self.made(type)
         if schema.types[type] == nil { try checkRoom(forType: type, in: schema) }
         var untyped = false
         var grows = schema.types[type] == nil
@@ -63,6 +63,16 @@ struct SchemaCheck {
         guard !untyped else { return Self.typed(fields, by: known) }
         admitted = (type, fields.fields)
         return fields
+    }
+
+    /// A type as it begins: that of shares has its well-known fields (web-services.md §5.12).
+    private static func made(_ type: RecordTypeName) -> Schema.RecordType {
+        guard type == .share else { return Schema.RecordType() }
+        return Schema.RecordType(fields: [
+            .shareTitle: Schema.Field(FieldType(.string)),
+            .shareType: Schema.Field(FieldType(.string)),
+            .shareThumbnail: Schema.Field(FieldType(.bytes)),
+        ])
     }
 
     private static func areAlike(
@@ -97,6 +107,10 @@ struct SchemaCheck {
             throw .badRequest(
                 "Cannot create or modify field '\(field.name.text)' in record '\(type.text)' in "
                     + "production schema; deploy it with: lenticular schema deploy")
+        }
+        guard type == .share || !field.name.isOfShares else {
+            throw .badRequest(
+                "field '\(field.name.text)': only records of type cloudkit.share have it")
         }
         guard given.element != .unknown else {
             throw .badRequest(

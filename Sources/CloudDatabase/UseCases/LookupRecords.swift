@@ -24,27 +24,43 @@ package struct LookupRecords: Sendable {
         self.zone = zone
     }
 
+    /// A zone as the caller may read it.
+    package struct Place {
+        /// Nil for a default zone that nobody has written to.
+        let zone: StoredZone?
+        /// What he is shown of another user's zone.
+        let access: ZoneAccess?
+    }
+
     /// Finds the zone in a snapshot, once for all items.
     ///
-    /// - Returns: nil for a default zone that nobody has written to.
     /// - Throws: `Fault` ZONE_NOT_FOUND.
-    package func open(_ snapshot: any StoreSnapshot) throws -> StoredZone? {
-        try database.zone(zone, snapshot)
+    package func open(_ snapshot: any StoreSnapshot) throws -> Place {
+        guard database.scope == .shared else {
+            return Place(zone: try database.zone(zone, snapshot), access: nil)
+        }
+        let access = try database.access(to: zone, snapshot)
+        return Place(zone: access.zone, access: access)
     }
 
     /// Appends one record.
     ///
-    /// - Returns: the bytes of the stored record; nil when there is none, or a deleted one.
+    /// - Returns: the bytes of the stored record; nil when there is none, a deleted one, or one that
+    ///   the caller may not see.
+    /// - Throws: `Fault` TRY_AGAIN_LATER while it cannot be told whether he may.
     package func append(
-        _ item: Item, of zone: StoredZone?, from snapshot: any StoreSnapshot,
+        _ item: Item, of place: Place, from snapshot: any StoreSnapshot,
         to writer: inout JSONWriter
     ) throws -> Int? {
-        guard let zone, let name = RecordName(item.name),
+        guard let zone = place.zone, let name = RecordName(item.name),
             let head = try snapshot.head(of: name, in: zone.number)
         else { return nil }
+        if let access = place.access, try !access.sees(head.record) { return nil }
         let found = try snapshot.version(at: head.position, in: zone.number) { version -> Int? in
             guard !version.flags.contains(.tombstone) else { return nil }
-            try item.rendering.append(version.body, to: &writer)
+            try database.append(
+                version.record, version.flags, version.body, as: item.rendering, from: snapshot,
+                to: &writer)
             return version.body.count
         }
         return found ?? nil

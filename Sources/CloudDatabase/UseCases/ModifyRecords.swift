@@ -61,22 +61,35 @@ package struct ModifyRecords: Sendable {
         let frees = operations.allSatisfy {
             if case .operation(let operation) = $0 { operation.kind.deletes } else { true }
         }
-        database.storage.write(
-            cost: operations.count, frees: frees, { try apply(in: $0) }, completion: completion)
+        let worker = database.shareWorker
+        database.storage.write(cost: operations.count, frees: frees) {
+            try apply(in: $0)
+        } completion: { result in
+            if case .success(let written) = result, written.hasQueuedShareWork { worker?.start() }
+            completion(result.map(\.outcomes))
+        }
+    }
+
+    private struct Written: Sendable {
+        let outcomes: [RecordOutcome]
+        var hasQueuedShareWork = false
     }
 
     /// Decides and writes, within one transaction.
-    private func apply(in transaction: any StoreTransaction) throws -> [RecordOutcome] {
+    private func apply(in transaction: any StoreTransaction) throws -> Written {
         guard let user = database.caller.userRecordName else { throw Fault.zoneNotFound }
-        let zone = try storedZone(transaction)
+        let access = database.scope == .shared ? try database.access(to: zone, transaction) : nil
         let plan = BatchPlan(
-            operations, in: zone, of: database, isAtomic: isAtomic, transaction: transaction)
+            operations, in: try access?.zone ?? storedZone(transaction),
+            owner: database.owner(of: zone), access: access, of: database, isAtomic: isAtomic,
+            transaction: transaction)
         let isWhole: Bool
         do { isWhole = try plan.decide() } catch let refused as RefusedBatch { throw refused.fault }
-        guard isWhole || !isAtomic else { return refused(plan) }
-        var writer = BatchWriter(
+        guard isWhole || !isAtomic else { return Written(outcomes: refused(plan)) }
+        var writer = try BatchWriter(
             plan, stamp: RecordBody.Stamp(moment: transaction.now, user: user, device: device))
-        return try writer.write()
+        let outcomes = try writer.write()
+        return Written(outcomes: outcomes, hasQueuedShareWork: writer.hasQueuedShareWork)
     }
 
     /// The zone; a default one is made when it is first written to.

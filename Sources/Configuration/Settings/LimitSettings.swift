@@ -5,7 +5,11 @@ package struct LimitSettings: Sendable, Equatable {
     package var recordBytesMax = 1_048_576
     package var pageBytesMax = 8_388_608
     package var feedRowsPerPageMax = 20_000
+    package var filtersPerQueryMax = 32
+    package var sortsPerQueryMax = 8
+    package var listValuesPerQueryMax = 1_000
     package var zonesPerUserMax = 1_000
+    package var participantsPerShareMax = 100
     package var fieldsPerTypeMax = 256
     package var recordTypesMax = 1_000
     package var deleteSelfSourcesMax = 750
@@ -24,10 +28,14 @@ extension LimitSettings {
     static let section = Setting.Section(
         name: "limits",
         documentation: "What one request may ask and one store may hold.",
-        settings: requests + [
+        settings: requests + queries + [
             .number(
                 "limits.zonesPerUserMax", \.limits.zonesPerUserMax, 1...1_000_000, "zones",
                 "Zones of one user's private database."),
+            .number(
+                "limits.participantsPerShareMax", \.limits.participantsPerShareMax, 1...10_000,
+                "participants",
+                "Participants of one share, its owner not counted. Over it: 400."),
             .number(
                 "limits.fieldsPerTypeMax", \.limits.fieldsPerTypeMax, 1...10_000, "fields",
                 "Fields of one record type."),
@@ -71,5 +79,17 @@ extension LimitSettings {
         .number(
             "limits.feedRowsPerPageMax", \.limits.feedRowsPerPageMax, 100...10_000_000, "changes",
             "Changes looked at for one answer, so that a search with few hits ends too."),
+    ]
+
+    private static let queries: [Setting] = [
+        .number(
+            "limits.filtersPerQueryMax", \.limits.filtersPerQueryMax, 1...1_000, "filters",
+            "Filters of one query. Over it: 400."),
+        .number(
+            "limits.sortsPerQueryMax", \.limits.sortsPerQueryMax, 1...100, "sorts",
+            "Fields that one query sorts by. Over it: 400."),
+        .number(
+            "limits.listValuesPerQueryMax", \.limits.listValuesPerQueryMax, 1...100_000, "values",
+            "Values in all lists that one query compares with. Over it: 400."),
     ]
 }

@@ -95,6 +95,7 @@ extension Configuration {
         service.recordBytesMax = limits.recordBytesMax
         service.pageBytesMax = limits.pageBytesMax
         service.zonesPerUserMax = limits.zonesPerUserMax
+        service.participantsPerShareMax = limits.participantsPerShareMax
         service.fieldsPerTypeMax = limits.fieldsPerTypeMax
         service.recordTypesMax = limits.recordTypesMax
         service.deleteSelfSourcesMax = limits.deleteSelfSourcesMax
@@ -104,6 +105,9 @@ extension Configuration {
         service.publicQuotaBytes = Int64(limits.publicQuotaBytes)
         service.tombstoneDays = retention.tombstoneDays
         service.feedRowsPerPageMax = limits.feedRowsPerPageMax
+        service.filtersPerQueryMax = limits.filtersPerQueryMax
+        service.sortsPerQueryMax = limits.sortsPerQueryMax
+        service.listValuesPerQueryMax = limits.listValuesPerQueryMax
         return service
     }
 

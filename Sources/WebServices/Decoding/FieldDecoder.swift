@@ -117,7 +117,7 @@ struct FieldDecoder {
     }
 
     /// The tags that a request may send, the usual ones first.
-    private static let plain: [(tag: StaticString, type: FieldType)] = [
+    static let plain: [(tag: StaticString, type: FieldType)] = [
         ("STRING", FieldType(.string)), ("INT64", FieldType(.int64)),
         ("TIMESTAMP", FieldType(.timestamp)), ("DOUBLE", FieldType(.double)),
         ("REFERENCE", FieldType(.reference)), ("LOCATION", FieldType(.location)),

@@ -55,11 +55,11 @@ struct FieldValueWriter {
         .badRequest("Invalid value for field '\(fieldText)': expected \(expected)")
     }
 
-    private static func integer(_ value: JSONValue) -> Int64? {
+    static func integer(_ value: JSONValue) -> Int64? {
         value.int64 ?? value.string.flatMap { Int64($0) }
     }
 
-    private static func double(_ value: JSONValue) -> Double? {
+    static func double(_ value: JSONValue) -> Double? {
         if value.kind == .number { return value.double }
         guard let text = value.string, let number = Double(text), number.isFinite else {
             return nil

@@ -1,0 +1,221 @@
+import CloudModel
+
+/// Holds a query to the schema (rulings.md 22 and 24).
+///
+/// What it lets through can be answered: every field is known, has the index that its comparator or sort
+/// needs, and every value has the type of its field.
+package struct QueryCheck {
+    private let type: RecordTypeName
+    private let known: Schema.RecordType
+    private let caller: Caller
+
+    /// - Parameters:
+    ///   - schema: as it is now.
+    ///   - caller: whom `_defaultOwner` means as creator or modifier.
+    /// - Returns: the query to be answered: values in the types of their fields, and sorts without effect
+    ///   left out.
+    /// - Throws: `Fault` NOT_FOUND for an unknown record type; BAD_REQUEST that names the field and what
+    ///   to do.
+    package static func admit(
+        _ query: RecordQuery, to schema: Schema, caller: Caller
+    ) throws(Fault) -> RecordQuery {
+        guard query.type != .users else {
+            throw .badRequest(
+                "Queried type is not marked indexable: Users records are read by name, "
+                    + "with records/lookup")
+        }
+        guard let known = schema.types[query.type] else {
+            throw .unknownRecordType(query.type.text)
+        }
+        let check = QueryCheck(type: query.type, known: known, caller: caller)
+        var admitted = RecordQuery(type: query.type)
+        for filter in query.filters { admitted.filters.append(try check.admit(filter)) }
+        for sort in query.sorts {
+            guard let sort = try check.admit(sort), !admitted.sorts.contains(sort) else { continue }
+            admitted.sorts.append(sort)
+        }
+        return admitted
+    }
+
+    /// A field or system field as the schema has it.
+    private struct Found {
+        let subject: RecordQuery.Subject
+        let type: FieldType
+        let indexes: IndexOptions
+    }
+
+    // MARK: - Filters
+
+    private func admit(_ filter: RecordQuery.Filter) throws(Fault) -> RecordQuery.Filter {
+        let found = try find(filter.subject)
+        let name = found.subject.wireName
+        guard !found.type.isEncrypted else {
+            throw .badRequest(
+                "Field '\(name)': an \(found.type.name) value cannot be queried with filter "
+                    + filter.comparator.rawValue)
+        }
+        guard isApplicable(filter.comparator, to: found) else {
+            throw .badRequest(
+                "Field '\(name)' is \(found.type.name), which cannot be queried with filter "
+                    + "\(filter.comparator.rawValue); that is for \(filter.comparator.typesText)")
+        }
+        try require(filter.comparator.indexOption, of: found)
+        var admitted = filter
+        admitted.subject = found.subject
+        let type = FieldType(
+            isText(filter.comparator, found) ? .string : found.type.element,
+            isList: filter.comparator.operand == .list)
+        admitted.value = try value(of: admitted, as: type, name)
+        admitted.type = type
+        admitted.isTypeGiven = true
+        return admitted
+    }
+
+    private func isApplicable(_ comparator: RecordQuery.Comparator, to found: Found) -> Bool {
+        comparator.applies(to: found.type) || isText(comparator, found)
+    }
+
+    /// Whether record names are compared as text: unlike other references they have an order.
+    private func isText(_ comparator: RecordQuery.Comparator, _ found: Found) -> Bool {
+        found.subject == .system(.recordID) && comparator.indexOption == .sortable
+    }
+
+    private func find(_ subject: RecordQuery.Subject) throws(Fault) -> Found {
+        switch subject {
+        case .system(let field): return find(field)
+        case .field(let name):
+            if let field = known.fields[name] {
+                return Found(subject: subject, type: field.type, indexes: field.indexes)
+            }
+            guard let system = SystemField(spelling: name.text) else {
+                throw .badRequest("Unknown field '\(name.text)' in record type '\(type.text)'")
+            }
+            return find(system)
+        }
+    }
+
+    private func find(_ field: SystemField) -> Found {
+        let indexes: IndexOptions =
+            switch field {
+            case .recordID, .createTime, .modTime: [.queryable, .sortable]
+            case .createdBy, .modifiedBy, .etag, .parent, .share: known.systemFields[field] ?? []
+            }
+        return Found(subject: .system(field), type: field.type, indexes: indexes)
+    }
+
+    private func require(_ option: IndexOptions, of found: Found) throws(Fault) {
+        guard !found.indexes.contains(option) else { return }
+        let name = found.subject.wireName
+        let refusal = "Field '\(name)' is not marked \(option.word.lowercased())"
+        guard found.type.indexOptionsAllowed.contains(option) else {
+            throw .badRequest("\(refusal), and a field of type \(found.type.name) cannot be")
+        }
+        throw .badRequest(
+            "\(refusal); to add the index, write \(option.word) after it in record type "
+                + "'\(type.text)' of the schema, and import that with: lenticular schema import")
+    }
+
+    // MARK: - Sorts
+
+    /// - Returns: nil for a sort that orders nothing.
+    private func admit(_ sort: RecordQuery.Sort) throws(Fault) -> RecordQuery.Sort? {
+        let found = try find(sort.subject)
+        let name = found.subject.wireName
+        // Accepted, as the service does, though nobody can see an order in what is encrypted.
+        guard !found.type.isEncrypted else { return nil }
+        var admitted = sort
+        admitted.subject = found.subject
+        if found.type == FieldType(.location) {
+            guard sort.relativeTo != nil else {
+                throw .badRequest(
+                    "sortBy: '\(name)' is a LOCATION, which is sorted by its distance from a "
+                        + "relativeLocation")
+            }
+            try require(.queryable, of: found)
+            return admitted
+        }
+        guard sort.relativeTo == nil else {
+            throw .badRequest(
+                "sortBy: relativeLocation is for a LOCATION, and '\(name)' is \(found.type.name)")
+        }
+        try require(.sortable, of: found)
+        return admitted
+    }
+
+    // MARK: - Values
+
+    private func value(
+        of filter: RecordQuery.Filter, as expected: FieldType, _ name: String
+    ) throws(Fault) -> RecordQuery.Value {
+        let given = filter.type
+        guard expected.isList == given.isList else { throw mismatch(filter, expected, name) }
+        switch filter.value {
+        case .list(let values):
+            var list: [RecordQuery.Value] = []
+            list.reserveCapacity(values.count)
+            for value in values {
+                guard let value = converted(value, of: filter, to: expected.element) else {
+                    throw mismatch(filter, expected, name)
+                }
+                list.append(value)
+            }
+            return .list(list)
+        default:
+            guard let value = converted(filter.value, of: filter, to: expected.element) else {
+                throw mismatch(filter, expected, name)
+            }
+            return value
+        }
+    }
+
+    /// The value as one of the field's type; nil when it is none.
+    private func converted(
+        _ value: RecordQuery.Value, of filter: RecordQuery.Filter, to element: FieldType.Element
+    ) -> RecordQuery.Value? {
+        switch (element, value) {
+        case (.string, .string), (.int64, .int64), (.double, .double), (.timestamp, .timestamp),
+            (.location, .location), (.number, .int64), (.number, .double):
+            return value
+        // A record's name, compared as text.
+        case (.string, .reference(let name, _)) where filter.subject == .system(.recordID):
+            return .string(name.text)
+        // JSON has no way to tell 3 from 3.0.
+        case (.double, .int64(let whole)): return .double(Double(whole))
+        case (.timestamp, .int64(let moment)):
+            return filter.isTypeGiven ? nil : .timestamp(moment)
+        case (.reference, _): return reference(value, of: filter.subject)
+        default: return nil
+        }
+    }
+
+    /// A record that is referred to, or a user; a record's name alone will do.
+    private func reference(
+        _ value: RecordQuery.Value, of subject: RecordQuery.Subject
+    ) -> RecordQuery.Value? {
+        let named: (RecordName, ZoneName?)
+        switch value {
+        case .reference(let name, let zone): named = (name, zone)
+        case .string(let text):
+            guard let name = RecordName(text) else { return nil }
+            named = (name, nil)
+        default: return nil
+        }
+        switch subject {
+        case .system(.createdBy), .system(.modifiedBy): return .user(user(named.0.text))
+        default: return .reference(named.0, named.1)
+        }
+    }
+
+    private func user(_ name: String) -> String {
+        guard name == "_defaultOwner" || name == "__defaultOwner__" else { return name }
+        return caller.userRecordName?.text ?? name
+    }
+
+    private func mismatch(
+        _ filter: RecordQuery.Filter, _ expected: FieldType, _ name: String
+    ) -> Fault {
+        .badRequest(
+            "Invalid value, expected type \(expected.name). The filter on '\(name)' has "
+                + "\(filter.type.name); send {\"value\":…,\"type\":\"\(expected.name)\"}")
+    }
+}

@@ -1,0 +1,37 @@
+import CloudModel
+import Storage
+
+/// What one page of a query is asked for (web-services.md §4.1).
+package struct QueryRequest: Sendable {
+    /// As the schema allows it: comparators fit their fields, and every field has the index option.
+    package var query: RecordQuery
+    /// Nil for all zones of the database.
+    package var zone: ZoneID?
+    /// Nil or empty for the first page.
+    package var continuationMarker: String?
+    /// Records in the page; capped at `ServiceLimits.recordsPerResponseMax`.
+    package var resultsLimit: Int
+    package var rendering: RecordRendering
+    package var access: QueryAccess
+
+    package init(
+        query: RecordQuery, zone: ZoneID?, continuationMarker: String? = nil, resultsLimit: Int,
+        rendering: RecordRendering = .whole, access: QueryAccess = .all
+    ) {
+        self.query = query
+        self.zone = zone
+        self.continuationMarker = continuationMarker
+        self.resultsLimit = resultsLimit
+        self.rendering = rendering
+        self.access = access
+    }
+}
+
+/// Which records of the type the caller may see at all; the others show nowhere.
+package enum QueryAccess: Sendable {
+    case all
+    /// Those that he made.
+    case own(UserRecordName)
+    /// Those that the closure says yes to, asked on the query's own snapshot.
+    case only(@Sendable (RecordNumber, any StoreSnapshot) throws -> Bool)
+}

@@ -1,0 +1,59 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+extension RecordQuery.Place {
+    /// The mean radius of the Earth, in metres (IUGG).
+    package static let earthRadius = 6_371_008.8
+
+    /// Metres to another place along the great circle, on a sphere of the mean radius.
+    package func distance(to other: RecordQuery.Place) -> Double {
+        let radians = Double.pi / 180
+        let latitudes = (latitude * radians, other.latitude * radians)
+        let halves = (
+            sin((latitudes.1 - latitudes.0) / 2), sin((other.longitude - longitude) * radians / 2)
+        )
+        let square = halves.0 * halves.0 + cos(latitudes.0) * cos(latitudes.1) * halves.1 * halves.1
+        return 2 * Self.earthRadius * asin(min(1, square.squareRoot()))
+    }
+
+    /// The rectangles of latitude and longitude that hold every place within so many metres.
+    ///
+    /// One as a rule; two where the circle crosses the date line, one over all longitudes where it
+    /// holds a pole.
+    package func surroundings(metres: Double) -> [Rectangle] {
+        // A little more than the circle: a place too many is looked at, none is missed.
+        let angle = max(0, metres) / Self.earthRadius * (1 + 1e-9) + 1e-9
+        let degrees = angle * 180 / .pi
+        let (south, north) = (latitude - degrees, latitude + degrees)
+        guard south > -90, north < 90 else {
+            return [
+                Rectangle(
+                    south: max(-90, south), north: min(90, north), west: -180, east: 180)
+            ]
+        }
+        // The widest meridians that touch the circle are nearer to the pole than its centre.
+        let width = asin(min(1, sin(angle) / cos(latitude * .pi / 180))) * 180 / .pi + 1e-9
+        let (west, east) = (longitude - width, longitude + width)
+        var found = [
+            Rectangle(south: south, north: north, west: max(-180, west), east: min(180, east))
+        ]
+        if west <= -180 {
+            found.append(Rectangle(south: south, north: north, west: west + 360, east: 180))
+        }
+        if east >= 180 {
+            found.append(Rectangle(south: south, north: north, west: -180, east: east - 360))
+        }
+        return found
+    }
+
+    /// A range of latitudes and longitudes, in degrees.
+    package struct Rectangle: Sendable, Equatable {
+        package let south: Double
+        package let north: Double
+        package let west: Double
+        package let east: Double
+    }
+}

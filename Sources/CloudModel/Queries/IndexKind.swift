@@ -1,0 +1,33 @@
+/// What an index over a field finds.
+package enum IndexKind: Int64, Sendable, CaseIterable {
+    /// Values as they are compared and sorted.
+    case values = 1
+    /// Text without regard to case, for equality.
+    case folded = 2
+    /// Words in text.
+    case words = 3
+    /// Places on the globe.
+    case places = 4
+}
+
+/// One index over a field of a record type.
+package struct IndexNeed: Hashable, Sendable {
+    /// The field's name, or the system field's in the schema language.
+    package let field: String
+    package let kind: IndexKind
+
+    package init(_ field: String, _ kind: IndexKind) {
+        self.field = field
+        self.kind = kind
+    }
+}
+
+extension RecordQuery.Subject {
+    /// The field's name, or the system field's in the schema language.
+    package var name: String {
+        switch self {
+        case .field(let name): name.text
+        case .system(let field): field.rawValue
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import CloudModel
+import SQLite
+import Storage
+
+// Which records shares cover, and what is still to be worked through.
+extension SQLiteSnapshot {
+    func cover(of record: RecordNumber) throws -> StoredCover? {
+        let statement = try shareStatements().cover
+        defer { statement.reset() }
+        statement.bind(record.value, at: 1)
+        guard try statement.step() else { return nil }
+        return StoredCover(share: ShareNumber(statement.int64(0)), position: statement.int64(1))
+    }
+
+    func stay(of share: ShareNumber, at position: Position) throws -> StoredStay? {
+        let statement = try shareStatements().stay
+        statement.bind(share.value, at: 1)
+        statement.bind(position, at: 2)
+        return try stays(statement).first
+    }
+
+    func stays(of share: ShareNumber, after: Position, limit: Int) throws -> [StoredStay] {
+        let statement = try shareStatements().stays
+        statement.bind(share.value, at: 1)
+        statement.bind(after, at: 2)
+        statement.bind(Int64(limit), at: 3)
+        return try stays(statement)
+    }
+
+    func parent(of record: RecordNumber) throws -> RecordName? {
+        let statement = try shareStatements().parent
+        defer { statement.reset() }
+        statement.bind(record.value, at: 1)
+        return try statement.step() ? RecordName(statement.string(0)) : nil
+    }
+
+    func hasLink(_ link: Link, from source: RecordNumber) throws -> Bool {
+        let statement = try shareStatements().link
+        defer { statement.reset() }
+        statement.bind(link.targetZone.value, at: 1)
+        statement.bind(link.target.text, at: 2)
+        statement.bind(link.kind.rawValue, at: 3)
+        statement.bind(source.value, at: 4)
+        return try statement.step()
+    }
+
+    func children(
+        of parent: RecordName, in zone: ZoneNumber, after: RecordNumber, limit: Int
+    ) throws -> [RecordNumber] {
+        let statement = try shareStatements().children
+        defer { statement.reset() }
+        statement.bind(zone.value, at: 1)
+        statement.bind(parent.text, at: 2)
+        statement.bind(after.value, at: 3)
+        statement.bind(Int64(limit), at: 4)
+        var found: [RecordNumber] = []
+        while try statement.step() { found.append(RecordNumber(statement.int64(0))) }
+        return found
+    }
+
+    func isWhole(_ share: ShareNumber) throws -> Bool {
+        try hasNone(shareStatements().shareWorkOfShare, share.value)
+    }
+
+    func isWhole(_ zone: ZoneNumber) throws -> Bool {
+        try hasNone(shareStatements().shareWorkOfZone, zone.value)
+    }
+
+    func nextShareWork() throws -> StoredShareWork? {
+        let statement = try shareStatements().nextShareWork
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        return StoredShareWork(
+            record: RecordNumber(statement.int64(0)), zone: ZoneNumber(statement.int64(1)),
+            cursor: RecordNumber(statement.int64(2)))
+    }
+
+    private func hasNone(_ statement: Statement, _ value: Int64) throws -> Bool {
+        defer { statement.reset() }
+        statement.bind(value, at: 1)
+        return try !statement.step()
+    }
+
+    private func stays(_ statement: Statement) throws -> [StoredStay] {
+        defer { statement.reset() }
+        var found: [StoredStay] = []
+        while try statement.step() {
+            found.append(
+                StoredStay(
+                    share: ShareNumber(statement.int64(0)), position: statement.int64(1),
+                    record: RecordNumber(statement.int64(2)), version: statement.int64(3),
+                    type: statement.int64(4), entered: statement.int64(5),
+                    left: statement.isNull(6) ? nil : statement.int64(6)))
+        }
+        return found
+    }
+}

@@ -1,0 +1,98 @@
+import CloudModel
+import Storage
+
+// What a write reads of shares, it reads on its own connection.
+extension SQLiteTransaction {
+    func share(_ number: ShareNumber) throws -> StoredShare? { try snapshot.share(number) }
+
+    func share(ofRoot root: RecordNumber) throws -> StoredShare? {
+        try snapshot.share(ofRoot: root)
+    }
+
+    func share(ofRecord record: RecordNumber) throws -> StoredShare? {
+        try snapshot.share(ofRecord: record)
+    }
+
+    func shares(in zone: ZoneNumber, limit: Int) throws -> [StoredShare] {
+        try snapshot.shares(in: zone, limit: limit)
+    }
+
+    func participants(of share: ShareNumber) throws -> [StoredParticipant] {
+        try snapshot.participants(of: share)
+    }
+
+    func participations(of user: UserRecordName) throws -> [(ShareNumber, StoredParticipant)] {
+        try snapshot.participations(of: user)
+    }
+
+    func invitations(to address: String) throws -> [(ShareNumber, StoredParticipant)] {
+        try snapshot.invitations(to: address)
+    }
+
+    func shortGUID(of record: RecordNumber) throws -> String? { try snapshot.shortGUID(of: record) }
+
+    func record(ofShortGUID value: String) throws -> RecordNumber? {
+        try snapshot.record(ofShortGUID: value)
+    }
+
+    func place(of record: RecordNumber) throws -> RecordPlace? { try snapshot.place(of: record) }
+
+    func grant(of share: ShareNumber, to viewer: UserRecordName) throws -> StoredGrant? {
+        try snapshot.grant(of: share, to: viewer)
+    }
+
+    func grants(
+        of viewer: UserRecordName, in zone: ZoneNumber, changedAfter: Position
+    ) throws -> [StoredGrant] {
+        try snapshot.grants(of: viewer, in: zone, changedAfter: changedAfter)
+    }
+
+    func view(of viewer: UserRecordName, in zone: ZoneNumber) throws -> StoredView? {
+        try snapshot.view(of: viewer, in: zone)
+    }
+
+    func views(of viewer: UserRecordName, changedAfter: Position, limit: Int) throws -> [StoredView]
+    { try snapshot.views(of: viewer, changedAfter: changedAfter, limit: limit) }
+
+    func lastViewChange(of viewer: UserRecordName) throws -> Position {
+        try snapshot.lastViewChange(of: viewer)
+    }
+
+    func zonesViewed(by viewer: UserRecordName) throws -> [StoredZone] {
+        try snapshot.zonesViewed(by: viewer)
+    }
+
+    func viewsWholeAfter(of viewer: UserRecordName) throws -> Position {
+        try snapshot.viewsWholeAfter(of: viewer)
+    }
+
+    func ownerName(_ owner: OwnerNumber) throws -> UserRecordName? { try snapshot.ownerName(owner) }
+
+    func cover(of record: RecordNumber) throws -> StoredCover? { try snapshot.cover(of: record) }
+
+    func stay(of share: ShareNumber, at position: Position) throws -> StoredStay? {
+        try snapshot.stay(of: share, at: position)
+    }
+
+    func stays(of share: ShareNumber, after: Position, limit: Int) throws -> [StoredStay] {
+        try snapshot.stays(of: share, after: after, limit: limit)
+    }
+
+    func parent(of record: RecordNumber) throws -> RecordName? { try snapshot.parent(of: record) }
+
+    func hasLink(_ link: Link, from source: RecordNumber) throws -> Bool {
+        try snapshot.hasLink(link, from: source)
+    }
+
+    func children(
+        of parent: RecordName, in zone: ZoneNumber, after: RecordNumber, limit: Int
+    ) throws -> [RecordNumber] {
+        try snapshot.children(of: parent, in: zone, after: after, limit: limit)
+    }
+
+    func isWhole(_ share: ShareNumber) throws -> Bool { try snapshot.isWhole(share) }
+
+    func isWhole(_ zone: ZoneNumber) throws -> Bool { try snapshot.isWhole(zone) }
+
+    func nextShareWork() throws -> StoredShareWork? { try snapshot.nextShareWork() }
+}

@@ -1,0 +1,219 @@
+import CloudModel
+import SQLite
+import Storage
+
+// Shares, participants and what viewers are granted.
+extension SQLiteTransaction {
+    func makeShare(
+        in zone: ZoneNumber, record: RecordNumber, root: RecordNumber?,
+        publicPermission: SharePermission
+    ) throws -> StoredShare {
+        let position = try takePosition()
+        let statement = try shareStatements().insertShare
+        statement.bind(zone.value, at: 1)
+        statement.bind(record.value, at: 2)
+        if let root { statement.bind(root.value, at: 3) } else { statement.bindNull(at: 3) }
+        statement.bind(publicPermission.rawValue, at: 4)
+        statement.bind(position, at: 5)
+        try statement.run()
+        return StoredShare(
+            number: ShareNumber(snapshot.connection.lastInsertedRowID), zone: zone, record: record,
+            root: root, publicPermission: publicPermission, created: position, ended: nil)
+    }
+
+    func setPublicPermission(_ permission: SharePermission, of share: ShareNumber) throws {
+        let statement = try shareStatements().setPublicPermission
+        statement.bind(share.value, at: 1)
+        statement.bind(permission.rawValue, at: 2)
+        try statement.run()
+    }
+
+    func endShare(_ share: ShareNumber) throws {
+        let position = try takePosition()
+        let statements = try shareStatements()
+        // Views first: which they are, the grants say.
+        for statement in [statements.endViewsOfShare, statements.revokeShare, statements.endShare] {
+            statement.bind(share.value, at: 1)
+            statement.bind(position, at: 2)
+            statement.bind(now, at: 3)
+            try statement.run()
+        }
+        statements.forgetParticipants.bind(share.value, at: 1)
+        try statements.forgetParticipants.run()
+    }
+
+    func save(_ participant: StoredParticipant, of share: ShareNumber) throws {
+        let statement = try shareStatements().saveParticipant
+        statement.bind(share.value, at: 1)
+        statement.bind(participant.id, at: 2)
+        bind(participant.user?.text, at: 3, of: statement)
+        bind(participant.address, at: 4, of: statement)
+        statement.bind(participant.role.rawValue, at: 5)
+        statement.bind(participant.permission.rawValue, at: 6)
+        statement.bind(participant.status.rawValue, at: 7)
+        try statement.run()
+    }
+
+    private func bind(_ text: String?, at index: Int32, of statement: Statement) {
+        if let text { statement.bind(text, at: index) } else { statement.bindNull(at: index) }
+    }
+
+    func removeParticipant(_ id: String, of share: ShareNumber) throws {
+        let statement = try shareStatements().removeParticipant
+        statement.bind(share.value, at: 1)
+        statement.bind(id, at: 2)
+        try statement.run()
+    }
+
+    func setShortGUID(_ value: String, of record: RecordNumber) throws {
+        let statement = try shareStatements().insertShortGUID
+        statement.bind(value, at: 1)
+        statement.bind(record.value, at: 2)
+        try statement.run()
+    }
+
+    func grant(
+        _ share: StoredShare, to viewer: UserRecordName, permission: SharePermission
+    ) throws {
+        let statements = try shareStatements()
+        if try grant(of: share.number, to: viewer) != nil {
+            statements.setPermission.bind(share.number.value, at: 1)
+            statements.setPermission.bind(viewer.text, at: 2)
+            statements.setPermission.bind(permission.rawValue, at: 3)
+            return try statements.setPermission.run()
+        }
+        let position = try takePosition()
+        let insert = statements.insertGrant
+        insert.bind(viewer.text, at: 1)
+        insert.bind(share.zone.value, at: 2)
+        insert.bind(share.number.value, at: 3)
+        insert.bind(permission.rawValue, at: 4)
+        insert.bind(position, at: 5)
+        try insert.run()
+        statements.dropViewsFromFeed.bind(viewer.text, at: 1)
+        statements.dropViewsFromFeed.bind(share.zone.value, at: 2)
+        try statements.dropViewsFromFeed.run()
+        statements.openView.bind(viewer.text, at: 1)
+        statements.openView.bind(share.zone.value, at: 2)
+        statements.openView.bind(position, at: 3)
+        try statements.openView.run()
+    }
+
+    func revoke(_ share: ShareNumber, from viewer: UserRecordName) throws {
+        guard let grant = try grant(of: share, to: viewer) else { return }
+        let position = try takePosition()
+        let statements = try shareStatements()
+        for (statement, place) in [
+            (statements.narrowView, grant.zone.value), (statements.revokeGrant, share.value),
+        ] {
+            statement.bind(place, at: 1)
+            statement.bind(position, at: 2)
+            statement.bind(now, at: 3)
+            statement.bind(viewer.text, at: 4)
+            try statement.run()
+        }
+    }
+
+    /// Takes a zone that is deleted at a position away from whoever saw something of it.
+    func endShares(of zone: ZoneNumber, at position: Position) throws {
+        let statements = try shareStatements()
+        for statement in [
+            statements.endViewsOfZone, statements.revokeZone, statements.endSharesOfZone,
+        ] {
+            statement.bind(zone.value, at: 1)
+            statement.bind(position, at: 2)
+            statement.bind(now, at: 3)
+            try statement.run()
+        }
+    }
+}
+
+// What shares cover.
+extension SQLiteTransaction {
+    func enter(_ stay: StoredStay) throws {
+        let insert = try coverageStatements().insertStay
+        insert.bind(stay.share.value, at: 1)
+        insert.bind(stay.position, at: 2)
+        insert.bind(stay.record.value, at: 3)
+        insert.bind(stay.version, at: 4)
+        insert.bind(stay.type, at: 5)
+        insert.bind(stay.entered, at: 6)
+        try insert.run()
+        try cover(stay.record, by: stay.share, at: stay.position)
+    }
+
+    func renew(
+        _ record: RecordNumber, _ cover: StoredCover, at position: Position, type: Int64
+    ) throws {
+        let renew = try coverageStatements().renewStay
+        renew.bind(cover.share.value, at: 1)
+        renew.bind(cover.position, at: 2)
+        renew.bind(position, at: 3)
+        renew.bind(type, at: 4)
+        try renew.run()
+        try self.cover(record, by: cover.share, at: position)
+    }
+
+    func leave(
+        _ record: RecordNumber, _ cover: StoredCover, at position: Position, left: Position
+    ) throws {
+        let statements = try coverageStatements()
+        statements.leaveStay.bind(cover.share.value, at: 1)
+        statements.leaveStay.bind(cover.position, at: 2)
+        statements.leaveStay.bind(position, at: 3)
+        statements.leaveStay.bind(left, at: 4)
+        statements.leaveStay.bind(now, at: 5)
+        try statements.leaveStay.run()
+        statements.uncover.bind(record.value, at: 1)
+        try statements.uncover.run()
+        touch(cover.share, position)
+    }
+
+    private func cover(
+        _ record: RecordNumber, by share: ShareNumber, at position: Position
+    ) throws {
+        let cover = try coverageStatements().cover
+        cover.bind(record.value, at: 1)
+        cover.bind(share.value, at: 2)
+        cover.bind(position, at: 3)
+        try cover.run()
+        touch(share, position)
+    }
+
+    func addShareWork(
+        _ record: RecordNumber, in zone: ZoneNumber, concerning shares: [ShareNumber],
+        since: Position
+    ) throws {
+        let statements = try coverageStatements()
+        statements.addWork.bind(record.value, at: 1)
+        statements.addWork.bind(zone.value, at: 2)
+        try statements.addWork.run()
+        for share in shares {
+            statements.addMark.bind(share.value, at: 1)
+            statements.addMark.bind(record.value, at: 2)
+            statements.addMark.bind(since, at: 3)
+            try statements.addMark.run()
+        }
+    }
+
+    func shareWorkSince(_ record: RecordNumber, concerning share: ShareNumber) throws -> Position? {
+        let statement = try coverageStatements().markSince
+        defer { statement.reset() }
+        statement.bind(share.value, at: 1)
+        statement.bind(record.value, at: 2)
+        return try statement.step() ? statement.int64(0) : nil
+    }
+
+    func setShareWork(_ record: RecordNumber, cursor: RecordNumber?) throws {
+        let statements = try coverageStatements()
+        if let cursor {
+            statements.moveWork.bind(record.value, at: 1)
+            statements.moveWork.bind(cursor.value, at: 2)
+            return try statements.moveWork.run()
+        }
+        for statement in [statements.endWork, statements.endMarks] {
+            statement.bind(record.value, at: 1)
+            try statement.run()
+        }
+    }
+}

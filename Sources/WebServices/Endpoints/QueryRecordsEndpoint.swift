@@ -1,0 +1,54 @@
+import CloudDatabase
+import CloudModel
+import JSON
+
+/// `records/query` (web-services.md §4.1): one page of what a query finds, and a marker when there is more.
+enum QueryRecordsEndpoint {
+    static func answer(_ context: RequestContext) throws -> [UInt8] {
+        // How much a query looks at is not known before: never on a loop.
+        guard context.loop == nil else { throw BelongsToWorker() }
+        let database = try context.database()
+        let request = try request(try context.body(), database, context)
+        let query = try QueryRecords(request, of: database, key: context.store.tokenKey)
+        var writer = JSONWriter(reserving: 16_384)
+        writer.raw("{\"records\":[")
+        let marker = try query.append(to: &writer)
+        writer.raw("]")
+        if let marker {
+            writer.raw(",\"continuationMarker\":")
+            writer.string(marker)
+        }
+        writer.raw("}")
+        return writer.bytes
+    }
+
+    private static func request(
+        _ body: RequestObject, _ database: Database, _ context: RequestContext
+    ) throws(Fault) -> QueryRequest {
+        guard let query = try body.object("query") else { throw RequestObject.missing("query") }
+        let zone = try zone(body, database, context.zones)
+        let marker = try body.string("continuationMarker")
+        let limit = try body.resultsLimit(context.limits) ?? context.limits.recordsPerResponseMax
+        let rendering = try body.rendering()
+        var decoder = QueryDecoder(zones: context.zones, limits: context.limits)
+        return QueryRequest(
+            query: try QueryCheck.admit(
+                try decoder.decode(query), to: database.storage.schema, caller: context.caller),
+            zone: zone, continuationMarker: marker, resultsLimit: limit, rendering: rendering)
+    }
+
+    /// The zone that is asked, or nil for all zones of the database (rulings.md 24).
+    private static func zone(
+        _ body: RequestObject, _ database: Database, _ zones: ZoneReader
+    ) throws(Fault) -> ZoneID? {
+        let isZoneWide = try body.bool("zoneWide") ?? false
+        guard isZoneWide, body["zoneID"] == nil else { return try zones.zone(of: body) }
+        switch database.scope {
+        case .private: return nil
+        case .public: return .defaultZone
+        case .shared:
+            throw .badRequest(
+                "zoneWide: the shared database is queried zone by zone; name one in zoneID")
+        }
+    }
+}
