@@ -330,7 +330,9 @@ package final class SharingRun {
         let candidate = underWay
         underWay = nil
         heard = []
-        guard let candidate else { return }
+        // What was being looked at is looked at again.
+        model.touched = Set(model.zones.keys)
+        guard let candidate else { return try describing { try commit() } }
         var done = model
         done.touched = []
         candidate(&done)
@@ -344,7 +346,7 @@ package final class SharingRun {
             } else {
                 throw SharingFailure("neither done nor undone: \(trace.last ?? "")")
             }
-            model.touched.formUnion(done.touched)
+            model.touched = Set(model.zones.keys).union(done.touched)
             try commit()
         }
     }
