@@ -165,6 +165,7 @@ final class BatchPlan {
         var isAlive = former.isAlive
         if case .deleted = states[key] { isAlive = false }
         if isAlive {
+            if operation.kind == .forceDelete, try isOutOfSight(former) { return .nothing }
             try checkRight(operation, on: former)
             if operation.kind == .create {
                 throw try conflict("record to insert already exists", key)
@@ -196,6 +197,7 @@ final class BatchPlan {
         let kept: RecordBody.Kept? = former == nil ? nil : try kept(key)
         // What the caller may not read, an answer to his save does not tell him either.
         let isShown = try former == nil || allows(.read, key)
+        if former == nil, operation.type == .share { try checkPlaceOfNewShare() }
         guard let type = operation.type ?? kept.flatMap({ RecordTypeName($0.type) }) else {
             throw Fault.badRequest("recordType: expected the record's type, as it is to be made")
         }

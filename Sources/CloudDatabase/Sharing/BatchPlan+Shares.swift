@@ -40,14 +40,18 @@ extension BatchPlan {
             participants: participants)
     }
 
-    private func newShare(_ operation: RecordOperation) throws -> PlannedShare {
-        guard database.scope == .private, let owner = database.caller.userRecordName else {
+    /// Refuses a new share where there can be none.
+    func checkPlaceOfNewShare() throws {
+        guard database.scope == .private else {
             throw Fault.badRequest(
                 "Cannot share here: the owner makes shares, in his private database")
         }
         guard !zone.name.isDefault else {
             throw Fault.badRequest("Cannot share from the default zone; use a zone of your own")
         }
+    }
+
+    private func newShare(_ operation: RecordOperation) throws -> PlannedShare {
         guard isAtomic else {
             throw RefusedBatch(
                 fault: .badRequest(
@@ -119,16 +123,28 @@ extension BatchPlan {
         return own
     }
 
+    /// The caller's part in the share of a record.
+    private func part(in record: RecordNumber) throws -> (StoredShare, StoredParticipant)? {
+        guard let share = try transaction.share(ofRecord: record),
+            let user = database.caller.userRecordName,
+            let own = try transaction.participants(of: share.number)
+                .first(where: { $0.user == user })
+        else { return nil }
+        return (share, own)
+    }
+
+    /// Whether the caller takes part in the share of a record, or has left it.
+    func hasTakenPart(_ record: RecordNumber) throws -> Bool {
+        try part(in: record).map { $0.1.status != .invited } ?? false
+    }
+
     /// What a participant's deletion of a share record does: he leaves, and the record stays.
     ///
     /// - Returns: nil when he has left before.
     /// - Throws: NOT_FOUND for somebody who has never taken part.
     func leaving(_ former: FormerRecord) throws -> StoredShare? {
-        guard let head = former.head, let share = try transaction.share(ofRecord: head.record),
-            let user = database.caller.userRecordName,
-            let own = try transaction.participants(of: share.number).first(where: {
-                $0.user == user
-            }), own.status != .invited
+        guard let record = former.head?.record, let (share, own) = try part(in: record),
+            own.status != .invited
         else { throw Fault.recordNotFound }
         return own.status == .removed ? nil : share
     }
