@@ -53,6 +53,18 @@ package struct Users: Sendable {
         return account
     }
 
+    /// The name under which a container knows an account, noted as given out.
+    ///
+    /// - Throws: `containerUnknown`, `accountUnknown`.
+    package func recordName(
+        of account: AccountRecord, in container: ContainerID
+    ) throws -> UserRecordName {
+        let name = try UserRecordNames(catalog: catalog, random: random)
+            .name(of: account.id, in: container)
+        try catalog.note(name, of: account.id, in: container)
+        return name
+    }
+
     /// Notes that a further e-mail address or phone number is the user's own.
     ///
     /// - Throws: `emailIllegal`, `addressIllegal`, `userUnknown`, `addressTaken`.

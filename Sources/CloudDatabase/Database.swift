@@ -7,6 +7,8 @@ import Storage
 /// Built once the caller may use the scope at all; use cases take it and need no other check of it.
 package struct Database: Sendable {
     package let scope: DatabaseScope
+    /// For commands that errors name.
+    package let container: ContainerID?
     package let environment: Environment
     package let caller: Caller
     package let limits: ServiceLimits
@@ -18,11 +20,12 @@ package struct Database: Sendable {
     package let random: RandomSource
 
     package init(
-        scope: DatabaseScope, environment: Environment, caller: Caller, limits: ServiceLimits,
-        storage: any Storage, shareWorker: ShareWorker? = nil, identities: any Identities,
-        random: RandomSource
+        scope: DatabaseScope, container: ContainerID? = nil, environment: Environment,
+        caller: Caller, limits: ServiceLimits, storage: any Storage,
+        shareWorker: ShareWorker? = nil, identities: any Identities, random: RandomSource
     ) {
         self.scope = scope
+        self.container = container
         self.environment = environment
         self.caller = caller
         self.limits = limits
@@ -45,13 +48,15 @@ package struct Database: Sendable {
     /// The same data as another of its databases shows it to the caller.
     func seen(in scope: DatabaseScope) -> Database {
         Database(
-            scope: scope, environment: environment, caller: caller, limits: limits,
-            storage: storage, identities: identities, random: random)
+            scope: scope, container: container, environment: environment, caller: caller,
+            limits: limits, storage: storage, shareWorker: shareWorker, identities: identities,
+            random: random)
     }
 
     /// What holds records to this database's schema.
     var schemaCheck: SchemaCheck {
-        SchemaCheck(environment: environment, scope: scope, limits: limits)
+        SchemaCheck(
+            container: container, environment: environment, scope: scope, limits: limits)
     }
 
     /// The stored owner; nil while a user has never written.
@@ -86,6 +91,17 @@ package struct Database: Sendable {
         }
         guard id.name.isDefault else { throw Fault.zoneNotFound }
         return nil
+    }
+
+    /// The stored zone; a default one is made when it is first written to.
+    ///
+    /// - Throws: as `zone`.
+    func madeZone(_ id: ZoneID, _ transaction: any StoreTransaction) throws -> StoredZone {
+        if let zone = try zone(id, transaction) { return zone }
+        let owner =
+            try owner(transaction)
+            ?? transaction.makeOwner(ownerRecordName, account: caller.account)
+        return try transaction.makeZone(named: id.name, of: owner.number)
     }
 
     /// What the caller has of a zone of the shared database.

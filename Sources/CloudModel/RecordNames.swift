@@ -66,6 +66,8 @@ package struct RecordTypeName: Hashable, Sendable {
 package struct FieldName: Hashable, Sendable {
     package let text: String
 
+    /// Of `Users`: the roles that a user has.
+    package static let roles = FieldName(known: "roles")
     package static let shareTitle = FieldName(known: "cloudkit.title")
     package static let shareType = FieldName(known: "cloudkit.type")
     package static let shareThumbnail = FieldName(known: "cloudkit.thumbnailImageData")

@@ -90,15 +90,19 @@ package struct EncodedFields: Sendable {
         package let name: FieldName
         /// Nil when the field is cleared.
         package let type: FieldType?
+        /// Whether the type is what the value looks like, since the request does not name one.
+        package let isInferred: Bool
         /// Of `"name":{"value":…,"type":"…"}`, without a comma.
         package let range: Range<Int>
         package let references: [FieldReference]
 
         package init(
-            name: FieldName, type: FieldType?, range: Range<Int>, references: [FieldReference]
+            name: FieldName, type: FieldType?, isInferred: Bool = false, range: Range<Int>,
+            references: [FieldReference]
         ) {
             self.name = name
             self.type = type
+            self.isInferred = isInferred
             self.range = range
             self.references = references
         }

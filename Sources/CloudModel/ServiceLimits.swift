@@ -13,6 +13,10 @@ package struct ServiceLimits: Sendable {
     package var participantsPerShareMax = 100
     package var fieldsPerTypeMax = 256
     package var recordTypesMax = 1_000
+    /// Security roles of a container's own.
+    package var rolesMax = 100
+    /// Of a text in the schema language.
+    package var schemaBytesMax = 1_048_576
     package var deleteSelfSourcesMax = 750
     package var cascadeRecordsMax = 10_000
     /// Of the stored records that one batch changes, which are all in memory at once.

@@ -95,9 +95,11 @@ final class GroupState: GroupHooks {
     }
 
     /// Takes over what a job did, once it has ended well.
-    func accept(_ job: Sums, schema: Schema) {
+    ///
+    /// - Parameter schema: as the job has left it; nil when it has changed nothing.
+    func accept(_ job: Sums, schema: Schema?) {
         sums.add(job)
-        if schema.version != self.schema.version {
+        if let schema {
             self.schema = schema
             schemaMoved = true
         }

@@ -97,7 +97,8 @@ package final class SQLiteStore: Storage {
             let transaction = try SQLiteTransaction(
                 connection, group: group.value, now: clock.now())
             let value = try body(transaction)
-            group.value.accept(transaction.sums, schema: transaction.schema)
+            group.value.accept(
+                transaction.sums, schema: transaction.isSchemaNew ? transaction.schema : nil)
             return value
         } completion: { result in
             completion(result.mapError(Self.failure))

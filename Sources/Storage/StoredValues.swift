@@ -160,6 +160,23 @@ package struct LinkSource: Sendable {
     }
 }
 
+/// One change of the schema, as its history has it.
+package struct StoredSchemaChange: Sendable, Equatable {
+    /// The schema's version since.
+    package let number: Int
+    package let madeAt: Milliseconds
+    package let who: String
+    /// A line for each thing that changed.
+    package let difference: [String]
+
+    package init(number: Int, madeAt: Milliseconds, who: String, difference: [String]) {
+        self.number = number
+        self.madeAt = madeAt
+        self.who = who
+        self.difference = difference
+    }
+}
+
 /// What tells one life of a store from another, and signs its tokens.
 package struct StoreIdentity: Sendable {
     /// Drawn at random when the store is made and when it is restored.

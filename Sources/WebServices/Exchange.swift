@@ -44,6 +44,9 @@ final class Exchange: @unchecked Sendable {
                 failure: "commit indeterminate")
         case StorageFailure.interrupted:
             fail(.tryAgainLater("reading took too long; ask for less"), failure: "read interrupted")
+        case StorageFailure.beginning:
+            fail(
+                .tryAgainLater("the container's data is being reset", seconds: 1), failure: nil)
         default: fail(Fault(.internalError, "internal error"), failure: "\(error)")
         }
     }

@@ -13,6 +13,7 @@ struct RequestContext: Sendable {
     let identified: Identified
     let limits: ServiceLimits
     let random: RandomSource
+    let authenticator: Authenticator
     let catalog: any CatalogStorage
     let people: KnownPeople
     let store: OpenStores.OpenStore
@@ -29,8 +30,8 @@ struct RequestContext: Sendable {
             throw .badRequest("the path names no database: expected public, private or shared")
         }
         return Database(
-            scope: scope, environment: address.environment, caller: caller, limits: limits,
-            storage: store.storage, shareWorker: store.shareWorker,
+            scope: scope, container: address.container, environment: address.environment,
+            caller: caller, limits: limits, storage: store.storage, shareWorker: store.shareWorker,
             identities: people.people(of: address.container), random: random)
     }
 

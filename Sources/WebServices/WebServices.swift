@@ -104,6 +104,7 @@ package final class WebServices: Responder {
                 RequestContext(
                     request: request, address: address, identified: identified,
                     limits: dependencies.limits, random: dependencies.random,
+                    authenticator: dependencies.authenticator,
                     catalog: dependencies.catalog, people: people,
                     store: try stores.store(address.container, address.environment), loop: loop),
                 exchange)

@@ -16,10 +16,15 @@ extension BatchPlan {
             guard parent != name else {
                 throw Fault.badRequest("parent: a record cannot be its own parent")
             }
+            guard !parent.isReserved else { throw Self.missing(parent) }
             links.append(Link(targetZone: zone.number, target: parent, kind: .parent))
         }
         for reference in references where reference.action != .none {
             let kind: LinkKind = reference.action == .deleteSelf ? .deleteSelf : .validate
+            // A user's record goes with the account: nothing can rely on it.
+            guard kind != .validate || !reference.name.isReserved else {
+                throw Self.missing(reference.name)
+            }
             guard let number = try number(of: reference.zone),
                 try mayReach(reference.name, in: number, kind, from: former)
             else {

@@ -34,6 +34,8 @@ final class BatchPlan {
     let operations: [DecodedOperation]
     let isAtomic: Bool
     let transaction: any StoreTransaction
+    /// What the caller may do by the grants of the schema.
+    let rights: RecordAccess
     private(set) var steps: [Step] = []
     /// The schema with what the steps bring.
     private(set) var schema: Schema
@@ -58,7 +60,7 @@ final class BatchPlan {
         _ operations: [DecodedOperation], in zone: StoredZone, owner: UserRecordName,
         access: ZoneAccess?, of database: Database, isAtomic: Bool,
         transaction: any StoreTransaction
-    ) {
+    ) throws {
         self.operations = operations
         self.zone = zone
         self.owner = owner
@@ -66,6 +68,7 @@ final class BatchPlan {
         self.database = database
         self.isAtomic = isAtomic
         self.transaction = transaction
+        self.rights = try RecordAccess(database, transaction.schema, transaction)
         self.schema = transaction.schema
         self.schemaCheck = database.schemaCheck
         self.actsOnOthers = operations.contains(where: Self.mayActOnOthers)
@@ -155,8 +158,10 @@ final class BatchPlan {
 
     private func decide(_ operation: RecordOperation) throws -> Step {
         let key = key(operation.name)
-        let needsBody = !operation.kind.deletes || database.scope == .public
-        let former = try former(key, withBody: needsBody)
+        if operation.kind == .create || operation.kind.deletes {
+            try checkRight(toMakeOrDelete: operation)
+        }
+        let former = try former(key, withBody: !operation.kind.deletes)
         var isAlive = former.isAlive
         if case .deleted = states[key] { isAlive = false }
         if isAlive {
@@ -165,13 +170,18 @@ final class BatchPlan {
             if operation.kind == .create {
                 throw try conflict("record to insert already exists", key)
             }
-            try checkPermission(key)
+            guard try allows(.write, key) else { throw RecordAccess.writeRefused }
             try compareTag(operation, former)
         } else {
             switch operation.kind {
-            case .update, .replace, .delete: throw Fault.recordNotFound
-            case .forceDelete: return .nothing
-            case .create, .forceUpdate, .forceReplace: break
+            case .update, .replace, .delete, .forceDelete:
+                guard !rights.conceals(.write, type: operation.type) else {
+                    throw RecordAccess.writeRefused
+                }
+                guard operation.kind == .forceDelete else { throw Fault.recordNotFound }
+                return .nothing
+            case .create: break
+            case .forceUpdate, .forceReplace: try checkRight(toMakeOrDelete: operation)
             }
         }
         if operation.kind.deletes { return try deletion(key, former) }
@@ -183,16 +193,21 @@ final class BatchPlan {
     ) throws
         -> PlannedSave
     {
-        let kept: RecordBody.Kept? = former == nil ? nil : try kept(key(operation.name))
+        let key = key(operation.name)
+        let kept: RecordBody.Kept? = former == nil ? nil : try kept(key)
         if former == nil, operation.type == .share { try checkPlaceOfNewShare() }
+        // What the caller may not read, an answer to his save does not tell him either.
+        let isShown = try former == nil || allows(.read, key)
         guard let type = operation.type ?? kept.flatMap({ RecordTypeName($0.type) }) else {
             throw Fault.badRequest("recordType: expected the record's type, as it is to be made")
         }
         if let kept, kept.type != type.text {
             throw Fault.badRequest(
-                "recordType '\(type.text)' differs from the stored record's, '\(kept.type)'")
+                "recordType '\(type.text)' differs from the stored record's"
+                    + (isShown ? ", '\(kept.type)'" : ""))
         }
-        let sent = try schemaCheck.admit(operation.fields, of: type, to: &schema)
+        let admitted = try schemaCheck.admit(operation.fields, of: type, to: &schema)
+        let (sent, roles) = try rolesApart(admitted, of: type, operation.name)
         let merge =
             if let former, let kept, operation.kind.merges {
                 try FieldMerge(sent, over: kept, hasLinks: former.flags.contains(.hasLinks))
@@ -202,8 +217,10 @@ final class BatchPlan {
         guard merge.bytes.count <= database.limits.recordBytesMax else {
             throw RefusedBatch(
                 fault: .badRequest(
-                    "the fields of record '\(operation.name.text)' take \(merge.bytes.count) bytes; "
-                        + "the limit is \(database.limits.recordBytesMax) (limits.recordBytesMax)"))
+                    "the fields of record '\(operation.name.text)' take "
+                        + (isShown ? "\(merge.bytes.count)" : "too many")
+                        + " bytes; the limit is \(database.limits.recordBytesMax) (limits.recordBytesMax)"
+                ))
         }
         let wanted: RecordName? =
             switch operation.parent {
@@ -216,16 +233,9 @@ final class BatchPlan {
         var save = PlannedSave(
             type: type, fields: merge.bytes, created: kept?.created, parent: parent,
             links: try links(merge.references, parent: parent, of: operation.name, former),
-            refers: merge.references.contains { $0.action != .none })
-        save.sharing = try sharing(operation, over: former, kept: kept)
-        if type == .share {
-            save.share = try share(
-                operation, over: former,
-                changesFields: kept.map { $0.fieldsText != merge.bytes } ?? true)
-        } else if operation.name == .zoneShare {
-            throw Fault.badRequest(
-                "recordName 'cloudkit.zoneshare': only the share of the whole zone has it")
-        }
+            refers: merge.references.contains { $0.action != .none },
+            shown: isShown ? nil : PlannedSave.Shown(sent.bytes, operation.parent), roles: roles)
+        try addSharing(to: &save, operation, over: former, kept: kept)
         try charge(save.growth(over: kept, as: operation.name, in: zone.name))
         return save
     }
@@ -257,7 +267,7 @@ final class BatchPlan {
         return read
     }
 
-    private func kept(_ key: RecordKey) throws -> RecordBody.Kept {
+    func kept(_ key: RecordKey) throws -> RecordBody.Kept {
         if let known = keptRecords[key] { return known }
         let body = try former(key, withBody: true).body ?? []
         let read = try body.withUnsafeBytes { try RecordBody.read($0) }
@@ -268,11 +278,10 @@ final class BatchPlan {
     /// A fault that shows what is stored.
     func conflict(_ reason: String, _ key: RecordKey) throws -> Fault {
         var fault = Fault(.conflict, reason)
+        guard try allows(.read, key) else { return fault }
         let former = try former(key, withBody: true)
         guard let head = former.head, let body = former.body else { return fault }
-        fault.serverRecord = try body.withUnsafeBytes {
-            try database.shown(head.record, former.flags, $0, from: transaction)
-        }
+        fault.serverRecord = try asAnswered(body, key, head.record, former.flags)
         return fault
     }
 
@@ -297,14 +306,6 @@ final class BatchPlan {
             others += [share] + along
         }
         return .delete(others)
-    }
-
-    /// In public, whoever made a record may change it (the role `_creator`); in private, the owner.
-    private func checkPermission(_ key: RecordKey) throws {
-        guard database.scope == .public, !database.caller.passesRoles else { return }
-        guard try kept(key).creator == database.caller.userRecordName?.text else {
-            throw Fault(.accessDenied, "WRITE operation not permitted")
-        }
     }
 
     // MARK: - Quota

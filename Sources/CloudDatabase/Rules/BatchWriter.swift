@@ -39,7 +39,11 @@ struct BatchWriter {
     ///
     /// - Returns: the outcomes, in the order of the operations.
     mutating func write() throws -> [RecordOutcome] {
-        if plan.bringsSchema { try transaction.extend(plan.schema) }
+        if plan.bringsSchema {
+            try transaction.replaceSchema(
+                by: plan.schema, who: plan.database.caller.inHistory,
+                difference: SchemaDifference(from: transaction.schema, to: plan.schema).lines)
+        }
         var outcomes: [RecordOutcome] = []
         outcomes.reserveCapacity(plan.steps.count)
         for (decoded, step) in zip(plan.operations, plan.steps) {
@@ -104,6 +108,17 @@ struct BatchWriter {
         formers[key] = .saved(
             StoredHead(record: record, position: position), bodyBytes: body.count, type: type,
             flags: flags)
+        if let roles = save.roles, let user = UserRecordName(name.text) {
+            try transaction.assign(roles, to: user)
+        }
+        if let shown = save.shown {
+            return bodies.body(
+                name: name, type: save.type, fields: shown.fields, position: position,
+                created: save.created, parent: shown.parent)
+        }
+        if let user = UserRecord.user(name, in: plan.zone.name) {
+            return UserRecord.body(body, roles: try plan.roles(of: user))
+        }
         guard plan.access != nil, flags.contains(.root) else { return body }
         return try body.withUnsafeBytes { try RecordBody.withoutParent($0) }
     }
@@ -164,5 +179,13 @@ struct BatchWriter {
             for (name, type) in transaction.schema.types { typeNames[type.number] = name }
         }
         return typeNames[number]?.text ?? ""
+    }
+}
+
+extension Caller {
+    /// Who brought a type or a field, in the schema's history.
+    fileprivate var inHistory: String {
+        let user = userRecordName?.text ?? "nobody"
+        return keyID.map { "\(user) by server key \($0)" } ?? user
     }
 }

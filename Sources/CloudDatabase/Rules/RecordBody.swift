@@ -148,6 +148,11 @@ enum RecordBody {
         return writer.bytes
     }
 
+    /// Who made the record of a stored body.
+    static func creator(of body: UnsafeRawBufferPointer) throws -> String? {
+        try JSONDocument(copying: body).root["created"]?["userRecordName"]?.string
+    }
+
     /// A body as those are shown it who do not see the record's parent.
     static func withoutParent(_ body: UnsafeRawBufferPointer) throws -> [UInt8] {
         var writer = JSONWriter(reserving: body.count)
@@ -160,8 +165,8 @@ enum RecordBody {
         let root = try JSONDocument(copying: body).root
         var kept = Kept()
         kept.type = root["recordType"]?.string ?? ""
-        kept.created = root["created"]?.withRawBytes { [UInt8]($0) } ?? []
         kept.creator = root["created"]?["userRecordName"]?.string
+        kept.created = root["created"]?.withRawBytes { [UInt8]($0) } ?? []
         kept.parent = root["parent"]?["recordName"]?.string.flatMap { RecordName($0) }
         kept.sharing = Sharing(
             share: root["share"]?["recordName"]?.string.flatMap { RecordName($0) },

@@ -9,6 +9,7 @@ package struct ModifyRecords: Sendable {
     package let database: Database
     package let zone: ZoneID
     package let operations: [DecodedOperation]
+    private let users: Set<UserRecordName>
     private let isAtomic: Bool
     private let device: String
 
@@ -17,11 +18,12 @@ package struct ModifyRecords: Sendable {
     /// - Parameters:
     ///   - atomic: as sent; absent means atomic in a custom zone (rulings.md 12).
     ///   - device: the `deviceID` that the records will carry.
+    ///   - users: those whose `Users` records the operations name.
     /// - Throws: `Fault` BAD_REQUEST for too many operations, two on one record, or an atomic batch
     ///   in a default zone; ACCESS_DENIED for a caller who may not write.
     package init(
         _ operations: [DecodedOperation], in zone: ZoneID, of database: Database, atomic: Bool?,
-        device: String
+        device: String, users: Set<UserRecordName> = []
     ) throws(Fault) {
         let most = database.limits.operationsPerRequestMax
         guard operations.count <= most else {
@@ -49,6 +51,7 @@ package struct ModifyRecords: Sendable {
         self.operations = operations
         self.isAtomic = !zone.name.isDefault && (atomic ?? true)
         self.device = device
+        self.users = users
     }
 
     /// Runs the batch in the next group of the writer.
@@ -82,9 +85,11 @@ package struct ModifyRecords: Sendable {
             return Written(outcomes: outcomes)
         }
         let access = database.scope == .shared ? try database.access(to: zone, transaction) : nil
-        let plan = BatchPlan(
-            operations, in: try access?.zone ?? storedZone(transaction),
-            owner: database.owner(of: zone), access: access, of: database, isAtomic: isAtomic,
+        let zone = try access?.zone ?? database.madeZone(self.zone, transaction)
+        try UserRecord.makeMissing(users, in: zone, of: database, transaction)
+        let plan = try BatchPlan(
+            operations, in: zone, owner: database.owner(of: self.zone), access: access,
+            of: database, isAtomic: isAtomic,
             transaction: transaction)
         let isWhole: Bool
         do { isWhole = try plan.decide() } catch let refused as RefusedBatch { throw refused.fault }
@@ -116,15 +121,6 @@ package struct ModifyRecords: Sendable {
             outcomes.append(.deleted(operation.name))
         }
         return outcomes.count == operations.count && !outcomes.isEmpty ? outcomes : nil
-    }
-
-    /// The zone; a default one is made when it is first written to.
-    private func storedZone(_ transaction: any StoreTransaction) throws -> StoredZone {
-        if let zone = try database.zone(zone, transaction) { return zone }
-        let owner =
-            try database.owner(transaction)
-            ?? transaction.makeOwner(database.ownerRecordName, account: database.caller.account)
-        return try transaction.makeZone(named: zone.name, of: owner.number)
     }
 
     /// What an atomic batch answers when one of it fails: nothing was written.

@@ -98,6 +98,8 @@ extension Configuration {
         service.participantsPerShareMax = limits.participantsPerShareMax
         service.fieldsPerTypeMax = limits.fieldsPerTypeMax
         service.recordTypesMax = limits.recordTypesMax
+        service.rolesMax = limits.rolesMax
+        service.schemaBytesMax = limits.schemaBytesMax
         service.deleteSelfSourcesMax = limits.deleteSelfSourcesMax
         service.cascadeRecordsMax = limits.cascadeRecordsMax
         service.batchBytesMax = limits.batchBytesMax

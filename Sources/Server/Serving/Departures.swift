@@ -1,8 +1,7 @@
 import Accounts
+import CloudDatabase
 import CloudModel
-import Dispatch
 import Storage
-import Synchronization
 
 /// Removes what the stores hold of accounts that the catalog has deleted.
 ///
@@ -22,6 +21,7 @@ struct Departures {
         for key in try stores.existing() where key.container == departure.container {
             let store = try stores.store(of: key.container, in: key.environment)
             try store.writeAndWait { transaction in
+                try UserRecord.remove(departure.userRecordName, from: transaction)
                 guard let owner = try transaction.owner(named: departure.userRecordName) else {
                     return
                 }
@@ -32,27 +32,4 @@ struct Departures {
         }
         try users.finish(departure)
     }
-}
-
-extension Storage {
-    /// Runs a closure that only removes, as `write` does, and waits until it is on disk.
-    ///
-    /// Never called on an event loop or by the engine's own threads.
-    func writeAndWait<Value: Sendable>(
-        _ body: @escaping @Sendable (any StoreTransaction) throws -> Value
-    ) throws -> Value {
-        let done = DispatchSemaphore(value: 0)
-        let outcome = Outcome<Value>()
-        write(cost: 1, frees: true, body) { result in
-            outcome.value.withLock { $0 = result }
-            done.signal()
-        }
-        done.wait()
-        return try outcome.value.withLock { $0 }.get()
-    }
-}
-
-/// What a write came to, on its way between two threads.
-private final class Outcome<Value: Sendable>: Sendable {
-    let value = Mutex<Result<Value, any Error>>(.failure(StorageFailure.indeterminate))
 }

@@ -46,7 +46,7 @@ struct OperationDecoder {
             let share = isShare ? try share(record) : nil
             return .operation(
                 RecordOperation(
-                    kind: kind, name: try recordName(name, kind), type: type, changeTag: tag,
+                    kind: kind, name: try recordName(name, type), type: type, changeTag: tag,
                     fields: kind.deletes
                         ? EncodedFields() : try FieldDecoder.decode(fields, zones: zones),
                     parent: try parent(record, named: parentName), share: share,
@@ -63,13 +63,16 @@ struct OperationDecoder {
     }
 
     private func recordName(
-        _ text: String, _ kind: RecordOperation.Kind
+        _ text: String, _ type: RecordTypeName?
     ) throws(Fault) -> RecordName {
         guard let name = RecordName(text) else {
             throw .badRequest(
                 "recordName: expected 1 to \(RecordName.bytesMax) printable ASCII characters")
         }
-        guard !name.isReserved else {
+        // Those of users may be saved by them, which is decided with the record at hand.
+        let mayBeOfUser =
+            UserRecordName(text) != nil && (type == nil || type == .users)
+        guard !name.isReserved || mayBeOfUser else {
             throw .badRequest("recordName: names that start with _ are made by the server only")
         }
         return name

@@ -1,0 +1,26 @@
+import Dispatch
+import Synchronization
+
+extension Storage {
+    /// Runs a closure as `write` does, and waits until it is on disk.
+    ///
+    /// Never called on an event loop or by the engine's own threads.
+    package func writeAndWait<Value: Sendable>(
+        cost: Int = 1, frees: Bool = true,
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Value
+    ) throws -> Value {
+        let done = DispatchSemaphore(value: 0)
+        let outcome = Outcome<Value>()
+        write(cost: cost, frees: frees, body) { result in
+            outcome.value.withLock { $0 = result }
+            done.signal()
+        }
+        done.wait()
+        return try outcome.value.withLock { $0 }.get()
+    }
+}
+
+/// What a write came to, on its way between two threads.
+private final class Outcome<Value: Sendable>: Sendable {
+    let value = Mutex<Result<Value, any Error>>(.failure(StorageFailure.indeterminate))
+}
