@@ -65,7 +65,10 @@ let package = Package(
             ]),
         tests(
             of: "CloudDatabaseTests",
-            ["CloudDatabase", "SQLiteStorage", "Storage", "CloudModel", "JSON"]),
+            [
+                "CloudDatabase", "SQLiteStorage", "SQLite", "Storage", "CloudModel",
+                "Cryptography", "JSON",
+            ]),
         tests(
             of: "WebServicesTests",
             [

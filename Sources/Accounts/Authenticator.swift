@@ -68,6 +68,29 @@ package final class Authenticator: Sendable {
         }
     }
 
+    /// Those names that a user or a server key of the container has.
+    ///
+    /// - Throws: what the catalog reports.
+    package func identities(
+        among wanted: [UserRecordName], in container: ContainerID
+    ) throws -> Set<UserRecordName> {
+        var found: Set<UserRecordName> = []
+        var others: Set<UserRecordName> = []
+        for name in wanted {
+            if try catalog.account(named: name, in: container) != nil {
+                found.insert(name)
+            } else {
+                others.insert(name)
+            }
+        }
+        guard !others.isEmpty else { return found }
+        for key in try catalog.serverKeys() where key.container == container {
+            let name = names.name(ofKey: key.keyID, in: container)
+            if others.contains(name) { found.insert(name) }
+        }
+        return found
+    }
+
     /// How many pairs of tokens are remembered as checked, for metrics.
     package var checkedTokenCount: Int { checked.count }
 

@@ -34,7 +34,7 @@ package struct Users: Sendable {
                     address: try AddressFormat.phone(phone), isPrimary: false, verifiedAt: nil))
         }
         let account = AccountRecord(
-            id: newID(), givenName: try PlainName.checked(givenName),
+            id: AccountID(UniqueID.random(random)), givenName: try PlainName.checked(givenName),
             familyName: try PlainName.checked(familyName), addresses: addresses,
             password: try password.map(hash), createdAt: now)
         try catalog.add(account)
@@ -51,6 +51,18 @@ package struct Users: Sendable {
             throw AccountsRefusal.userUnknown
         }
         return account
+    }
+
+    /// The name under which a container knows an account, noted as given out.
+    ///
+    /// - Throws: `containerUnknown`, `accountUnknown`.
+    package func recordName(
+        of account: AccountRecord, in container: ContainerID
+    ) throws -> UserRecordName {
+        let name = try UserRecordNames(catalog: catalog, random: random)
+            .name(of: account.id, in: container)
+        try catalog.note(name, of: account.id, in: container)
+        return name
     }
 
     /// Notes that a further e-mail address or phone number is the user's own.
@@ -86,19 +98,5 @@ package struct Users: Sendable {
             throw AccountsRefusal.passwordNotHashed
         }
         return hash
-    }
-
-    /// A version 4 UUID (RFC 9562 §5.4) in lower case.
-    private func newID() -> AccountID {
-        var bytes = random.bytes(16)
-        bytes[6] = bytes[6] & 0x0f | 0x40
-        bytes[8] = bytes[8] & 0x3f | 0x80
-        let digits = Hexadecimal.encode(bytes)
-        var text = ""
-        for (at, digit) in digits.enumerated() {
-            if [8, 12, 16, 20].contains(at) { text.append("-") }
-            text.append(digit)
-        }
-        return AccountID(text)
     }
 }

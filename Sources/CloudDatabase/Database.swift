@@ -1,4 +1,5 @@
 import CloudModel
+import Cryptography
 import Storage
 
 /// One database of one container environment, as one caller sees it.
@@ -6,20 +7,37 @@ import Storage
 /// Built once the caller may use the scope at all; use cases take it and need no other check of it.
 package struct Database: Sendable {
     package let scope: DatabaseScope
+    /// For commands that errors name.
+    package let container: ContainerID?
     package let environment: Environment
     package let caller: Caller
     package let limits: ServiceLimits
     package let storage: any Storage
+    /// Works off what writes leave of large trees; nil where nobody shares.
+    package let shareWorker: ShareWorker?
+    /// Who is behind user record names: for the names of participants and the owner's addresses.
+    package let identities: any Identities
+    package let random: RandomSource
 
     package init(
-        scope: DatabaseScope, environment: Environment, caller: Caller, limits: ServiceLimits,
-        storage: any Storage
+        scope: DatabaseScope, container: ContainerID? = nil, environment: Environment,
+        caller: Caller, limits: ServiceLimits, storage: any Storage,
+        shareWorker: ShareWorker? = nil, identities: any Identities, random: RandomSource
     ) {
         self.scope = scope
+        self.container = container
         self.environment = environment
         self.caller = caller
         self.limits = limits
         self.storage = storage
+        self.shareWorker = shareWorker
+        self.identities = identities
+        self.random = random
+    }
+
+    /// The owner of a zone: another user in the shared database.
+    func owner(of zone: ZoneID) -> UserRecordName {
+        scope == .shared ? zone.owner ?? ownerRecordName : ownerRecordName
     }
 
     /// The owner of the zones: the caller in his private database, nobody in particular in public.
@@ -27,9 +45,18 @@ package struct Database: Sendable {
         scope == .public ? .publicOwner : caller.userRecordName ?? .publicOwner
     }
 
+    /// The same data as another of its databases shows it to the caller.
+    func seen(in scope: DatabaseScope) -> Database {
+        Database(
+            scope: scope, container: container, environment: environment, caller: caller,
+            limits: limits, storage: storage, shareWorker: shareWorker, identities: identities,
+            random: random)
+    }
+
     /// What holds records to this database's schema.
     var schemaCheck: SchemaCheck {
-        SchemaCheck(environment: environment, scope: scope, limits: limits)
+        SchemaCheck(
+            container: container, environment: environment, scope: scope, limits: limits)
     }
 
     /// The stored owner; nil while a user has never written.
@@ -47,21 +74,46 @@ package struct Database: Sendable {
                 throw .foreignZone
             }
         case .shared:
-            // Nothing is shared with anybody yet.
-            throw .zoneNotFound
+            // Whose zone it is must be said; which of his there are is known only to those who see it.
+            guard zone.owner != nil, !zone.name.isDefault else { throw .zoneNotFound }
         }
     }
 
     /// The stored zone; nil for a default zone that nobody has written to yet.
     ///
-    /// - Throws: `Fault` ZONE_NOT_FOUND for a custom zone that does not exist.
+    /// - Throws: `Fault` ZONE_NOT_FOUND for a custom zone that does not exist, or of which the caller
+    ///   of a shared database has nothing.
     func zone(_ id: ZoneID, _ snapshot: any StoreSnapshot) throws -> StoredZone? {
         try check(id)
+        if scope == .shared { return try access(to: id, snapshot).zone }
         if let zone = try snapshot.zone(named: id.name, ofOwnerNamed: ownerRecordName) {
             return zone
         }
         guard id.name.isDefault else { throw Fault.zoneNotFound }
         return nil
+    }
+
+    /// The stored zone; a default one is made when it is first written to.
+    ///
+    /// - Throws: as `zone`.
+    func madeZone(_ id: ZoneID, _ transaction: any StoreTransaction) throws -> StoredZone {
+        if let zone = try zone(id, transaction) { return zone }
+        let owner =
+            try owner(transaction)
+            ?? transaction.makeOwner(ownerRecordName, account: caller.account)
+        return try transaction.makeZone(named: id.name, of: owner.number)
+    }
+
+    /// What the caller has of a zone of the shared database.
+    ///
+    /// - Throws: `Fault` ZONE_NOT_FOUND for nothing, and for no zone.
+    package func access(to id: ZoneID, _ snapshot: any StoreSnapshot) throws -> ZoneAccess {
+        try check(id)
+        guard let owner = id.owner, let viewer = caller.userRecordName,
+            let zone = try snapshot.zone(named: id.name, ofOwnerNamed: owner),
+            let access = try ZoneAccess(viewer, in: zone, limits: limits, snapshot: snapshot)
+        else { throw Fault.zoneNotFound }
+        return access
     }
 
     /// Refuses an endpoint in a database that it does not serve, in the service's own words.

@@ -12,6 +12,11 @@ package struct RecordName: Hashable, Sendable {
         self.text = text
     }
 
+    /// The share of a whole zone.
+    package static let zoneShare = RecordName(known: "cloudkit.zoneshare")
+
+    private init(known text: String) { self.text = text }
+
     /// Whether only the server may make records of this name.
     package var isReserved: Bool { text.utf8.first == UInt8(ascii: "_") }
 }
@@ -56,13 +61,29 @@ package struct RecordTypeName: Hashable, Sendable {
 }
 
 /// Names one field of a record type: a letter, then letters, digits and `_`; at most 255 characters.
+///
+/// Shares have three fields of other names.
 package struct FieldName: Hashable, Sendable {
     package let text: String
 
+    /// Of `Users`: the roles that a user has.
+    package static let roles = FieldName(known: "roles")
+    package static let shareTitle = FieldName(known: "cloudkit.title")
+    package static let shareType = FieldName(known: "cloudkit.type")
+    package static let shareThumbnail = FieldName(known: "cloudkit.thumbnailImageData")
+    private static let ofShares = [shareTitle, shareType, shareThumbnail]
+
     package init?(_ text: String) {
-        guard isIdentifier(text) else { return nil }
+        guard isIdentifier(text) || FieldName.ofShares.contains(where: { $0.text == text }) else {
+            return nil
+        }
         self.text = text
     }
+
+    private init(known text: String) { self.text = text }
+
+    /// Whether only shares have such a field.
+    package var isOfShares: Bool { FieldName.ofShares.contains(self) }
 }
 
 /// Names one user or server key within one container: `_` and 32 lower-case hex digits.

@@ -26,11 +26,16 @@ package struct RecordOperation: Sendable {
     package var changeTag: String?
     package var fields: EncodedFields
     package var parent: Parent
+    /// What the operation says about a share beside its fields; nil when it says nothing.
+    package var share: ShareRequest?
+    /// Whether the record is to have a short identifier before it is shared.
+    package var createsShortGUID: Bool
     package var rendering: RecordRendering
 
     package init(
         kind: Kind, name: RecordName, type: RecordTypeName?, changeTag: String?,
-        fields: EncodedFields, parent: Parent, rendering: RecordRendering
+        fields: EncodedFields, parent: Parent, share: ShareRequest? = nil,
+        createsShortGUID: Bool = false, rendering: RecordRendering
     ) {
         self.kind = kind
         self.name = name
@@ -38,6 +43,8 @@ package struct RecordOperation: Sendable {
         self.changeTag = changeTag
         self.fields = fields
         self.parent = parent
+        self.share = share
+        self.createsShortGUID = createsShortGUID
         self.rendering = rendering
     }
 }
@@ -83,15 +90,19 @@ package struct EncodedFields: Sendable {
         package let name: FieldName
         /// Nil when the field is cleared.
         package let type: FieldType?
+        /// Whether the type is what the value looks like, since the request does not name one.
+        package let isInferred: Bool
         /// Of `"name":{"value":…,"type":"…"}`, without a comma.
         package let range: Range<Int>
         package let references: [FieldReference]
 
         package init(
-            name: FieldName, type: FieldType?, range: Range<Int>, references: [FieldReference]
+            name: FieldName, type: FieldType?, isInferred: Bool = false, range: Range<Int>,
+            references: [FieldReference]
         ) {
             self.name = name
             self.type = type
+            self.isInferred = isInferred
             self.range = range
             self.references = references
         }

@@ -49,11 +49,28 @@ package struct Schema: Sendable, Equatable {
         ]
     }
 
+    /// Types and fields of a schema, by name.
+    package struct Parts: Sendable, Equatable {
+        package var types: Set<RecordTypeName>
+        package var fields: [RecordTypeName: Set<FieldName>]
+
+        package init(
+            types: Set<RecordTypeName> = [], fields: [RecordTypeName: Set<FieldName>] = [:]
+        ) {
+            self.types = types
+            self.fields = fields
+        }
+
+        package var isEmpty: Bool { types.isEmpty && fields.isEmpty }
+    }
+
     /// Moves with every change, so that what was checked against one version is known to be stale.
     package var version: Int
     package var types: [RecordTypeName: RecordType]
     /// The roles of the container's own, each with its number in the store; 0 until it is stored.
     package var roles: [RoleName: Int64]
+    /// What no save may bring, while it is found out whether records have it: it is to be removed.
+    package var leaving = Parts()
 
     package init(
         version: Int = 0, types: [RecordTypeName: RecordType] = [:], roles: [RoleName: Int64] = [:]
@@ -61,6 +78,21 @@ package struct Schema: Sendable, Equatable {
         self.version = version
         self.types = types
         self.roles = roles
+    }
+
+    /// The types that are in every schema, as they are at first.
+    package static let builtInTypes: [RecordTypeName: RecordType] = [
+        .users: RecordType(
+            fields: [.roles: Field(type: FieldType(.int64, isList: true), indexes: [])],
+            grants: [.creator: .write, .world: .read]),
+        .share: RecordType(grants: [:]),
+    ]
+
+    /// The schema with the built-in types that it does not have.
+    package var withBuiltInTypes: Schema {
+        var whole = self
+        whole.types.merge(Schema.builtInTypes) { own, _ in own }
+        return whole
     }
 }
 

@@ -9,8 +9,14 @@ package struct ServiceLimits: Sendable {
     /// Of the records in one answer.
     package var pageBytesMax = 8_388_608
     package var zonesPerUserMax = 1_000
+    /// Of one share, its owner not counted.
+    package var participantsPerShareMax = 100
     package var fieldsPerTypeMax = 256
     package var recordTypesMax = 1_000
+    /// Security roles of a container's own.
+    package var rolesMax = 100
+    /// Of a text in the schema language.
+    package var schemaBytesMax = 1_048_576
     package var deleteSelfSourcesMax = 750
     package var cascadeRecordsMax = 10_000
     /// Of the stored records that one batch changes, which are all in memory at once.
@@ -19,6 +25,13 @@ package struct ServiceLimits: Sendable {
     package var userQuotaBytes: Int64 = 0
     /// Of a container environment's public database; 0 for none.
     package var publicQuotaBytes: Int64 = 0
+    /// Parents that are followed from a record upwards: a record cannot be moved to a deeper place.
+    package var hierarchyDepthMax = 1_000
+    /// Records of shared trees that one step of the work on them looks at, and that a batch does at
+    /// once.
+    package var shareStepRecordsMax = 200
+    /// How long an empty page of a shared zone waits for a tree that is being worked through.
+    package var sharedPageHoldMilliseconds = 1_000
     package var tombstoneDays = 180
     /// Feed rows looked at for one answer, so that a page of few matches ends too.
     package var feedRowsPerPageMax = 20_000

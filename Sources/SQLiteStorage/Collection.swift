@@ -4,7 +4,8 @@ import Storage
 
 /// Removes what nobody can ask for any more, in bounded steps between other writes.
 ///
-/// Records of deleted zones go at once; tombstones, of records and of zones, after their retention.
+/// Records of deleted zones go at once, and so do removed roles; tombstones, of records and of zones,
+/// after their retention.
 struct Collection {
     /// What must be taken out of indexes with the records.
     struct Indexes {
@@ -29,6 +30,7 @@ struct Collection {
         try step.purgeDeletedZones()
         try step.collectTombstones(olderThan: moment)
         try step.forgetZones(olderThan: moment)
+        try step.forgetRoles()
         return step.rowsLeft <= 0
     }
 
@@ -118,6 +120,22 @@ struct Collection {
             try run("DELETE FROM zones WHERE id = ?1", zone)
         }
         rowsLeft -= old.count
+    }
+
+    /// Roles that the schema has no more, once nobody has them.
+    private mutating func forgetRoles() throws {
+        while rowsLeft > 0 {
+            let removed = try keys("SELECT id, id FROM roles WHERE is_removed = 1 LIMIT 1")
+            guard let role = removed.first?.0 else { return }
+            try run(
+                """
+                DELETE FROM assigned_roles WHERE (user_record_name, role) IN (
+                    SELECT user_record_name, role FROM assigned_roles WHERE role = ?1 LIMIT ?2)
+                """, role, Int64(rowsLeft))
+            let count = connection.changeCount
+            rowsLeft -= max(count, 1)
+            if count == 0 { try run("DELETE FROM roles WHERE id = ?1", role) }
+        }
     }
 
     private func keys(_ sql: String, _ values: Int64...) throws -> [(Int64, Int64)] {

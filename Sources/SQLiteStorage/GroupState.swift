@@ -113,10 +113,12 @@ final class GroupState: GroupHooks {
     }
 
     /// Takes over what a job did, once it has ended well.
-    func accept(_ job: Sums, schema: Schema, indexes: IndexCatalog) {
+    ///
+    /// - Parameter schema: as the job has left it; nil when it has changed nothing.
+    func accept(_ job: Sums, schema: Schema?, indexes: IndexCatalog) {
         sums.add(job)
         self.indexes = indexes
-        if schema.version != self.schema.version {
+        if let schema {
             self.schema = schema
             schemaMoved = true
         }

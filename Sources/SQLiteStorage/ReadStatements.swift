@@ -15,6 +15,9 @@ struct ReadStatements {
     let versionsDescending: Statement
     let sources: Statement
     let recordTypes: Statement
+    let everyVersion: Statement
+    let schemaHistory: Statement
+    let assignedRoles: Statement
 
     init(_ connection: Connection) throws {
         ownerByName = try connection.prepare(
@@ -52,5 +55,13 @@ struct ReadStatements {
                 AND links.kind BETWEEN ?3 AND ?4 LIMIT ?5
             """)
         recordTypes = try connection.prepare("SELECT id, name FROM record_types")
+        everyVersion = try connection.prepare("\(version) key > ?1 ORDER BY key LIMIT ?2")
+        schemaHistory = try connection.prepare(
+            """
+            SELECT number, made_at, made_by, difference FROM schema_changes
+            ORDER BY number DESC LIMIT ?1
+            """)
+        assignedRoles = try connection.prepare(
+            "SELECT role FROM assigned_roles WHERE user_record_name = ?1")
     }
 }

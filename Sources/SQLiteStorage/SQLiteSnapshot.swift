@@ -174,6 +174,50 @@ class SQLiteSnapshot: StoreSnapshot {
         return found
     }
 
+    func versions(
+        afterKey key: Int64, limit: Int, _ visit: (ZoneNumber, StoredVersion) throws -> Bool
+    ) throws -> Int64? {
+        let statement = statements.everyVersion
+        defer { statement.reset() }
+        statement.bind(key, at: 1)
+        statement.bind(Int64(limit), at: 2)
+        var visited = 0
+        var last = key
+        while try statement.step() {
+            last = statement.int64(4)
+            visited += 1
+            let isEnough = try !visit(
+                ZoneNumber(last >> Self.positionBits),
+                Self.version(statement, position: last & Self.positionMask))
+            if isEnough { return last }
+        }
+        return visited < limit ? nil : last
+    }
+
+    func schemaHistory(limit: Int) throws -> [StoredSchemaChange] {
+        let statement = statements.schemaHistory
+        defer { statement.reset() }
+        statement.bind(Int64(limit), at: 1)
+        var found: [StoredSchemaChange] = []
+        while try statement.step() {
+            found.append(
+                StoredSchemaChange(
+                    number: Int(clamping: statement.int64(0)), madeAt: statement.int64(1),
+                    who: statement.string(2),
+                    difference: statement.string(3).split(separator: "\n").map(String.init)))
+        }
+        return found
+    }
+
+    func assignedRoles(of user: UserRecordName) throws -> Set<Int64> {
+        let statement = statements.assignedRoles
+        defer { statement.reset() }
+        statement.bind(user.text, at: 1)
+        var found: Set<Int64> = []
+        while try statement.step() { found.insert(statement.int64(0)) }
+        return found
+    }
+
     private static func version(_ row: Statement, position: Position) -> StoredVersion {
         StoredVersion(
             record: RecordNumber(row.int64(0)), position: position, type: row.int64(1),

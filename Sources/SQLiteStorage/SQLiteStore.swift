@@ -110,7 +110,8 @@ package final class SQLiteStore: Storage {
                 connection, group: group.value, now: clock.now())
             let value = try body(transaction)
             group.value.accept(
-                transaction.sums, schema: transaction.schema, indexes: transaction.indexes)
+                transaction.sums, schema: transaction.isSchemaNew ? transaction.schema : nil,
+                indexes: transaction.indexes)
             return value
         } completion: { result in
             completion(result.mapError(Self.failure))

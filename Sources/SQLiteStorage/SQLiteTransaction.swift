@@ -7,6 +7,8 @@ final class SQLiteTransaction: StoreTransaction {
     let now: Milliseconds
     private(set) var schema: Schema
     private(set) var indexes: IndexCatalog
+    /// Whether `schema` is another than the group's.
+    private(set) var isSchemaNew = false
     private(set) var sums = GroupState.Sums()
     private let group: GroupState
     let snapshot: SQLiteSnapshot
@@ -177,38 +179,24 @@ final class SQLiteTransaction: StoreTransaction {
         }
     }
 
-    func extend(_ wanted: Schema) throws {
-        var extended = schema
-        for (name, type) in wanted.types {
-            var stored = extended.types[name] ?? Schema.RecordType(grants: type.grants)
-            if stored.number == 0 {
-                statements.insertType.bind(name.text, at: 1)
-                try statements.insertType.run()
-                stored.number = snapshot.connection.lastInsertedRowID
-                try insertGrants(of: stored)
-            }
-            for (field, kind) in type.fields where stored.fields[field] == nil {
-                statements.insertField.bind(stored.number, at: 1)
-                statements.insertField.bind(field.text, at: 2)
-                statements.insertField.bind(kind.type.stored, at: 3)
-                statements.insertField.bind(kind.indexes.rawValue, at: 4)
-                try statements.insertField.run()
-                stored.fields[field] = kind
-            }
-            extended.types[name] = stored
-        }
-        if extended.types != schema.types {
-            extended.version += 1
-            schema = extended
-        }
+    func replaceSchema(by wanted: Schema, who: String, difference: [String]) throws {
+        let writing = SchemaWriting(snapshot.connection)
+        schema = try writing.replace(schema, by: wanted, at: now, who: who, difference: difference)
+        isSchemaNew = true
     }
 
-    private func insertGrants(of type: Schema.RecordType) throws {
-        for (role, granted) in type.grants {
-            statements.insertGrant.bind(type.number, at: 1)
-            statements.insertGrant.bind(role.text, at: 2)
-            statements.insertGrant.bind(granted.rawValue, at: 3)
-            try statements.insertGrant.run()
+    func hold(_ parts: Schema.Parts) {
+        schema.leaving = parts
+        isSchemaNew = true
+    }
+
+    func assign(_ roles: Set<Int64>, to user: UserRecordName) throws {
+        statements.deleteAssignedRoles.bind(user.text, at: 1)
+        try statements.deleteAssignedRoles.run()
+        for role in roles.sorted() {
+            statements.insertAssignedRole.bind(user.text, at: 1)
+            statements.insertAssignedRole.bind(role, at: 2)
+            try statements.insertAssignedRole.run()
         }
     }
 
@@ -308,9 +296,23 @@ extension SQLiteTransaction {
 
     func recordTypes() throws -> [String: Int64] { try snapshot.recordTypes() }
 
+    func versions(
+        afterKey key: Int64, limit: Int, _ visit: (ZoneNumber, StoredVersion) throws -> Bool
+    ) throws -> Int64? {
+        try snapshot.versions(afterKey: key, limit: limit, visit)
+    }
+
+    func schemaHistory(limit: Int) throws -> [StoredSchemaChange] {
+        try snapshot.schemaHistory(limit: limit)
+    }
+
     func sources(
         of target: RecordName, in zone: ZoneNumber, needing: Bool, limit: Int
     ) throws -> [LinkSource] {
         try snapshot.sources(of: target, in: zone, needing: needing, limit: limit)
+    }
+
+    func assignedRoles(of user: UserRecordName) throws -> Set<Int64> {
+        try snapshot.assignedRoles(of: user)
     }
 }

@@ -24,12 +24,13 @@ package struct StoreCheck: Sendable {
             let damage = try connection.integrityCheck()
             // Rules would only repeat in other words what a damaged file shows.
             guard damage.isEmpty else { return damage }
-            return try Self.rules.compactMap { rule in
+            let broken = try Self.rules.compactMap { rule -> String? in
                 let statement = try connection.prepare(rule.count)
                 defer { statement.reset() }
                 let count = try statement.step() ? statement.int64(0) : 0
                 return count == 0 ? nil : "\(rule.broken): \(count)"
             }
+            return try broken + IndexCheck.problems(connection)
         }
     }
 
@@ -60,8 +61,20 @@ package struct StoreCheck: Sendable {
             broken: "records of types that do not exist",
             count: """
                 SELECT count(*) FROM versions WHERE flags & 1 = 0
-                AND record_type NOT IN (SELECT id FROM record_types)
+                AND record_type NOT IN (SELECT id FROM record_types WHERE is_removed = 0)
+                AND (key >> 40) IN (SELECT id FROM zones WHERE deleted_at IS NULL)
                 """),
+        Rule(
+            broken: "fields, indexes or grants of types that do not exist",
+            count: """
+                SELECT count(*) FROM (
+                    SELECT record_type FROM fields UNION ALL SELECT record_type FROM system_fields
+                    UNION ALL SELECT record_type FROM permissions)
+                WHERE record_type NOT IN (SELECT id FROM record_types WHERE is_removed = 0)
+                """),
+        Rule(
+            broken: "users in roles that do not exist",
+            count: "SELECT count(*) FROM assigned_roles WHERE role NOT IN (SELECT id FROM roles)"),
         Rule(
             broken: "deletions that are never forgotten",
             count: """

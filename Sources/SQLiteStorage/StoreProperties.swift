@@ -79,6 +79,16 @@ struct StoreProperties {
         try connection.execute("COMMIT")
     }
 
+    /// Goes on where a store ended whose data is gone: its tokens are known, and have expired.
+    ///
+    /// In a transaction of the caller's.
+    func succeed(_ former: StoreProperties) throws {
+        let identity = try former.identity()
+        try set(Self.tokenKeyKey) { $0.bind(identity.tokenKey, at: 2) }
+        let reserved = try former.number(GroupState.reservationKey)
+        try set(GroupState.reservationKey) { $0.bind(reserved, at: 2) }
+    }
+
     private static func incarnation(_ random: (Int) -> [UInt8]) -> Int64 {
         random(7).reduce(0) { $0 << 8 | Int64($1) }
     }

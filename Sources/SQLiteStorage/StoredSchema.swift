@@ -11,6 +11,7 @@ struct StoredSchema {
     /// Reads the whole schema; called once, when the store is opened.
     static func read(_ connection: Connection) throws -> Schema {
         var reading = StoredSchema(connection)
+        try reading.readVersion()
         try reading.readTypes()
         try reading.readFields()
         try reading.readRoles()
@@ -19,8 +20,15 @@ struct StoredSchema {
 
     private init(_ connection: Connection) { self.connection = connection }
 
+    private mutating func readVersion() throws {
+        let row = try connection.prepare("SELECT coalesce(max(number), 0) FROM schema_changes")
+        defer { row.reset() }
+        if try row.step() { schema.version = Int(clamping: row.int64(0)) }
+    }
+
     private mutating func readTypes() throws {
-        let rows = try connection.prepare("SELECT id, name FROM record_types")
+        let rows = try connection.prepare(
+            "SELECT id, name FROM record_types WHERE is_removed = 0")
         defer { rows.reset() }
         while try rows.step() {
             guard let name = RecordTypeName(rows.string(1)) else {
@@ -57,7 +65,7 @@ struct StoredSchema {
     }
 
     private mutating func readRoles() throws {
-        let roles = try connection.prepare("SELECT id, name FROM roles")
+        let roles = try connection.prepare("SELECT id, name FROM roles WHERE is_removed = 0")
         defer { roles.reset() }
         while try roles.step() {
             guard let name = RoleName(roles.string(1)) else { throw InvalidRow(table: "roles") }

@@ -15,9 +15,8 @@ struct WriteStatements {
     let insertTombstone: Statement
     let deleteLinks: Statement
     let insertLink: Statement
-    let insertType: Statement
-    let insertField: Statement
-    let insertGrant: Statement
+    let deleteAssignedRoles: Statement
+    let insertAssignedRole: Statement
     let applyZone: Statement
     let applyOwner: Statement
     let shareOfZone: Statement
@@ -59,11 +58,10 @@ struct WriteStatements {
             INSERT OR IGNORE INTO links (target_zone, target_name, kind, source)
             VALUES (?1, ?2, ?3, ?4)
             """)
-        insertType = try connection.prepare("INSERT INTO record_types (name) VALUES (?1)")
-        insertField = try connection.prepare(
-            "INSERT INTO fields (record_type, name, value_type, indexes) VALUES (?1, ?2, ?3, ?4)")
-        insertGrant = try connection.prepare(
-            "INSERT INTO permissions (record_type, role, granted) VALUES (?1, ?2, ?3)")
+        deleteAssignedRoles = try connection.prepare(
+            "DELETE FROM assigned_roles WHERE user_record_name = ?1")
+        insertAssignedRole = try connection.prepare(
+            "INSERT INTO assigned_roles (user_record_name, role) VALUES (?1, ?2)")
         applyZone = try connection.prepare(
             """
             UPDATE zones SET

@@ -75,6 +75,11 @@ package protocol AccountCatalog: Sendable {
     /// Notes that both stores of the container hold nothing of the account any more.
     func forget(_ departure: Departure) throws
 
+    /// Notes who is behind a user record name.
+    ///
+    /// - Throws: `containerUnknown`, `accountUnknown`.
+    func note(_ name: UserRecordName, of account: AccountID, in container: ContainerID) throws
+
     /// The account behind a user record name; nil for a name that was never given out.
     func account(named name: UserRecordName, in container: ContainerID) throws -> AccountID?
 }

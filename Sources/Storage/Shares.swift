@@ -222,6 +222,9 @@ package protocol ShareReading: AnyObject {
     /// last change.
     func views(of viewer: UserRecordName, changedAfter: Position, limit: Int) throws -> [StoredView]
 
+    /// The position of the last change in a viewer's shared database; 0 for none.
+    func lastViewChange(of viewer: UserRecordName) throws -> Position
+
     /// The zones that a viewer has now, by their owners' names and their own.
     func zonesViewed(by viewer: UserRecordName) throws -> [StoredZone]
 
@@ -242,6 +245,9 @@ package protocol ShareReading: AnyObject {
 
     /// The parent that a record names; nil for none.
     func parent(of record: RecordNumber) throws -> RecordName?
+
+    /// Whether a record's links have one.
+    func hasLink(_ link: Link, from source: RecordNumber) throws -> Bool
 
     /// The records that name a record as their parent, by their numbers.
     func children(

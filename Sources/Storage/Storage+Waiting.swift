@@ -2,17 +2,16 @@ import Dispatch
 import Synchronization
 
 extension Storage {
-    /// Runs a closure as `write` does and waits until it is on disk.
+    /// Runs a closure as `write` does, and waits until it is on disk.
     ///
     /// Never called on an event loop or by the engine's own threads.
-    ///
-    /// - Parameter frees: whether the closure only removes.
     package func writeAndWait<Value: Sendable>(
-        frees: Bool = true, _ body: @escaping @Sendable (any StoreTransaction) throws -> Value
+        cost: Int = 1, frees: Bool = true,
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Value
     ) throws -> Value {
         let done = DispatchSemaphore(value: 0)
         let outcome = Outcome<Value>()
-        write(cost: 1, frees: frees, body) { result in
+        write(cost: cost, frees: frees, body) { result in
             outcome.value.withLock { $0 = result }
             done.signal()
         }

@@ -49,4 +49,6 @@ package enum StorageFailure: Error, Sendable {
     case indeterminate
     /// A read took longer than the store lets a snapshot live.
     case interrupted
+    /// The store is being put in place of another; in a moment it is there.
+    case beginning
 }

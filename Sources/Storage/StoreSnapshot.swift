@@ -53,6 +53,25 @@ package protocol StoreSnapshot: ShareReading {
 
     /// The indexes that queries use.
     var indexReader: any IndexReader { get }
+
+    /// Versions of all zones, tombstones and deleted zones included, in the order of their keys,
+    /// until the closure answers false or `limit` rows have been visited.
+    ///
+    /// A record that is saved while a survey goes on comes again, later.
+    ///
+    /// - Parameter key: of the row to begin after; 0 at first.
+    /// - Returns: the key to go on after; nil when there is nothing more.
+    func versions(
+        afterKey key: Int64, limit: Int, _ visit: (ZoneNumber, StoredVersion) throws -> Bool
+    ) throws -> Int64?
+
+    /// What has been changed in the schema, the latest first.
+    func schemaHistory(limit: Int) throws -> [StoredSchemaChange]
+
+    /// The numbers of the container's own roles that a user has been given; of most, none.
+    ///
+    /// A role that the schema no longer has may still be among them.
+    func assignedRoles(of user: UserRecordName) throws -> Set<Int64>
 }
 
 /// What a write may do besides reading what it has itself written.
@@ -83,8 +102,23 @@ package protocol StoreTransaction: StoreSnapshot, ShareWriting {
     /// Replaces the links of one record.
     func replaceLinks(of source: RecordNumber, with links: [Link]) throws
 
-    /// Adds a record type, or fields to one; the schema of later requests has them after the commit.
-    func extend(_ schema: Schema) throws
+    /// Puts another schema in place of the stored one, and a line into its history; later requests
+    /// have it after the commit.
+    ///
+    /// Types and fields that go must have no records; indexes that go are dropped.
+    ///
+    /// - Parameters:
+    ///   - who: makes the change: a user record name, a key, or a command.
+    ///   - difference: what changes, a line each.
+    func replaceSchema(by schema: Schema, who: String, difference: [String]) throws
+
+    /// Has every save refused, after the commit, that brings one of these types or fields: it is
+    /// being found out whether they can go. Lasts until the next call, a replacement of the schema
+    /// that says otherwise, or the end of the process.
+    func hold(_ parts: Schema.Parts) throws
+
+    /// Gives a user these roles, by their numbers in the schema, and no others.
+    func assign(_ roles: Set<Int64>, to user: UserRecordName) throws
 
     /// Bytes that the owner's records take, with this transaction's changes.
     func usedBytes(of owner: OwnerNumber) throws -> Int64

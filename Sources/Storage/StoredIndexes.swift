@@ -119,12 +119,12 @@ package struct PlacedRecord: Sendable {
 
 /// What a search for words asks for.
 package struct WordSearch: Sendable {
-    /// As `IndexReader.words` takes them from a text; not empty.
-    package let words: [String]
+    /// In UTF-8, as `IndexReader.words` takes them from a text; not empty.
+    package let words: [[UInt8]]
     /// Whether a record needs all of them.
     package let needsAll: Bool
 
-    package init(words: [String], needsAll: Bool) {
+    package init(words: [[UInt8]], needsAll: Bool) {
         self.words = words
         self.needsAll = needsAll
     }
@@ -155,7 +155,7 @@ package protocol IndexReader: AnyObject {
 
     /// The different words of a text as an index of words takes them: letters and digits, without
     /// regard to case and diacritics, each cut at 64 bytes.
-    func words(in text: String) throws -> [String]
+    func words(in text: String) throws -> [[UInt8]]
 
     /// Reads the current version of a record.
     func version<Value>(

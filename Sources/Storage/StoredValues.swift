@@ -90,6 +90,10 @@ package struct VersionFlags: OptionSet, Sendable {
     package static let tombstone = VersionFlags(rawValue: 1)
     /// Rows in `links` may name this record as their source, and will when zones it refers to exist.
     package static let hasLinks = VersionFlags(rawValue: 2)
+    /// The record is a share: what it shows depends on the viewer.
+    package static let share = VersionFlags(rawValue: 16)
+    /// The record is the root of a standing share, which its body names.
+    package static let root = VersionFlags(rawValue: 32)
 }
 
 /// A record's current version or tombstone, as read.
@@ -153,6 +157,23 @@ package struct LinkSource: Sendable {
         self.record = record
         self.zone = zone
         self.name = name
+    }
+}
+
+/// One change of the schema, as its history has it.
+package struct StoredSchemaChange: Sendable, Equatable {
+    /// The schema's version since.
+    package let number: Int
+    package let madeAt: Milliseconds
+    package let who: String
+    /// A line for each thing that changed.
+    package let difference: [String]
+
+    package init(number: Int, madeAt: Milliseconds, who: String, difference: [String]) {
+        self.number = number
+        self.madeAt = madeAt
+        self.who = who
+        self.difference = difference
     }
 }
 

@@ -24,6 +24,9 @@ final class Exchange: @unchecked Sendable {
         self.observer = observer
     }
 
+    /// How long ago the request came.
+    var ageNanoseconds: UInt64 { DispatchTime.now().uptimeNanoseconds &- start }
+
     func succeed(_ body: [UInt8]) {
         send(HTTPResponse(status: 200, headers: headers, body: body), code: nil, failure: nil)
     }
@@ -41,6 +44,9 @@ final class Exchange: @unchecked Sendable {
                 failure: "commit indeterminate")
         case StorageFailure.interrupted:
             fail(.tryAgainLater("reading took too long; ask for less"), failure: "read interrupted")
+        case StorageFailure.beginning:
+            fail(
+                .tryAgainLater("the container's data is being reset", seconds: 1), failure: nil)
         default: fail(Fault(.internalError, "internal error"), failure: "\(error)")
         }
     }

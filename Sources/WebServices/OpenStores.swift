@@ -1,3 +1,4 @@
+import CloudDatabase
 import CloudModel
 import Cryptography
 import Storage
@@ -9,6 +10,7 @@ final class OpenStores: Sendable {
     struct OpenStore: Sendable {
         let storage: any Storage
         let tokenKey: HMACSHA256
+        let shareWorker: ShareWorker
     }
 
     private struct Key: Hashable {
@@ -16,10 +18,15 @@ final class OpenStores: Sendable {
         let environment: Environment
     }
 
+    private let limits: ServiceLimits
     private let find: @Sendable (ContainerID, Environment) throws -> any Storage
     private let known = Mutex<[Key: OpenStore]>([:])
 
-    init(find: @escaping @Sendable (ContainerID, Environment) throws -> any Storage) {
+    init(
+        limits: ServiceLimits,
+        find: @escaping @Sendable (ContainerID, Environment) throws -> any Storage
+    ) {
+        self.limits = limits
         self.find = find
     }
 
@@ -30,7 +37,9 @@ final class OpenStores: Sendable {
             // Found under the lock, or a store could be kept that was forgotten meanwhile.
             let storage = try find(container, environment)
             let store = OpenStore(
-                storage: storage, tokenKey: HMACSHA256(key: storage.identity.tokenKey))
+                storage: storage, tokenKey: HMACSHA256(key: storage.identity.tokenKey),
+                shareWorker: ShareWorker(storage, limits: limits))
+            store.shareWorker.resume()
             known[key] = store
             return store
         }

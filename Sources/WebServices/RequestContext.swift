@@ -13,7 +13,9 @@ struct RequestContext: Sendable {
     let identified: Identified
     let limits: ServiceLimits
     let random: RandomSource
-    let accounts: any AccountCatalog
+    let authenticator: Authenticator
+    let catalog: any CatalogStorage
+    let people: KnownPeople
     let store: OpenStores.OpenStore
     /// The event loop whose thread this is; nil on a worker.
     let loop: Int?
@@ -28,8 +30,9 @@ struct RequestContext: Sendable {
             throw .badRequest("the path names no database: expected public, private or shared")
         }
         return Database(
-            scope: scope, environment: address.environment, caller: caller, limits: limits,
-            storage: store.storage)
+            scope: scope, container: address.container, environment: address.environment,
+            caller: caller, limits: limits, storage: store.storage, shareWorker: store.shareWorker,
+            identities: people.people(of: address.container), random: random)
     }
 
     /// How this request's zones are to be read.
@@ -67,6 +70,12 @@ struct RequestContext: Sendable {
 
 /// Thrown on an event loop by an answer that turns out to be long: a worker makes it anew.
 struct BelongsToWorker: Error {}
+
+/// Thrown by an answer that shows nothing yet, but soon will: it waits a little, and is made anew.
+struct EarlyAnswer: Error {
+    /// What to send when it has waited enough.
+    let body: [UInt8]
+}
 
 /// Reads single parameters of a query string.
 enum QueryParameter {

@@ -18,6 +18,8 @@ enum Audience: Sendable {
     case world
     /// Users; in the public database server keys too.
     case users
+    /// Users only.
+    case persons
     /// Users and, in any database path, server keys about themselves.
     case anyIdentity
 }
@@ -46,6 +48,12 @@ package enum RouteTable {
             Route(
                 operation: "records/changes", audience: .users,
                 work: .read(RecordChangesEndpoint.answer)),
+            Route(
+                operation: "records/resolve", audience: .persons,
+                work: .read(ResolveSharesEndpoint.answer)),
+            Route(
+                operation: "records/accept", audience: .persons,
+                work: .write(AcceptSharesEndpoint.run)),
             Route(operation: "zones/list", audience: .users, work: .read(ListZonesEndpoint.answer)),
             Route(
                 operation: "zones/lookup", audience: .users, work: .read(LookupZonesEndpoint.answer)

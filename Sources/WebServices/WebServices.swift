@@ -14,7 +14,7 @@ package final class WebServices: Responder {
         package var clock: Clock
         package var random: RandomSource
         package var authenticator: Authenticator
-        package var accounts: any AccountCatalog
+        package var catalog: any CatalogStorage
         /// The store of a container environment that exists.
         package var store: @Sendable (ContainerID, Environment) throws -> any Storage
         package var observer: any RequestObserver
@@ -25,7 +25,7 @@ package final class WebServices: Responder {
 
         package init(
             limits: ServiceLimits, clock: Clock, random: RandomSource,
-            authenticator: Authenticator, accounts: any AccountCatalog,
+            authenticator: Authenticator, catalog: any CatalogStorage,
             store: @escaping @Sendable (ContainerID, Environment) throws -> any Storage,
             observer: any RequestObserver, workerCount: Int, loopCount: Int
         ) {
@@ -33,7 +33,7 @@ package final class WebServices: Responder {
             self.clock = clock
             self.random = random
             self.authenticator = authenticator
-            self.accounts = accounts
+            self.catalog = catalog
             self.store = store
             self.observer = observer
             self.workerCount = workerCount
@@ -44,12 +44,14 @@ package final class WebServices: Responder {
     private let dependencies: Dependencies
     private let stores: OpenStores
     private let addresses: RecentAddresses
+    private let people: KnownPeople
     private let workers: [DispatchQueue]
     private let nextWorker = Atomic<Int>(0)
 
     package init(_ dependencies: Dependencies) {
         self.dependencies = dependencies
-        stores = OpenStores(find: dependencies.store)
+        people = KnownPeople(catalog: dependencies.catalog)
+        stores = OpenStores(limits: dependencies.limits, find: dependencies.store)
         addresses = RecentAddresses(loopCount: dependencies.loopCount)
         workers = (0..<max(1, dependencies.workerCount)).map {
             DispatchQueue(label: "web.worker.\($0)")
@@ -102,15 +104,29 @@ package final class WebServices: Responder {
                 RequestContext(
                     request: request, address: address, identified: identified,
                     limits: dependencies.limits, random: dependencies.random,
-                    accounts: dependencies.accounts,
+                    authenticator: dependencies.authenticator,
+                    catalog: dependencies.catalog, people: people,
                     store: try stores.store(address.container, address.environment), loop: loop),
                 exchange)
         } catch is BelongsToWorker {
             worker.async { self.answer(exchange, loop: nil) }
+        } catch let early as EarlyAnswer {
+            hold(exchange, early)
         } catch {
             exchange.fail(error)
         }
     }
+
+    /// Makes an answer that came too early anew in a while, or sends it when it has waited enough.
+    private func hold(_ exchange: Exchange, _ early: EarlyAnswer) {
+        let most = UInt64(max(0, dependencies.limits.sharedPageHoldMilliseconds)) * 1_000_000
+        guard exchange.ageNanoseconds < most else { return exchange.succeed(early.body) }
+        worker.asyncAfter(deadline: .now() + Self.holdInterval) {
+            self.answer(exchange, loop: nil)
+        }
+    }
+
+    private static let holdInterval = DispatchTimeInterval.milliseconds(50)
 
     private func run(_ route: Route, _ context: RequestContext, _ exchange: Exchange) throws {
         switch route.work {
@@ -147,7 +163,9 @@ package final class WebServices: Responder {
             switch identified.caller.kind {
             case .user: true
             case .world: route.audience == .world && address.database == .public
-            case .serverKey: route.audience == .anyIdentity || address.database == .public
+            case .serverKey:
+                route.audience == .anyIdentity
+                    || route.audience != .persons && address.database == .public
             }
         guard isServed else {
             throw dependencies.authenticator.wrongKind(identified, now: dependencies.clock.now())

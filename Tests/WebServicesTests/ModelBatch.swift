@@ -11,8 +11,8 @@ struct ModelBatch {
     let isAtomic: Bool
     let user: String
     let now: Int64
-    /// Operations that references have failed.
-    private var refused: Set<Int> = []
+    /// Operations that fail by what is there after all of them, with their codes.
+    private var refused: [Int: String] = [:]
 
     init(
         _ operations: [ModelOperation], zone: String, atomic: Bool?, user: String, now: Int64
@@ -37,12 +37,16 @@ struct ModelBatch {
             if failed, isAtomic {
                 return outcomes.map { $0.code == nil ? .failed("ATOMIC_ERROR") : $0 }
             }
-            let broken = broken(outcomes, gone, in: copy)
+            var broken = broken(outcomes, gone, in: copy).map { ($0, "VALIDATING_REFERENCE_ERROR") }
+            if broken.isEmpty {
+                broken = circular(outcomes, before: database, after: copy)
+                    .map { ($0, "BAD_REQUEST") }
+            }
             if broken.isEmpty {
                 database = copy
                 return outcomes
             }
-            refused.formUnion(broken)
+            for (index, code) in broken { refused[index] = code }
         }
     }
 
@@ -54,7 +58,7 @@ struct ModelBatch {
             return .failed("ZONE_NOT_FOUND")
         }
         if operation.isIllFormed, !operation.deletes { return .failed("BAD_REQUEST") }
-        if refused.contains(index) { return .failed("VALIDATING_REFERENCE_ERROR") }
+        if let code = refused[index] { return .failed(code) }
         let place = ModelDatabase.Place(zone: generation, name: operation.name)
         let former = database.record(place)
         if let former {
@@ -145,6 +149,26 @@ struct ModelBatch {
             }
         }
         return found
+    }
+
+    /// Which operations give a record a parent that lies below it.
+    private func circular(
+        _ outcomes: [Outcome], before: ModelDatabase, after: ModelDatabase
+    ) -> [Int] {
+        guard let generation = after.zones[zone]?.generation else { return [] }
+        return operations.indices.filter { index in
+            guard case .saved = outcomes[index] else { return false }
+            let place = ModelDatabase.Place(zone: generation, name: operations[index].name)
+            let parent = after.record(place)?.parent
+            guard let parent, parent != before.record(place)?.parent else { return false }
+            var seen: Set<String> = []
+            var next: String? = parent
+            while let name = next, seen.insert(name).inserted {
+                if name == place.name { return true }
+                next = after.record(.init(zone: generation, name: name))?.parent
+            }
+            return false
+        }
     }
 }
 

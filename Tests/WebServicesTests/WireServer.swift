@@ -67,7 +67,7 @@ final class WireServer: Sendable {
         web = WebServices(
             WebServices.Dependencies(
                 limits: limits, clock: Clock { clock.now }, random: .system,
-                authenticator: authenticator, accounts: catalog,
+                authenticator: authenticator, catalog: catalog,
                 store: { try storage ?? stores.store($0, $1) }, observer: observed, workerCount: 2,
                 loopCount: 1))
     }

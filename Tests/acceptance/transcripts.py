@@ -3,7 +3,7 @@
 A transcript is a block marked `http` (a line with method, database/endpoint and perhaps `as NAME`, then
 the body), and perhaps a block marked `json` after it with the answer; a status other than 200 follows the
 word json. What differs from run to run (times, names, tokens) compares equal; `$syncToken` in a request
-stands for the first one of the last answer that had any. With --write the answers are written into the pages.
+stands for the first one of the last answer that had any, `"_alice"` for her user record name. With --write the answers are written into the pages.
 """
 
 import http.client
@@ -53,6 +53,8 @@ class Session:
         method, endpoint, *rest = head.split(" ")
         caller = rest[1] if rest else "alice"
         body = body.replace("$syncToken", self.sync_token)
+        for name, alias in self.names.items():
+            body = body.replace(f'"{alias}"', f'"{name}"')
         data = "".join(body.splitlines()).encode()
         target = f"/database/1/{CONTAINER}/development/{endpoint}"
         headers = {}

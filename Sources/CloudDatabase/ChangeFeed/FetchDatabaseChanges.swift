@@ -36,7 +36,10 @@ package struct FetchDatabaseChanges {
     package func append(
         after token: String?, limit: Int, form: Form, to writer: inout JSONWriter
     ) throws -> ZoneChangesPage {
-        let owner = database.scope == .private ? try database.owner(snapshot) : nil
+        if database.scope == .shared {
+            return try appendViewed(after: token, limit: limit, form: form, to: &writer)
+        }
+        let owner = try database.owner(snapshot)
         let start = try start(token, owner)
         guard let owner else {
             return ZoneChangesPage(
@@ -48,10 +51,15 @@ package struct FetchDatabaseChanges {
             of: owner.number, changedAfter: start.position, limit: limit + 1)
         let more = found.count > limit
         var isFirst = true
-        for zone in found.prefix(limit) where !(zone.isDeleted && start.hasNotSeen(zone)) {
+        for zone in found.prefix(limit)
+        where !(zone.isDeleted && start.hasNotSeen(deletionAt: zone.changed)) {
             if !isFirst { writer.raw(",") }
             isFirst = false
-            append(zone, form, to: &writer)
+            append(
+                Item(
+                    name: zone.name, owner: database.ownerRecordName, isGone: zone.isDeleted,
+                    syncToken: tokens.token(.zone, zone: zone, position: zone.changed)),
+                form, to: &writer)
         }
         var position = found.prefix(limit).last?.changed ?? start.position
         // What is forgotten lies behind a client that has seen all zones there are.
@@ -67,11 +75,14 @@ package struct FetchDatabaseChanges {
             return try tokens.read(
                 token, .database, zone: nil, wholeAfter: owner?.wholeAfter ?? 0)
         }
-        // Whatever is deleted by now, the client has never seen.
-        return SyncToken(
+        return beginning(through: try latest(owner))
+    }
+
+    /// Whatever is deleted by now, the client has never seen.
+    private func beginning(through latest: Position) -> SyncToken {
+        SyncToken(
             feed: .database, incarnation: database.storage.identity.incarnation,
-            zone: ZoneNumber(0), place: 0, position: 0,
-            cursor: .first(through: try latest(owner)))
+            zone: ZoneNumber(0), place: 0, position: 0, cursor: .first(through: latest))
     }
 
     private func latest(_ owner: StoredOwner?) throws -> Position {
@@ -79,26 +90,75 @@ package struct FetchDatabaseChanges {
         return max(try snapshot.lastChange(of: owner.number), owner.wholeAfter)
     }
 
-    private func append(_ zone: StoredZone, _ form: Form, to writer: inout JSONWriter) {
-        let owner = database.ownerRecordName
-        guard !zone.isDeleted, form == .zones else {
+    /// The zones of others that the caller is shown: where he has lost all, the zone is gone.
+    private func appendViewed(
+        after token: String?, limit: Int, form: Form, to writer: inout JSONWriter
+    ) throws -> ZoneChangesPage {
+        guard let viewer = database.caller.userRecordName else { throw Fault.unknownToken }
+        let wholeAfter = try snapshot.viewsWholeAfter(of: viewer)
+        let start =
+            if let token, !token.isEmpty {
+                try tokens.read(token, .database, zone: nil, wholeAfter: wholeAfter)
+            } else {
+                beginning(through: max(try snapshot.lastViewChange(of: viewer), wholeAfter))
+            }
+        let limit = min(limit, database.limits.recordsPerResponseMax)
+        let found = try snapshot.views(
+            of: viewer, changedAfter: start.position, limit: limit + 1)
+        let more = found.count > limit
+        var isFirst = true
+        for view in found.prefix(limit) {
+            let isGone = view.ended != nil
+            guard !isGone || !start.hasNotSeen(deletionAt: view.changed),
+                let zone = try snapshot.zone(view.zone),
+                let owner = try snapshot.ownerName(zone.owner)
+            else { continue }
+            if !isFirst { writer.raw(",") }
+            isFirst = false
+            append(
+                Item(
+                    name: zone.name, owner: owner, isGone: isGone,
+                    syncToken: tokens.token(
+                        .zone, zone: zone, view: view, position: view.changed), isOwn: false),
+                form, to: &writer)
+        }
+        var position = found.prefix(limit).last?.changed ?? start.position
+        if !more { position = max(position, wholeAfter) }
+        let cursor: SyncToken.Cursor = more ? start.cursor : .none
+        return ZoneChangesPage(
+            syncToken: tokens.token(.database, zone: nil, position: position, cursor: cursor),
+            moreComing: more)
+    }
+
+    /// A zone of the page.
+    private struct Item {
+        let name: ZoneName
+        let owner: UserRecordName
+        let isGone: Bool
+        let syncToken: String
+        var isOwn = true
+    }
+
+    private func append(_ zone: Item, _ form: Form, to writer: inout JSONWriter) {
+        guard !zone.isGone, form == .zones else {
             writer.raw("{\"zoneID\":")
-            writer.raw(ZoneJSON.identifier(zone.name, owner: owner))
+            writer.raw(ZoneJSON.identifier(zone.name, owner: zone.owner))
             writer.raw(
-                zone.isDeleted ? ",\"deleted\":true,\"reason\":\"DELETED\"}" : ",\"deleted\":false}"
+                zone.isGone ? ",\"deleted\":true,\"reason\":\"DELETED\"}" : ",\"deleted\":false}"
             )
             return
         }
-        let token = tokens.token(.zone, zone: zone, position: zone.changed)
         ZoneJSON.append(
-            ListedZone(name: zone.name, owner: owner, syncToken: token), to: &writer)
+            ListedZone(
+                name: zone.name, owner: zone.owner, syncToken: zone.syncToken, isOwn: zone.isOwn),
+            to: &writer)
     }
 }
 
 extension SyncToken {
     /// Whether a first fetch has not shown a zone that is deleted by now.
-    fileprivate func hasNotSeen(_ zone: StoredZone) -> Bool {
+    fileprivate func hasNotSeen(deletionAt position: Position) -> Bool {
         guard case .first(let through) = cursor else { return false }
-        return zone.changed <= through
+        return position <= through
     }
 }

@@ -15,6 +15,9 @@ struct SyncToken: Equatable {
         case none
         /// A first fetch: deletions up to this position were never seen and are not shown.
         case first(through: Position)
+        /// In the middle of what happened at one place just after the position, such as a share that
+        /// came with all its records: those with stays up to `after` have been shown.
+        case inside(place: Position, after: Position)
         /// Newest first: what lies between the position and `before` is still to be shown, and the
         /// feed goes on after `until`.
         case reverse(before: Position, until: Position)
@@ -24,6 +27,8 @@ struct SyncToken: Equatable {
     var incarnation: Int64
     /// 0 for a database feed.
     var zone: ZoneNumber
+    /// From when a viewer has seen a zone of the shared database; 0 in other databases.
+    var view: Position = 0
     /// Tells a zone made anew under the same name from another zone.
     var place: UInt64
     var position: Position
@@ -32,7 +37,7 @@ struct SyncToken: Equatable {
     /// The position after which every deletion must still be known.
     var oldestNeeded: Position {
         switch cursor {
-        case .none: position
+        case .none, .inside: position
         case .first(let through): max(position, through)
         case .reverse(_, let until): position == 0 ? until : position
         }
@@ -43,7 +48,7 @@ struct SyncToken: Equatable {
 struct SyncTokens {
     private static let format: UInt8 = 1
     private static let codeBytes = 16
-    private static let payloadBytes = 2 + 8 + 16 + 1 + 8 + 8 + 8 + 1 + 8 + 8
+    private static let payloadBytes = 2 + 8 + 16 + 1 + 8 + 8 + 8 + 1 + 8 + 8 + 8
 
     private let identity: StoreIdentity
     private let key: HMACSHA256
@@ -65,13 +70,14 @@ struct SyncTokens {
     }
 
     func token(
-        _ feed: SyncToken.Feed, zone: StoredZone?, position: Position,
+        _ feed: SyncToken.Feed, zone: StoredZone?, view: StoredView? = nil, position: Position,
         cursor: SyncToken.Cursor = .none
     ) -> String {
         text(
             SyncToken(
                 feed: feed, incarnation: identity.incarnation,
-                zone: zone?.number ?? ZoneNumber(0), place: Self.place(zone?.name),
+                zone: zone?.number ?? ZoneNumber(0), view: view?.since ?? 0,
+                place: Self.place(zone?.name),
                 position: position, cursor: cursor))
     }
 
@@ -91,21 +97,26 @@ struct SyncTokens {
             case .none: (0, 0, 0)
             case .first(let through): (1, through, 0)
             case .reverse(let before, let until): (2, before, until)
+            case .inside(let place, let after): (3, place, after)
             }
         bytes.append(kind)
         Self.append(first, to: &bytes)
         Self.append(second, to: &bytes)
+        Self.append(token.view, to: &bytes)
         bytes.append(contentsOf: key.code(for: bytes, bytes: Self.codeBytes))
         return Base64.encode(bytes)
     }
 
     /// Reads a token for one feed of this viewer.
     ///
-    /// - Parameter zone: the zone as it is now; nil for the database feed.
+    /// - Parameters:
+    ///   - zone: the zone as it is now; nil for the database feed.
+    ///   - view: the zone as the viewer of a shared database has it.
     /// - Throws: `Fault` BAD_REQUEST: unreadable, forged or of another place; or expired: of an
     ///   earlier zone of the name, from before what is still whole, or beyond what a restore kept.
     func read(
-        _ text: String, _ feed: SyncToken.Feed, zone: StoredZone?, wholeAfter: Position
+        _ text: String, _ feed: SyncToken.Feed, zone: StoredZone?, view: StoredView? = nil,
+        wholeAfter: Position
     ) throws(Fault) -> SyncToken {
         guard let bytes = Base64.decode(text), bytes.count == Self.payloadBytes + Self.codeBytes,
             key.isValid(
@@ -118,17 +129,21 @@ struct SyncTokens {
             case 1: .first(through: Self.number(bytes, at: 52))
             case 2:
                 .reverse(before: Self.number(bytes, at: 52), until: Self.number(bytes, at: 60))
+            case 3: .inside(place: Self.number(bytes, at: 52), after: Self.number(bytes, at: 60))
             default: .none
             }
         let token = SyncToken(
             feed: feed, incarnation: Self.number(bytes, at: 2),
-            zone: ZoneNumber(Self.number(bytes, at: 27)),
+            zone: ZoneNumber(Self.number(bytes, at: 27)), view: Self.number(bytes, at: 68),
             place: UInt64(bitPattern: Self.number(bytes, at: 35)),
             position: Self.number(bytes, at: 43), cursor: cursor)
         guard token.place == Self.place(zone?.name) else { throw .unknownToken }
         try checkIncarnation(token)
         guard token.zone == zone?.number ?? ZoneNumber(0) else {
             throw .changeTokenExpired("the zone was deleted and made anew; start without a token")
+        }
+        guard token.view == view?.since ?? 0 else {
+            throw .changeTokenExpired("the zone was out of sight since; start without a token")
         }
         guard token.oldestNeeded >= wholeAfter else {
             throw .changeTokenExpired("deletions since then are no longer kept")

@@ -30,6 +30,9 @@ package struct ZoneChangesRequest: Sendable {
 package struct ZoneChangesPage: Sendable {
     package let syncToken: String
     package let moreComing: Bool
+    /// Whether it shows nothing only because a shared tree is still being worked through: the answer
+    /// may wait a little.
+    package var isHeld = false
 }
 
 /// How much an answer may still take; shared by the zones of one request.

@@ -58,10 +58,10 @@ extension RecordQuery.Filter {
 
     /// How the index is read in one zone.
     ///
-    /// - Parameter words: those of a text, as the store's index takes them.
-    func access(in zone: ZoneName, words: (String) throws -> [String]) throws -> FilterAccess {
+    /// - Throws: `Fault` for a text of too many words.
+    func access(in zone: ZoneName, words search: SearchWords) throws -> FilterAccess {
         if let text = searchText {
-            let wanted = try words(text).filter { !StopWords.english.contains($0) }
+            let wanted = try search.words(in: text)
             guard !wanted.isEmpty else { return .nothing }
             return .words(WordSearch(words: wanted, needsAll: comparator == .containsAllTokens))
         }

@@ -11,8 +11,8 @@ final class QueryPage {
     private let bytesMax: Int
     /// The last place of the page before.
     private let start: QueryPlace?
-    /// For each zone the filters as they judge its records.
-    private let tests: [[FilterTest]]
+    /// For each zone the filters as they judge its records, made when its first one is judged.
+    private var tests: [[FilterTest]?]
     /// Whether an index alone tells that its filter holds.
     private let isCovered: Bool
 
@@ -32,10 +32,7 @@ final class QueryPage {
         self.bytesMax = bytesMax
         order = QueryOrder(sorts: reading.plan.query.sorts)
         let filters = reading.plan.query.filters
-        let reader = reading.reader
-        tests = try reading.zones.map { zone in
-            try filters.map { try FilterTest($0, in: zone.name, tokens: reader.words) }
-        }
+        tests = reading.zones.map { _ in nil }
         guard let chosen = source.filter, filters.indices.contains(chosen) else {
             isCovered = true
             return
@@ -43,9 +40,7 @@ final class QueryPage {
         // A cut value stands for several; a range's rows tell themselves whether they are cut.
         isCovered =
             filters[chosen].isCovered
-            && !reading.zones.contains { zone in
-                filters[chosen].indexValues(in: zone.name).contains(where: \.mayBeCut)
-            }
+            && !filters[chosen].indexValues(in: .defaultZone).contains(where: \.mayBeCut)
     }
 
     /// Appends the page's records.
@@ -181,7 +176,7 @@ final class QueryPage {
     }
 
     private func holds(for candidate: Candidate, _ fields: LazyFields) throws -> Bool {
-        for (index, test) in tests[candidate.zone].enumerated() {
+        for (index, test) in try tests(in: candidate.zone).enumerated() {
             if index == source.filter {
                 if try !isFirstMember(candidate, fields) { return false }
                 if isCovered, candidate.value?.mayBeCut != true { continue }
@@ -189,6 +184,17 @@ final class QueryPage {
             guard try test.holds(for: fields.get()) else { return false }
         }
         return true
+    }
+
+    private func tests(in zone: Int) throws -> [FilterTest] {
+        if let known = tests[zone] { return known }
+        let name = reading.zones[zone].name
+        let reader = reading.reader
+        let made = try reading.plan.query.filters.map {
+            try FilterTest($0, in: name, words: reading.words, tokens: reader.words)
+        }
+        tests[zone] = made
+        return made
     }
 
     /// Whether a record is met for the first time: a prefix may begin several members of its list.

@@ -8,6 +8,7 @@ struct QueryReading {
     let zones: [StoredZone]
     let indexes: [IndexNeed: StoredIndex]
     let reader: any IndexReader
+    let words: SearchWords
     let snapshot: any StoreSnapshot
     let type: Int64
     let budget: QueryBudget
@@ -29,7 +30,7 @@ struct QueryReading {
     private func count(
         of filter: RecordQuery.Filter, in zone: StoredZone, limit: Int
     ) throws -> Int {
-        let access = try filter.access(in: zone.name, words: reader.words)
+        let access = try filter.access(in: zone.name, words: words)
         let index = try filter.indexNeed.map(number) ?? 0
         switch access {
         case .range(let from, let to):
@@ -108,7 +109,7 @@ struct QueryReading {
             let chosen = query.filters[filter]
             guard let need = chosen.indexNeed,
                 case .range(let from, let to) = try chosen.access(
-                    in: zones[place].name, words: reader.words)
+                    in: zones[place].name, words: words)
             else { return KnownCandidates([]) }
             let range = IndexRange(index: try number(need), zone: zone, from: from, to: to)
             return indexWalk([IndexWalk.Section(range: range)], place, descending, after: start)
@@ -204,7 +205,7 @@ struct QueryReading {
         _ place: Int, _ filter: RecordQuery.Filter, after: RecordNumber
     ) throws -> [any Candidates] {
         let zone = zones[place]
-        let access = try filter.access(in: zone.name, words: reader.words)
+        let access = try filter.access(in: zone.name, words: words)
         let index = try filter.indexNeed.map(number) ?? 0
         switch access {
         case .nothing: return []

@@ -82,7 +82,9 @@ package struct QueryRecords {
         guard !zones.isEmpty else { return nil }
         let reading = QueryReading(
             plan: QueryPlan(query), zones: zones, indexes: try indexes(snapshot, type),
-            reader: snapshot.indexReader, snapshot: snapshot, type: type, budget: budget,
+            reader: snapshot.indexReader,
+            words: SearchWords(snapshot.indexReader, limits: database.limits),
+            snapshot: snapshot, type: type, budget: budget,
             limit: min(request.resultsLimit, database.limits.recordsPerResponseMax))
         let source = try marker?.source ?? reading.plan.source(count: reading.count)
         let page = try QueryPage(

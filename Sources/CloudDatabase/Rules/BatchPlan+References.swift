@@ -16,11 +16,18 @@ extension BatchPlan {
             guard parent != name else {
                 throw Fault.badRequest("parent: a record cannot be its own parent")
             }
+            guard !parent.isReserved else { throw Self.missing(parent) }
             links.append(Link(targetZone: zone.number, target: parent, kind: .parent))
         }
         for reference in references where reference.action != .none {
             let kind: LinkKind = reference.action == .deleteSelf ? .deleteSelf : .validate
-            guard let number = try number(of: reference.zone) else {
+            // A user's record goes with the account: nothing can rely on it.
+            guard kind != .validate || !reference.name.isReserved else {
+                throw Self.missing(reference.name)
+            }
+            guard let number = try number(of: reference.zone),
+                try mayReach(reference.name, in: number, kind, from: former)
+            else {
                 guard kind == .validate else { continue }
                 throw Self.missing(reference.name)
             }
@@ -84,7 +91,7 @@ extension BatchPlan {
         var next = [root]
         while let target = next.popLast() {
             for source in try sources(of: target, needing: false, limit: most + 1)
-            where reached.insert(source).inserted {
+            where try reached.insert(source).inserted && goesAlong(source) {
                 victims.append(source)
                 next.append(source)
                 guard cascadedCount + victims.count <= most else {
@@ -111,7 +118,10 @@ extension BatchPlan {
                 for link in save.links {
                     let target = RecordKey(zone: link.targetZone, name: link.target)
                     let isNeeded = link.kind != .deleteSelf || failed.contains(target)
-                    if isNeeded, try !isAliveAfterAll(target) {
+                    let isHidden =
+                        try link.kind == .validate
+                        && !isInSight(target, of: former(key(operation.name)))
+                    if isNeeded, try isHidden || !isAliveAfterAll(target) {
                         found[index] = Self.missing(link.target)
                     }
                 }
@@ -123,7 +133,7 @@ extension BatchPlan {
                         "record '\(gone.name.text)' is still the parent or the VALIDATE target of "
                             + "another record")
                 }
-            case .fault, .nothing: break
+            case .fault, .nothing, .leave: break
             }
         }
         if !isAtomic, !found.isEmpty { try spread(&found) }
@@ -171,7 +181,7 @@ extension BatchPlan {
         return failed
     }
 
-    private func isAliveAfterAll(_ key: RecordKey) throws -> Bool {
+    func isAliveAfterAll(_ key: RecordKey) throws -> Bool {
         switch states[key] {
         case .saved: true
         case .deleted: false
@@ -184,7 +194,7 @@ extension BatchPlan {
         return try !sources(of: key, needing: true, limit: 1).isEmpty
     }
 
-    private static func missing(_ name: RecordName) -> Fault {
+    static func missing(_ name: RecordName) -> Fault {
         Fault(
             .validatingReferenceError,
             "the record that a VALIDATE reference or parent names does not exist: '\(name.text)'")

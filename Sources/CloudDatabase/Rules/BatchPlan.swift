@@ -13,6 +13,8 @@ final class BatchPlan {
         case save(PlannedSave)
         /// The records that go with the deleted one.
         case delete([RecordKey])
+        /// A participant leaves the share whose record he deletes.
+        case leave(StoredShare)
         /// There is nothing to delete.
         case nothing
     }
@@ -25,9 +27,15 @@ final class BatchPlan {
 
     let database: Database
     let zone: StoredZone
+    /// The zone's owner, who need not be the caller.
+    let owner: UserRecordName
+    /// What the caller is shown of another user's zone; nil in his own databases.
+    let access: ZoneAccess?
     let operations: [DecodedOperation]
     let isAtomic: Bool
     let transaction: any StoreTransaction
+    /// What the caller may do by the grants of the schema.
+    let rights: RecordAccess
     private(set) var steps: [Step] = []
     /// The schema with what the steps bring.
     private(set) var schema: Schema
@@ -49,14 +57,18 @@ final class BatchPlan {
     private let actsOnOthers: Bool
 
     init(
-        _ operations: [DecodedOperation], in zone: StoredZone, of database: Database,
-        isAtomic: Bool, transaction: any StoreTransaction
-    ) {
+        _ operations: [DecodedOperation], in zone: StoredZone, owner: UserRecordName,
+        access: ZoneAccess?, of database: Database, isAtomic: Bool,
+        transaction: any StoreTransaction
+    ) throws {
         self.operations = operations
         self.zone = zone
+        self.owner = owner
+        self.access = access
         self.database = database
         self.isAtomic = isAtomic
         self.transaction = transaction
+        self.rights = try RecordAccess(database, transaction.schema, transaction)
         self.schema = transaction.schema
         self.schemaCheck = database.schemaCheck
         self.actsOnOthers = operations.contains(where: Self.mayActOnOthers)
@@ -67,7 +79,9 @@ final class BatchPlan {
     /// Whether an operation may take other records along, or need or be needed by them.
     private static func mayActOnOthers(_ decoded: DecodedOperation) -> Bool {
         guard case .operation(let operation) = decoded else { return false }
-        if operation.kind.deletes || operation.kind.merges || operation.parent != .absent {
+        if operation.kind.deletes || operation.kind.merges || operation.parent != .absent
+            || concernsShare(operation)
+        {
             return true
         }
         return operation.fields.fields.contains { !$0.references.isEmpty }
@@ -82,7 +96,8 @@ final class BatchPlan {
             try decideInOrder()
             if isAtomic, hasFault { return false }
             guard actsOnOthers else { return !hasFault }
-            let found = try brokenReferences()
+            var found = try brokenReferences().merging(misplacedRecords()) { first, _ in first }
+            if found.isEmpty { found = try brokenShares() }
             if found.isEmpty { return !hasFault }
             referenceFaults.merge(found) { first, _ in first }
         }
@@ -137,32 +152,38 @@ final class BatchPlan {
             states[key] = .deleted
             for other in others { states[other] = .deleted }
             cascadedCount += others.count
-        case .fault, .nothing: break
+        case .fault, .nothing, .leave: break
         }
     }
 
     private func decide(_ operation: RecordOperation) throws -> Step {
         let key = key(operation.name)
-        let needsBody = !operation.kind.deletes || database.scope == .public
-        let former = try former(key, withBody: needsBody)
+        if operation.kind == .create || operation.kind.deletes {
+            try checkRight(toMakeOrDelete: operation)
+        }
+        let former = try former(key, withBody: !operation.kind.deletes)
         var isAlive = former.isAlive
         if case .deleted = states[key] { isAlive = false }
         if isAlive {
+            try checkRight(operation, on: former)
             if operation.kind == .create {
                 throw try conflict("record to insert already exists", key)
             }
-            try checkPermission(key)
-            if operation.kind.comparesTag, let tag = operation.changeTag, tag != former.changeTag {
-                throw try conflict("client oplock error updating record", key)
-            }
+            guard try allows(.write, key) else { throw RecordAccess.writeRefused }
+            try compareTag(operation, former)
         } else {
             switch operation.kind {
-            case .update, .replace, .delete: throw Fault.recordNotFound
-            case .forceDelete: return .nothing
-            case .create, .forceUpdate, .forceReplace: break
+            case .update, .replace, .delete, .forceDelete:
+                guard !rights.conceals(.write, type: operation.type) else {
+                    throw RecordAccess.writeRefused
+                }
+                guard operation.kind == .forceDelete else { throw Fault.recordNotFound }
+                return .nothing
+            case .create: break
+            case .forceUpdate, .forceReplace: try checkRight(toMakeOrDelete: operation)
             }
         }
-        if operation.kind.deletes { return .delete(try cascade(from: key)) }
+        if operation.kind.deletes { return try deletion(key, former) }
         return .save(try save(operation, over: isAlive ? former : nil))
     }
 
@@ -171,15 +192,20 @@ final class BatchPlan {
     ) throws
         -> PlannedSave
     {
-        let kept: RecordBody.Kept? = former == nil ? nil : try kept(key(operation.name))
+        let key = key(operation.name)
+        let kept: RecordBody.Kept? = former == nil ? nil : try kept(key)
+        // What the caller may not read, an answer to his save does not tell him either.
+        let isShown = try former == nil || allows(.read, key)
         guard let type = operation.type ?? kept.flatMap({ RecordTypeName($0.type) }) else {
             throw Fault.badRequest("recordType: expected the record's type, as it is to be made")
         }
         if let kept, kept.type != type.text {
             throw Fault.badRequest(
-                "recordType '\(type.text)' differs from the stored record's, '\(kept.type)'")
+                "recordType '\(type.text)' differs from the stored record's"
+                    + (isShown ? ", '\(kept.type)'" : ""))
         }
-        let sent = try schemaCheck.admit(operation.fields, of: type, to: &schema)
+        let admitted = try schemaCheck.admit(operation.fields, of: type, to: &schema)
+        let (sent, roles) = try rolesApart(admitted, of: type, operation.name)
         let merge =
             if let former, let kept, operation.kind.merges {
                 try FieldMerge(sent, over: kept, hasLinks: former.flags.contains(.hasLinks))
@@ -189,21 +215,44 @@ final class BatchPlan {
         guard merge.bytes.count <= database.limits.recordBytesMax else {
             throw RefusedBatch(
                 fault: .badRequest(
-                    "the fields of record '\(operation.name.text)' take \(merge.bytes.count) bytes; "
-                        + "the limit is \(database.limits.recordBytesMax) (limits.recordBytesMax)"))
+                    "the fields of record '\(operation.name.text)' take "
+                        + (isShown ? "\(merge.bytes.count)" : "too many")
+                        + " bytes; the limit is \(database.limits.recordBytesMax) (limits.recordBytesMax)"
+                ))
         }
-        let parent: RecordName? =
+        let wanted: RecordName? =
             switch operation.parent {
             case .set(let name): name
             case .cleared: nil
             case .absent: operation.kind.merges ? kept?.parent : nil
             }
-        let save = PlannedSave(
+        let parent = try participantParent(
+            wanted, of: operation, over: former, kept: kept?.parent)
+        var save = PlannedSave(
             type: type, fields: merge.bytes, created: kept?.created, parent: parent,
             links: try links(merge.references, parent: parent, of: operation.name, former),
-            refers: merge.references.contains { $0.action != .none })
+            refers: merge.references.contains { $0.action != .none },
+            shown: isShown ? nil : PlannedSave.Shown(sent.bytes, operation.parent), roles: roles)
+        save.sharing = try sharing(operation, over: former, kept: kept)
+        if type == .share {
+            save.share = try share(
+                operation, over: former,
+                changesFields: kept.map { $0.fieldsText != merge.bytes } ?? true)
+        } else if operation.name == .zoneShare {
+            throw Fault.badRequest(
+                "recordName 'cloudkit.zoneshare': only the share of the whole zone has it")
+        }
         try charge(save.growth(over: kept, as: operation.name, in: zone.name))
         return save
+    }
+
+    /// What the batch saves under a name.
+    func plannedSave(of key: RecordKey) -> PlannedSave? {
+        guard case .saved? = states[key] else { return nil }
+        for (step, operation) in zip(steps, operations) {
+            if case .save(let save) = step, operation.recordName == key.name.text { return save }
+        }
+        return nil
     }
 
     func key(_ name: RecordName) -> RecordKey { RecordKey(zone: zone.number, name: name) }
@@ -224,7 +273,7 @@ final class BatchPlan {
         return read
     }
 
-    private func kept(_ key: RecordKey) throws -> RecordBody.Kept {
+    func kept(_ key: RecordKey) throws -> RecordBody.Kept {
         if let known = keptRecords[key] { return known }
         let body = try former(key, withBody: true).body ?? []
         let read = try body.withUnsafeBytes { try RecordBody.read($0) }
@@ -232,18 +281,37 @@ final class BatchPlan {
         return read
     }
 
-    private func conflict(_ reason: String, _ key: RecordKey) throws -> Fault {
+    /// A fault that shows what is stored.
+    func conflict(_ reason: String, _ key: RecordKey) throws -> Fault {
         var fault = Fault(.conflict, reason)
-        fault.serverRecord = try former(key, withBody: true).body
+        guard try allows(.read, key) else { return fault }
+        let former = try former(key, withBody: true)
+        guard let head = former.head, let body = former.body else { return fault }
+        fault.serverRecord = try asAnswered(body, key, head.record, former.flags)
         return fault
     }
 
-    /// In public, whoever made a record may change it (the role `_creator`); in private, the owner.
-    private func checkPermission(_ key: RecordKey) throws {
-        guard database.scope == .public, !database.caller.passesRoles else { return }
-        guard try kept(key).creator == database.caller.userRecordName?.text else {
-            throw Fault(.accessDenied, "WRITE operation not permitted")
+    /// Refuses a save or deletion that starts from another version; a share is never saved unseen.
+    private func compareTag(_ operation: RecordOperation, _ former: FormerRecord) throws {
+        let compares =
+            operation.kind.comparesTag && operation.changeTag != nil
+            || former.flags.contains(.share) && !operation.kind.deletes
+        if compares, operation.changeTag != former.changeTag {
+            throw try conflict("client oplock error updating record", key(operation.name))
         }
+    }
+
+    /// What the deletion of a living record does.
+    private func deletion(_ key: RecordKey, _ former: FormerRecord) throws -> Step {
+        if database.scope == .shared, former.flags.contains(.share) {
+            return try leaving(former).map { .leave($0) } ?? .nothing
+        }
+        var others = try cascade(from: key)
+        for share in try shares(endingWith: [key] + others) {
+            let along = try cascade(from: share).filter { $0 != key && !others.contains($0) }
+            others += [share] + along
+        }
+        return .delete(others)
     }
 
     // MARK: - Quota

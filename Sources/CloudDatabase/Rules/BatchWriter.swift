@@ -11,18 +11,24 @@ package enum RecordOutcome: Sendable {
 
 /// Carries out a plan: every change takes its position in the order of the operations.
 struct BatchWriter {
-    private let plan: BatchPlan
-    private let transaction: any StoreTransaction
+    let plan: BatchPlan
+    let transaction: any StoreTransaction
     private let bodies: RecordBody.Batch
     private let owner: UserRecordName
     private var formers: [RecordKey: FormerRecord]
+    /// What records will say about the shares that the batch begins.
+    let marks: [RecordKey: RecordBody.Sharing]
     private var typeNames: [Int64: RecordTypeName] = [:]
     private var zones: [ZoneNumber: (zone: StoredZone, json: [UInt8])] = [:]
+    private var coverages: [ZoneNumber: Coverage] = [:]
+    /// Whether work on the trees of shares has been left for later.
+    var hasQueuedShareWork: Bool { coverages.values.contains(where: \.hasQueued) }
 
-    init(_ plan: BatchPlan, stamp: RecordBody.Stamp) {
+    init(_ plan: BatchPlan, stamp: RecordBody.Stamp) throws {
         self.plan = plan
+        self.marks = try Self.marks(plan)
         self.transaction = plan.transaction
-        self.owner = plan.database.ownerRecordName
+        self.owner = plan.owner
         self.formers = plan.formers
         let zoneJSON = ZoneJSON.identifier(plan.zone.name, owner: owner)
         bodies = RecordBody.Batch(stamp, zone: zoneJSON)
@@ -33,7 +39,11 @@ struct BatchWriter {
     ///
     /// - Returns: the outcomes, in the order of the operations.
     mutating func write() throws -> [RecordOutcome] {
-        if plan.bringsSchema { try transaction.extend(plan.schema) }
+        if plan.bringsSchema {
+            try transaction.replaceSchema(
+                by: plan.schema, who: plan.database.caller.inHistory,
+                difference: SchemaDifference(from: transaction.schema, to: plan.schema).lines)
+        }
         var outcomes: [RecordOutcome] = []
         outcomes.reserveCapacity(plan.steps.count)
         for (decoded, step) in zip(plan.operations, plan.steps) {
@@ -50,7 +60,16 @@ struct BatchWriter {
                 try bury(plan.key(operation.name))
                 for other in others { try bury(other) }
                 outcomes.append(.deleted(operation.name))
+            case (.operation(let operation), .leave(let share)):
+                try leave(share, plan.key(operation.name))
+                outcomes.append(.deleted(operation.name))
             }
+        }
+        for (index, step) in plan.steps.enumerated() {
+            guard case .save(let save) = step, let share = save.share,
+                case .operation(let operation) = plan.operations[index]
+            else { continue }
+            outcomes[index] = try write(share, of: plan.key(operation.name))
         }
         return outcomes
     }
@@ -59,11 +78,14 @@ struct BatchWriter {
         let key = plan.key(name)
         let former = try former(key)
         let position = try transaction.takePosition()
+        let sharing = sharing(save, key)
         let body = bodies.body(
             name: name, type: save.type, fields: save.fields, position: position,
-            created: save.created, parent: save.parent)
+            created: save.created, parent: save.parent, sharing: sharing)
         let type = transaction.schema.types[save.type]?.number ?? 0
-        let flags: VersionFlags = save.links.isEmpty && !save.refers ? [] : .hasLinks
+        var flags: VersionFlags = save.links.isEmpty && !save.refers ? [] : .hasLinks
+        if save.share != nil { flags.insert(.share) }
+        if sharing.share != nil { flags.insert(.root) }
         let record = try transaction.save(
             NewVersion(
                 zone: plan.zone, name: name, position: position, former: former.head,
@@ -72,11 +94,45 @@ struct BatchWriter {
         if !save.links.isEmpty || former.flags.contains(.hasLinks) {
             try transaction.replaceLinks(of: record, with: save.links)
         }
+        try coverage(of: plan.zone.number) {
+            try $0.saved(
+                Coverage.Saved(
+                    record: record, name: name, position: position, type: type,
+                    parent: save.parent))
+        }
+        // The identifier of a tree's share is its root's.
+        if let shortGUID = sharing.shortGUID, save.share == nil || name == .zoneShare {
+            try ShareWriter(transaction: transaction).keep(shortGUID, of: record)
+        }
         // A later deletion of the batch may take the record along.
         formers[key] = .saved(
             StoredHead(record: record, position: position), bodyBytes: body.count, type: type,
             flags: flags)
-        return body
+        if let roles = save.roles, let user = UserRecordName(name.text) {
+            try transaction.assign(roles, to: user)
+        }
+        if let shown = save.shown {
+            return bodies.body(
+                name: name, type: save.type, fields: shown.fields, position: position,
+                created: save.created, parent: shown.parent)
+        }
+        if let user = UserRecord.user(name, in: plan.zone.name) {
+            return UserRecord.body(body, roles: try plan.roles(of: user))
+        }
+        guard plan.access != nil, flags.contains(.root) else { return body }
+        return try body.withUnsafeBytes { try RecordBody.withoutParent($0) }
+    }
+
+    /// Lets what shares cover follow a change.
+    mutating func coverage(
+        of zone: ZoneNumber, _ change: (inout Coverage) throws -> Void
+    ) throws {
+        try change(
+            &coverages[
+                zone,
+                default: Coverage(
+                    transaction, zone: zone,
+                    recordsMax: plan.database.limits.shareStepRecordsMax)])
     }
 
     private mutating func bury(_ key: RecordKey) throws {
@@ -84,6 +140,7 @@ struct BatchWriter {
         guard former.isAlive, let head = former.head, let (zone, json) = try place(key.zone) else {
             return
         }
+        let root = former.flags.contains(.share) ? try end(head.record) : nil
         let position = try transaction.takePosition()
         let type = typeName(former.type)
         _ = try transaction.save(
@@ -95,16 +152,21 @@ struct BatchWriter {
         if former.flags.contains(.hasLinks) {
             try transaction.replaceLinks(of: head.record, with: [])
         }
+        try coverage(of: key.zone) { try $0.deleted(head.record, at: position) }
         formers[key] = .deleted(head.record, at: position)
+        if let root { try rewrite(root) { $0.share = nil } }
     }
 
+    /// Keeps in mind what was written beside the operations.
+    mutating func noteWritten(_ record: FormerRecord, _ key: RecordKey) { formers[key] = record }
+
     /// What stands under a name at this point of the writing.
-    private func former(_ key: RecordKey) throws -> FormerRecord {
+    func former(_ key: RecordKey) throws -> FormerRecord {
         if let known = formers[key] { return known }
         return try FormerRecord(key, withBody: false, in: transaction)
     }
 
-    private mutating func place(_ number: ZoneNumber) throws -> (StoredZone, [UInt8])? {
+    mutating func place(_ number: ZoneNumber) throws -> (StoredZone, [UInt8])? {
         if let known = zones[number] { return known }
         guard let zone = try transaction.zone(number), !zone.isDeleted else { return nil }
         let place = (zone, ZoneJSON.identifier(zone.name, owner: owner))
@@ -117,5 +179,13 @@ struct BatchWriter {
             for (name, type) in transaction.schema.types { typeNames[type.number] = name }
         }
         return typeNames[number]?.text ?? ""
+    }
+}
+
+extension Caller {
+    /// Who brought a type or a field, in the schema's history.
+    fileprivate var inHistory: String {
+        let user = userRecordName?.text ?? "nobody"
+        return keyID.map { "\(user) by server key \($0)" } ?? user
     }
 }

@@ -13,6 +13,25 @@ struct PlannedSave {
     var links: [Link]
     /// Whether fields hold references that act, or would if their zone existed.
     var refers: Bool
+    /// What the answer shows when the caller may not read the record; nil for all of it.
+    var shown: Shown?
+    /// The roles that the user of a `Users` record is to have; nil when they stay.
+    var roles: Set<Int64>?
+
+    /// What the caller has sent himself.
+    struct Shown {
+        let fields: [UInt8]
+        let parent: RecordName?
+
+        init(_ fields: [UInt8], _ parent: RecordOperation.Parent) {
+            self.fields = fields
+            if case .set(let name) = parent { self.parent = name } else { self.parent = nil }
+        }
+    }
+    /// What the body will say about sharing.
+    var sharing = RecordBody.Sharing()
+    /// What becomes of the share; nil for every other record.
+    var share: PlannedShare?
 
     /// About what the save adds to the owner's bytes: exactly, but for the lengths of the tag, the
     /// parent and the device.

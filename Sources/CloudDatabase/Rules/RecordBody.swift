@@ -5,7 +5,7 @@ import Storage
 /// The final JSON of a record, made once when it is saved (rulings.md 15).
 ///
 /// Key order: recordName, recordType, fields, pluginFields, recordChangeTag, created, modified,
-/// deleted, zoneID, parent.
+/// deleted, zoneID, parent, share, shortGUID. What a share shows of its participants is not stored.
 enum RecordBody {
     /// Who saved a record, when, and from what device.
     struct Stamp {
@@ -19,10 +19,22 @@ enum RecordBody {
         var fields: [(name: String, member: [UInt8])] = []
         /// Of all members of `fields` with their commas.
         var fieldsBytes = 0
+        /// The members of `fields`, joined by commas.
+        var fieldsText: [UInt8] {
+            [UInt8](fields.map(\.member).joined(separator: [UInt8(ascii: ",")]))
+        }
         var created: [UInt8] = []
         var creator: String?
         var type = ""
         var parent: RecordName?
+        var sharing = Sharing()
+    }
+
+    /// What a body says about sharing.
+    struct Sharing: Equatable {
+        /// The share record that the record is the root of.
+        var share: RecordName?
+        var shortGUID: ShortGUID?
     }
 
     /// What all records of a batch have in common: who saves them, when, where.
@@ -31,9 +43,11 @@ enum RecordBody {
         private let modified: [UInt8]
         /// From `deleted` to the end of `zoneID`.
         private let ending: [UInt8]
+        private let zone: [UInt8]
 
         /// - Parameter zone: the whole `zoneID` object.
         init(_ stamp: Stamp, zone: [UInt8]) {
+            self.zone = zone
             var writer = JSONWriter(reserving: 160)
             RecordBody.append(stamp, to: &writer)
             modified = writer.bytes
@@ -50,7 +64,7 @@ enum RecordBody {
         ///   - created: the former version's `created` object; nil for a new record.
         func body(
             name: RecordName, type: RecordTypeName, fields: [UInt8], position: Position,
-            created: [UInt8]?, parent: RecordName?
+            created: [UInt8]?, parent: RecordName?, sharing: Sharing = Sharing()
         ) -> [UInt8] {
             var writer = JSONWriter(
                 reserving: fields.count + 2 * modified.count + ending.count
@@ -73,8 +87,51 @@ enum RecordBody {
                 writer.string(parent.text)
                 writer.raw("}")
             }
+            RecordBody.append(sharing, zone: zone, to: &writer)
             writer.raw("}")
             return writer.bytes
+        }
+    }
+
+    /// A stored body as its version at another position, with what it says about sharing changed.
+    ///
+    /// Who saved the record, and when, stays: sharing is not the modifier's doing.
+    static func rewritten(
+        _ body: [UInt8], at position: Position, sharing: Sharing, zone: [UInt8]
+    ) throws -> [UInt8] {
+        let root = try JSONDocument(parsing: body).root
+        var writer = JSONWriter(reserving: body.count + 320)
+        writer.raw("{")
+        var isFirst = true
+        for (key, value) in root.members {
+            if key.stringEquals("share") || key.stringEquals("shortGUID") { continue }
+            if !isFirst { writer.raw(",") }
+            isFirst = false
+            key.withRawBytes { writer.raw($0) }
+            writer.raw(":")
+            if key.stringEquals("recordChangeTag") {
+                writer.string(ChangeTag.text(position))
+            } else {
+                value.withRawBytes { writer.raw($0) }
+            }
+        }
+        append(sharing, zone: zone, to: &writer)
+        writer.raw("}")
+        return writer.bytes
+    }
+
+    private static func append(_ sharing: Sharing, zone: [UInt8], to writer: inout JSONWriter) {
+        if let share = sharing.share {
+            writer.raw(",\"share\":{\"recordName\":")
+            writer.string(share.text)
+            writer.raw(",\"zoneID\":")
+            writer.raw(zone)
+            writer.raw("}")
+        }
+        if let shortGUID = sharing.shortGUID {
+            writer.raw(",\"shortGUID\":\"")
+            writer.raw(ascii: shortGUID.text)
+            writer.raw("\"")
         }
     }
 
@@ -91,14 +148,29 @@ enum RecordBody {
         return writer.bytes
     }
 
+    /// Who made the record of a stored body.
+    static func creator(of body: UnsafeRawBufferPointer) throws -> String? {
+        try JSONDocument(copying: body).root["created"]?["userRecordName"]?.string
+    }
+
+    /// A body as those are shown it who do not see the record's parent.
+    static func withoutParent(_ body: UnsafeRawBufferPointer) throws -> [UInt8] {
+        var writer = JSONWriter(reserving: body.count)
+        try RecordRendering.whole.append(body, hidingParent: true, to: &writer)
+        return writer.bytes
+    }
+
     /// Reads what a save, a deletion or a permission check needs of a stored body.
     static func read(_ body: UnsafeRawBufferPointer) throws -> Kept {
         let root = try JSONDocument(copying: body).root
         var kept = Kept()
         kept.type = root["recordType"]?.string ?? ""
-        kept.created = root["created"]?.withRawBytes { [UInt8]($0) } ?? []
         kept.creator = root["created"]?["userRecordName"]?.string
+        kept.created = root["created"]?.withRawBytes { [UInt8]($0) } ?? []
         kept.parent = root["parent"]?["recordName"]?.string.flatMap { RecordName($0) }
+        kept.sharing = Sharing(
+            share: root["share"]?["recordName"]?.string.flatMap { RecordName($0) },
+            shortGUID: root["shortGUID"]?.string.flatMap { ShortGUID($0) })
         guard let fields = root["fields"] else { return kept }
         kept.fieldsBytes = fields.withRawBytes { $0.count } - 2
         kept.fields.reserveCapacity(fields.count)

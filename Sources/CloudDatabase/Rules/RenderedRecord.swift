@@ -5,12 +5,17 @@ extension RecordRendering {
     /// Appends a stored body as this request wants to see it.
     ///
     /// A body that is wanted whole is copied as it lies; otherwise it is walked, not decoded.
-    package func append(_ body: UnsafeRawBufferPointer, to writer: inout JSONWriter) throws {
-        guard !isWhole else { return writer.raw(body) }
+    ///
+    /// - Parameter hidingParent: whether the record's own `parent` is left out.
+    package func append(
+        _ body: UnsafeRawBufferPointer, hidingParent: Bool = false, to writer: inout JSONWriter
+    ) throws {
+        guard !isWhole || hidingParent else { return writer.raw(body) }
         let root = try JSONDocument(copying: body).root
         writer.raw("{")
         var isFirst = true
         for (key, value) in root.members {
+            if hidingParent, key.stringEquals("parent") { continue }
             if !isFirst { writer.raw(",") }
             isFirst = false
             key.withRawBytes { writer.raw($0) }

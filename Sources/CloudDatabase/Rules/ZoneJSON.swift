@@ -27,7 +27,7 @@ enum ZoneJSON {
         }
         writer.raw(zone.name.isDefault ? ",\"atomic\":false" : ",\"atomic\":true")
         writer.raw(",\"deleted\":false")
-        if !zone.name.isDefault { writer.raw(",\"isEligibleForZoneShare\":true") }
+        if !zone.name.isDefault, zone.isOwn { writer.raw(",\"isEligibleForZoneShare\":true") }
         writer.raw("}")
     }
 }
@@ -37,4 +37,6 @@ struct ListedZone {
     let name: ZoneName
     let owner: UserRecordName
     let syncToken: String?
+    /// Whether it is the caller's, and so his to share.
+    var isOwn = true
 }

@@ -17,7 +17,7 @@ package struct ListZones {
 
     /// Appends every zone, joined by commas: the default zone first, then the others by name.
     package func appendAll(to writer: inout JSONWriter) throws {
-        guard database.scope != .shared else { return }
+        guard database.scope != .shared else { return try appendViewed(to: &writer) }
         append(nil, to: &writer)
         guard database.scope == .private, let owner = try database.owner(snapshot) else { return }
         for zone in try snapshot.zones(of: owner.number) where !zone.name.isDefault {
@@ -26,10 +26,37 @@ package struct ListZones {
         }
     }
 
+    private func appendViewed(to writer: inout JSONWriter) throws {
+        guard let viewer = database.caller.userRecordName else { return }
+        var isFirst = true
+        for zone in try snapshot.zonesViewed(by: viewer) {
+            guard let owner = try snapshot.ownerName(zone.owner),
+                let view = try snapshot.view(of: viewer, in: zone.number)
+            else { continue }
+            if !isFirst { writer.raw(",") }
+            isFirst = false
+            append(zone, view, owner: owner, to: &writer)
+        }
+    }
+
+    private func append(
+        _ zone: StoredZone, _ view: StoredView, owner: UserRecordName,
+        to writer: inout JSONWriter
+    ) {
+        let token = tokens.token(.zone, zone: zone, view: view, position: view.changed)
+        ZoneJSON.append(
+            ListedZone(name: zone.name, owner: owner, syncToken: token, isOwn: false), to: &writer)
+    }
+
     /// Appends one zone.
     ///
     /// - Throws: `Fault` for the zone: ZONE_NOT_FOUND, or BAD_REQUEST for another owner's.
     package func append(_ id: ZoneID, to writer: inout JSONWriter) throws {
+        if database.scope == .shared {
+            let access = try database.access(to: id, snapshot)
+            return append(
+                access.zone, access.view, owner: database.owner(of: id), to: &writer)
+        }
         append(try database.zone(id, snapshot), to: &writer)
     }
 

@@ -24,29 +24,77 @@ package struct LookupRecords: Sendable {
         self.zone = zone
     }
 
+    /// A zone as the caller may read it.
+    package struct Place {
+        /// Nil for a default zone that nobody has written to.
+        let zone: StoredZone?
+        /// What he is shown of another user's zone.
+        let access: ZoneAccess?
+    }
+
     /// Finds the zone in a snapshot, once for all items.
     ///
-    /// - Returns: nil for a default zone that nobody has written to.
     /// - Throws: `Fault` ZONE_NOT_FOUND.
-    package func open(_ snapshot: any StoreSnapshot) throws -> StoredZone? {
-        try database.zone(zone, snapshot)
+    package func open(_ snapshot: any StoreSnapshot) throws -> Place {
+        guard database.scope == .shared else {
+            return Place(zone: try database.zone(zone, snapshot), access: nil)
+        }
+        let access = try database.access(to: zone, snapshot)
+        return Place(zone: access.zone, access: access)
+    }
+
+    /// What the caller may read in a snapshot, found out once for all items.
+    package func access(_ snapshot: any StoreSnapshot) throws -> RecordAccess {
+        try RecordAccess(database, database.storage.schema, snapshot)
     }
 
     /// Appends one record.
     ///
-    /// - Returns: the bytes of the stored record; nil when there is none, or a deleted one.
+    /// - Returns: the bytes of the stored record.
+    /// - Throws: `Fault` for the item, with nothing appended: NOT_FOUND; ACCESS_DENIED for a record
+    ///   that the caller may not read, and for every name when he may read no type at all;
+    ///   TRY_AGAIN_LATER while it cannot be told whether he may.
     package func append(
-        _ item: Item, of zone: StoredZone?, from snapshot: any StoreSnapshot,
-        to writer: inout JSONWriter
-    ) throws -> Int? {
-        guard let zone, let name = RecordName(item.name),
+        _ item: Item, of place: Place, by access: RecordAccess,
+        from snapshot: any StoreSnapshot, to writer: inout JSONWriter
+    ) throws -> Int {
+        guard let zone = place.zone, let name = RecordName(item.name),
             let head = try snapshot.head(of: name, in: zone.number)
-        else { return nil }
+        else { throw Self.missing(access) }
+        if let shown = place.access, try !shown.sees(head.record) { throw Self.missing(access) }
         let found = try snapshot.version(at: head.position, in: zone.number) { version -> Int? in
-            guard !version.flags.contains(.tombstone) else { return nil }
-            try item.rendering.append(version.body, to: &writer)
+            // A type that the schema has not got yet is of a save that nobody was told of.
+            guard !version.flags.contains(.tombstone), access.knows(version.type) else {
+                return nil
+            }
+            let mayRead = try access.allows(.read, ofType: version.type) {
+                try RecordBody.creator(of: version.body)
+            }
+            guard mayRead else { throw RecordAccess.readRefused }
+            try append(version, of: name, as: item.rendering, from: snapshot, to: &writer)
             return version.body.count
         }
-        return found ?? nil
+        guard let found, let bytes = found else { throw Self.missing(access) }
+        return bytes
+    }
+
+    private static func missing(_ access: RecordAccess) -> Fault {
+        access.conceals(.read) ? RecordAccess.readRefused : .recordNotFound
+    }
+
+    private func append(
+        _ version: StoredVersion, of name: RecordName, as rendering: RecordRendering,
+        from snapshot: any StoreSnapshot, to writer: inout JSONWriter
+    ) throws {
+        guard database.scope == .public, let user = UserRecord.user(name, in: zone.name) else {
+            return try database.append(
+                version.record, version.flags, version.body, as: rendering, from: snapshot,
+                to: &writer)
+        }
+        let roles = try snapshot.assignedRoles(of: user)
+            .intersection(database.storage.schema.roles.values)
+        try UserRecord.body([UInt8](version.body), roles: roles).withUnsafeBytes {
+            try rendering.append($0, to: &writer)
+        }
     }
 }

@@ -9,6 +9,7 @@ package struct ModifyRecords: Sendable {
     package let database: Database
     package let zone: ZoneID
     package let operations: [DecodedOperation]
+    private let users: Set<UserRecordName>
     private let isAtomic: Bool
     private let device: String
 
@@ -17,11 +18,12 @@ package struct ModifyRecords: Sendable {
     /// - Parameters:
     ///   - atomic: as sent; absent means atomic in a custom zone (rulings.md 12).
     ///   - device: the `deviceID` that the records will carry.
+    ///   - users: those whose `Users` records the operations name.
     /// - Throws: `Fault` BAD_REQUEST for too many operations, two on one record, or an atomic batch
     ///   in a default zone; ACCESS_DENIED for a caller who may not write.
     package init(
         _ operations: [DecodedOperation], in zone: ZoneID, of database: Database, atomic: Bool?,
-        device: String
+        device: String, users: Set<UserRecordName> = []
     ) throws(Fault) {
         let most = database.limits.operationsPerRequestMax
         guard operations.count <= most else {
@@ -49,6 +51,7 @@ package struct ModifyRecords: Sendable {
         self.operations = operations
         self.isAtomic = !zone.name.isDefault && (atomic ?? true)
         self.device = device
+        self.users = users
     }
 
     /// Runs the batch in the next group of the writer.
@@ -61,31 +64,37 @@ package struct ModifyRecords: Sendable {
         let frees = operations.allSatisfy {
             if case .operation(let operation) = $0 { operation.kind.deletes } else { true }
         }
-        database.storage.write(
-            cost: operations.count, frees: frees, { try apply(in: $0) }, completion: completion)
+        let worker = database.shareWorker
+        database.storage.write(cost: operations.count, frees: frees) {
+            try apply(in: $0)
+        } completion: { result in
+            if case .success(let written) = result, written.hasQueuedShareWork { worker?.start() }
+            completion(result.map(\.outcomes))
+        }
+    }
+
+    private struct Written: Sendable {
+        let outcomes: [RecordOutcome]
+        var hasQueuedShareWork = false
     }
 
     /// Decides and writes, within one transaction.
-    private func apply(in transaction: any StoreTransaction) throws -> [RecordOutcome] {
+    private func apply(in transaction: any StoreTransaction) throws -> Written {
         guard let user = database.caller.userRecordName else { throw Fault.zoneNotFound }
-        let zone = try storedZone(transaction)
-        let plan = BatchPlan(
-            operations, in: zone, of: database, isAtomic: isAtomic, transaction: transaction)
+        let access = database.scope == .shared ? try database.access(to: zone, transaction) : nil
+        let zone = try access?.zone ?? database.madeZone(self.zone, transaction)
+        try UserRecord.makeMissing(users, in: zone, of: database, transaction)
+        let plan = try BatchPlan(
+            operations, in: zone, owner: database.owner(of: self.zone), access: access,
+            of: database, isAtomic: isAtomic,
+            transaction: transaction)
         let isWhole: Bool
         do { isWhole = try plan.decide() } catch let refused as RefusedBatch { throw refused.fault }
-        guard isWhole || !isAtomic else { return refused(plan) }
-        var writer = BatchWriter(
+        guard isWhole || !isAtomic else { return Written(outcomes: refused(plan)) }
+        var writer = try BatchWriter(
             plan, stamp: RecordBody.Stamp(moment: transaction.now, user: user, device: device))
-        return try writer.write()
-    }
-
-    /// The zone; a default one is made when it is first written to.
-    private func storedZone(_ transaction: any StoreTransaction) throws -> StoredZone {
-        if let zone = try database.zone(zone, transaction) { return zone }
-        let owner =
-            try database.owner(transaction)
-            ?? transaction.makeOwner(database.ownerRecordName, account: database.caller.account)
-        return try transaction.makeZone(named: zone.name, of: owner.number)
+        let outcomes = try writer.write()
+        return Written(outcomes: outcomes, hasQueuedShareWork: writer.hasQueuedShareWork)
     }
 
     /// What an atomic batch answers when one of it fails: nothing was written.

@@ -11,8 +11,11 @@ package struct LimitSettings: Sendable, Equatable {
     package var queryRowsMax = 100_000
     package var queryMillisecondsMax = 2_000
     package var zonesPerUserMax = 1_000
+    package var participantsPerShareMax = 100
     package var fieldsPerTypeMax = 256
     package var recordTypesMax = 1_000
+    package var rolesMax = 100
+    package var schemaBytesMax = 1_048_576
     package var deleteSelfSourcesMax = 750
     package var cascadeRecordsMax = 10_000
     package var batchBytesMax = 67_108_864
@@ -34,11 +37,21 @@ extension LimitSettings {
                 "limits.zonesPerUserMax", \.limits.zonesPerUserMax, 1...1_000_000, "zones",
                 "Zones of one user's private database."),
             .number(
+                "limits.participantsPerShareMax", \.limits.participantsPerShareMax, 1...10_000,
+                "participants",
+                "Participants of one share, its owner not counted. Over it: 400."),
+            .number(
                 "limits.fieldsPerTypeMax", \.limits.fieldsPerTypeMax, 1...10_000, "fields",
                 "Fields of one record type."),
             .number(
                 "limits.recordTypesMax", \.limits.recordTypesMax, 1...100_000, "record types",
                 "Record types of one container's environment."),
+            .number(
+                "limits.rolesMax", \.limits.rolesMax, 1...10_000, "roles",
+                "Security roles of one container's environment, beside the built-in ones."),
+            .number(
+                "limits.schemaBytesMax", \.limits.schemaBytesMax, 1_024...8_388_608, "bytes",
+                "A text in the schema language."),
             .number(
                 "limits.deleteSelfSourcesMax", \.limits.deleteSelfSourcesMax, 1...1_000_000,
                 "records",

@@ -105,6 +105,27 @@ extension SQLiteCatalog {
         }
     }
 
+    package func note(
+        _ name: UserRecordName, of account: AccountID, in container: ContainerID
+    ) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            try SQLiteCatalog.requireContainer(container, in: catalog)
+            try SQLiteCatalog.requireAccount(account, in: catalog)
+            try SQLiteCatalog.note(name, of: account, in: container, catalog)
+        }
+    }
+
+    static func note(
+        _ name: UserRecordName, of account: AccountID, in container: ContainerID,
+        _ catalog: CatalogConnection
+    ) throws {
+        try catalog.run(
+            """
+            INSERT OR IGNORE INTO user_names (container, user_record_name, account)
+            VALUES (?, ?, ?)
+            """, .text(container.folded), .text(name.text), .text(account.text))
+    }
+
     static func requireAccount(_ id: AccountID, in catalog: CatalogConnection) throws {
         guard try catalog.exists("SELECT 1 FROM accounts WHERE id = ?", .text(id.text)) else {
             throw CatalogRefusal.accountUnknown

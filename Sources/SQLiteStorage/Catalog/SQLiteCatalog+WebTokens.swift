@@ -25,11 +25,7 @@ extension SQLiteCatalog {
                 """, .bytes(token.hash), .bytes(token.session), .text(token.account.text),
                 .text(token.container.folded), .text(token.environment.rawValue),
                 .integer(token.madeAt), .integer(token.expiresAt))
-            try catalog.run(
-                """
-                INSERT OR IGNORE INTO user_names (container, user_record_name, account)
-                VALUES (?, ?, ?)
-                """, .text(token.container.folded), .text(user.text), .text(token.account.text))
+            try SQLiteCatalog.note(user, of: token.account, in: token.container, catalog)
             try catalog.run(
                 """
                 DELETE FROM web_tokens WHERE hash IN

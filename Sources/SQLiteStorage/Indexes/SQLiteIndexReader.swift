@@ -112,7 +112,8 @@ final class SQLiteIndexReader: IndexReader {
     ) throws -> [RecordNumber] {
         let statement = statements.words
         defer { statement.reset() }
-        let terms = search.words.map { "\"\(IndexTerms.prefix(index, zone))\($0)\"" }
+        let prefix = IndexTerms.prefix(index, zone)
+        let terms = search.words.map { "\"\(prefix)\(String(decoding: $0, as: UTF8.self))\"" }
         statement.bind(terms.joined(separator: search.needsAll ? " AND " : " OR "), at: 1)
         statement.bind(EntryNumber(index, after).value, at: 2)
         statement.bind(EntryNumber(index + 1, RecordNumber(0)).value, at: 3)
@@ -122,12 +123,12 @@ final class SQLiteIndexReader: IndexReader {
         return found
     }
 
-    func words(in text: String) throws -> [String] {
-        var words: [String] = []
+    func words(in text: String) throws -> [[UInt8]] {
+        var words: [[UInt8]] = []
         var text = text
         try text.withUTF8 { bytes in
             try terms().forEachWord(in: UnsafeRawBufferPointer(bytes)) {
-                words.append(String(decoding: $0, as: UTF8.self))
+                words.append([UInt8]($0))
             }
         }
         return words

@@ -34,6 +34,16 @@ extension SQLiteSnapshot {
         return try statement.step() ? RecordName(statement.string(0)) : nil
     }
 
+    func hasLink(_ link: Link, from source: RecordNumber) throws -> Bool {
+        let statement = try shareStatements().link
+        defer { statement.reset() }
+        statement.bind(link.targetZone.value, at: 1)
+        statement.bind(link.target.text, at: 2)
+        statement.bind(link.kind.rawValue, at: 3)
+        statement.bind(source.value, at: 4)
+        return try statement.step()
+    }
+
     func children(
         of parent: RecordName, in zone: ZoneNumber, after: RecordNumber, limit: Int
     ) throws -> [RecordNumber] {

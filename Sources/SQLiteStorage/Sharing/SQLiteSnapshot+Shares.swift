@@ -98,6 +98,13 @@ extension SQLiteSnapshot {
         return try views(statement)
     }
 
+    func lastViewChange(of viewer: UserRecordName) throws -> Position {
+        let statement = try shareStatements().lastViewChange
+        defer { statement.reset() }
+        statement.bind(viewer.text, at: 1)
+        return try statement.step() ? max(0, statement.int64(0)) : 0
+    }
+
     func zonesViewed(by viewer: UserRecordName) throws -> [StoredZone] {
         let statement = try shareStatements().zonesViewed
         defer { statement.reset() }

@@ -54,6 +54,10 @@ extension SQLiteTransaction {
     func views(of viewer: UserRecordName, changedAfter: Position, limit: Int) throws -> [StoredView]
     { try snapshot.views(of: viewer, changedAfter: changedAfter, limit: limit) }
 
+    func lastViewChange(of viewer: UserRecordName) throws -> Position {
+        try snapshot.lastViewChange(of: viewer)
+    }
+
     func zonesViewed(by viewer: UserRecordName) throws -> [StoredZone] {
         try snapshot.zonesViewed(by: viewer)
     }
@@ -75,6 +79,10 @@ extension SQLiteTransaction {
     }
 
     func parent(of record: RecordNumber) throws -> RecordName? { try snapshot.parent(of: record) }
+
+    func hasLink(_ link: Link, from source: RecordNumber) throws -> Bool {
+        try snapshot.hasLink(link, from: source)
+    }
 
     func children(
         of parent: RecordName, in zone: ZoneNumber, after: RecordNumber, limit: Int

@@ -16,6 +16,7 @@ struct ShareReadStatements {
     let grantsChanged: Statement
     let view: Statement
     let viewsChanged: Statement
+    let lastViewChange: Statement
     let zonesViewed: Statement
     let viewsWholeAfter: Statement
     let ownerName: Statement
@@ -23,6 +24,7 @@ struct ShareReadStatements {
     let stay: Statement
     let stays: Statement
     let parent: Statement
+    let link: Statement
     let children: Statement
     let shareWorkOfShare: Statement
     let shareWorkOfZone: Statement
@@ -57,6 +59,8 @@ struct ShareReadStatements {
         self.view = try connection.prepare("\(view) WHERE viewer = ?1 AND zone = ?2")
         viewsChanged = try connection.prepare(
             "\(view) WHERE viewer = ?1 AND changed > ?2 ORDER BY changed LIMIT ?3")
+        lastViewChange = try connection.prepare(
+            "SELECT coalesce(max(changed), 0) FROM views WHERE viewer = ?1")
         zonesViewed = try connection.prepare(
             """
             SELECT z.id, z.owner, z.created, z.changed, z.whole_after, 0, z.name
@@ -78,6 +82,11 @@ struct ShareReadStatements {
             "\(stay) WHERE share = ?1 AND position > ?2 ORDER BY position LIMIT ?3")
         parent = try connection.prepare(
             "SELECT target_name FROM links WHERE source = ?1 AND kind = 3")
+        link = try connection.prepare(
+            """
+            SELECT 1 FROM links
+            WHERE target_zone = ?1 AND target_name = ?2 AND kind = ?3 AND source = ?4
+            """)
         children = try connection.prepare(
             """
             SELECT source FROM links

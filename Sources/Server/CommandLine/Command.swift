@@ -16,14 +16,16 @@ package struct Command: Sendable {
     package let options: [CommandOption]
     /// What is asked on a terminal before it runs; elsewhere it then needs `--yes`.
     package let question: String?
+    /// Whether the command runs without `--yes` first, only to show what it would do.
+    package let showsFirst: Bool
     package let action: Action
     /// Whether it takes as long as there is data, so that nobody gives up waiting for it.
     package let isLong: Bool
 
     package init(
         _ name: String, _ summary: String, places: [CommandPlace] = [],
-        options: [CommandOption] = [], question: String? = nil, isLong: Bool = false,
-        action: Action
+        options: [CommandOption] = [], question: String? = nil, showsFirst: Bool = false,
+        isLong: Bool = false, action: Action
     ) {
         self.words = name.split(separator: " ").map(String.init)
         self.summary = summary
@@ -33,6 +35,7 @@ package struct Command: Sendable {
             + (question == nil ? [] : [CommandOption("yes", "do not ask whether it is meant")])
             + CommandOption.common
         self.question = question
+        self.showsFirst = showsFirst
         self.action = action
         self.isLong = isLong
     }
@@ -45,8 +48,11 @@ package enum ArgumentKind: Sendable, Equatable {
     case text
     /// A path: made absolute where the command was typed, as the server has another folder.
     case path
-    /// A file whose contents the command gets, read by whoever typed it.
+    /// A file whose contents the command gets, read by whoever typed it; by its place, `-` is
+    /// standard input.
     case contents
+    /// A file that the command's `CommandOutput.file` is written to, by whoever typed it.
+    case output
 }
 
 /// An argument known by its place.
@@ -57,10 +63,14 @@ package struct CommandPlace: Sendable {
     package let summary: String
     package let arity: Arity
     package let kind: ArgumentKind
+    /// What an optional argument may be, so that it is known from the next; empty for anything.
+    package let choices: [String]
 
     package init(
-        _ name: String, _ summary: String, arity: Arity = .one, kind: ArgumentKind = .text
+        _ name: String, _ summary: String, arity: Arity = .one, kind: ArgumentKind = .text,
+        choices: [String] = []
     ) {
+        self.choices = choices
         self.name = name
         self.summary = summary
         self.arity = arity

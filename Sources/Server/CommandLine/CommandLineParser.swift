@@ -101,9 +101,17 @@ package struct CommandLineParser: Sendable {
 
     private func place(_ loose: [String], into invocation: inout Invocation) throws(UsageFailure) {
         var rest = loose[...]
-        for place in invocation.command.places {
+        var placesLeft = invocation.command.places[...]
+        while let place = placesLeft.popFirst() {
             switch place.arity {
             case .one, .optional:
+                if place.arity == .optional {
+                    // What is left may be needed by those after it, or be none of its choices.
+                    let needed = placesLeft.filter { $0.arity != .optional }.count
+                    let isChoice =
+                        place.choices.isEmpty || rest.first.map(place.choices.contains) == true
+                    guard rest.count > needed, isChoice else { continue }
+                }
                 if let value = rest.popFirst() {
                     invocation.append(value, toPlace: place.name)
                 } else if place.arity == .one {

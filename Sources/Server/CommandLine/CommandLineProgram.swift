@@ -9,7 +9,7 @@ import Configuration
 /// The program: takes arguments, does what they ask, says what came of it.
 package struct CommandLineProgram: Sendable {
     /// Of a file or standard input that an argument names.
-    static let inputBytesMax = 1_048_576
+    static let inputBytesMax = 8_388_608
     /// How long a command waits for whoever holds the data folder to let go or to answer.
     static let folderSecondsMax = 10
     /// How long a command waits for the server's answer, but for those that take as long as the data.
@@ -32,7 +32,8 @@ package struct CommandLineProgram: Sendable {
                 return CommandAnswer(status: 0, output: Array((text + "\n").utf8))
             case .invocation(var invocation):
                 try prepare(&invocation)
-                return try run(invocation)
+                let answer = try run(invocation)
+                return try finish(answer.asks ? confirm(&invocation, answer) : answer, invocation)
             }
         } catch {
             return CommandAnswer(failure: error)
@@ -79,7 +80,22 @@ package struct CommandLineProgram: Sendable {
                 try setContents(bytes, of: option.name, in: &invocation)
             }
         }
-        guard let question = command.question, !invocation.has("yes") else { return }
+        for place in command.places where place.kind == .contents {
+            guard let path = invocation.value(place.name) else { continue }
+            guard
+                let bytes = path == "-"
+                    ? surroundings.readInput(Self.inputBytesMax)
+                    : try FileSystem.contents(
+                        of: surroundings.absolute(path), bytesMax: Self.inputBytesMax)
+            else { throw CommandFailure("standard input cannot be read") }
+            try setContents(bytes, of: place.name, in: &invocation)
+        }
+        if !command.showsFirst, !invocation.has("yes") { try ask(for: command) }
+    }
+
+    /// Asks whether it is meant, where somebody can be asked.
+    private func ask(for command: Command) throws(CommandFailure) {
+        guard let question = command.question else { return }
         guard surroundings.isTerminal else {
             throw CommandFailure("\(command.name) needs --yes where nobody can be asked")
         }
@@ -88,13 +104,41 @@ package struct CommandLineProgram: Sendable {
         }
     }
 
+    /// Shows what a command would do, asks, and has it done.
+    private func confirm(
+        _ invocation: inout Invocation, _ shown: CommandAnswer
+    ) throws -> CommandAnswer {
+        let isShown = !invocation.has("json")
+        if isShown, surroundings.isTerminal { surroundings.writeOutput(shown.output) }
+        do {
+            try ask(for: invocation.command)
+        } catch {
+            var refusal = CommandAnswer(failure: error)
+            if isShown, !surroundings.isTerminal { refusal.output = shown.output }
+            return refusal
+        }
+        invocation.append("", toOption: "yes")
+        return try run(invocation)
+    }
+
+    /// Writes the file that the command was given a name for.
+    private func finish(
+        _ answer: CommandAnswer, _ invocation: Invocation
+    ) throws(CommandFailure) -> CommandAnswer {
+        let place = invocation.command.places.first { $0.kind == .output }
+        guard let bytes = answer.file, let path = place.flatMap({ invocation.value($0.name) })
+        else { return answer }
+        try FileSystem.write(bytes, over: surroundings.absolute(path))
+        return answer
+    }
+
     private func setContents(
         _ bytes: [UInt8], of name: String, in invocation: inout Invocation
     ) throws(CommandFailure) {
         guard bytes.count <= Self.inputBytesMax, String(validating: bytes, as: UTF8.self) != nil
         else {
             throw CommandFailure(
-                "--\(name) takes text in UTF-8 of at most \(Self.inputBytesMax) bytes")
+                "\(name) takes text in UTF-8 of at most \(Self.inputBytesMax) bytes")
         }
         invocation.setContents(bytes, of: name)
     }
@@ -133,6 +177,8 @@ extension CommandAnswer {
     init(_ output: CommandOutput, for invocation: Invocation) {
         self.init(
             status: output.status, output: output.rendered(asJSON: invocation.has("json")))
+        file = output.file
+        asks = output.asks
     }
 
     /// One line for whatever went wrong.

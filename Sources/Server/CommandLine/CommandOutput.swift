@@ -14,6 +14,10 @@ package struct CommandOutput: Sendable {
     package var values: [(key: String, value: Value)]
     /// 0, or 1 when the command ran and its answer is bad news.
     package var status: Int32
+    /// What goes to the file that the command was given for it; nil for none.
+    package var file: [UInt8]?
+    /// Whether nothing was done yet: the command, run again with `--yes`, does what it says here.
+    package var asks = false
 
     package init(
         _ text: String = "", values: [(key: String, value: Value)] = [], status: Int32 = 0

@@ -3,7 +3,7 @@ package struct Invocation: Sendable {
     package let command: Command
     private var options: [String: [String]] = [:]
     private var places: [String: [String]] = [:]
-    /// What arguments of kind `contents` and standard input held, by option name.
+    /// What arguments of kind `contents` and standard input held, by their names.
     private var contents: [String: [UInt8]] = [:]
 
     init(command: Command) { self.command = command }
@@ -25,7 +25,7 @@ package struct Invocation: Sendable {
     /// Whether an option was given.
     package func has(_ name: String) -> Bool { options[name] != nil }
 
-    /// What the file or standard input behind an option held; nil when it was not given.
+    /// What the file or standard input behind an argument held; nil when it was not given.
     package func contents(_ name: String) -> [UInt8]? { contents[name] }
 
     mutating func append(_ value: String, toOption name: String) {

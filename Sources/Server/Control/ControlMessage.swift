@@ -50,6 +50,10 @@ package struct CommandAnswer: Sendable, Equatable {
     package var output: [UInt8]
     /// One line without its end; empty when there is nothing to complain about.
     package var error: String
+    /// What is to go to the file that the command names; nil for none.
+    package var file: [UInt8]?
+    /// Whether the command waits for `--yes` to do what its output says.
+    package var asks = false
 
     package init(status: Int32, output: [UInt8] = [], error: String = "") {
         self.status = status
@@ -64,6 +68,8 @@ package struct CommandAnswer: Sendable, Equatable {
         else { return nil }
         self.init(
             status: Int32(clamping: status), output: Array(output.utf8), error: error)
+        file = root["file"]?.string.map { Array($0.utf8) }
+        asks = root["asks"]?.bool ?? false
     }
 
     var frame: [UInt8] {
@@ -75,6 +81,12 @@ package struct CommandAnswer: Sendable, Equatable {
         line.text(String(decoding: output, as: UTF8.self))
         line.key("error")
         line.text(error)
+        if let file {
+            line.key("file")
+            line.text(String(decoding: file, as: UTF8.self))
+        }
+        line.key("asks")
+        line.flag(asks)
         line.endObject()
         return line.bytes
     }

@@ -77,6 +77,14 @@ enum FileSystem {
         if fsync(descriptor) != 0 { throw failure("write", path) }
     }
 
+    /// Writes a file, in place of one that is there.
+    static func write(_ bytes: [UInt8], over path: String) throws(CommandFailure) {
+        let fresh = "\(path).new"
+        removeFile(fresh)
+        try write(bytes, toNew: fresh)
+        if rename(fresh, path) != 0 { throw failure("write", path) }
+    }
+
     /// Makes a folder and those above it, each for the owner alone; what exists stays.
     static func makeFolder(_ path: String) throws(CommandFailure) {
         if try kind(of: path) != nil { return }

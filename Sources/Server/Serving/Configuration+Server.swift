@@ -95,8 +95,11 @@ extension Configuration {
         service.recordBytesMax = limits.recordBytesMax
         service.pageBytesMax = limits.pageBytesMax
         service.zonesPerUserMax = limits.zonesPerUserMax
+        service.participantsPerShareMax = limits.participantsPerShareMax
         service.fieldsPerTypeMax = limits.fieldsPerTypeMax
         service.recordTypesMax = limits.recordTypesMax
+        service.rolesMax = limits.rolesMax
+        service.schemaBytesMax = limits.schemaBytesMax
         service.deleteSelfSourcesMax = limits.deleteSelfSourcesMax
         service.cascadeRecordsMax = limits.cascadeRecordsMax
         service.batchBytesMax = limits.batchBytesMax

@@ -1,4 +1,5 @@
 import Accounts
+import CloudDatabase
 import CloudModel
 import Storage
 
@@ -20,6 +21,7 @@ struct Departures {
         for key in try stores.existing() where key.container == departure.container {
             let store = try stores.store(of: key.container, in: key.environment)
             try store.writeAndWait { transaction in
+                try UserRecord.remove(departure.userRecordName, from: transaction)
                 guard let owner = try transaction.owner(named: departure.userRecordName) else {
                     return
                 }

@@ -20,7 +20,7 @@ extension RunningServer {
         return WebServices(
             WebServices.Dependencies(
                 limits: configuration.serviceLimits, clock: folder.clock, random: folder.random,
-                authenticator: authenticator, accounts: catalog,
+                authenticator: authenticator, catalog: catalog,
                 store: { try stores.store(of: $0, in: $1) }, observer: observer,
                 workerCount: configuration.loopCount,
                 loopCount: configuration.loopCount))

@@ -21,6 +21,8 @@ package final class Stores: Sendable {
         var open: [Key: SQLiteStore] = [:]
         /// Containers on their way out, whose files are being moved.
         var leaving: Set<ContainerID> = []
+        /// Stores that are about to begin anew.
+        var beginning: Set<Key> = []
         var isClosed = false
     }
 
@@ -46,7 +48,8 @@ package final class Stores: Sendable {
 
     /// The store of a container environment, made when it is asked for the first time.
     ///
-    /// - Throws: `CatalogRefusal.containerUnknown`, `StorageFailure.full`, and what the engine reports.
+    /// - Throws: `CatalogRefusal.containerUnknown`, `StorageFailure.full` and `beginning`, and what
+    ///   the engine reports.
     package func store(
         of container: ContainerID, in environment: Environment
     ) throws -> SQLiteStore {
@@ -59,8 +62,12 @@ package final class Stores: Sendable {
             else {
                 throw CatalogRefusal.containerUnknown
             }
+            guard !state.beginning.contains(key) else { throw StorageFailure.beginning }
             let path = Self.path(of: key, in: folder)
-            if let parent = FileSystem.parent(of: path) { try FileSystem.makeFolder(parent) }
+            if let parent = FileSystem.parent(of: path) {
+                try Self.finishReset(of: parent)
+                try FileSystem.makeFolder(parent)
+            }
             let store = try open(path)
             state.open[key] = store
             return store
@@ -114,7 +121,10 @@ package final class Stores: Sendable {
     ///
     /// - Parameter forget: takes the container out of the catalog; when it throws, the files stay.
     func remove(_ container: ContainerID, forgetting forget: () throws -> Void) throws {
-        let closed = state.withLock { state in
+        let closed = try state.withLock { state in
+            guard !state.beginning.contains(where: { $0.container == container }) else {
+                throw StorageFailure.beginning
+            }
             state.leaving.insert(container)
             return Environment.allCases.compactMap {
                 state.open.removeValue(forKey: Key(container, $0))
@@ -135,14 +145,77 @@ package final class Stores: Sendable {
         try FileSystem.removeTree(aside)
     }
 
-    /// Removes what deletions have left that a crash cut short.
+    /// Has a store begin anew, with a schema and nothing else; its tokens expire.
+    ///
+    /// The new files are made beside the old ones and then put in their place: after a crash at any
+    /// moment the store is as it was, or reset. Requests meanwhile are told to try again.
+    ///
+    /// - Throws: `CatalogRefusal.containerUnknown`, `CommandFailure`, `StorageFailure`, and what the
+    ///   engine reports; the store then is as it was.
+    func reset(_ key: Key, _ beginning: SQLiteStore.Beginning) throws {
+        // Opened once, so that it is there and of this version.
+        let old = try store(of: key.container, in: key.environment)
+        try state.withLock { state in
+            guard !state.leaving.contains(key.container), state.beginning.insert(key).inserted
+            else { throw StorageFailure.beginning }
+            state.open[key] = nil
+        }
+        defer { _ = state.withLock { $0.beginning.remove(key) } }
+        onRemoval.withLock { $0 }(key.container)
+        old.close()
+        let path = Self.path(of: key, in: folder)
+        guard let place = FileSystem.parent(of: path), let above = FileSystem.parent(of: place)
+        else { return }
+        let (fresh, aside) = (place + Self.freshSuffix, place + Self.asideSuffix)
+        try FileSystem.removeTree(fresh)
+        try FileSystem.removeTree(aside)
+        try FileSystem.makeFolder(fresh)
+        let random = options.random
+        try SQLiteStore.makeSuccessor(
+            at: Self.path(of: key, in: folder, suffix: Self.freshSuffix), of: path, beginning,
+            random: random)
+        try FileModes.synchronize(fresh)
+        try FileSystem.move(place, to: aside)
+        do { try FileSystem.move(fresh, to: place) } catch {
+            try FileSystem.move(aside, to: place)
+            throw error
+        }
+        try FileModes.synchronize(above)
+        try FileSystem.removeTree(aside)
+    }
+
+    /// Removes what deletions and resets have left that a crash cut short.
     func finishRemovals() throws {
         let containers = "\(folder)/containers"
         guard try FileSystem.kind(of: containers) == .folder else { return }
-        for name in try FileSystem.names(in: containers) where name.hasSuffix(Self.asideSuffix) {
-            try FileSystem.removeTree("\(containers)/\(name)")
+        for name in try FileSystem.names(in: containers) {
+            let container = "\(containers)/\(name)"
+            guard !name.hasSuffix(Self.asideSuffix) else {
+                try FileSystem.removeTree(container)
+                continue
+            }
+            for environment in Environment.allCases {
+                try Self.finishReset(of: "\(container)/\(environment.rawValue)")
+            }
         }
     }
+
+    /// Puts the new files of a store in their place when only that was left to do, and removes what
+    /// else there is beside it.
+    private static func finishReset(of place: String) throws {
+        let fresh = place + freshSuffix
+        if try FileSystem.kind(of: fresh) != nil {
+            if try FileSystem.kind(of: place) == nil {
+                try FileSystem.move(fresh, to: place)
+            } else {
+                try FileSystem.removeTree(fresh)
+            }
+        }
+        try FileSystem.removeTree(place + asideSuffix)
+    }
+
+    /// Ends the name of files that are not in their place yet.
+    private static let freshSuffix = "~fresh"
 
     /// Ends the name of files that are on their way out; no container's name has such a sign.
     private static let asideSuffix = "~deleted"
@@ -183,8 +256,11 @@ package final class Stores: Sendable {
     }
 
     /// Where a store's file is; a container has one folder, whatever its name's case.
-    static func path(of key: Key, in folder: String) -> String {
-        "\(Self.folder(of: key.container, in: folder))/\(key.environment.rawValue)/store.sqlite"
+    ///
+    /// - Parameter suffix: of the folder of the environment.
+    static func path(of key: Key, in folder: String, suffix: String = "") -> String {
+        let container = Self.folder(of: key.container, in: folder)
+        return "\(container)/\(key.environment.rawValue)\(suffix)/store.sqlite"
     }
 
     private static func folder(of container: ContainerID, in folder: String) -> String {

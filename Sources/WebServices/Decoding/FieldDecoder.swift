@@ -48,7 +48,8 @@ struct FieldDecoder {
             return
         }
         let isEncrypted = try Self.isEncrypted(field["isEncrypted"])
-        let type = try type(of: value, tag: field["type"], isEncrypted: isEncrypted, name)
+        let tag = field["type"]
+        let type = try type(of: value, tag: tag, isEncrypted: isEncrypted, name)
         if !writer.bytes.isEmpty { writer.byte(UInt8(ascii: ",")) }
         let start = writer.bytes.count
         writer.string(name.text)
@@ -58,8 +59,8 @@ struct FieldDecoder {
         type.appendEnding(to: &writer)
         fields.append(
             EncodedFields.Field(
-                name: name, type: type, range: start..<writer.bytes.count,
-                references: values.references))
+                name: name, type: type, isInferred: tag?.isNull ?? true,
+                range: start..<writer.bytes.count, references: values.references))
     }
 
     private mutating func append(_ value: JSONValue, as type: FieldType) throws {
@@ -92,8 +93,10 @@ struct FieldDecoder {
         guard let tag, !tag.isNull else {
             guard !isEncrypted else {
                 throw Fault.badRequest(
-                    "field '\(name.text)': an encrypted field needs its type: BYTES, STRING, "
-                        + "DOUBLE, INT64, LOCATION or TIMESTAMP")
+                    "field '\(name.text)': an encrypted field needs its type beside isEncrypted, as of "
+                        + "ENCRYPTED_BYTES, ENCRYPTED_STRING, ENCRYPTED_DOUBLE, ENCRYPTED_INT64, "
+                        + "ENCRYPTED_LOCATION or ENCRYPTED_TIMESTAMP; send \"type\":\"STRING\" "
+                        + "or the like")
             }
             return try Self.inferred(value, name)
         }
@@ -108,7 +111,8 @@ struct FieldDecoder {
         }
         let (element, isList) = (plain.type.element, plain.type.isList)
         if isEncrypted, element == .reference || element == .asset {
-            throw Fault.badRequest("field '\(name.text)': a \(plain.tag) cannot be encrypted")
+            throw Fault.badRequest(
+                "field '\(name.text)': a value of type \(plain.tag) cannot be encrypted")
         }
         if element == .unknown, value.count > 0 {
             throw Fault.badRequest("field '\(name.text)': UNKNOWN_LIST is for empty lists only")

@@ -38,17 +38,23 @@ struct OperationDecoder {
         let rendering = try operation.rendering(over: try record.rendering(over: rendering))
         let fields = try record.object("fields")
         let parentName = try parentName(record)
+        let createsShortGUID = try record.bool("createShortGUID") ?? false
         let name = given ?? makeName().text
         do {
+            let type = try recordType(type, kind)
+            let isShare = !kind.deletes && (type == nil || type == .share)
+            let share = isShare ? try share(record) : nil
             return .operation(
                 RecordOperation(
-                    kind: kind, name: try recordName(name, kind), type: try recordType(type, kind),
-                    changeTag: tag,
+                    kind: kind, name: try recordName(name, type), type: type, changeTag: tag,
                     fields: kind.deletes
                         ? EncodedFields() : try FieldDecoder.decode(fields, zones: zones),
-                    parent: try parent(record, named: parentName), rendering: rendering))
+                    parent: try parent(record, named: parentName), share: share,
+                    createsShortGUID: createsShortGUID, rendering: rendering))
         } catch let fault as Fault {
             return .fault(name: name, fault)
+        } catch let found as ShareDecoder.ItemFault {
+            return .fault(name: name, found.fault)
         } catch let found as FieldDecoder.RequestFault {
             throw found.fault
         } catch {
@@ -57,13 +63,16 @@ struct OperationDecoder {
     }
 
     private func recordName(
-        _ text: String, _ kind: RecordOperation.Kind
+        _ text: String, _ type: RecordTypeName?
     ) throws(Fault) -> RecordName {
         guard let name = RecordName(text) else {
             throw .badRequest(
                 "recordName: expected 1 to \(RecordName.bytesMax) printable ASCII characters")
         }
-        guard !name.isReserved else {
+        // Those of users may be saved by them, which is decided with the record at hand.
+        let mayBeOfUser =
+            UserRecordName(text) != nil && (type == nil || type == .users)
+        guard !name.isReserved || mayBeOfUser else {
             throw .badRequest("recordName: names that start with _ are made by the server only")
         }
         return name
@@ -74,14 +83,25 @@ struct OperationDecoder {
     ) throws(Fault) -> RecordTypeName? {
         guard let text, !kind.deletes else { return nil }
         guard let type = RecordTypeName(text) else {
+            guard !["cloudkit.share", "cloudkit.shared"].contains(text.lowercased()) else {
+                throw .badRequest(
+                    "Cannot share - no such record exists to share; expected recordType "
+                        + "'cloudkit.share' in exactly this case")
+            }
             throw Fault(
                 .notFound,
                 "recordType '\(text)': expected a letter, then letters, digits and _, at most 255")
         }
-        guard type != .share else {
-            throw .badRequest("recordType 'cloudkit.share': this server does not share records yet")
-        }
         return type
+    }
+
+    /// What a share says beside its fields; a fault of the whole request keeps its rank.
+    private func share(_ record: RequestObject) throws -> ShareRequest? {
+        do {
+            return try ShareDecoder.decode(record)
+        } catch let fault as Fault {
+            throw FieldDecoder.RequestFault(fault: fault)
+        }
     }
 
     /// The name in `parent`; its JSON is looked at before anything else of the record.

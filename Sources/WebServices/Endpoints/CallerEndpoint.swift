@@ -8,7 +8,7 @@ enum CallerEndpoint {
         guard let name = context.caller.userRecordName else {
             throw Fault(.authenticationFailed, "Authentication failed")
         }
-        let account = try context.caller.account.flatMap { try context.accounts.account($0) }
+        let account = try context.caller.account.flatMap { try context.catalog.account($0) }
         var writer = JSONWriter(reserving: 320)
         writer.raw("{\"userRecordName\":")
         writer.string(name.text)

@@ -6,11 +6,13 @@ import JSON
 enum LookupRecordsEndpoint {
     static func answer(_ context: RequestContext) throws -> [UInt8] {
         let body = try context.body()
-        let lookup = try LookupRecords(
-            in: try context.zones.zone(of: body), of: try context.database())
+        let zone = try context.zones.zone(of: body)
+        let lookup = try LookupRecords(in: zone, of: try context.database())
         let items = try items(body, context.limits)
+        try context.makeUserRecords(named: items.map(\.name), in: zone)
         return try context.store.storage.read(loop: context.loop) { snapshot in
             let zone = try lookup.open(snapshot)
+            let access = try lookup.access(snapshot)
             var writer = JSONWriter(reserving: 64 + items.count * 600)
             var bytesRead = 0
             writer.raw("{\"records\":[")
@@ -20,11 +22,12 @@ enum LookupRecordsEndpoint {
                     FaultResponse.append(record: item.name, tooLong, to: &writer)
                     continue
                 }
-                let bytes = try lookup.append(item, of: zone, from: snapshot, to: &writer)
-                if bytes == nil {
-                    FaultResponse.append(record: item.name, .recordNotFound, to: &writer)
+                do {
+                    bytesRead += try lookup.append(
+                        item, of: zone, by: access, from: snapshot, to: &writer)
+                } catch let fault as Fault {
+                    FaultResponse.append(record: item.name, fault, to: &writer)
                 }
-                bytesRead += bytes ?? 0
                 if context.loop != nil, bytesRead > RequestContext.loopBytesMax {
                     throw BelongsToWorker()
                 }

@@ -23,7 +23,8 @@ enum ModifyRecordsEndpoint {
         }
         try ModifyRecords(
             operations, in: zone, of: database, atomic: try body.bool("atomic"),
-            device: context.device
+            device: context.device,
+            users: try context.users(named: operations.map(\.recordName), in: zone)
         ).run { result in
             completion(
                 Result { try encode(result.get(), renderings) })

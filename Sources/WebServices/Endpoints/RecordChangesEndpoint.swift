@@ -24,7 +24,9 @@ enum RecordChangesEndpoint {
             writer.bytes.append(contentsOf: page.syncToken.utf8)
             writer.raw(page.moreComing ? "\",\"moreComing\":true" : "\",\"moreComing\":false")
             writer.raw(request.newestFirst ? ",\"reverse\":true}" : ",\"reverse\":false}")
-            return writer.bytes
+            var pages = HeldPages()
+            pages.note(page)
+            return try pages.admit(writer.bytes)
         }
     }
 }

@@ -14,21 +14,23 @@ enum ZoneChangesEndpoint {
                 database, key: context.store.tokenKey, snapshot: snapshot)
             var writer = JSONWriter(reserving: 16_384)
             var budget = context.budget
+            var pages = HeldPages()
             writer.raw("{\"zones\":[")
             for (index, element) in asked.enumerated() {
                 if index > 0 { writer.raw(",") }
                 let object = try RequestObject(element, key: "zones")
                 let request = try ZoneChangesKeys(object, context.limits, over: defaults)
-                try append(object, request, feed, context, &writer, &budget)
+                try append(object, request, feed, context, &writer, &budget, &pages)
             }
             writer.raw("]}")
-            return writer.bytes
+            return try pages.admit(writer.bytes)
         }
     }
 
     private static func append(
         _ object: RequestObject, _ keys: ZoneChangesKeys, _ feed: FetchZoneChanges,
-        _ context: RequestContext, _ writer: inout JSONWriter, _ budget: inout PageBudget
+        _ context: RequestContext, _ writer: inout JSONWriter, _ budget: inout PageBudget,
+        _ pages: inout HeldPages
     ) throws {
         guard let zone = object["zoneID"] else { throw RequestObject.missing("zoneID") }
         let spelling = try ZoneReader.spelling(RequestObject(zone, key: "zoneID"))
@@ -43,6 +45,7 @@ enum ZoneChangesEndpoint {
             feed.appendZoneID(of: id, to: &writer)
             writer.raw(",\"records\":[")
             let page = try feed.append(request, to: &writer, budget: &budget)
+            pages.note(page)
             if context.loop != nil, budget.isExhausted { throw BelongsToWorker() }
             writer.raw("],\"syncToken\":\"")
             writer.bytes.append(contentsOf: page.syncToken.utf8)
@@ -50,7 +53,26 @@ enum ZoneChangesEndpoint {
         } catch let fault as Fault {
             writer.bytes.removeLast(writer.bytes.count - start)
             FaultResponse.append(zone: zone, fault, to: &writer)
+            pages.noteFault()
         }
+    }
+}
+
+/// Whether an answer would show nothing but that there is more to come.
+struct HeldPages {
+    private var heldCount = 0
+    private var otherCount = 0
+
+    mutating func note(_ page: ZoneChangesPage) {
+        if page.isHeld { heldCount += 1 } else { otherCount += 1 }
+    }
+
+    mutating func noteFault() { otherCount += 1 }
+
+    /// - Throws: `EarlyAnswer` for one that had better wait.
+    func admit(_ body: [UInt8]) throws -> [UInt8] {
+        guard heldCount == 0 || otherCount > 0 else { throw EarlyAnswer(body: body) }
+        return body
     }
 }
 

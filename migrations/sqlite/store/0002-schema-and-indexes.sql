@@ -17,7 +17,9 @@ CREATE TABLE system_fields (
 -- Security roles of the container's own; `_world`, `_icloud` and `_creator` are there without a row.
 CREATE TABLE roles (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    name TEXT NOT NULL UNIQUE
+    name TEXT NOT NULL UNIQUE,
+    -- 1 once the schema has it no more: the row stays, under another name, until nobody has the role.
+    is_removed INTEGER NOT NULL DEFAULT 0
 );
 
 -- What a role may do with records of a type in the public database: READ 1, CREATE 2, WRITE 4.
@@ -31,6 +33,20 @@ INSERT INTO permissions SELECT id, '_world', 1 FROM record_types;
 INSERT INTO permissions SELECT id, '_icloud', 2 FROM record_types;
 INSERT INTO permissions SELECT id, '_creator', 4 FROM record_types;
 
+-- The type that every container has: one record for each user, whose `roles` (a list of INT64) shows
+-- what `assigned_roles` holds. Everybody reads it, the user changes his own.
+INSERT INTO record_types (name) VALUES ('Users');
+INSERT INTO fields (record_type, name, value_type, indexes)
+    SELECT id, 'roles', 257, 0 FROM record_types WHERE name = 'Users';
+INSERT INTO permissions SELECT id, '_world', 1 FROM record_types WHERE name = 'Users';
+INSERT INTO permissions SELECT id, '_creator', 4 FROM record_types WHERE name = 'Users';
+
+-- The type of shares, which every container has too; what may be done with them is no matter of roles.
+INSERT OR IGNORE INTO record_types (name) VALUES ('cloudkit.share');
+
+-- A number belongs to its name for ever: deletions in the feeds keep the number of a removed type.
+ALTER TABLE record_types ADD COLUMN is_removed INTEGER NOT NULL DEFAULT 0;
+
 -- Which users have which roles.
 CREATE TABLE assigned_roles (
     user_record_name TEXT NOT NULL,
@@ -40,6 +56,7 @@ CREATE TABLE assigned_roles (
 CREATE INDEX assigned_roles_by_role ON assigned_roles (role);
 
 -- Every change of the schema: who made it, when, and what differs, in the words of `schema diff`.
+-- The number is the schema's version.
 CREATE TABLE schema_changes (
     number INTEGER PRIMARY KEY,
     made_at INTEGER NOT NULL,

@@ -1,0 +1,70 @@
+import CloudModel
+import Storage
+import Synchronization
+
+/// Who is behind the user record names of each container, remembered from one look to the next.
+package final class KnownPeople: Sendable {
+    private struct Key: Hashable {
+        let container: ContainerID
+        let name: UserRecordName
+    }
+
+    private struct Known {
+        var people: [Key: Person] = [:]
+        /// What was true at another count of changes may have ended.
+        var changeCount = 0
+    }
+
+    /// Then all are forgotten: what is asked for often is soon known again.
+    private static let peopleMax = 20_000
+
+    private let catalog: any CatalogStorage
+    private let known = Mutex(Known())
+
+    package init(catalog: any CatalogStorage) { self.catalog = catalog }
+
+    /// The people as one container knows them.
+    package func people(of container: ContainerID) -> any Identities {
+        ContainerPeople(container: container, all: self)
+    }
+
+    private struct ContainerPeople: Identities {
+        let container: ContainerID
+        let all: KnownPeople
+
+        func person(named name: UserRecordName) throws -> Person? {
+            try all.person(named: name, in: container)
+        }
+    }
+
+    private func person(named name: UserRecordName, in container: ContainerID) throws -> Person? {
+        let key = Key(container: container, name: name)
+        let changeCount = catalog.changeCount
+        let found = known.withLock { known in
+            if known.changeCount != changeCount || known.people.count >= Self.peopleMax {
+                known = Known(changeCount: changeCount)
+            }
+            return known.people[key]
+        }
+        if let found { return found }
+        // Nobody is not remembered: a new user does not move the count.
+        guard let id = try catalog.account(named: name, in: container),
+            let account = try catalog.account(id)
+        else { return nil }
+        let person = Person(account)
+        known.withLock { known in
+            if known.changeCount == changeCount { known.people[key] = person }
+        }
+        return person
+    }
+}
+
+extension Person {
+    /// An account as others may come to see it.
+    init(_ account: AccountRecord) {
+        self.init(
+            givenName: account.givenName, familyName: account.familyName,
+            addresses: Set(
+                account.addresses.filter { $0.verifiedAt != nil }.map(\.address.folded)))
+    }
+}

@@ -1,0 +1,178 @@
+import CloudModel
+import Storage
+
+/// What one share brings to a viewer's feed, in the order of its places: what was in it when he
+/// accepted it, unless he knows it; what changed in it since; what was in it when he lost it.
+struct SharedStream {
+    /// One stay, at its place in the feed.
+    struct Row {
+        enum Kind {
+            /// Was in the share when the viewer accepted it.
+            case arrival
+            /// Came, changed or left.
+            case change
+            /// Was in the share when the viewer lost it.
+            case departure
+        }
+
+        let kind: Kind
+        let place: Position
+        let stay: StoredStay
+        /// Whether the viewer has the share now.
+        let isGranted: Bool
+        let granted: Position
+        /// Stays that began later were never shown to him before this page.
+        let seenThrough: Position
+    }
+
+    private let grant: StoredGrant
+    /// The position that the viewer has read the share's changes up to.
+    private var seenThrough: Position
+    private var chunk: Int
+    /// How far the stays have been shown that came with the share; nil when none are to be.
+    private var arrivesAfter: Position?
+    /// How far the stays have been shown that went with the share.
+    var departsAfter: Position = 0
+
+    private enum Phase { case arrivals, changes, departures, ended }
+    private var phase: Phase?
+    private var after: Position = 0
+    private var rows: [StoredStay] = []
+    private var next = 0
+    private var isDrained = false
+
+    private static let chunkMax = 256
+
+    /// - Parameters:
+    ///   - seenThrough: the position that the viewer has read the share's changes up to.
+    ///   - chunk: how many stays are read at first.
+    init(_ grant: StoredGrant, seenThrough: Position, chunk: Int) {
+        self.grant = grant
+        self.seenThrough = seenThrough
+        self.chunk = max(1, min(chunk + 1, Self.chunkMax))
+    }
+
+    /// Shows what came with the share, after a stay that was the last of it to be shown.
+    mutating func showArrivals(after shown: Position) {
+        // Of a share that is lost again he is told only what is gone.
+        if grant.revoked == nil { arrivesAfter = shown }
+        seenThrough = max(seenThrough, grant.granted)
+    }
+
+    /// The place of the row that is next; nil after the last. Reads no more than it must.
+    mutating func nextPlace(_ snapshot: any StoreSnapshot) throws -> Position? {
+        while true {
+            switch phase {
+            case nil: begin()
+            case .arrivals:
+                if let stay = try peek(snapshot), stay.position <= grant.granted {
+                    return grant.granted
+                }
+                begin(.changes, after: seenThrough)
+            case .changes:
+                if let stay = try peek(snapshot),
+                    grant.revoked.map({ stay.position < $0 }) ?? true
+                {
+                    return stay.position
+                }
+                if grant.revoked == nil {
+                    phase = .ended
+                } else {
+                    begin(.departures, after: departsAfter)
+                }
+            case .departures:
+                if try peek(snapshot) != nil { return grant.revoked }
+                phase = .ended
+            case .ended: return nil
+            }
+        }
+    }
+
+    /// The row that is next, which `nextPlace` has found.
+    mutating func take(at place: Position) -> Row {
+        let kind: Row.Kind =
+            switch phase {
+            case .arrivals: .arrival
+            case .departures: .departure
+            default: .change
+            }
+        defer { next += 1 }
+        return Row(
+            kind: kind, place: place, stay: rows[next], isGranted: grant.revoked == nil,
+            granted: grant.granted, seenThrough: seenThrough)
+    }
+
+    private mutating func begin() {
+        if let arrivesAfter {
+            begin(.arrivals, after: arrivesAfter)
+        } else {
+            begin(.changes, after: seenThrough)
+        }
+    }
+
+    private mutating func begin(_ phase: Phase, after: Position) {
+        self.phase = phase
+        self.after = after
+        rows = []
+        next = 0
+        isDrained = false
+    }
+
+    private mutating func peek(_ snapshot: any StoreSnapshot) throws -> StoredStay? {
+        while true {
+            if next < rows.count { return rows[next] }
+            guard !isDrained else { return nil }
+            if let last = rows.last { after = last.position }
+            rows = try snapshot.stays(of: grant.share, after: after, limit: chunk)
+            next = 0
+            isDrained = rows.count < chunk
+            chunk = min(chunk * 4, Self.chunkMax)
+        }
+    }
+}
+
+/// Takes rows from several streams in the order of their places.
+struct StreamMerge {
+    private var streams: [SharedStream]
+    /// A heap of the streams that are not at their end, by the place of their next row.
+    private var heap: [(place: Position, stream: Int)] = []
+    private var isBegun = false
+
+    init(_ streams: [SharedStream]) { self.streams = streams }
+
+    mutating func next(_ snapshot: any StoreSnapshot) throws -> SharedStream.Row? {
+        if !isBegun {
+            isBegun = true
+            for index in streams.indices {
+                guard let place = try streams[index].nextPlace(snapshot) else { continue }
+                heap.append((place, index))
+            }
+            heap.sort { $0.place < $1.place }
+        } else if let first = heap.first {
+            if let place = try streams[first.stream].nextPlace(snapshot) {
+                heap[0].place = place
+            } else {
+                heap[0] = heap[heap.count - 1]
+                heap.removeLast()
+            }
+            sink()
+        }
+        guard let first = heap.first else { return nil }
+        return streams[first.stream].take(at: first.place)
+    }
+
+    /// Moves the first entry to where it belongs.
+    private mutating func sink() {
+        var index = 0
+        while true {
+            var least = index
+            for child in [2 * index + 1, 2 * index + 2]
+            where child < heap.count && heap[child].place < heap[least].place {
+                least = child
+            }
+            guard least != index else { return }
+            heap.swapAt(index, least)
+            index = least
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import CloudModel
+import JSON
+import Storage
+
+/// Reads pages of a zone of which a viewer is shown trees: what is in them now, as it came to be so.
+///
+/// Everything that concerns him has a place in one order: a record's stay at the position of its last
+/// change; a share that he accepted later than the token, with all that was in it, where he accepted
+/// it; a share that he lost where he lost it. The shares that changed are merged in that order, and a
+/// page that ends inside one place says so in its token.
+struct SharedTreesFeed {
+    private let access: ZoneAccess
+    private let tokens: SyncTokens
+    private let types: TypeNumbers
+    private let snapshot: any StoreSnapshot
+    private let zoneJSON: [UInt8]
+
+    init(
+        _ access: ZoneAccess, owner: UserRecordName, tokens: SyncTokens, types: TypeNumbers,
+        snapshot: any StoreSnapshot
+    ) {
+        self.access = access
+        self.tokens = tokens
+        self.types = types
+        self.snapshot = snapshot
+        zoneJSON = ZoneJSON.identifier(access.zone.name, owner: owner)
+    }
+
+    /// A stay names a version that is not there: the store is broken.
+    private struct BrokenStay: Error {
+        let position: Position
+    }
+
+    /// Appends one page, oldest change first.
+    func append(
+        from start: SyncToken, to writer: inout JSONWriter, _ page: inout FeedPage
+    ) throws -> ZoneChangesPage {
+        var end = Place(start)
+        let more = try merge(from: end, &end, &writer, &page)
+        if !more { end = Place(position: max(end.position, access.view.changed)) }
+        // What is still to be noted comes at later places.
+        let isUnfinished = try !more && hasUnfinishedShare()
+        return ZoneChangesPage(
+            syncToken: tokens.token(
+                .zone, zone: access.zone, view: access.view, position: end.position,
+                cursor: end.cursor),
+            moreComing: more || isUnfinished,
+            isHeld: (isUnfinished || more) && page.isEmpty && !access.isSettled)
+    }
+
+    /// Where a reader stands.
+    private struct Place {
+        var position: Position
+        /// Deletions up to here were never seen.
+        var unseenThrough: Position = 0
+        /// The place that has been shown in part, and how far.
+        var inside: (place: Position, after: Position)?
+
+        init(position: Position) { self.position = position }
+
+        init(_ token: SyncToken) {
+            position = token.position
+            switch token.cursor {
+            case .none, .reverse: break
+            case .first(let through): unseenThrough = through
+            case .inside(let place, let after): inside = (place, after)
+            }
+        }
+
+        var cursor: SyncToken.Cursor {
+            if let inside { return .inside(place: inside.place, after: inside.after) }
+            return position < unseenThrough ? .first(through: unseenThrough) : .none
+        }
+
+        /// Goes on to a row that has been dealt with.
+        mutating func pass(_ row: SharedStream.Row) {
+            switch row.kind {
+            case .change:
+                position = row.place
+                inside = nil
+            case .arrival, .departure:
+                position = row.place - 1
+                inside = (row.place, row.stay.position)
+            }
+        }
+    }
+
+    /// - Returns: whether the page ended before the feed did.
+    private func merge(
+        from start: Place, _ end: inout Place, _ writer: inout JSONWriter, _ page: inout FeedPage
+    ) throws -> Bool {
+        var streams = StreamMerge(try streams(from: start, chunk: page.roomForRecords))
+        while let row = try streams.next(snapshot) {
+            guard page.hasRoomForRow, try show(row, since: start, &writer, &page) else {
+                return true
+            }
+            end.pass(row)
+        }
+        return false
+    }
+
+    private func streams(from start: Place, chunk: Int) throws -> [SharedStream] {
+        let seenThrough = max(start.position, start.unseenThrough)
+        let changed = try snapshot.grants(
+            of: access.viewer, in: access.zone.number, changedAfter: start.position)
+        return changed.compactMap { grant in
+            // A first fetch begins with what there is: what he lost before, he is not told of.
+            if let revoked = grant.revoked, revoked <= start.unseenThrough { return nil }
+            var stream = SharedStream(
+                grant, seenThrough: start.position, chunk: changed.count == 1 ? chunk : 4)
+            if grant.granted > seenThrough {
+                if let inside = start.inside, inside.place == grant.granted {
+                    stream.showArrivals(after: inside.after)
+                } else if grant.revoked != nil {
+                    // He has seen nothing of it, and never will.
+                    return nil
+                } else {
+                    stream.showArrivals(after: 0)
+                }
+            }
+            if let inside = start.inside, inside.place == grant.revoked {
+                stream.departsAfter = inside.after
+            }
+            return stream
+        }
+    }
+
+    /// Shows a row, or passes it over.
+    ///
+    /// - Returns: false when the page must end before it.
+    private func show(
+        _ row: SharedStream.Row, since start: Place, _ writer: inout JSONWriter,
+        _ page: inout FeedPage
+    ) throws -> Bool {
+        switch row.kind {
+        case .arrival where row.stay.left == nil:
+            return try show(record: row, &writer, &page)
+        case .change where row.stay.left == nil && row.isGranted:
+            return try show(record: row, &writer, &page)
+        case .change:
+            guard row.stay.left != nil, row.place > start.unseenThrough else { break }
+            return try show(departure: row, &writer, &page)
+        case .departure:
+            // What had left before he lost the share was a change of its own.
+            guard row.stay.left == nil || row.stay.position > row.place else { break }
+            return try show(departure: row, &writer, &page)
+        case .arrival: break
+        }
+        page.pass()
+        return true
+    }
+
+    private func show(
+        record row: SharedStream.Row, _ writer: inout JSONWriter, _ page: inout FeedPage
+    ) throws -> Bool {
+        // While a move is carried on, what is noted may no longer be so. The page waits before it, or
+        // what comes back unmoved would be missed.
+        guard
+            try access.isSettled || snapshot.isWhole(row.stay.share)
+                || access.share(over: row.stay.record) == row.stay.share
+        else { return false }
+        guard page.wants(row.stay.type) else {
+            page.pass()
+            return true
+        }
+        let shown = try snapshot.version(at: row.stay.version, in: access.zone.number) { version in
+            guard page.hasRoom(for: version) else { return false }
+            try page.append(record: version, from: snapshot, to: &writer)
+            return true
+        }
+        guard let shown else { throw BrokenStay(position: row.stay.position) }
+        return shown
+    }
+
+    /// Shows that a record is gone: one that the viewer could see, and cannot now.
+    private func show(
+        departure row: SharedStream.Row, _ writer: inout JSONWriter, _ page: inout FeedPage
+    ) throws -> Bool {
+        let stay = row.stay
+        guard stay.entered <= row.seenThrough, stay.left.map({ $0 > row.granted }) ?? true,
+            try !access.sees(stay.record), let place = try snapshot.place(of: stay.record)
+        else {
+            page.pass()
+            return true
+        }
+        let body = RecordBody.tombstone(
+            name: place.name, type: try types.name(of: stay.type), zone: zoneJSON)
+        guard page.hasRoom(bytes: body.count) else { return false }
+        body.withUnsafeBytes { page.append(deletion: $0, to: &writer) }
+        return true
+    }
+
+    private func hasUnfinishedShare() throws -> Bool {
+        guard !access.isSettled else { return false }
+        let grants = try snapshot.grants(
+            of: access.viewer, in: access.zone.number, changedAfter: 0)
+        return try grants.contains { try $0.revoked == nil && !snapshot.isWhole($0.share) }
+    }
+}

@@ -1,0 +1,67 @@
+import CloudModel
+import Storage
+
+// Rights: what the caller may do to the records of the batch (rulings.md 6 and 8).
+extension BatchPlan {
+    /// Refuses what the caller may not do whatever is there: to make records of a type, and to make
+    /// or delete the records that the server keeps of users.
+    func checkRight(toMakeOrDelete operation: RecordOperation) throws {
+        guard !operation.kind.deletes else {
+            guard !operation.name.isReserved else { throw UserRecord.deleteRefused }
+            return
+        }
+        guard !operation.name.isReserved, operation.type != .users else {
+            throw UserRecord.createRefused
+        }
+        // Without a type the save fails for want of it.
+        guard let type = operation.type, rights.reach(.create, on: type) == .none else { return }
+        throw RecordAccess.createRefused
+    }
+
+    /// Whether the caller may do this to the living record of a name.
+    func allows(_ permission: Permissions, _ key: RecordKey) throws -> Bool {
+        try rights.allows(permission, ofType: try former(key).type) { try kept(key).creator }
+    }
+
+    /// Takes the field `roles` out of what a save of a user's record sends.
+    ///
+    /// - Returns: the other fields, and the roles that the user is to have; nil when they stay.
+    /// - Throws: `Fault` ACCESS_DENIED when they change and no key of scope `container` asks for it;
+    ///   BAD_REQUEST for a number that no role has.
+    func rolesApart(
+        _ admitted: EncodedFields, of type: RecordTypeName, _ name: RecordName
+    ) throws -> (EncodedFields, Set<Int64>?) {
+        guard type == .users, let user = UserRecordName(name.text) else { return (admitted, nil) }
+        let (fields, wanted) = try UserRecord.split(admitted)
+        guard let wanted, try wanted != roles(of: user) else { return (fields, nil) }
+        guard database.scope == .public, database.caller.passesRoles else {
+            throw Fault(
+                .accessDenied,
+                "WRITE operation not permitted: only a key of scope container changes roles")
+        }
+        let known = Set(schema.roles.values)
+        if let unknown = wanted.sorted().first(where: { !known.contains($0) }) {
+            throw Fault.badRequest("roles: no role has the number \(unknown)")
+        }
+        return (fields, wanted)
+    }
+
+    /// A stored body as the caller's answers have it.
+    func asAnswered(
+        _ body: [UInt8], _ key: RecordKey, _ record: RecordNumber, _ flags: VersionFlags
+    ) throws -> [UInt8] {
+        if let user = UserRecord.user(key.name, in: zone.name) {
+            return UserRecord.body(body, roles: try roles(of: user))
+        }
+        return try body.withUnsafeBytes {
+            try database.shown(record, flags, $0, from: transaction)
+        }
+    }
+
+    /// The roles of a user, which are of the public database alone.
+    func roles(of user: UserRecordName) throws -> Set<Int64> {
+        guard database.scope == .public else { return [] }
+        return try transaction.assignedRoles(of: user)
+            .intersection(transaction.schema.roles.values)
+    }
+}

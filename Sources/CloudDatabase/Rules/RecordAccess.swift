@@ -1,0 +1,106 @@
+import CloudModel
+import Storage
+
+/// What the caller may do with the records of a database, by their types (rulings.md 6 and 8).
+///
+/// In the public database the grants of the schema decide: those of `_world` for everybody, of
+/// `_icloud` for users and server keys, of `_creator` for the caller's own records, and of the roles
+/// that he was given, all together. Elsewhere, and for keys of scope `container`, nothing is held back.
+///
+/// Made for one request, inside its snapshot or transaction: grants and roles hold as they stand there.
+package final class RecordAccess {
+    /// Which records of a type a permission is for.
+    package enum Reach: Sendable {
+        case none
+        /// Those that the caller has made.
+        case own
+        case all
+    }
+
+    package static let readRefused = Fault(.accessDenied, "READ operation not permitted")
+    package static let createRefused = Fault(.accessDenied, "CREATE operation not permitted")
+    package static let writeRefused = Fault(.accessDenied, "WRITE operation not permitted")
+
+    private let schema: Schema
+    private let user: UserRecordName?
+    /// The roles that count for every record; nil when grants hold nothing back.
+    private let roles: [RoleName]?
+    private var names: [Int64: RecordTypeName] = [:]
+
+    /// - Parameter schema: as the snapshot has it, or a later one.
+    package init(_ database: Database, _ schema: Schema, _ snapshot: any StoreSnapshot) throws {
+        self.schema = schema
+        user = database.caller.userRecordName
+        guard database.scope == .public, !database.caller.passesRoles else {
+            roles = nil
+            return
+        }
+        guard let user else {
+            roles = [.world]
+            return
+        }
+        // Most containers have no roles of their own.
+        let given = schema.roles.isEmpty ? [] : try snapshot.assignedRoles(of: user)
+        roles = [.world, .authenticated] + schema.roles.filter { given.contains($0.value) }.keys
+    }
+
+    /// Which records of a type the caller may read, change or delete; for `create`, whether he may
+    /// make any: what he makes is his own.
+    package func reach(_ permission: Permissions, on type: RecordTypeName) -> Reach {
+        guard let roles else { return .all }
+        // A type that is not there yet is made with the default grants.
+        let grants = schema.types[type]?.grants ?? Schema.RecordType.grantsDefault
+        if roles.contains(where: { grants[$0]?.contains(permission) == true }) { return .all }
+        return user != nil && grants[.creator]?.contains(permission) == true ? .own : .none
+    }
+
+    /// Whether the caller may do this to a stored record.
+    ///
+    /// - Parameters:
+    ///   - number: of its type.
+    ///   - creator: who made it; asked for only where it matters.
+    package func allows(
+        _ permission: Permissions, ofType number: Int64, creator: () throws -> String?
+    ) throws -> Bool {
+        guard roles != nil else { return true }
+        guard let type = type(number) else { return false }
+        switch reach(permission, on: type) {
+        case .all: return true
+        case .none: return false
+        case .own:
+            guard let user else { return false }
+            return try creator() == user.text
+        }
+    }
+
+    /// Which records of a type a query of the caller's finds.
+    ///
+    /// - Throws: `Fault` ACCESS_DENIED when he may read none, BAD_REQUEST for `Users` (whose records
+    ///   are looked up by name).
+    package func queried(_ type: RecordTypeName) throws(Fault) -> Reach {
+        guard type != .users else {
+            throw .badRequest(
+                "recordType 'Users' cannot be queried; look its records up by their names")
+        }
+        let reach = reach(.read, on: type)
+        guard reach != .none else { throw Self.readRefused }
+        return reach
+    }
+
+    /// Whether a name that nothing has must look like one that is kept from the caller, because all
+    /// are: of the type that he names, or else of every type.
+    func conceals(_ permission: Permissions, type: RecordTypeName? = nil) -> Bool {
+        guard roles != nil else { return false }
+        if let type { return reach(permission, on: type) == .none }
+        let types = schema.types.keys.lazy.filter { $0 != .users }
+        return !types.isEmpty && types.allSatisfy { reach(permission, on: $0) == .none }
+    }
+
+    /// Whether the schema was read after the type of that number was made.
+    func knows(_ number: Int64) -> Bool { roles == nil || type(number) != nil }
+
+    private func type(_ number: Int64) -> RecordTypeName? {
+        if names.isEmpty { for (name, type) in schema.types { names[type.number] = name } }
+        return names[number]
+    }
+}

@@ -1,0 +1,76 @@
+import CloudModel
+import Storage
+
+/// What becomes of a store's schema: what is changed, and what stays since records need it.
+package struct SchemaOutcome: Sendable {
+    package var made: SchemaDifference
+    /// What would have gone, and in how many records it is.
+    package var kept: [(change: SchemaChange, count: Int)] = []
+    /// How many records each thing is in that goes, or would go.
+    package var usage = SchemaUsage()
+
+    package init(_ made: SchemaDifference) { self.made = made }
+}
+
+/// Changes the schema of one store, in an order that never leaves a record with what no schema has.
+///
+/// What is to go is held first, so that no save brings it; then it is found out whether a record has
+/// it; then all changes are written at once, or none. Blocks: never on an event loop.
+struct SchemaReplacement: Sendable {
+    let storage: any Storage
+    /// Who is written down in the history.
+    let who: String
+    /// What is wanted, over the schema as it then is.
+    let plan: @Sendable (Schema) throws -> SchemaDifference
+    /// What of it is done, by what records have, over the schema as it then is.
+    let decide: @Sendable (SchemaDifference, SchemaUsage, Schema) throws -> SchemaOutcome
+
+    /// Says what `run` would do, and does nothing.
+    func preview() throws -> SchemaOutcome {
+        let schema = storage.schema
+        let difference = try plan(schema)
+        return try decide(
+            difference, try SchemaUsage(of: difference.removals, in: storage), schema)
+    }
+
+    /// Does it.
+    ///
+    /// - Throws: `SchemaRefusal`, and what the store reports.
+    func run() throws -> SchemaOutcome {
+        let removals = try plan(storage.schema).removals
+        guard !removals.isEmpty else { return try write(removals, SchemaUsage()) }
+        try storage.writeAndWait(frees: false) { transaction in
+            guard transaction.schema.leaving.isEmpty else {
+                throw SchemaRefusal("another command is changing the schema; try again")
+            }
+            try transaction.hold(removals)
+        }
+        do {
+            return try write(removals, try SchemaUsage(of: removals, in: storage))
+        } catch {
+            try storage.writeAndWait { try $0.hold(Schema.Parts()) }
+            throw error
+        }
+    }
+
+    private func write(_ held: Schema.Parts, _ usage: SchemaUsage) throws -> SchemaOutcome {
+        try storage.writeAndWait(frees: false) { transaction in
+            // What was saved meanwhile may have changed the schema.
+            let difference = try plan(transaction.schema)
+            guard difference.removals == held else {
+                throw SchemaRefusal("the schema has changed meanwhile; try again")
+            }
+            let outcome = try decide(difference, usage, transaction.schema)
+            var schema = transaction.schema
+            for change in outcome.made.changes { schema.apply(change) }
+            if !held.isEmpty { schema.leaving = Schema.Parts() }
+            if !outcome.made.isEmpty {
+                try transaction.replaceSchema(
+                    by: schema, who: who, difference: outcome.made.lines)
+            } else if !held.isEmpty {
+                try transaction.hold(Schema.Parts())
+            }
+            return outcome
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import CloudModel
+import JSON
+import Storage
+
+/// How many records have something: of a type, or with a value in a field.
+package struct SchemaUsage: Sendable, Equatable {
+    package private(set) var types: [RecordTypeName: Int] = [:]
+    package private(set) var fields: [RecordTypeName: [FieldName: Int]] = [:]
+
+    package init() {}
+
+    /// The records that a change would take something from.
+    package func count(_ change: SchemaChange) -> Int {
+        switch change {
+        case .typeRemoved(let type): types[type] ?? 0
+        case .fieldRemoved(let type, let field, _): fields[type]?[field] ?? 0
+        default: 0
+        }
+    }
+
+    /// Counts the living records of a store that have any of the parts.
+    ///
+    /// Blocks, for as long as it takes to read the whole store, in steps that hold nobody up; never
+    /// on an event loop. While it goes on records may be saved: one may be counted twice, but what is
+    /// there throughout is counted at least once.
+    package init(of parts: Schema.Parts, in storage: any Storage) throws {
+        guard !parts.isEmpty else { return }
+        let survey = Survey(parts, of: storage.schema)
+        var key: Int64? = 0
+        while let after = key {
+            key = try storage.read(loop: nil) { try survey.step(after: after, $0) }
+        }
+        types = survey.usage.types
+        fields = survey.usage.fields
+    }
+
+    fileprivate mutating func note(_ type: RecordTypeName) { types[type, default: 0] += 1 }
+
+    fileprivate mutating func note(_ type: RecordTypeName, _ field: FieldName) {
+        fields[type, default: [:]][field, default: 0] += 1
+    }
+}
+
+/// One way through a store, step by step.
+private final class Survey {
+    /// Rows of one step, and the bytes of the bodies that it looks into.
+    private static let stepRowsMax = 5_000
+    private static let stepBytesMax = 8_388_608
+
+    private(set) var usage = SchemaUsage()
+    private var types: [Int64: RecordTypeName] = [:]
+    private var fields: [Int64: (type: RecordTypeName, fields: Set<FieldName>)] = [:]
+    private var isAlive: [ZoneNumber: Bool] = [:]
+
+    init(_ parts: Schema.Parts, of schema: Schema) {
+        for name in parts.types {
+            if let number = schema.types[name]?.number { types[number] = name }
+        }
+        for (name, wanted) in parts.fields {
+            if let number = schema.types[name]?.number { fields[number] = (name, wanted) }
+        }
+    }
+
+    func step(after key: Int64, _ snapshot: any StoreSnapshot) throws -> Int64? {
+        var bytesLeft = Self.stepBytesMax
+        return try snapshot.versions(afterKey: key, limit: Self.stepRowsMax) { zone, version in
+            try count(version, in: zone, snapshot, bytesLeft: &bytesLeft)
+            return bytesLeft > 0
+        }
+    }
+
+    private func count(
+        _ version: StoredVersion, in zone: ZoneNumber, _ snapshot: any StoreSnapshot,
+        bytesLeft: inout Int
+    ) throws {
+        guard !version.flags.contains(.tombstone),
+            types[version.type] != nil || fields[version.type] != nil,
+            try isAlive(zone, snapshot)
+        else { return }
+        if let type = types[version.type] { usage.note(type) }
+        guard let (type, wanted) = fields[version.type] else { return }
+        bytesLeft -= version.body.count
+        guard let values = try JSONDocument(copying: version.body).root["fields"] else { return }
+        for field in wanted where values.member(field.text) != nil { usage.note(type, field) }
+    }
+
+    private func isAlive(_ number: ZoneNumber, _ snapshot: any StoreSnapshot) throws -> Bool {
+        if let known = isAlive[number] { return known }
+        let found = try snapshot.zone(number).map { !$0.isDeleted } ?? false
+        isAlive[number] = found
+        return found
+    }
+}

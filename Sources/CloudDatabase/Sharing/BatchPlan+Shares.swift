@@ -1,0 +1,174 @@
+import CloudModel
+import Cryptography
+import Storage
+
+// Shares: what a save or deletion of a share record means, and who may (rulings.md 34 to 38).
+extension BatchPlan {
+    /// Whether an operation is on a share, by its own word or as stored.
+    static func concernsShare(_ operation: RecordOperation) -> Bool {
+        operation.type == .share || operation.share != nil
+    }
+
+    /// What the save of a share record does to the share.
+    ///
+    /// - Parameter changesFields: whether it changes any field of the record.
+    func share(
+        _ operation: RecordOperation, over former: FormerRecord?, changesFields: Bool
+    ) throws -> PlannedShare {
+        if case .set = operation.parent {
+            throw Fault.badRequest("parent: a share is in no tree itself")
+        }
+        guard let former, let head = former.head else { return try newShare(operation) }
+        guard let standing = try transaction.share(ofRecord: head.record) else {
+            throw Fault.recordNotFound
+        }
+        let list = ParticipantList(try transaction.participants(of: standing.number))
+        let isByAdministrator = try isByAdministrator(list)
+        guard !isByAdministrator || !changesFields else {
+            throw Fault(
+                .accessDenied,
+                "WRITE operation not permitted: administrators change participants and "
+                    + "permissions only")
+        }
+        let request = operation.share ?? ShareRequest()
+        let permission = request.publicPermission ?? standing.publicPermission
+        var participants = list
+        try edit(&participants, request, permission, isByAdministrator: isByAdministrator)
+        if permission != standing.publicPermission { participants.follow(permission) }
+        return PlannedShare(
+            standing: standing, beginning: nil, publicPermission: permission, former: list,
+            participants: participants)
+    }
+
+    private func newShare(_ operation: RecordOperation) throws -> PlannedShare {
+        guard database.scope == .private, let owner = database.caller.userRecordName else {
+            throw Fault.badRequest(
+                "Cannot share here: the owner makes shares, in his private database")
+        }
+        guard !zone.name.isDefault else {
+            throw Fault.badRequest("Cannot share from the default zone; use a zone of your own")
+        }
+        guard isAtomic else {
+            throw RefusedBatch(
+                fault: .badRequest(
+                    "atomic: a new share needs true, since its root changes with it"))
+        }
+        let request = operation.share ?? ShareRequest()
+        let permission = request.publicPermission ?? .none
+        var participants = ParticipantList(ownedBy: owner, id: makeID())
+        try edit(&participants, request, permission, isByAdministrator: false)
+        return PlannedShare(
+            standing: nil, beginning: try beginning(operation, request),
+            publicPermission: permission, former: ParticipantList([]), participants: participants)
+    }
+
+    private func beginning(
+        _ operation: RecordOperation, _ request: ShareRequest
+    ) throws -> PlannedShare.Beginning {
+        guard operation.name != .zoneShare else {
+            guard request.root == nil else {
+                throw Fault.badRequest("forRecord: the share of a whole zone has no root")
+            }
+            return .zone
+        }
+        guard let root = request.root, root.name != operation.name else {
+            throw Self.nothingToShare("expected forRecord with the root's recordName and tag")
+        }
+        return .tree(key(root.name), tag: root.changeTag)
+    }
+
+    static func nothingToShare(_ more: String) -> Fault {
+        .badRequest("Cannot share - no such record exists to share; \(more)")
+    }
+
+    private func edit(
+        _ participants: inout ParticipantList, _ request: ShareRequest,
+        _ permission: SharePermission, isByAdministrator: Bool
+    ) throws {
+        guard let entries = request.participants else { return }
+        let owner = try participants.owner?.user.flatMap {
+            try database.identities.person(named: $0)
+        }
+        try participants.replace(
+            with: entries,
+            ParticipantList.Editing(
+                isByAdministrator: isByAdministrator, publicPermission: permission,
+                ownerAddresses: owner?.addresses ?? [],
+                most: database.limits.participantsPerShareMax, makeID: makeID))
+    }
+
+    /// Whether an administrator edits, not the owner.
+    ///
+    /// - Throws: NOT_FOUND for somebody who does not see the share, ACCESS_DENIED for one who does.
+    private func isByAdministrator(_ list: ParticipantList) throws -> Bool {
+        guard database.scope == .shared else { return false }
+        guard let own = try participant(list) else { throw Fault.recordNotFound }
+        guard own.role == .administrator else {
+            throw Fault(
+                .accessDenied,
+                "WRITE operation not permitted: the owner and administrators change a share")
+        }
+        return true
+    }
+
+    /// The caller's part in a share that he sees.
+    private func participant(_ list: ParticipantList) throws -> StoredParticipant? {
+        guard let user = database.caller.userRecordName,
+            let own = list.participant(user), own.access != .none
+        else { return nil }
+        return own
+    }
+
+    /// What a participant's deletion of a share record does: he leaves, and the record stays.
+    ///
+    /// - Returns: nil when he has left before.
+    /// - Throws: NOT_FOUND for somebody who has never taken part.
+    func leaving(_ former: FormerRecord) throws -> StoredShare? {
+        guard let head = former.head, let share = try transaction.share(ofRecord: head.record),
+            let user = database.caller.userRecordName,
+            let own = try transaction.participants(of: share.number).first(where: {
+                $0.user == user
+            }), own.status != .invited
+        else { throw Fault.recordNotFound }
+        return own.status == .removed ? nil : share
+    }
+
+    /// The share records that go with records that go: those of roots.
+    func shares(endingWith gone: [RecordKey]) throws -> [RecordKey] {
+        var ending: [RecordKey] = []
+        for key in gone {
+            let former = try former(key)
+            guard former.flags.contains(.root), let head = former.head,
+                let share = try transaction.share(ofRoot: head.record),
+                let place = try transaction.place(of: share.record)
+            else { continue }
+            let record = RecordKey(zone: place.zone, name: place.name)
+            if case .deleted = states[record] { continue }
+            if !gone.contains(record) { ending.append(record) }
+        }
+        return ending
+    }
+
+    /// What a record's body will say about sharing, as far as its own operation tells.
+    func sharing(
+        _ operation: RecordOperation, over former: FormerRecord?, kept: RecordBody.Kept?
+    ) throws -> RecordBody.Sharing {
+        var sharing = kept?.sharing ?? RecordBody.Sharing()
+        let isWanted =
+            operation.createsShortGUID && database.scope == .private
+            || operation.name == .zoneShare
+        if sharing.shortGUID == nil, isWanted {
+            let head = try self.former(key(operation.name)).head
+            sharing.shortGUID = try shortGUID(of: head?.record)
+        }
+        return sharing
+    }
+
+    func shortGUID(of record: RecordNumber?) throws -> ShortGUID {
+        try ShareWriter(transaction: transaction).shortGUID(of: record) {
+            ShortGUID(random: database.random.bytes(22))
+        }
+    }
+
+    private func makeID() -> String { UniqueID.random(database.random) }
+}

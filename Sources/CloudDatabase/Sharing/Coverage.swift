@@ -1,0 +1,236 @@
+import CloudModel
+import Storage
+
+/// Notes which share covers each record, as records of one zone are saved, moved and deleted.
+///
+/// A record is covered by the share that it is the root or the share record of, else by what covers its
+/// parent. A move is carried on to the records below: those that are many are left to `ShareWorker`,
+/// and the shares concerned are not whole until it has done them.
+struct Coverage {
+    private let transaction: any StoreTransaction
+    private let zone: ZoneNumber
+    /// Records that may still be looked at in this transaction.
+    private var recordsLeft: Int
+    /// Nil until it is known whether the zone has trees to keep.
+    private var hasTrees: Bool?
+    /// Whether work has been left for later.
+    private(set) var hasQueued = false
+
+    /// - Parameter recordsMax: records below those that are saved, to be looked at.
+    init(_ transaction: any StoreTransaction, zone: ZoneNumber, recordsMax: Int) {
+        self.transaction = transaction
+        self.zone = zone
+        recordsLeft = recordsMax
+    }
+
+    /// A record as it has just been written.
+    struct Saved {
+        let record: RecordNumber
+        let name: RecordName
+        let position: Position
+        let type: Int64
+        let parent: RecordName?
+    }
+
+    /// Follows a save, once the record's links are written.
+    mutating func saved(_ saved: Saved) throws {
+        guard try keepsTrees() else { return }
+        let former = try transaction.cover(of: saved.record)
+        let target = try target(of: saved.record, parent: saved.parent)
+        if let former, former.share == target {
+            return try transaction.renew(
+                saved.record, former, at: saved.position, type: saved.type)
+        }
+        if let former {
+            try transaction.leave(
+                saved.record, former, at: transaction.takePosition(), left: saved.position)
+        }
+        if let target {
+            try transaction.enter(
+                StoredStay(
+                    share: target, position: saved.position, record: saved.record,
+                    version: saved.position, type: saved.type, entered: saved.position, left: nil))
+        }
+        guard former != nil || target != nil else { return }
+        try spread(
+            from: Moved(
+                record: saved.record, name: saved.name, from: former?.share, to: target,
+                since: saved.position))
+    }
+
+    /// Follows a deletion.
+    mutating func deleted(_ record: RecordNumber, at position: Position) throws {
+        guard try keepsTrees(), let former = try transaction.cover(of: record) else { return }
+        try transaction.leave(record, former, at: position, left: position)
+    }
+
+    /// Begins to cover what a new share is of; the rest of a large tree is left for later.
+    mutating func began(_ share: StoredShare) throws {
+        hasTrees = nil
+        guard let root = share.root else { return }
+        for record in [root, share.record] { try take(record, into: share.number) }
+        guard let place = try transaction.place(of: root) else { return }
+        try spread(
+            from: Moved(
+                record: root, name: place.name, from: nil, to: share.number, since: share.created))
+    }
+
+    /// Ends a share: what its viewers saw of it is gone with this transaction.
+    mutating func end(_ share: StoredShare) throws {
+        try transaction.endShare(share.number)
+        hasTrees = nil
+    }
+
+    /// Puts one record into a share, out of whatever covers it.
+    private func take(_ record: RecordNumber, into share: ShareNumber) throws {
+        let former = try transaction.cover(of: record)
+        guard former?.share != share, let place = try transaction.place(of: record),
+            let type = try livingType(at: place)
+        else { return }
+        let position = try transaction.takePosition()
+        if let former { try transaction.leave(record, former, at: position, left: position) }
+        let entered = former == nil ? position : try transaction.takePosition()
+        try transaction.enter(
+            StoredStay(
+                share: share, position: entered, record: record, version: place.position,
+                type: type, entered: entered, left: nil))
+    }
+
+    private mutating func keepsTrees() throws -> Bool {
+        if let hasTrees { return hasTrees }
+        let found =
+            try transaction.shares(in: zone, limit: 1).contains { $0.root != nil }
+            || !transaction.isWhole(zone)
+        hasTrees = found
+        return found
+    }
+
+    private func target(of record: RecordNumber, parent: RecordName?) throws -> ShareNumber? {
+        if let own = try transaction.share(ofRoot: record) { return own.number }
+        if let own = try transaction.share(ofRecord: record) { return own.number }
+        guard let parent, let head = try transaction.head(of: parent, in: zone) else { return nil }
+        return try transaction.cover(of: head.record)?.share
+    }
+
+    // MARK: - What lies below
+
+    /// A record whose cover has changed, so that its children's may have to.
+    private struct Moved {
+        let record: RecordNumber
+        let name: RecordName
+        let from: ShareNumber?
+        let to: ShareNumber?
+        let since: Position
+    }
+
+    private static let childrenPerRead = 100
+
+    private mutating func spread(from first: Moved) throws {
+        var waiting = [first]
+        while let next = waiting.popLast() {
+            var cursor = RecordNumber(0)
+            while true {
+                let children = try transaction.children(
+                    of: next.name, in: zone, after: cursor, limit: Self.childrenPerRead)
+                guard let last = children.last else { break }
+                guard children.count <= recordsLeft else {
+                    try queue(next)
+                    break
+                }
+                recordsLeft -= children.count
+                for child in children {
+                    if let moved = try move(child, below: next) { waiting.append(moved) }
+                }
+                cursor = last
+            }
+        }
+    }
+
+    private mutating func queue(_ moved: Moved) throws {
+        hasQueued = true
+        try transaction.addShareWork(
+            moved.record, in: zone, concerning: [moved.from, moved.to].compactMap { $0 },
+            since: moved.since)
+    }
+
+    /// Covers a child as its parent is, unless it is a root of its own.
+    ///
+    /// - Returns: nil when nothing has changed, for it and what is below.
+    private func move(_ child: RecordNumber, below parent: Moved) throws -> Moved? {
+        let former = try transaction.cover(of: child)
+        guard former?.share != parent.to, try transaction.share(ofRoot: child) == nil,
+            try transaction.share(ofRecord: child) == nil,
+            let place = try transaction.place(of: child), let type = try livingType(at: place)
+        else { return nil }
+        var since = parent.since
+        if let former {
+            // What an earlier move has taken out, and nobody has come to since, left with that one.
+            if former.share != parent.from {
+                since =
+                    try transaction.shareWorkSince(parent.record, concerning: former.share)
+                    ?? since
+            }
+            try transaction.leave(child, former, at: transaction.takePosition(), left: since)
+        }
+        if let share = parent.to {
+            let position = try transaction.takePosition()
+            try transaction.enter(
+                StoredStay(
+                    share: share, position: position, record: child, version: place.position,
+                    type: type, entered: position, left: nil))
+        }
+        return Moved(
+            record: child, name: place.name, from: former?.share, to: parent.to, since: since)
+    }
+
+    /// The type of a record; nil when it is deleted.
+    private func livingType(at place: RecordPlace) throws -> Int64? {
+        let found = try transaction.version(at: place.position, in: place.zone) { version in
+            version.flags.contains(.tombstone) ? nil : version.type
+        }
+        return found ?? nil
+    }
+
+    // MARK: - Work left for later
+
+    /// Does some of the work that the store has left.
+    ///
+    /// - Parameter recordsMax: records to be looked at.
+    /// - Returns: whether any is left.
+    static func workOff(_ transaction: any StoreTransaction, recordsMax: Int) throws -> Bool {
+        var recordsLeft = recordsMax
+        while let work = try transaction.nextShareWork() {
+            guard recordsLeft > 0 else { return true }
+            var coverage = Coverage(transaction, zone: work.zone, recordsMax: 0)
+            recordsLeft -= try coverage.workOff(work, recordsMax: recordsLeft)
+        }
+        return false
+    }
+
+    private mutating func workOff(_ work: StoredShareWork, recordsMax: Int) throws -> Int {
+        guard let zone = try transaction.zone(work.zone), !zone.isDeleted,
+            let place = try transaction.place(of: work.record)
+        else {
+            try transaction.setShareWork(work.record, cursor: nil)
+            return 1
+        }
+        let target = try transaction.cover(of: work.record)?.share
+        let children = try transaction.children(
+            of: place.name, in: work.zone, after: work.cursor, limit: recordsMax)
+        let position = try transaction.takePosition()
+        let parent = Moved(
+            record: work.record, name: place.name, from: nil, to: target, since: position)
+        for child in children {
+            guard let moved = try move(child, below: parent),
+                let place = try transaction.place(of: child),
+                try !transaction.children(
+                    of: place.name, in: work.zone, after: RecordNumber(0), limit: 1
+                ).isEmpty
+            else { continue }
+            try queue(moved)
+        }
+        let isDone = children.count < recordsMax
+        try transaction.setShareWork(work.record, cursor: isDone ? nil : children.last)
+        return children.count + 1
+    }
+}

@@ -1,0 +1,230 @@
+import CloudModel
+import Storage
+
+/// Who takes part in one share, and what may become of the list (rulings.md 36 to 39).
+///
+/// Pure: nothing here reads or writes a store.
+struct ParticipantList: Equatable {
+    /// The owner first, then by role and id when read.
+    private(set) var all: [StoredParticipant]
+
+    init(_ all: [StoredParticipant]) {
+        self.all = all.sorted { ($0.role.rawValue, $0.id) < ($1.role.rawValue, $1.id) }
+    }
+
+    /// The list of a new share.
+    init(ownedBy user: UserRecordName, id: String) {
+        all = [
+            StoredParticipant(
+                id: id, user: user, address: nil, role: .owner, permission: .readWrite,
+                status: .accepted)
+        ]
+    }
+
+    var owner: StoredParticipant? { all.first { $0.role == .owner } }
+
+    /// The entry that a user has been matched to.
+    func participant(_ user: UserRecordName) -> StoredParticipant? { all.first { $0.user == user } }
+
+    /// The entry that is a user's, or would be if he accepted: by his name, else by an address.
+    ///
+    /// - Parameter addresses: those that are verified as his.
+    func invitation(of user: UserRecordName, addresses: Set<String>) -> StoredParticipant? {
+        if let known = participant(user) { return known }
+        return all.first { entry in
+            entry.user == nil && entry.address.map { addresses.contains($0) } ?? false
+        }
+    }
+
+    // MARK: - By the owner and administrators
+
+    /// What a change of the list needs to know.
+    struct Editing {
+        /// Whether the editor is an administrator and not the owner.
+        let isByAdministrator: Bool
+        let publicPermission: SharePermission
+        /// The owner's own, so that nobody invites him.
+        let ownerAddresses: Set<String>
+        /// How many participants a share may have.
+        let most: Int
+        let makeID: () -> String
+    }
+
+    /// Replaces the list by what a request sends.
+    ///
+    /// Entries are matched by id, then user record name, then address. Who is not named any more is
+    /// removed, but for the owner.
+    ///
+    /// - Throws: BAD_REQUEST for an entry that names nobody, a second owner, somebody said to have
+    ///   joined by himself, or too many; ACCESS_DENIED for an administrator who makes another one.
+    mutating func replace(with entries: [ParticipantEntry], _ editing: Editing) throws(Fault) {
+        var kept: [StoredParticipant] = all.filter { $0.role == .owner }
+        for entry in entries {
+            if let known = match(entry, in: all, editing) {
+                if kept.contains(where: { $0.id == known.id }) { continue }
+                kept.append(try known.changed(by: entry, editing))
+            } else if match(entry, in: kept, editing) == nil {
+                kept.append(try Self.invited(by: entry, editing))
+            }
+        }
+        guard kept.count - 1 <= editing.most else { throw Self.tooMany(editing.most) }
+        all = kept
+    }
+
+    private func match(
+        _ entry: ParticipantEntry, in list: [StoredParticipant], _ editing: Editing
+    ) -> StoredParticipant? {
+        if let id = entry.id, let found = list.first(where: { $0.id == id }) { return found }
+        if let user = entry.user, let found = list.first(where: { $0.user == user }) {
+            return found
+        }
+        guard let address = entry.address else { return nil }
+        if let found = list.first(where: { $0.address == address }) { return found }
+        return editing.ownerAddresses.contains(address) ? owner : nil
+    }
+
+    private static func invited(
+        by entry: ParticipantEntry, _ editing: Editing
+    ) throws(Fault) -> StoredParticipant {
+        guard entry.user != nil || entry.address != nil else {
+            throw .badRequest(
+                "participants: expected userIdentity with userRecordName or lookupInfo, or the "
+                    + "participantId of somebody in the list")
+        }
+        switch entry.role {
+        case .owner: throw .badRequest("participants: a share has one owner, who cannot be changed")
+        case .publicUser:
+            throw .badRequest(
+                "participants: nobody is invited as PUBLIC_USER; expected USER or ADMINISTRATOR")
+        case .administrator where editing.isByAdministrator: throw mayNotPromote
+        case .administrator, .privateUser, nil: break
+        }
+        return StoredParticipant(
+            id: editing.makeID(), user: entry.user,
+            address: entry.user == nil ? entry.address : nil,
+            role: entry.role ?? .privateUser, permission: entry.permission ?? .readOnly,
+            status: .invited)
+    }
+
+    fileprivate static let mayNotPromote = Fault(
+        .accessDenied, "participants: only the owner makes administrators")
+
+    private static func tooMany(_ most: Int) -> Fault {
+        .badRequest(
+            "participants: a share has at most \(most) beside its owner "
+                + "(limits.participantsPerShareMax)")
+    }
+
+    /// Follows a change of the public permission: closed, it removes those who joined by themselves;
+    /// else they get what it gives.
+    mutating func follow(_ publicPermission: SharePermission) {
+        if publicPermission == .none { all.removeAll { $0.role == .publicUser } }
+        for index in all.indices where all[index].role == .publicUser {
+            all[index].permission = publicPermission
+        }
+    }
+
+    // MARK: - By the participants
+
+    /// Lets a user take part.
+    ///
+    /// - Returns: his entry; nil when he is neither invited nor may join by himself.
+    /// - Throws: BAD_REQUEST when the share is full.
+    mutating func accept(
+        _ user: UserRecordName, addresses: Set<String>, publicPermission: SharePermission,
+        most: Int, makeID: () -> String
+    ) throws(Fault) -> StoredParticipant? {
+        if let own = invitation(of: user, addresses: addresses),
+            let index = all.firstIndex(where: { $0.id == own.id })
+        {
+            // An invitation without permission keeps somebody out, of a public share too.
+            guard own.permission != .none else { return nil }
+            all[index].user = user
+            all[index].status = .accepted
+            return all[index]
+        }
+        guard publicPermission != .none else { return nil }
+        if all.count - 1 >= most {
+            all.removeAll { $0.role == .publicUser && $0.status == .removed }
+        }
+        guard all.count - 1 < most else { throw Self.tooMany(most) }
+        let joined = StoredParticipant(
+            id: makeID(), user: user, address: nil, role: .publicUser,
+            permission: publicPermission, status: .accepted)
+        all.append(joined)
+        return joined
+    }
+
+    /// Lets a user leave; the owner cannot, and whoever has left stays so.
+    ///
+    /// - Returns: whether he has ever taken part.
+    mutating func leave(_ user: UserRecordName) -> Bool {
+        guard let index = all.firstIndex(where: { $0.user == user && $0.role != .owner }) else {
+            return false
+        }
+        all[index].status = .removed
+        return true
+    }
+
+    // MARK: - What follows for the viewers
+
+    /// What somebody may see and do after a change, and what he could before it.
+    struct AccessChange: Equatable {
+        let viewer: UserRecordName
+        let before: SharePermission
+        let after: SharePermission
+    }
+
+    /// Whose access the step from another list to this one changes, the owner aside.
+    func accessChanges(from former: ParticipantList) -> [AccessChange] {
+        var changes: [AccessChange] = []
+        for participant in former.all where participant.role != .owner {
+            guard let viewer = participant.user else { continue }
+            let after = self.participant(viewer)?.access ?? .none
+            if after != participant.access {
+                changes.append(
+                    AccessChange(viewer: viewer, before: participant.access, after: after))
+            }
+        }
+        for participant in all where participant.role != .owner && participant.access != .none {
+            guard let viewer = participant.user, former.participant(viewer) == nil else {
+                continue
+            }
+            changes.append(
+                AccessChange(viewer: viewer, before: .none, after: participant.access))
+        }
+        return changes
+    }
+}
+
+extension StoredParticipant {
+    /// The participant as an entry of a request would have him; what he was invited by stays.
+    fileprivate func changed(
+        by entry: ParticipantEntry, _ editing: ParticipantList.Editing
+    ) throws(Fault) -> StoredParticipant {
+        guard role != .owner else { return self }
+        var changed = self
+        switch entry.role {
+        case .administrator?:
+            guard role == .administrator || !editing.isByAdministrator else {
+                throw ParticipantList.mayNotPromote
+            }
+            changed.role = .administrator
+        case .privateUser?: changed.role = .privateUser
+        case .owner?:
+            throw .badRequest("participants: a share has one owner, who cannot be changed")
+        case .publicUser?, nil: break
+        }
+        if changed.role == .publicUser {
+            changed.permission = editing.publicPermission
+        } else if let permission = entry.permission {
+            changed.permission = permission
+        }
+        return changed
+    }
+}
+
+extension StoredParticipant {
+    /// What the participant may see and do now.
+    var access: SharePermission { status == .accepted ? permission : .none }
+}

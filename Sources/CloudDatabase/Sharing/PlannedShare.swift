@@ -1,0 +1,59 @@
+import CloudModel
+import Storage
+
+/// What the save of a share record does beside saving the record.
+struct PlannedShare {
+    /// Where a new share begins.
+    enum Beginning {
+        case zone
+        case tree(RecordKey, tag: String?)
+
+        var root: RecordKey? { if case .tree(let root, _) = self { root } else { nil } }
+    }
+
+    /// The share as it stands; nil for one that begins.
+    let standing: StoredShare?
+    /// Nil for a share that stands.
+    let beginning: Beginning?
+    let publicPermission: SharePermission
+    let former: ParticipantList
+    let participants: ParticipantList
+}
+
+/// Writes what a change of a share's list means for the store.
+struct ShareWriter {
+    let transaction: any StoreTransaction
+
+    /// Makes the stored participants those of a list, and gives and takes what follows from it.
+    func write(
+        _ participants: ParticipantList, over former: ParticipantList, of share: StoredShare
+    ) throws {
+        for gone in former.all where !participants.all.contains(where: { $0.id == gone.id }) {
+            try transaction.removeParticipant(gone.id, of: share.number)
+        }
+        for participant in participants.all where !former.all.contains(participant) {
+            try transaction.save(participant, of: share.number)
+        }
+        for change in participants.accessChanges(from: former) {
+            if change.after == .none {
+                try transaction.revoke(share.number, from: change.viewer)
+            } else {
+                try transaction.grant(share, to: change.viewer, permission: change.after)
+            }
+        }
+    }
+
+    /// The record's short identifier, made when it has none.
+    func shortGUID(of record: RecordNumber?, _ made: () -> ShortGUID) throws -> ShortGUID {
+        guard let record, let text = try transaction.shortGUID(of: record),
+            let known = ShortGUID(text)
+        else { return made() }
+        return known
+    }
+
+    /// Keeps a record's short identifier, unless it is kept already.
+    func keep(_ value: ShortGUID, of record: RecordNumber) throws {
+        guard try transaction.shortGUID(of: record) == nil else { return }
+        try transaction.setShortGUID(value.text, of: record)
+    }
+}

@@ -1,0 +1,195 @@
+import CloudModel
+import JSON
+import Storage
+
+/// One share as one viewer may see it: the stored record names nobody (rulings.md 35 and 39).
+struct ShareRendering {
+    let share: StoredShare
+    let participants: ParticipantList
+    private let identities: any Identities
+    private let viewer: StoredParticipant?
+
+    /// - Parameter viewer: who looks; nil for somebody who takes no part.
+    init(
+        _ share: StoredShare, _ participants: ParticipantList, for viewer: StoredParticipant?,
+        identities: any Identities
+    ) {
+        self.share = share
+        self.participants = participants
+        self.viewer = viewer
+        self.identities = identities
+    }
+
+    /// The whole record: the stored body with what this viewer sees of those who take part.
+    func record(_ stored: UnsafeRawBufferPointer) throws -> [UInt8] {
+        var writer = JSONWriter(reserving: stored.count + 1_024)
+        writer.raw(stored)
+        writer.bytes.removeLast()
+        writer.raw(",\"publicPermission\":\"")
+        writer.raw(share.publicPermission.word)
+        writer.raw("\",\"participants\":[")
+        for (index, participant) in participants.all.filter(isShown).enumerated() {
+            if index > 0 { writer.raw(",") }
+            try append(participant, to: &writer)
+        }
+        writer.raw("]")
+        if let owner = participants.owner {
+            writer.raw(",\"owner\":")
+            try append(owner, to: &writer)
+        }
+        if let viewer {
+            writer.raw(",\"currentUserParticipant\":")
+            try append(viewer, to: &writer)
+        }
+        writer.raw("}")
+        return writer.bytes
+    }
+
+    /// The owner's `userIdentity`.
+    func appendOwnerIdentity(to writer: inout JSONWriter) throws {
+        guard let owner = participants.owner else { return writer.raw("{}") }
+        try append(identityOf: owner, to: &writer)
+    }
+
+    private var seesAddresses: Bool { viewer?.role == .owner }
+
+    /// The owner and administrators see everybody; who may write sees whom he writes with.
+    private var seesAll: Bool {
+        guard let viewer else { return false }
+        return viewer.role == .owner || viewer.role == .administrator
+            || viewer.access == .readWrite
+    }
+
+    private func isShown(_ participant: StoredParticipant) -> Bool {
+        seesAll || participant.role == .owner || participant.id == viewer?.id
+    }
+
+    private func append(
+        _ participant: StoredParticipant, to writer: inout JSONWriter
+    ) throws {
+        writer.raw("{\"participantId\":")
+        writer.string(participant.id)
+        writer.raw(",\"userIdentity\":")
+        try append(identityOf: participant, to: &writer)
+        writer.raw(",\"type\":\"")
+        writer.raw(participant.role.word)
+        writer.raw("\",\"acceptanceStatus\":\"")
+        writer.raw(participant.status.word)
+        writer.raw("\",\"permission\":\"")
+        writer.raw(participant.permission.word)
+        writer.raw("\"}")
+    }
+
+    private func append(
+        identityOf participant: StoredParticipant, to writer: inout JSONWriter
+    ) throws {
+        writer.raw("{")
+        if let user = participant.user {
+            writer.raw("\"userRecordName\":\"")
+            writer.raw(ascii: user.text)
+            writer.raw("\",")
+        }
+        writer.raw("\"nameComponents\":{")
+        // Whoever has not accepted has told nobody his name but himself.
+        if let user = participant.user,
+            participant.status != .invited || participant.id == viewer?.id,
+            let person = try identities.person(named: user)
+        {
+            Self.append(nameOf: person, to: &writer)
+        }
+        writer.raw("}")
+        if let address = participant.address, seesAddresses || participant.id == viewer?.id {
+            writer.raw(
+                address.utf8.contains(UInt8(ascii: "@"))
+                    ? ",\"lookupInfo\":{\"emailAddress\":" : ",\"lookupInfo\":{\"phoneNumber\":")
+            writer.string(address)
+            writer.raw("}")
+        }
+        writer.raw("}")
+    }
+
+    private static func append(nameOf person: Person, to writer: inout JSONWriter) {
+        if let given = person.givenName {
+            writer.raw("\"givenName\":")
+            writer.string(given)
+        }
+        if let family = person.familyName {
+            writer.raw(person.givenName == nil ? "\"familyName\":" : ",\"familyName\":")
+            writer.string(family)
+        }
+    }
+}
+
+extension Database {
+    /// Appends a stored record as the caller may see it: the one way from a stored body to an answer.
+    ///
+    /// - Parameters:
+    ///   - snapshot: what the body was read from.
+    package func append(
+        _ record: RecordNumber, _ flags: VersionFlags, _ body: UnsafeRawBufferPointer,
+        as rendering: RecordRendering, from snapshot: any ShareReading,
+        to writer: inout JSONWriter
+    ) throws {
+        guard flags.contains(.share) else {
+            return try rendering.append(
+                body, hidingParent: hidesParent(flags), to: &writer)
+        }
+        let shown = try shown(record, flags, body, from: snapshot)
+        try shown.withUnsafeBytes { try rendering.append($0, to: &writer) }
+    }
+
+    /// Whether a record's parent is nothing for the caller to know: what lies above the root of a
+    /// shared tree is not shared.
+    private func hidesParent(_ flags: VersionFlags) -> Bool {
+        scope == .shared && flags.contains(.root)
+    }
+
+    /// A stored record with all its fields, as the caller may see it.
+    func shown(
+        _ record: RecordNumber, _ flags: VersionFlags, _ body: UnsafeRawBufferPointer,
+        from snapshot: any ShareReading
+    ) throws -> [UInt8] {
+        guard !hidesParent(flags) else { return try RecordBody.withoutParent(body) }
+        guard flags.contains(.share), let share = try snapshot.share(ofRecord: record) else {
+            return [UInt8](body)
+        }
+        let participants = ParticipantList(try snapshot.participants(of: share.number))
+        let viewer = caller.userRecordName.flatMap { participants.participant($0) }
+        return try ShareRendering(share, participants, for: viewer, identities: identities)
+            .record(body)
+    }
+}
+
+extension SharePermission {
+    /// The permission on the wire.
+    var word: StaticString {
+        switch self {
+        case .none: "NONE"
+        case .readOnly: "READ_ONLY"
+        case .readWrite: "READ_WRITE"
+        }
+    }
+}
+
+extension ParticipantRole {
+    /// The role on the wire.
+    var word: StaticString {
+        switch self {
+        case .owner: "OWNER"
+        case .administrator: "ADMINISTRATOR"
+        case .privateUser: "USER"
+        case .publicUser: "PUBLIC_USER"
+        }
+    }
+}
+
+extension AcceptanceStatus {
+    /// The status on the wire.
+    var word: StaticString {
+        switch self {
+        case .invited: "INVITED"
+        case .accepted: "ACCEPTED"
+        case .removed: "REMOVED"
+        }
+    }
+}

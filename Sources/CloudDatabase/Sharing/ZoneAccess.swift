@@ -1,0 +1,85 @@
+import CloudModel
+import Storage
+
+/// What one viewer may see and change in a zone that somebody shares with him.
+///
+/// Belongs to one snapshot, and keeps what it has looked up.
+package final class ZoneAccess {
+    let viewer: UserRecordName
+    let zone: StoredZone
+    let view: StoredView
+    /// What he has of the whole zone; nil when only trees are shared.
+    let wholeZone: StoredGrant?
+    /// Whether all that is noted of the zone's trees is so: else parents are followed.
+    let isSettled: Bool
+    private let snapshot: any StoreSnapshot
+    private let hierarchy: Hierarchy
+    private var grants: [ShareNumber: StoredGrant?] = [:]
+
+    /// - Returns: nil when the viewer has nothing of the zone.
+    init?(
+        _ viewer: UserRecordName, in zone: StoredZone, limits: ServiceLimits,
+        snapshot: any StoreSnapshot
+    ) throws {
+        guard let view = try snapshot.view(of: viewer, in: zone.number), view.ended == nil,
+            !zone.isDeleted
+        else { return nil }
+        self.viewer = viewer
+        self.zone = zone
+        self.view = view
+        self.snapshot = snapshot
+        let whole = try snapshot.shares(in: zone.number, limit: 1).first { $0.root == nil }
+        wholeZone = try whole.flatMap { try snapshot.grant(of: $0.number, to: viewer) }
+        isSettled = try wholeZone != nil || snapshot.isWhole(zone.number)
+        hierarchy = Hierarchy(
+            snapshot: snapshot, zone: zone.number, depthMax: limits.hierarchyDepthMax)
+    }
+
+    /// What the viewer may do with a record; nil when it is not for him to see.
+    ///
+    /// - Throws: `Fault` TRY_AGAIN_LATER while that cannot be told.
+    func permission(on record: RecordNumber) throws -> SharePermission? {
+        if let wholeZone { return wholeZone.permission }
+        guard let share = try share(over: record) else { return nil }
+        return try grant(of: share)?.permission
+    }
+
+    /// Whether a record is for the viewer to see: a filter for what is found by other ways.
+    ///
+    /// - Throws: `Fault` TRY_AGAIN_LATER while that cannot be told.
+    package func sees(_ record: RecordNumber) throws -> Bool {
+        try permission(on: record) != nil
+    }
+
+    /// Whether a record is the root of a standing share.
+    func isRoot(_ record: RecordNumber) throws -> Bool {
+        try snapshot.share(ofRoot: record) != nil
+    }
+
+    /// Whether a record that he may write is his to delete: roots and share records are the owner's.
+    func mayRemove(_ record: RecordNumber) throws -> Bool {
+        try !isRoot(record) && snapshot.share(ofRecord: record) == nil
+    }
+
+    /// The share that a record is in, his or not.
+    func share(over record: RecordNumber) throws -> ShareNumber? {
+        guard isSettled else { return try hierarchy.share(over: record) }
+        return try snapshot.cover(of: record)?.share
+    }
+
+    func grant(of share: ShareNumber) throws -> StoredGrant? {
+        if let known = grants[share] { return known }
+        let found = try snapshot.grant(of: share, to: viewer)
+        grants[share] = .some(found)
+        return found
+    }
+
+    /// Refuses what would be answered too short while trees are still being worked through.
+    ///
+    /// - Throws: `Fault` TRY_AGAIN_LATER.
+    package func requireSettled() throws(Fault) {
+        guard isSettled else {
+            throw .tryAgainLater("the tree of a share is still being worked through", seconds: 1)
+        }
+    }
+}

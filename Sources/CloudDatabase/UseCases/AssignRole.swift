@@ -1,0 +1,44 @@
+import CloudModel
+import Storage
+
+/// Gives a user one of the container's roles in the public database of an environment, or takes it.
+package struct AssignRole: Sendable {
+    /// Why a role cannot be given.
+    package enum Refusal: Error, Sendable, Equatable {
+        /// Everybody has it who is what it says.
+        case builtIn
+        /// The schema has only these.
+        case unknown(known: [String])
+    }
+
+    private let user: UserRecordName
+    private let role: String
+    private let isGiven: Bool
+
+    /// - Parameter isGiven: false to take the role away.
+    package init(_ role: String, isGiven: Bool, to user: UserRecordName) {
+        self.role = role
+        self.isGiven = isGiven
+        self.user = user
+    }
+
+    /// Waits until it is on disk; never on an event loop. Requests that begin later see it.
+    ///
+    /// - Returns: whether anything has changed.
+    /// - Throws: `Refusal`; failures of the machinery.
+    package func run(in storage: any Storage) throws -> Bool {
+        try storage.writeAndWait(frees: !isGiven) { transaction in
+            let known = transaction.schema.roles
+            let name = RoleName(role)
+            guard name?.isBuiltIn != true else { throw Refusal.builtIn }
+            guard let name, let number = known[name] else {
+                throw Refusal.unknown(known: known.keys.map(\.text).sorted())
+            }
+            let former = try transaction.assignedRoles(of: user)
+            let roles = isGiven ? former.union([number]) : former.subtracting([number])
+            guard roles != former else { return false }
+            try transaction.assign(roles.intersection(known.values), to: user)
+            return true
+        }
+    }
+}

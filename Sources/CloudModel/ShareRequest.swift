@@ -1,0 +1,70 @@
+/// What a request says about a share beside its fields (web-services.md §5.12).
+package struct ShareRequest: Sendable {
+    /// The record that a new share begins at.
+    package struct Root: Sendable {
+        package let name: RecordName
+        /// The tag of the version that the client saw; nil for a root that is made with its share.
+        package let changeTag: String?
+
+        package init(name: RecordName, changeTag: String?) {
+            self.name = name
+            self.changeTag = changeTag
+        }
+    }
+
+    package var root: Root?
+    /// Nil to leave it as it is.
+    package var publicPermission: SharePermission?
+    /// The whole list; nil to leave it as it is.
+    package var participants: [ParticipantEntry]?
+
+    package init(
+        root: Root? = nil, publicPermission: SharePermission? = nil,
+        participants: [ParticipantEntry]? = nil
+    ) {
+        self.root = root
+        self.publicPermission = publicPermission
+        self.participants = participants
+    }
+}
+
+/// One entry of the list of participants that a request sends.
+package struct ParticipantEntry: Sendable, Equatable {
+    package var id: String?
+    package var user: UserRecordName?
+    /// An e-mail address or a phone number in the form in which it is compared.
+    package var address: String?
+    package var role: ParticipantRole?
+    package var permission: SharePermission?
+
+    package init(
+        id: String? = nil, user: UserRecordName? = nil, address: String? = nil,
+        role: ParticipantRole? = nil, permission: SharePermission? = nil
+    ) {
+        self.id = id
+        self.user = user
+        self.address = address
+        self.role = role
+        self.permission = permission
+    }
+}
+
+/// Somebody with an account, as others may come to see him.
+package struct Person: Sendable, Equatable {
+    package let givenName: String?
+    package let familyName: String?
+    /// The e-mail addresses and phone numbers that were found to be his own, as compared.
+    package let addresses: Set<String>
+
+    package init(givenName: String?, familyName: String?, addresses: Set<String>) {
+        self.givenName = givenName
+        self.familyName = familyName
+        self.addresses = addresses
+    }
+}
+
+/// Who is behind the user record names of one container: stores hold neither names nor addresses.
+package protocol Identities: Sendable {
+    /// Nil for a name that nobody signed in has had, and for an account that has been deleted.
+    func person(named name: UserRecordName) throws -> Person?
+}

@@ -1,0 +1,69 @@
+import CloudModel
+import SQLite
+import Storage
+
+extension SQLiteStore {
+    /// What a store that begins anew says of that in its history.
+    package struct Beginning: Sendable {
+        package let schema: Schema
+        package let moment: Milliseconds
+        package let who: String
+        /// What differs from the schema before.
+        package let difference: [String]
+
+        package init(
+            schema: Schema, moment: Milliseconds, who: String, difference: [String]
+        ) {
+            self.schema = schema
+            self.moment = moment
+            self.who = who
+            self.difference = difference
+        }
+    }
+
+    /// Makes a file that takes the place of a store, which nobody has open, with none of its data.
+    ///
+    /// It keeps the store's name for itself and its schema's history. Every token of the old file
+    /// expires, and no number that it gave out is given out again.
+    ///
+    /// - Parameters:
+    ///   - path: of the new file, which is not there; its folder is.
+    ///   - old: of the file that it will replace.
+    /// - Throws: `MigrationError`, `SQLiteError`; the new file is then useless.
+    package static func makeSuccessor(
+        at path: String, of old: String, _ beginning: Beginning,
+        random: @escaping @Sendable (Int) -> [UInt8]
+    ) throws {
+        let former = try Connection(path: old, mode: .readOnly)
+        let connection = try Connection(path: path, mode: .readWrite)
+        try Migrator(StoreFile.migrations).migrate(connection)
+        let properties = StoreProperties(connection)
+        try properties.makeMissing(random: random)
+        try connection.execute("BEGIN IMMEDIATE")
+        try properties.succeed(StoreProperties(former))
+        try copyHistory(from: former, to: connection)
+        _ = try SchemaWriting(connection).replace(
+            try StoredSchema.read(connection), by: beginning.schema, at: beginning.moment,
+            who: beginning.who, difference: beginning.difference)
+        try connection.execute("COMMIT")
+        try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
+    private static func copyHistory(from old: Connection, to new: Connection) throws {
+        let rows = try old.prepare(
+            "SELECT number, made_at, made_by, difference FROM schema_changes ORDER BY number")
+        defer { rows.reset() }
+        let insert = try new.prepare(
+            """
+            INSERT INTO schema_changes (number, made_at, made_by, difference)
+            VALUES (?1, ?2, ?3, ?4)
+            """)
+        while try rows.step() {
+            insert.bind(rows.int64(0), at: 1)
+            insert.bind(rows.int64(1), at: 2)
+            insert.bind(rows.string(2), at: 3)
+            insert.bind(rows.string(3), at: 4)
+            try insert.run()
+        }
+    }
+}

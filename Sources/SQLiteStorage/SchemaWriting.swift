@@ -1,0 +1,171 @@
+import CloudModel
+import SQLite
+import Storage
+
+/// Writes into the store's tables what one schema has and another has not.
+///
+/// A change of the schema is rare, so its statements are prepared when one comes.
+struct SchemaWriting {
+    private let connection: Connection
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    /// Makes the stored schema another one.
+    ///
+    /// - Returns: the schema as it is stored, with the numbers of what is new in it.
+    func replace(
+        _ old: Schema, by wanted: Schema, at moment: Milliseconds, who: String,
+        difference: [String]
+    ) throws -> Schema {
+        var new = wanted
+        for (name, type) in old.types where new.types[name] == nil { try remove(type) }
+        for (name, type) in wanted.types {
+            let former = old.types[name]
+            var stored = type
+            stored.number = try former?.number ?? insertType(name)
+            try replaceFields(of: stored, former: former)
+            try replaceGrants(of: stored, former: former)
+            new.types[name] = stored
+        }
+        for (role, number) in old.roles where new.roles[role] == nil { try removeRole(number) }
+        for role in wanted.roles.keys {
+            new.roles[role] = try old.roles[role] ?? insertRole(role)
+        }
+        new.version = old.version + 1
+        try run(
+            """
+            INSERT INTO schema_changes (number, made_at, made_by, difference)
+            VALUES (?1, ?2, ?3, ?4)
+            """, .number(Int64(new.version)), .number(moment), .text(who),
+            .text(difference.joined(separator: "\n")))
+        return new
+    }
+
+    // MARK: - Types
+
+    /// A type of that name may have been before: it gets its number back.
+    private func insertType(_ name: RecordTypeName) throws -> Int64 {
+        try run(
+            """
+            INSERT INTO record_types (name) VALUES (?1)
+            ON CONFLICT (name) DO UPDATE SET is_removed = 0
+            """, .text(name.text))
+        let row = try connection.prepare("SELECT id FROM record_types WHERE name = ?1")
+        defer { row.reset() }
+        row.bind(name.text, at: 1)
+        guard try row.step() else { throw InvalidRow(table: "record_types") }
+        return row.int64(0)
+    }
+
+    private func remove(_ type: Schema.RecordType) throws {
+        let none = Schema.RecordType(number: type.number, grants: [:])
+        try replaceFields(of: none, former: type)
+        try replaceGrants(of: none, former: type)
+        try run("UPDATE record_types SET is_removed = 1 WHERE id = ?1", .number(type.number))
+    }
+
+    private func replaceFields(
+        of type: Schema.RecordType, former: Schema.RecordType?
+    ) throws {
+        for (name, field) in former?.fields ?? [:] where type.fields[name] == nil {
+            try run(
+                "DELETE FROM fields WHERE record_type = ?1 AND name = ?2", .number(type.number),
+                .text(name.text))
+            try indexOptionsChanged(
+                of: name.text, in: type.number, from: field.indexes, to: [], isSameType: false)
+        }
+        for (name, field) in type.fields {
+            let before = former?.fields[name]
+            guard field != before else { continue }
+            try run(
+                """
+                INSERT OR REPLACE INTO fields (record_type, name, value_type, indexes, preferred)
+                VALUES (?1, ?2, ?3, ?4, ?5)
+                """, .number(type.number), .text(name.text), .number(field.type.stored),
+                .number(field.indexes.rawValue),
+                .number(field.preferred.map { Int64($0.rawValue) + 1 } ?? 0))
+            try indexOptionsChanged(
+                of: name.text, in: type.number, from: before?.indexes ?? [], to: field.indexes,
+                isSameType: before == nil || before?.type == field.type)
+        }
+        for field in SystemField.allCases {
+            let (before, options) = (former?.systemFields[field], type.systemFields[field])
+            guard before != options else { continue }
+            try run(
+                "DELETE FROM system_fields WHERE record_type = ?1 AND name = ?2",
+                .number(type.number), .text(field.rawValue))
+            if let options {
+                try run(
+                    "INSERT INTO system_fields (record_type, name, indexes) VALUES (?1, ?2, ?3)",
+                    .number(type.number), .text(field.rawValue), .number(options.rawValue))
+            }
+            try indexOptionsChanged(
+                of: field.rawValue, in: type.number, from: before ?? [], to: options ?? [],
+                isSameType: true)
+        }
+    }
+
+    private func replaceGrants(of type: Schema.RecordType, former: Schema.RecordType?) throws {
+        for role in (former?.grants ?? [:]).keys where type.grants[role] == nil {
+            try run(
+                "DELETE FROM permissions WHERE record_type = ?1 AND role = ?2",
+                .number(type.number), .text(role.text))
+        }
+        for (role, granted) in type.grants where former?.grants[role] != granted {
+            try run(
+                """
+                INSERT OR REPLACE INTO permissions (record_type, role, granted)
+                VALUES (?1, ?2, ?3)
+                """, .number(type.number), .text(role.text), .number(granted.rawValue))
+        }
+    }
+
+    // MARK: - Indexes
+
+    /// Called for every field, system fields too, whose index options or type change or that comes
+    /// or goes: what queries keep for options that went away is dropped here.
+    ///
+    /// What new options need is built when a query first asks for it.
+    private func indexOptionsChanged(
+        of field: String, in type: Int64, from old: IndexOptions, to new: IndexOptions,
+        isSameType: Bool
+    ) throws {
+        let lost = isSameType ? old.subtracting(new) : old
+        guard !lost.isEmpty else { return }
+        try run(
+            "DELETE FROM indexes WHERE record_type = ?1 AND field = ?2", .number(type),
+            .text(field))
+    }
+
+    // MARK: - Roles
+
+    private func insertRole(_ role: RoleName) throws -> Int64 {
+        try run("INSERT INTO roles (name) VALUES (?1)", .text(role.text))
+        return connection.lastInsertedRowID
+    }
+
+    /// Takes the role's name away at once; who has it forgets it later, in steps.
+    private func removeRole(_ number: Int64) throws {
+        // No role can be called so.
+        try run(
+            "UPDATE roles SET is_removed = 1, name = '~' || id WHERE id = ?1", .number(number))
+    }
+
+    // MARK: - Statements
+
+    private enum Value {
+        case number(Int64)
+        case text(String)
+    }
+
+    private func run(_ sql: String, _ values: Value...) throws {
+        let statement = try connection.prepare(sql)
+        for (index, value) in values.enumerated() {
+            switch value {
+            case .number(let number): statement.bind(number, at: Int32(index + 1))
+            case .text(let text): statement.bind(text, at: Int32(index + 1))
+            }
+        }
+        try statement.run()
+    }
+}

@@ -1,0 +1,134 @@
+import Accounts
+import CloudModel
+import JSON
+
+/// Reads what a record says about sharing (web-services.md §5.12).
+///
+/// A wrong JSON type and an unknown word are faults of the whole request; what is wrong with a name or
+/// an address is a `Fault` of the item, which `ItemFault` carries.
+enum ShareDecoder {
+    /// A fault of the one record.
+    struct ItemFault: Error {
+        let fault: Fault
+    }
+
+    /// What a record says about a share; nil when it says nothing.
+    static func decode(_ record: RequestObject) throws -> ShareRequest? {
+        let root = try root(record)
+        let publicPermission = try permission(record, "publicPermission")
+        let participants = try record.array("participants").map {
+            var entries: [ParticipantEntry] = []
+            for element in $0 {
+                entries.append(try entry(RequestObject(element, key: "participants")))
+            }
+            return entries
+        }
+        guard root != nil || publicPermission != nil || participants != nil else { return nil }
+        return ShareRequest(
+            root: root, publicPermission: publicPermission, participants: participants)
+    }
+
+    private static func root(_ record: RequestObject) throws -> ShareRequest.Root? {
+        guard let object = try record.object("forRecord") else { return nil }
+        guard let text = try object.string("recordName") else {
+            throw RequestObject.mismatch(object.value, "forRecord", "an object with recordName")
+        }
+        let tag = try object.string("recordChangeTag")
+        guard let name = RecordName(text) else {
+            throw ItemFault(
+                fault: .badRequest("forRecord: no record can have the name '\(text)'"))
+        }
+        return ShareRequest.Root(name: name, changeTag: tag)
+    }
+
+    /// The words of a permission on the wire: UNKNOWN says nothing.
+    private enum PermissionWord: String, CaseIterable {
+        case none = "NONE"
+        case readOnly = "READ_ONLY"
+        case readWrite = "READ_WRITE"
+        case unknown = "UNKNOWN"
+
+        var permission: SharePermission? {
+            switch self {
+            case .none: SharePermission.none
+            case .readOnly: .readOnly
+            case .readWrite: .readWrite
+            case .unknown: nil
+            }
+        }
+    }
+
+    private static func permission(
+        _ object: RequestObject, _ key: StaticString
+    ) throws(Fault) -> SharePermission? {
+        try object.word(key, PermissionWord.self)?.permission
+    }
+
+    /// The words of a participant's role on the wire, with the spellings of other clients.
+    private enum RoleWord: String, CaseIterable {
+        case owner = "OWNER"
+        case administrator = "ADMINISTRATOR"
+        case user = "USER"
+        case privateUser = "PRIVATE_USER"
+        case publicUser = "PUBLIC_USER"
+        case unknown = "UNKNOWN"
+
+        var role: ParticipantRole? {
+            switch self {
+            case .owner: .owner
+            case .administrator: .administrator
+            case .user, .privateUser: .privateUser
+            case .publicUser: .publicUser
+            case .unknown: nil
+            }
+        }
+    }
+
+    /// The words of a status on the wire: they are checked, and what they say is ignored.
+    private enum StatusWord: String, CaseIterable {
+        case invited = "INVITED"
+        case pending = "PENDING"
+        case accepted = "ACCEPTED"
+        case removed = "REMOVED"
+        case unknown = "UNKNOWN"
+    }
+
+    private static func entry(_ object: RequestObject) throws -> ParticipantEntry {
+        var entry = ParticipantEntry(
+            id: try object.string("participantId"),
+            role: try object.word("type", RoleWord.self)?.role,
+            permission: try permission(object, "permission"))
+        _ = try object.word("acceptanceStatus", StatusWord.self)
+        guard let identity = try object.object("userIdentity") else { return entry }
+        let info = try identity.object("lookupInfo")
+        let (email, phone) = (
+            try info?.string("emailAddress"), try info?.string("phoneNumber")
+        )
+        let (outer, inner) = (
+            try identity.string("userRecordName"), try info?.string("userRecordName")
+        )
+        if let text = outer ?? inner { entry.user = try user(text, isKnown: entry.id != nil) }
+        do {
+            if let email {
+                entry.address = try AddressFormat.email(email).folded
+            } else if let phone {
+                entry.address = try AddressFormat.phone(phone).folded
+            }
+        } catch {
+            throw ItemFault(
+                fault: .badRequest(
+                    "participants: lookupInfo: expected an emailAddress such as a@b.example, or a "
+                        + "phoneNumber of 5 to 15 digits"))
+        }
+        return entry
+    }
+
+    private static func user(_ text: String, isKnown: Bool) throws(ItemFault) -> UserRecordName? {
+        if let user = UserRecordName(text) { return user }
+        // Whoever is named by his participantId needs no other name.
+        if isKnown { return nil }
+        throw ItemFault(
+            fault: .badRequest(
+                "participants: userRecordName: expected _ and 32 lower-case hexadecimal digits"))
+    }
+}

@@ -1,0 +1,71 @@
+import Accounts
+import CloudDatabase
+import CloudModel
+import JSON
+
+/// `records/resolve` (web-services.md §4.11): what a link leads to.
+enum ResolveSharesEndpoint {
+    static func answer(_ context: RequestContext) throws -> [UInt8] {
+        let links = try ShareLinks.decode(context)
+        if context.loop != nil, links.count > ShareLinks.loopLinksMax { throw BelongsToWorker() }
+        let invitations = try ShareLinks.invitations(links, context)
+        return try context.store.storage.read(loop: context.loop) { snapshot in
+            ShareLinks.answer(try invitations.resolve(snapshot))
+        }
+    }
+}
+
+/// `records/accept` (web-services.md §4.11): joins what links lead to.
+enum AcceptSharesEndpoint {
+    static func run(
+        _ context: RequestContext,
+        completion: @escaping @Sendable (Result<[UInt8], any Error>) -> Void
+    ) throws {
+        try ShareLinks.invitations(ShareLinks.decode(context), context).accept { result in
+            completion(result.map { ShareLinks.answer($0) })
+        }
+    }
+}
+
+/// What both endpoints take and give.
+private enum ShareLinks {
+    /// More links are followed by a worker.
+    static let loopLinksMax = 4
+
+    static func decode(_ context: RequestContext) throws(Fault) -> [ShareInvitations.Link] {
+        var links: [ShareInvitations.Link] = []
+        for element in try context.body().items("shortGUIDs", context.limits) {
+            let object = try RequestObject(element, key: "shortGUIDs")
+            guard let value = try object.string("value") else {
+                throw RequestObject.missing("value")
+            }
+            let keys = try object.strings("rootRecordDesiredKeys")
+            let isWanted = try object.bool("shouldFetchRootRecord") ?? false
+            links.append(
+                ShareInvitations.Link(
+                    shortGUID: value, text: element.withRawBytes { [UInt8]($0) },
+                    root: isWanted ? RecordRendering(desiredKeys: keys.map { Set($0) }) : nil))
+        }
+        return links
+    }
+
+    static func invitations(
+        _ links: [ShareInvitations.Link], _ context: RequestContext
+    ) throws -> ShareInvitations {
+        let named = context.address.container
+        let container = try context.catalog.container(named)
+        return try ShareInvitations(
+            links, in: context.database(),
+            at: ShareInvitations.Place(
+                container: container?.id ?? named,
+                fallbackURL: container?.settings[ContainerSetting.fallbackURL.rawValue]))
+    }
+
+    static func answer(_ results: [UInt8]) -> [UInt8] {
+        var writer = JSONWriter(reserving: results.count + 16)
+        writer.raw("{\"results\":[")
+        writer.raw(results)
+        writer.raw("]}")
+        return writer.bytes
+    }
+}

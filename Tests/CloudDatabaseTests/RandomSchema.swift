@@ -1,0 +1,71 @@
+import CloudModel
+import Foundation
+
+/// Random numbers that a seed repeats (SplitMix64); `LENTICULAR_SEED` sets it, and it is printed.
+struct SchemaRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init() {
+        let given = ProcessInfo.processInfo.environment["LENTICULAR_SEED"].flatMap { UInt64($0) }
+        state = given ?? .random(in: 0 ... .max)
+        print("LENTICULAR_SEED=\(state)")
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+
+    mutating func below(_ count: Int) -> Int { Int.random(in: 0..<count, using: &self) }
+
+    /// Often enough a keyword, as names may be those too.
+    mutating func name() -> String {
+        let words = [
+            "grant", "PREFERRED", "Queryable", "sortable", "SEARCHABLE", "LIST", "encrypted",
+            "define",
+            "Schema", "create", "ROLE", "record", "TYPE", "to", "AS", "number", "string", "Read",
+            "a", "Z9_",
+        ]
+        guard below(3) > 0 else { return words[below(words.count)] }
+        return "n\(below(40))" + String(repeating: "x", count: below(3))
+    }
+
+    mutating func field() -> Schema.Field {
+        let elements: [FieldType.Element] = [
+            .string, .int64, .double, .timestamp, .bytes, .reference, .asset, .location, .number,
+        ]
+        let element = elements[below(elements.count)]
+        let mayBeEncrypted = ![.reference, .asset, .number].contains(element)
+        let type = FieldType(
+            element, isList: below(3) == 0, isEncrypted: mayBeEncrypted && below(4) == 0)
+        return Schema.Field(
+            type: type,
+            indexes: IndexOptions(rawValue: Int64(below(8))).intersection(type.indexOptionsAllowed),
+            preferred: element == .number ? [nil, .int64, .double][below(3)] : nil)
+    }
+
+    /// A schema with the types that every schema has.
+    mutating func schema() -> Schema {
+        var schema = Schema()
+        for _ in 0..<below(4) { if let role = RoleName(name()) { schema.roles[role] = 0 } }
+        let roles = RoleName.builtIn + schema.roles.keys
+        for _ in 0..<below(6) {
+            guard let name = below(8) == 0 ? .users : RecordTypeName(name()) else { continue }
+            var type = Schema.RecordType(grants: [:])
+            for _ in 0..<below(8) {
+                if let name = FieldName(self.name()) { type.fields[name] = field() }
+            }
+            for field in SystemField.allCases where below(4) == 0 {
+                type.systemFields[field] = .queryable
+            }
+            for role in roles where below(2) == 0 {
+                type.grants[role] = Permissions(rawValue: Int64(1 + below(7)))
+            }
+            schema.types[name] = type
+        }
+        return schema.withBuiltInTypes
+    }
+}
