@@ -72,8 +72,8 @@ let package = Package(
         tests(
             of: "WebServicesTests",
             [
-                "WebServices", "Accounts", "SQLiteStorage", "SQLite", "Storage", "CloudModel",
-                "Cryptography", "HTTP", "JSON",
+                "WebServices", "CloudDatabase", "Accounts", "SQLiteStorage", "SQLite", "Storage",
+                "CloudModel", "Cryptography", "HTTP", "JSON",
             ]),
         tests(
             of: "ServerTests",
