@@ -1,7 +1,7 @@
 import CSQLite
 
-/// Takes words from texts as full-text indexes with `unicode61 remove_diacritics 2` do: letters and
-/// digits, without regard to case and diacritics.
+/// Takes words from texts as full-text indexes with `unicode61 remove_diacritics 2` and marks among the
+/// categories do: letters with their marks and digits, without regard to case and Latin diacritics.
 ///
 /// Confined, as its connection, to one thread at a time.
 package final class WordTokenizer {
@@ -13,14 +13,15 @@ package final class WordTokenizer {
         let found = try Self.functions(connection)
         functions = found.functions
         var made: OpaquePointer?
-        let options = ["remove_diacritics", "2"]
-        let code = options[0].withCString { name in
-            options[1].withCString { value in
-                var arguments: [UnsafePointer<CChar>?] = [name, value]
-                return found.functions.xCreate?(found.context, &arguments, 2, &made)
-                    ?? SQLITE_ERROR
-            }
+        let options: [StaticString] = [
+            "remove_diacritics", "2", "categories", "L* N* Co Mn Mc",
+        ]
+        var arguments: [UnsafePointer<CChar>?] = options.map {
+            UnsafeRawPointer($0.utf8Start).assumingMemoryBound(to: CChar.self)
         }
+        let code =
+            found.functions.xCreate?(found.context, &arguments, Int32(options.count), &made)
+            ?? SQLITE_ERROR
         guard code == SQLITE_OK, let made else { throw connection.lastError() }
         instance = made
     }

@@ -15,7 +15,7 @@ struct Collection {
 
     private let connection: Connection
     private let indexes: Indexes?
-    private var rowsLeft: Int
+    var rowsLeft: Int
 
     /// - Parameter indexes: nil when the store has none.
     init(_ connection: Connection, rowsMax: Int, indexes: Indexes?) {
@@ -28,6 +28,7 @@ struct Collection {
     func run(olderThan moment: Milliseconds) throws -> Bool {
         var step = self
         try step.purgeDeletedZones()
+        try step.collectShares(olderThan: moment)
         try step.collectTombstones(olderThan: moment)
         try step.forgetZones(olderThan: moment)
         try step.forgetRoles()
@@ -36,6 +37,8 @@ struct Collection {
 
     private mutating func purgeDeletedZones() throws {
         while rowsLeft > 0, let zone = try nextUnpurgedZone() {
+            try purgeShares(of: zone)
+            guard rowsLeft > 0 else { return }
             let victims = try keys(
                 "SELECT key, record FROM versions WHERE key > ?1 AND key <= ?2 LIMIT ?3",
                 SQLiteSnapshot.key(zone, 0),
@@ -43,6 +46,7 @@ struct Collection {
             for (key, record) in victims {
                 try forget(RecordNumber(record), at: key, in: zone)
                 try run("DELETE FROM links WHERE source = ?1", record)
+                try run("DELETE FROM short_guids WHERE record = ?1", record)
                 try run("DELETE FROM heads WHERE id = ?1", record)
                 try run("DELETE FROM versions WHERE key = ?1", key)
             }
@@ -89,6 +93,7 @@ struct Collection {
             // The record may have come back since, or its zone may be gone.
             guard let record = try tombstone(at: key) else { continue }
             try run("DELETE FROM versions WHERE key = ?1", key)
+            try run("DELETE FROM short_guids WHERE record = ?1", record)
             try run("DELETE FROM heads WHERE id = ?1", record)
             try run(
                 "UPDATE zones SET whole_after = max(whole_after, ?2) WHERE id = ?1",
@@ -138,7 +143,7 @@ struct Collection {
         }
     }
 
-    private func keys(_ sql: String, _ values: Int64...) throws -> [(Int64, Int64)] {
+    func keys(_ sql: String, _ values: Int64...) throws -> [(Int64, Int64)] {
         let statement = try connection.prepare(sql)
         defer { statement.reset() }
         for (index, value) in values.enumerated() { statement.bind(value, at: Int32(index + 1)) }
@@ -147,7 +152,7 @@ struct Collection {
         return found
     }
 
-    private func run(_ sql: String, _ values: Int64...) throws {
+    func run(_ sql: String, _ values: Int64...) throws {
         let statement = try connection.prepare(sql)
         for (index, value) in values.enumerated() { statement.bind(value, at: Int32(index + 1)) }
         try statement.run()

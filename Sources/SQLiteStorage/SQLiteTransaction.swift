@@ -180,11 +180,12 @@ final class SQLiteTransaction: StoreTransaction {
     }
 
     func replaceSchema(by wanted: Schema, who: String, difference: [String]) throws {
-        let writing = SchemaWriting(snapshot.connection) { type, field in
-            try self.dropIndexes(ofType: type, fields: [field])
-        }
+        var writing = SchemaWriting(snapshot.connection)
         schema = try writing.replace(schema, by: wanted, at: now, who: who, difference: difference)
         isSchemaNew = true
+        for (type, fields) in writing.lostIndexes {
+            try dropIndexes(ofType: type, fields: fields)
+        }
     }
 
     func hold(_ parts: Schema.Parts) {

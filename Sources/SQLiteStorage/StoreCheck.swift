@@ -5,7 +5,7 @@ import SQLite
 /// Works on a snapshot of its own, also while the store is in use.
 package struct StoreCheck: Sendable {
     /// Something that no row may show.
-    private struct Rule {
+    struct Rule {
         let broken: String
         /// Counts the rows that break it.
         let count: String
@@ -34,7 +34,7 @@ package struct StoreCheck: Sendable {
         }
     }
 
-    private static let rules = records + sums + references + positions
+    private static let rules = records + sums + references + positions + shares
 
     private static let records = [
         Rule(
@@ -136,7 +136,10 @@ package struct StoreCheck: Sendable {
             count: """
                 SELECT count(*) FROM (
                     SELECT position AS used FROM heads
-                    UNION ALL SELECT max(created, changed) FROM zones)
+                    UNION ALL SELECT max(created, changed) FROM zones
+                    UNION ALL SELECT position FROM stays
+                    UNION ALL SELECT max(created, coalesce(ended, 0)) FROM shares
+                    UNION ALL SELECT max(granted, changed) FROM grants)
                 WHERE used > (SELECT value FROM properties WHERE name = 'reserved_through')
                 """),
         Rule(

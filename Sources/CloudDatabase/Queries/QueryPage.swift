@@ -9,6 +9,9 @@ final class QueryPage {
     private let request: QueryRequest
     private let order: QueryOrder
     private let bytesMax: Int
+    private let database: Database
+    /// What the caller is shown of another user's zone; nil in his own databases.
+    private let shared: ZoneAccess?
     /// The last place of the page before.
     private let start: QueryPlace?
     /// For each zone the filters as they judge its records, made when its first one is judged.
@@ -23,13 +26,15 @@ final class QueryPage {
 
     init(
         _ reading: QueryReading, from source: QuerySource, after start: QueryPlace?,
-        for request: QueryRequest, bytesMax: Int
+        for request: QueryRequest, of database: Database, shared: ZoneAccess?
     ) throws {
         self.reading = reading
         self.source = source
         self.start = start
         self.request = request
-        self.bytesMax = bytesMax
+        self.database = database
+        self.shared = shared
+        bytesMax = database.limits.pageBytesMax
         order = QueryOrder(sorts: reading.plan.query.sorts)
         let filters = reading.plan.query.filters
         tests = reading.zones.map { _ in nil }
@@ -164,6 +169,7 @@ final class QueryPage {
         {
             return nil
         }
+        if let shared, try !shared.sees(candidate.record) { return nil }
         let found = try reading.reader.version(of: candidate.record) { version -> Value? in
             guard version.type == reading.type, !version.flags.contains(.tombstone) else {
                 return nil
@@ -210,7 +216,9 @@ final class QueryPage {
 
     private func show(_ version: StoredVersion, to writer: inout JSONWriter) throws {
         if count > 0 { writer.raw(",") }
-        try request.rendering.append(version.body, to: &writer)
+        try database.append(
+            version.record, version.flags, version.body, as: request.rendering,
+            from: reading.snapshot, to: &writer)
         count += 1
         bytes += version.body.count + 1
     }

@@ -29,20 +29,14 @@ package struct QueryRecords {
         self.request = request
         self.database = database
         self.key = key
-        var query = request.query
-        if case .own(let user) = request.access {
-            query.filters.append(
-                RecordQuery.Filter(
-                    subject: .system(.createdBy), comparator: .equals, type: FieldType(.reference),
-                    value: .user(user.text)))
-        }
-        self.query = query
+        query = request.query
     }
 
     /// Appends one page's records, joined by commas, to an answer. Blocks: never on an event loop.
     ///
     /// - Returns: the marker of the next page; nil when this is the last one.
-    /// - Throws: `Fault` ZONE_NOT_FOUND; NOT_FOUND for a record type that does not exist; BAD_REQUEST
+    /// - Throws: `Fault` ZONE_NOT_FOUND; NOT_FOUND for a record type that does not exist; ACCESS_DENIED
+    ///   for one of which the caller may read no record (rulings.md 6); BAD_REQUEST
     ///   for a marker of another query, or when too many records must be looked at
     ///   (`limits.queryRowsMax`); TRY_AGAIN_LATER while an index is being built, or when it takes too
     ///   long (`limits.queryMillisecondsMax`).
@@ -73,6 +67,7 @@ package struct QueryRecords {
         guard let type = try snapshot.recordTypes()[query.type.text] else {
             throw Fault.unknownRecordType(query.type.text)
         }
+        let query = try query(for: try access(snapshot))
         let zones = try zones(snapshot)
         let markers = QueryMarkers(
             query, zone: request.zone == nil ? nil : zones.first?.number ?? ZoneNumber(0),
@@ -81,22 +76,47 @@ package struct QueryRecords {
             .map { try markers.read($0) }
         guard !zones.isEmpty else { return nil }
         let reading = QueryReading(
-            plan: QueryPlan(query), zones: zones, indexes: try indexes(snapshot, type),
+            plan: QueryPlan(query), zones: zones, indexes: try indexes(of: query, snapshot, type),
             reader: snapshot.indexReader,
             words: SearchWords(snapshot.indexReader, limits: database.limits),
             snapshot: snapshot, type: type, budget: budget,
             limit: min(request.resultsLimit, database.limits.recordsPerResponseMax))
         let source = try marker?.source ?? reading.plan.source(count: reading.count)
         let page = try QueryPage(
-            reading, from: source, after: marker?.place, for: request,
-            bytesMax: database.limits.pageBytesMax)
+            reading, from: source, after: marker?.place, for: request, of: database,
+            shared: try shared(snapshot))
         let last = try page.append(to: &writer)
         return last.map { markers.text(QueryMarker(source: source, place: $0)) }
     }
 
+    /// Which records the caller may read: in the public database, as the grants of the type say.
+    private func access(_ snapshot: any StoreSnapshot) throws -> QueryAccess {
+        guard database.scope == .public else { return request.access }
+        return try RecordAccess(database, database.storage.schema, snapshot).queried(query.type)
+    }
+
+    /// What the caller is shown of another user's zone; nil in his own databases.
+    private func shared(_ snapshot: any StoreSnapshot) throws -> ZoneAccess? {
+        guard database.scope == .shared, let zone = request.zone else { return nil }
+        let access = try database.access(to: zone, snapshot)
+        try access.requireSettled()
+        return access
+    }
+
+    /// The query, held to the records that the caller made where he sees no others.
+    private func query(for access: QueryAccess) throws -> RecordQuery {
+        guard case .own(let user) = access else { return query }
+        var held = query
+        held.filters.append(
+            RecordQuery.Filter(
+                subject: .system(.createdBy), comparator: .equals, type: FieldType(.reference),
+                value: .user(user.text)))
+        return held
+    }
+
     /// The indexes of the query as the snapshot has them.
     private func indexes(
-        _ snapshot: any StoreSnapshot, _ type: Int64
+        of query: RecordQuery, _ snapshot: any StoreSnapshot, _ type: Int64
     ) throws -> [IndexNeed: StoredIndex] {
         let needs = QueryPlan(query).needs
         guard !needs.isEmpty else { return [:] }

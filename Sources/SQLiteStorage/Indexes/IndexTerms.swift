@@ -16,6 +16,16 @@ struct IndexTerms {
     func forEachWord(
         in text: UnsafeRawBufferPointer, _ visit: (UnsafeRawBufferPointer) -> Void
     ) throws {
+        if let plain = PlainLetters.plain(text) {
+            try plain.withUnsafeBytes { try forEachPlainWord(in: $0, visit) }
+        } else {
+            try forEachPlainWord(in: text, visit)
+        }
+    }
+
+    private func forEachPlainWord(
+        in text: UnsafeRawBufferPointer, _ visit: (UnsafeRawBufferPointer) -> Void
+    ) throws {
         var seen: Set<[UInt8]> = []
         try tokenizer.forEachWord(in: text) { word in
             let cut = Self.cut(word)

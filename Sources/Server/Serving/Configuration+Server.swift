@@ -102,6 +102,9 @@ extension Configuration {
         service.schemaBytesMax = limits.schemaBytesMax
         service.deleteSelfSourcesMax = limits.deleteSelfSourcesMax
         service.cascadeRecordsMax = limits.cascadeRecordsMax
+        service.hierarchyDepthMax = limits.hierarchyDepthMax
+        service.shareStepRecordsMax = limits.shareStepRecordsMax
+        service.sharedPageHoldMilliseconds = limits.sharedPageHoldMilliseconds
         service.batchBytesMax = limits.batchBytesMax
         service.userQuotaBytes = Int64(limits.userQuotaBytes)
         service.publicQuotaBytes = Int64(limits.publicQuotaBytes)

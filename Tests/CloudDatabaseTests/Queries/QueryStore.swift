@@ -88,7 +88,8 @@ final class QueryStore {
     var database: Database {
         Database(
             scope: .private, environment: .development,
-            caller: Caller(kind: .user, userRecordName: user), limits: limits, storage: store)
+            caller: Caller(kind: .user, userRecordName: user), limits: limits, storage: store,
+            identities: NobodyKnown(), random: .system)
     }
 
     /// What `check` finds in the file.
@@ -206,6 +207,11 @@ final class QueryStore {
     }
 
     var typeNumber: Int64 { store.schema.types[Self.type]?.number ?? 0 }
+}
+
+/// These tests share nothing with anybody.
+private struct NobodyKnown: Identities {
+    func person(named name: UserRecordName) throws -> Person? { nil }
 }
 
 /// A result that comes from another thread.

@@ -93,7 +93,7 @@ CREATE TABLE index_values (
 -- a search meets nobody else's words. It keeps no text: who deletes a row says what was in it.
 CREATE VIRTUAL TABLE index_words USING fts5 (
     terms, content = '', columnsize = 0, detail = none,
-    tokenize = 'unicode61 remove_diacritics 2'
+    tokenize = "unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
 );
 
 -- Of kind 4. Ids as above; zone and index are dimensions, so that a search meets only its own places.
