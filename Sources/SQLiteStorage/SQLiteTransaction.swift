@@ -188,16 +188,6 @@ final class SQLiteTransaction: StoreTransaction {
         }
     }
 
-    private func dropIndexes(ofType type: Int64, fields: Set<String>) throws {
-        let delete = try snapshot.connection.prepare(
-            "DELETE FROM indexes WHERE record_type = ?1 AND field = ?2")
-        for field in fields {
-            delete.bind(type, at: 1)
-            delete.bind(field, at: 2)
-            try delete.run()
-        }
-    }
-
     func hold(_ parts: Schema.Parts) {
         schema.leaving = parts
         isSchemaNew = true
