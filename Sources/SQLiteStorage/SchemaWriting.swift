@@ -125,8 +125,9 @@ struct SchemaWriting {
 
     // MARK: - Indexes
 
-    /// Called for every field, system fields too, whose index options or type change or that comes
-    /// or goes. What new options need is built when a query first asks for it.
+    /// Notes what queries lose when a field's indexes or type change, or it comes or goes.
+    ///
+    /// System fields too. What new options need is built when a query first asks for it.
     private mutating func indexOptionsChanged(
         of field: String, in type: Int64, from old: IndexOptions, to new: IndexOptions,
         isSameType: Bool
