@@ -69,7 +69,7 @@ let package = Package(
         tests(
             of: "WebServicesTests",
             [
-                "WebServices", "Accounts", "CloudDatabase", "SQLiteStorage", "SQLite", "Storage",
+                "WebServices", "CloudDatabase", "Accounts", "SQLiteStorage", "SQLite", "Storage",
                 "CloudModel", "Cryptography", "HTTP", "JSON",
             ]),
         tests(

@@ -151,9 +151,22 @@ final class SQLiteTransaction: StoreTransaction {
     }
 
     func replaceSchema(by wanted: Schema, who: String, difference: [String]) throws {
-        let writing = SchemaWriting(snapshot.connection)
+        var writing = SchemaWriting(snapshot.connection)
         schema = try writing.replace(schema, by: wanted, at: now, who: who, difference: difference)
         isSchemaNew = true
+        for (type, fields) in writing.lostIndexes {
+            try dropIndexes(ofType: type, fields: fields)
+        }
+    }
+
+    private func dropIndexes(ofType type: Int64, fields: Set<String>) throws {
+        let delete = try snapshot.connection.prepare(
+            "DELETE FROM indexes WHERE record_type = ?1 AND field = ?2")
+        for field in fields {
+            delete.bind(type, at: 1)
+            delete.bind(field, at: 2)
+            try delete.run()
+        }
     }
 
     func hold(_ parts: Schema.Parts) {
