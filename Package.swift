@@ -76,7 +76,7 @@ let package = Package(
             of: "ServerTests",
             [
                 "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",
-                "Cryptography", "Storage", "Accounts", "SQLite",
+                "Cryptography", "Storage", "Accounts",
             ]),
         tests(of: "RepositoryTests", ["Configuration", "WebServices"]),
     ],

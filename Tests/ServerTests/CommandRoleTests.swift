@@ -1,5 +1,4 @@
 import Foundation
-import SQLite
 import Testing
 
 @testable import Server
@@ -31,24 +30,20 @@ struct CommandRoleTests {
         try run(["user", "role", verb, email] + place + [role, "--json"])
     }
 
-    /// Gives the environment a type that only the role may read; while no server runs.
-    private func makeRole(_ name: String) throws {
-        // Its store is made by whoever first asks for it.
-        #expect(try role("add", name).status == 1)
-        let connection = try Connection(
-            path: "\(data)/containers/icloud.a/development/store.sqlite", mode: .readWrite)
-        try connection.execute(
-            """
-            INSERT INTO roles (name) VALUES ('\(name)');
-            INSERT INTO record_types (name) VALUES ('Bed');
-            INSERT INTO permissions (record_type, role, granted)
-                SELECT id, '\(name)', 1 FROM record_types WHERE name = 'Bed';
-            """)
+    /// Makes development's schema a type and a role, to which something of it is granted.
+    private func importSchema(_ role: String, _ rights: String = "READ") throws {
+        let file = folder.path("schema")
+        try """
+        DEFINE SCHEMA CREATE ROLE \(role);
+        RECORD TYPE Bed ( "___recordID" REFERENCE QUERYABLE, GRANT \(rights) TO \(role) );
+        """.write(toFile: file, atomically: true, encoding: .utf8)
+        let imported = try run(["schema", "import", "iCloud.a", file])
+        #expect(imported.status == 0, "\(imported.error)")
     }
 
     @Test("A role is given and taken while the server runs, and holds from the next request on")
     func whileServing() throws {
-        try makeRole("Gardener")
+        try importSchema("Gardener")
         let server = try ServerProcess(data: data)
         let api = try #require(
             try run(["api-token", "create"] + place + ["--name", "t", "--json"])
@@ -72,6 +67,11 @@ struct CommandRoleTests {
         #expect(given.object["accountID"] is String && given.object["changed"] as? Bool == true)
         #expect(try query() == 200)
         #expect(try role("add", "Gardener").object["changed"] as? Bool == false)
+        // What the role is granted may change too, under the running server.
+        try importSchema("Gardener", "WRITE")
+        #expect(try query() == 403)
+        try importSchema("Gardener")
+        #expect(try query() == 200)
         func record() throws -> String {
             try server.request(
                 "\(base)/records/lookup?ckAPIToken=\(api)",
@@ -94,7 +94,7 @@ struct CommandRoleTests {
 
     @Test("Roles outlast the server, for users too who have never been there")
     func withoutServer() throws {
-        try makeRole("Gardener")
+        try importSchema("Gardener")
         #expect(try role("add", "Gardener", of: "bob@a.example").status == 0)
         #expect(
             try role("add", "Gardener", of: "bob@a.example").object["changed"] as? Bool == false)
@@ -108,7 +108,7 @@ struct CommandRoleTests {
 
     @Test("What is not there is refused by its name")
     func refusals() throws {
-        try makeRole("Gardener")
+        try importSchema("Gardener")
         for (words, expected) in [
             (["ann@a.example"] + place + ["Mason"], "no role 'Mason'; it has Gardener"),
             (["ann@a.example"] + place + ["_icloud"], "_icloud is built in"),

@@ -79,54 +79,12 @@ struct OperatingSecretsTests {
     func nowhere() throws {
         let saved = try modify(whole.joined(separator: ","))
         for (name, secret) in secrets { #expect(saved.body.contains(secret), "\(name)") }
-        var refused: [String] = []
-        func note(_ answer: (status: Int, body: String)) {
-            // A conflict shows its owner the record, which is no reason.
-            let text =
-                answer.body.range(of: ",\"serverRecord\"").map {
-                    String(answer.body[..<$0.lowerBound])
-                }
-                ?? answer.body
+        let refused = try (misplaced() + mistyped() + filters() + [oversized()]).map { answer in
             #expect(answer.body.contains("serverErrorCode"), "\(answer.body)")
-            refused.append(text)
+            // A conflict shows its owner the record, which is no reason.
+            let end = answer.body.range(of: ",\"serverRecord\"")?.lowerBound
+            return String(answer.body[..<(end ?? answer.body.endIndex)])
         }
-        // In fields of other types, without the flag or the type, in public, in places that are none.
-        let plain = whole.map { $0.replacing(",\"isEncrypted\":true", with: "") }
-        let untyped = try whole.map {
-            try $0.replacing(Regex(",\"type\":\"[A-Z0-9_]+\""), with: "")
-        }
-        for fields in plain + untyped + whole.map({ $0.replacing("STRING", with: "INT64") })
-            + whole.map({
-                $0.replacing("\"value\":", with: "\"value\":[").replacing(
-                    ",\"type\"", with: "],\"type\"")
-            })
-        where !whole.contains(fields) {
-            note(try modify(fields))
-        }
-        for fields in whole {
-            note(try modify(fields, in: "public"))
-            note(try modify(fields.replacing("\"type\":\"", with: "\"type\":\"NO_")))
-            note(try modify(fields, kind: "create"))
-            note(try modify(fields, kind: "update"))
-            note(try modify(fields, type: "Other"))
-            note(try modify(fields.replacing("}", with: "")))
-            note(try send("private/records/modify", "{\"operations\":[{\(fields)}]}"))
-            note(try send("private/records/modify", "{\"operations\":{\(fields)}}"))
-            note(try send("private/records/modify", "{\(fields),\(fields)}"))
-            for comparator in ["EQUALS", "BEGINS_WITH", "IN", "NEAR", "CONTAINS_ALL_TOKENS"] {
-                let value = fields.split(separator: ":", maxSplits: 1)[1]
-                let name = fields.split(separator: "\"")[0]
-                note(
-                    try send(
-                        "private/records/query",
-                        """
-                        {"query":{"recordType":"Diary","filterBy":[{"fieldName":"\(name)",\
-                        "comparator":"\(comparator)","distance":1,"fieldValue":\(value)}]}}
-                        """))
-            }
-        }
-        let large = String(repeating: secrets["text"] ?? "", count: 80_000)
-        note(try modify(field("text", "\"\(large)\"", "STRING")))
         #expect(try server.command("check").status == 0)
         let metrics = try server.request("/metrics").body
         server.signal(SIGTERM)
@@ -138,5 +96,56 @@ struct OperatingSecretsTests {
             #expect(!log.contains { $0.contains(secret) }, "\(name)")
             #expect(!metrics.contains(secret), "\(name)")
         }
+    }
+
+    private typealias Refused = (status: Int, body: String)
+
+    /// In public, in other types' fields, under an old tag, and in places that are none.
+    private func misplaced() throws -> [Refused] {
+        try whole.flatMap { fields in
+            [
+                try modify(fields, in: "public"), try modify(fields, type: "Other", name: "d1"),
+                try modify(fields, kind: "create"), try modify(fields, kind: "update"),
+                try modify(fields.replacing("}", with: "")),
+                try send("private/records/modify", "{\"operations\":[{\(fields)}]}"),
+                try send("private/records/modify", "{\"operations\":{\(fields)}}"),
+                try send("private/records/modify", "{\(fields),\(fields)}"),
+            ]
+        }
+    }
+
+    /// Without the flag, without the type, under another type, as lists of themselves.
+    private func mistyped() throws -> [Refused] {
+        let type = try Regex(",\"type\":\"[A-Z0-9_]+\"")
+        return try whole.flatMap { fields in
+            [
+                fields.replacing(",\"isEncrypted\":true", with: ""),
+                fields.replacing(type, with: ""),
+                fields.replacing("\"type\":\"", with: "\"type\":\"NO_"),
+                fields.replacing(type, with: ",\"type\":\"REFERENCE\""),
+                fields.replacing("\"value\":", with: "\"value\":[")
+                    .replacing(",\"type\"", with: "],\"type\""),
+            ]
+        }.map { try modify($0) }
+    }
+
+    private func filters() throws -> [Refused] {
+        try whole.flatMap { fields in
+            let name = fields.split(separator: "\"")[0]
+            let value = fields.split(separator: ":", maxSplits: 1)[1]
+            return try ["EQUALS", "BEGINS_WITH", "IN", "NEAR", "CONTAINS_ALL_TOKENS"].map {
+                try send(
+                    "private/records/query",
+                    """
+                    {"query":{"recordType":"Diary","filterBy":[{"fieldName":"\(name)",\
+                    "comparator":"\($0)","distance":1,"fieldValue":\(value)}]}}
+                    """)
+            }
+        }
+    }
+
+    private func oversized() throws -> Refused {
+        let large = String(repeating: secrets["text"] ?? "", count: 80_000)
+        return try modify(field("text", "\"\(large)\"", "STRING"))
     }
 }
