@@ -53,6 +53,9 @@ let package = Package(
         tests(of: "NetworkTests", ["Network"]),
         tests(of: "HTTPTests", ["HTTP", "Network", "CZlib", "COpenSSL"]),
         tests(of: "JSONTests", ["JSON"]),
+        .target(
+            name: "SharingModel", dependencies: ["JSON"], path: "Tests/SharingModel",
+            swiftSettings: strict),
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         tests(of: "SQLiteTests", ["SQLite", "CSQLite", "CFaultVFS"]),
         tests(of: "CryptographyTests", ["Cryptography"]),
@@ -65,18 +68,21 @@ let package = Package(
             ]),
         tests(
             of: "CloudDatabaseTests",
-            ["CloudDatabase", "SQLiteStorage", "Storage", "CloudModel", "JSON"]),
+            [
+                "CloudDatabase", "SQLiteStorage", "SQLite", "Storage", "CloudModel",
+                "Cryptography", "JSON",
+            ]),
         tests(
             of: "WebServicesTests",
             [
                 "WebServices", "CloudDatabase", "Accounts", "SQLiteStorage", "SQLite", "Storage",
-                "CloudModel", "Cryptography", "HTTP", "JSON",
+                "CloudModel", "Cryptography", "HTTP", "JSON", "SharingModel",
             ]),
         tests(
             of: "ServerTests",
             [
                 "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",
-                "Cryptography", "Storage", "Accounts",
+                "Cryptography", "Storage", "Accounts", "SharingModel",
             ]),
         tests(of: "RepositoryTests", ["Configuration", "WebServices"]),
     ],
