@@ -194,12 +194,16 @@ final class SQLiteTransaction: StoreTransaction {
     }
 
     func assign(_ roles: Set<Int64>, to user: UserRecordName) throws {
-        statements.deleteAssignedRoles.bind(user.text, at: 1)
-        try statements.deleteAssignedRoles.run()
+        let delete = try snapshot.connection.prepare(
+            "DELETE FROM assigned_roles WHERE user_record_name = ?1")
+        delete.bind(user.text, at: 1)
+        try delete.run()
+        let insert = try snapshot.connection.prepare(
+            "INSERT INTO assigned_roles (user_record_name, role) VALUES (?1, ?2)")
         for role in roles.sorted() {
-            statements.insertAssignedRole.bind(user.text, at: 1)
-            statements.insertAssignedRole.bind(role, at: 2)
-            try statements.insertAssignedRole.run()
+            insert.bind(user.text, at: 1)
+            insert.bind(role, at: 2)
+            try insert.run()
         }
     }
 

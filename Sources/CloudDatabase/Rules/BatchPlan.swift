@@ -175,7 +175,8 @@ final class BatchPlan {
         } else {
             switch operation.kind {
             case .update, .replace, .delete, .forceDelete:
-                guard !rights.conceals(.write, type: operation.type) else {
+                let isUser = UserRecord.user(operation.name, in: zone.name) != nil
+                guard !rights.conceals(.write, type: isUser ? .users : operation.type) else {
                     throw RecordAccess.writeRefused
                 }
                 guard operation.kind == .forceDelete else { throw Fault.recordNotFound }

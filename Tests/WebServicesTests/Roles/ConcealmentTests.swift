@@ -96,6 +96,10 @@ struct ConcealmentTests {
                     #"{"recordName":"\#($0)","reason":"READ operation not permitted","#
                         + #""serverErrorCode":"ACCESS_DENIED"}"#
                 })
+        // A user's name is of a type that he may read.
+        let nobody = "_0123456789abcdef0123456789abcdef"
+        #expect(try visitor.record(nobody, zone: nil, in: "public").code == "NOT_FOUND")
+        #expect(try visitor.record(ida.name, zone: nil, in: "public").code == nil)
         // He may have records of his own, and learns whether they are there.
         let signedIn = try mo.lookup(names, zone: nil, in: "public")
         #expect(
