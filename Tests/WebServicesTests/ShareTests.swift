@@ -223,7 +223,9 @@ struct ShareTests {
         let ida = try server.user("ida", WireServer.tea, .production)
         try ida.make("Shelf")
         let refused = try ida.modify([shareOperation("create", "cloudkit.zoneshare")]).records[0]
-        #expect(refused.code == "BAD_REQUEST" && refused.reason.contains("'cloudkit.share'"))
+        #expect(
+            refused.code == "BAD_REQUEST" && refused.reason.contains("'cloudkit.share'"),
+            "\(refused.raw)")
     }
 
     // MARK: - Refusals
@@ -384,7 +386,9 @@ struct ShareTests {
         let inPublic = try ida.modify(
             [shareOperation("create", "s", root: "note", rootTag: "1")], zone: nil, in: "public"
         ).records[0]
-        #expect(inPublic.code == "BAD_REQUEST" && inPublic.reason.contains("private database"))
+        #expect(
+            inPublic.code == "BAD_REQUEST" && inPublic.reason.contains("private database"),
+            "\(inPublic.raw)")
         let notAtomic = try ida.modify(
             [operation("create", "n"), shareOperation("create", "s", root: "n")], atomic: false)
         #expect(notAtomic.status == 400 && notAtomic.reason.contains("atomic"))
