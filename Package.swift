@@ -68,12 +68,15 @@ let package = Package(
             ]),
         tests(
             of: "CloudDatabaseTests",
-            ["CloudDatabase", "SQLiteStorage", "Storage", "CloudModel", "JSON"]),
+            [
+                "CloudDatabase", "SQLiteStorage", "SQLite", "Storage", "CloudModel",
+                "Cryptography", "JSON",
+            ]),
         tests(
             of: "WebServicesTests",
             [
-                "WebServices", "Accounts", "SQLiteStorage", "SQLite", "Storage", "CloudModel",
-                "Cryptography", "HTTP", "JSON", "SharingModel",
+                "WebServices", "CloudDatabase", "Accounts", "SQLiteStorage", "SQLite", "Storage",
+                "CloudModel", "Cryptography", "HTTP", "JSON", "SharingModel",
             ]),
         tests(
             of: "ServerTests",

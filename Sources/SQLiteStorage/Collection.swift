@@ -7,11 +7,20 @@ import Storage
 /// Records of deleted zones go at once, and so do removed roles; tombstones, of records and of zones,
 /// after their retention.
 struct Collection {
+    /// What must be taken out of indexes with the records.
+    struct Indexes {
+        let catalog: IndexCatalog
+        let writer: IndexWriter
+    }
+
     private let connection: Connection
+    private let indexes: Indexes?
     var rowsLeft: Int
 
-    init(_ connection: Connection, rowsMax: Int) {
+    /// - Parameter indexes: nil when the store has none.
+    init(_ connection: Connection, rowsMax: Int, indexes: Indexes?) {
         self.connection = connection
+        self.indexes = indexes
         self.rowsLeft = rowsMax
     }
 
@@ -35,6 +44,7 @@ struct Collection {
                 SQLiteSnapshot.key(zone, 0),
                 SQLiteSnapshot.key(zone, SQLiteSnapshot.positionMask), Int64(rowsLeft))
             for (key, record) in victims {
+                try forget(RecordNumber(record), at: key, in: zone)
                 try run("DELETE FROM links WHERE source = ?1", record)
                 try run("DELETE FROM short_guids WHERE record = ?1", record)
                 try run("DELETE FROM heads WHERE id = ?1", record)
@@ -47,6 +57,22 @@ struct Collection {
                     UPDATE zones SET is_purged = 1, record_count = 0, body_bytes = 0 WHERE id = ?1
                     """, zone.value)
             }
+        }
+    }
+
+    /// Takes a record out of the indexes that hold it.
+    private func forget(_ record: RecordNumber, at key: Int64, in zone: ZoneNumber) throws {
+        guard let indexes else { return }
+        let statement = try connection.prepare(
+            "SELECT record_type, body FROM versions WHERE key = ?1 AND flags & 1 = 0")
+        defer { statement.reset() }
+        statement.bind(key, at: 1)
+        guard try statement.step() else { return }
+        let holding = indexes.catalog.ofType(statement.int64(0)).filter { $0.holds(record) }
+        guard !holding.isEmpty else { return }
+        let fields = try StoredFields(statement.bytes(1))
+        for index in holding {
+            try indexes.writer.replace(fields, with: nil, of: record, in: zone, index)
         }
     }
 

@@ -24,12 +24,13 @@ package struct StoreCheck: Sendable {
             let damage = try connection.integrityCheck()
             // Rules would only repeat in other words what a damaged file shows.
             guard damage.isEmpty else { return damage }
-            return try Self.rules.compactMap { rule in
+            let broken = try Self.rules.compactMap { rule -> String? in
                 let statement = try connection.prepare(rule.count)
                 defer { statement.reset() }
                 let count = try statement.step() ? statement.int64(0) : 0
                 return count == 0 ? nil : "\(rule.broken): \(count)"
             }
+            return try broken + IndexCheck.problems(connection)
         }
     }
 

@@ -8,6 +8,8 @@ package struct LimitSettings: Sendable, Equatable {
     package var filtersPerQueryMax = 32
     package var sortsPerQueryMax = 8
     package var listValuesPerQueryMax = 1_000
+    package var queryRowsMax = 100_000
+    package var queryMillisecondsMax = 2_000
     package var zonesPerUserMax = 1_000
     package var participantsPerShareMax = 100
     package var fieldsPerTypeMax = 256
@@ -112,5 +114,12 @@ extension LimitSettings {
         .number(
             "limits.listValuesPerQueryMax", \.limits.listValuesPerQueryMax, 1...100_000, "values",
             "Values in all lists that one query compares with. Over it: 400."),
+        .number(
+            "limits.queryRowsMax", \.limits.queryRowsMax, 100...100_000_000, "records",
+            "Records looked at for one page of a query. Over it: 400."),
+        .number(
+            "limits.queryMillisecondsMax", \.limits.queryMillisecondsMax, 10...600_000,
+            "milliseconds",
+            "Time for one page of a query. Over it: 503."),
     ]
 }

@@ -113,6 +113,8 @@ extension Configuration {
         service.filtersPerQueryMax = limits.filtersPerQueryMax
         service.sortsPerQueryMax = limits.sortsPerQueryMax
         service.listValuesPerQueryMax = limits.listValuesPerQueryMax
+        service.queryRowsMax = limits.queryRowsMax
+        service.queryMillisecondsMax = limits.queryMillisecondsMax
         return service
     }
 
