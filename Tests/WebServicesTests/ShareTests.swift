@@ -218,14 +218,19 @@ struct ShareTests {
         #expect(desired["fields"].keys == ["own"] && desired["participants"].elements.count == 1)
     }
 
-    @Test("In production the type must have been deployed")
+    @Test("In production a share has its well-known fields; others must have been deployed")
     func production() throws {
         let ida = try server.user("ida", WireServer.tea, .production)
         try ida.make("Shelf")
-        let refused = try ida.modify([shareOperation("create", "cloudkit.zoneshare")]).records[0]
-        #expect(
-            refused.code == "BAD_REQUEST" && refused.reason.contains("'cloudkit.share'"),
-            "\(refused.raw)")
+        let refused = try ida.modify([
+            shareOperation("create", "cloudkit.zoneshare", fields: #"{"own":{"value":1}}"#)
+        ]).records[0]
+        #expect(refused.code == "BAD_REQUEST" && refused.reason.contains("field 'own'"))
+        let made = try ida.modify([
+            shareOperation(
+                "create", "cloudkit.zoneshare", fields: #"{"cloudkit.title":{"value":"Tea"}}"#)
+        ]).records[0]
+        #expect(made["fields"]["cloudkit.title"]["value"].string == "Tea")
     }
 
     // MARK: - Refusals

@@ -14,7 +14,10 @@ extension BatchPlan {
             throw UserRecord.createRefused
         }
         // Without a type the save fails for want of it.
-        guard let type = operation.type, rights.reach(.create, on: type) == .none else { return }
+        // Where a share can be made is no matter of roles.
+        guard let type = operation.type, type != .share,
+            rights.reach(.create, on: type) == .none
+        else { return }
         throw RecordAccess.createRefused
     }
 
