@@ -218,12 +218,19 @@ struct ShareTests {
         #expect(desired["fields"].keys == ["own"] && desired["participants"].elements.count == 1)
     }
 
-    @Test("In production the type is there from the start")
+    @Test("In production a share has its well-known fields; others must have been deployed")
     func production() throws {
         let ida = try server.user("ida", WireServer.tea, .production)
         try ida.make("Shelf")
-        let made = try ida.modify([shareOperation("create", "cloudkit.zoneshare")]).records[0]
-        #expect(made.code == nil && made["recordType"].string == "cloudkit.share", "\(made.raw)")
+        let refused = try ida.modify([
+            shareOperation("create", "cloudkit.zoneshare", fields: #"{"own":{"value":1}}"#)
+        ]).records[0]
+        #expect(refused.code == "BAD_REQUEST" && refused.reason.contains("field 'own'"))
+        let made = try ida.modify([
+            shareOperation(
+                "create", "cloudkit.zoneshare", fields: #"{"cloudkit.title":{"value":"Tea"}}"#)
+        ]).records[0]
+        #expect(made["fields"]["cloudkit.title"]["value"].string == "Tea")
     }
 
     // MARK: - Refusals
@@ -384,7 +391,9 @@ struct ShareTests {
         let inPublic = try ida.modify(
             [shareOperation("create", "s", root: "note", rootTag: "1")], zone: nil, in: "public"
         ).records[0]
-        #expect(inPublic.code == "BAD_REQUEST" && inPublic.reason.contains("private database"))
+        #expect(
+            inPublic.code == "BAD_REQUEST" && inPublic.reason.contains("private database"),
+            "\(inPublic.raw)")
         let notAtomic = try ida.modify(
             [operation("create", "n"), shareOperation("create", "s", root: "n")], atomic: false)
         #expect(notAtomic.status == 400 && notAtomic.reason.contains("atomic"))
