@@ -195,9 +195,9 @@ final class BatchPlan {
     {
         let key = key(operation.name)
         let kept: RecordBody.Kept? = former == nil ? nil : try kept(key)
+        if former == nil, operation.type == .share { try checkPlaceOfNewShare() }
         // What the caller may not read, an answer to his save does not tell him either.
         let isShown = try former == nil || allows(.read, key)
-        if former == nil, operation.type == .share { try checkPlaceOfNewShare() }
         guard let type = operation.type ?? kept.flatMap({ RecordTypeName($0.type) }) else {
             throw Fault.badRequest("recordType: expected the record's type, as it is to be made")
         }
@@ -235,15 +235,7 @@ final class BatchPlan {
             links: try links(merge.references, parent: parent, of: operation.name, former),
             refers: merge.references.contains { $0.action != .none },
             shown: isShown ? nil : PlannedSave.Shown(sent.bytes, operation.parent), roles: roles)
-        save.sharing = try sharing(operation, over: former, kept: kept)
-        if type == .share {
-            save.share = try share(
-                operation, over: former,
-                changesFields: kept.map { $0.fieldsText != merge.bytes } ?? true)
-        } else if operation.name == .zoneShare {
-            throw Fault.badRequest(
-                "recordName 'cloudkit.zoneshare': only the share of the whole zone has it")
-        }
+        try addSharing(to: &save, operation, over: former, kept: kept)
         try charge(save.growth(over: kept, as: operation.name, in: zone.name))
         return save
     }

@@ -9,10 +9,25 @@ extension BatchPlan {
         operation.type == .share || operation.share != nil
     }
 
+    /// Adds to a save what it means for shares, and what the record will say about sharing.
+    func addSharing(
+        to save: inout PlannedSave, _ operation: RecordOperation, over former: FormerRecord?,
+        kept: RecordBody.Kept?
+    ) throws {
+        save.sharing = try sharing(operation, kept: kept)
+        if save.type == .share {
+            let changesFields = kept.map { $0.fieldsText != save.fields } ?? true
+            save.share = try share(operation, over: former, changesFields: changesFields)
+        } else if operation.name == .zoneShare {
+            throw Fault.badRequest(
+                "recordName 'cloudkit.zoneshare': only the share of the whole zone has it")
+        }
+    }
+
     /// What the save of a share record does to the share.
     ///
     /// - Parameter changesFields: whether it changes any field of the record.
-    func share(
+    private func share(
         _ operation: RecordOperation, over former: FormerRecord?, changesFields: Bool
     ) throws -> PlannedShare {
         if case .set = operation.parent {
@@ -166,8 +181,8 @@ extension BatchPlan {
     }
 
     /// What a record's body will say about sharing, as far as its own operation tells.
-    func sharing(
-        _ operation: RecordOperation, over former: FormerRecord?, kept: RecordBody.Kept?
+    private func sharing(
+        _ operation: RecordOperation, kept: RecordBody.Kept?
     ) throws -> RecordBody.Sharing {
         var sharing = kept?.sharing ?? RecordBody.Sharing()
         let isWanted =
