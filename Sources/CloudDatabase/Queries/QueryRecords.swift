@@ -48,6 +48,7 @@ package struct QueryRecords {
             throw Fault(.notFound, "Did not find record type: \(request.query.type.text)")
         }
         let access = try access(snapshot)
+        let viewed = try viewed(snapshot)
         let zones = try zones(snapshot)
         let markers = QueryMarkers(
             request.query, zone: request.zone == nil ? nil : zones.first?.number ?? ZoneNumber(0),
@@ -55,19 +56,21 @@ package struct QueryRecords {
         let marker = try request.continuationMarker.flatMap { $0.isEmpty ? nil : $0 }
             .map { try markers.read($0) }
         let order = QueryOrder(sorts: request.query.sorts)
-        var found: [(place: QueryPlace, body: [UInt8])] = []
+        var found: [(place: QueryPlace, flags: VersionFlags, body: [UInt8])] = []
         for zone in zones {
             let tests = try request.query.filters.map {
                 try FilterTest($0, in: zone.name, tokens: Self.words)
             }
             try snapshot.versions(in: zone.number, after: 0, through: .max, newestFirst: false) {
-                guard $0.type == type, !$0.flags.contains(.tombstone) else { return true }
+                guard $0.type == type, !$0.flags.contains(.tombstone),
+                    try viewed?.sees($0.record) ?? true
+                else { return true }
                 let fields = try StoredFields($0.body)
                 guard try access.shows($0.record, by: fields.creator, snapshot) else { return true }
                 guard try tests.allSatisfy({ try $0.holds(for: fields) }) else { return true }
                 let place = QueryPlace(keys: order.keys(of: fields), record: $0.record)
                 if let marker, !order.precedes(marker.place, place) { return true }
-                found.append((place, [UInt8]($0.body)))
+                found.append((place, $0.flags, [UInt8]($0.body)))
                 return true
             }
         }
@@ -77,7 +80,11 @@ package struct QueryRecords {
         for item in page {
             if !isFirst { writer.raw(",") }
             isFirst = false
-            try item.body.withUnsafeBytes { try request.rendering.append($0, to: &writer) }
+            try item.body.withUnsafeBytes {
+                try database.append(
+                    item.place.record, item.flags, $0, as: request.rendering, from: snapshot,
+                    to: &writer)
+            }
         }
         guard page.count < found.count, let last = page.last else { return nil }
         return markers.text(
@@ -89,6 +96,17 @@ package struct QueryRecords {
         guard database.scope == .public else { return request.access }
         return try RecordAccess(database, database.storage.schema, snapshot)
             .queried(request.query.type)
+    }
+
+    /// What the caller is shown of another user's zone; nil in other databases.
+    ///
+    /// - Throws: `Fault` TRY_AGAIN_LATER while a shared tree is being worked through: what is found
+    ///   would be taken for all there is.
+    private func viewed(_ snapshot: any StoreSnapshot) throws -> ZoneAccess? {
+        guard database.scope == .shared, let zone = request.zone else { return nil }
+        let access = try database.access(to: zone, snapshot)
+        try access.requireSettled()
+        return access
     }
 
     private static func words(_ text: String) -> [String] {
