@@ -95,7 +95,10 @@ package struct QueryRecords {
         return try RecordAccess(database, database.storage.schema, snapshot).queried(query.type)
     }
 
-    /// What the caller is shown of another user's zone; nil in his own databases.
+    /// What the caller is shown of another user's zone; nil in other databases.
+    ///
+    /// - Throws: `Fault` TRY_AGAIN_LATER while a shared tree is being worked through: what is found
+    ///   would be taken for all there is.
     private func shared(_ snapshot: any StoreSnapshot) throws -> ZoneAccess? {
         guard database.scope == .shared, let zone = request.zone else { return nil }
         let access = try database.access(to: zone, snapshot)

@@ -269,6 +269,29 @@ struct SharedFeedTests {
         #expect(try bo.lookup(["note"], zone: "Shelf", in: "shared").code == "ZONE_NOT_FOUND")
     }
 
+    @Test("Queries find what the viewer sees, as he sees it, and nothing else")
+    func queries() throws {
+        try ida.put(("album", nil), ("photo", "album"), ("pixel", "photo"), ("other", nil))
+        let share = try ida.share("photo")
+        let copy = SharedZone(bo, of: ida)
+        func query(_ type: String, as client: WireClient) throws -> Answer {
+            try client.send(
+                "shared/records/query",
+                "{\(copy.id),\"query\":{\"recordType\":\(quoted(type))}}")
+        }
+        #expect(try query("Note", as: bo).code == "ZONE_NOT_FOUND")
+        try bo.join(share)
+        let found = try query("Note", as: bo)
+        #expect(Set(found.records.map(\.name)) == ["photo", "pixel"])
+        #expect(!found.text.contains("album"))
+        let shares = try query("cloudkit.share", as: bo).records
+        #expect(shares.map { $0["currentUserParticipant"].exists } == [true])
+        #expect(
+            try bo.send(
+                "shared/records/query", "{\"zoneWide\":true,\"query\":{\"recordType\":\"Note\"}}"
+            ).status == 400)
+    }
+
     @Test("The zones of a shared database are listed and looked up with their owners")
     func zones() throws {
         try ida.put(("note", nil))

@@ -52,6 +52,8 @@ struct SharedWorkTests {
         #expect(try copy.advance())
         #expect(copy.names.count < all.count)
         #expect(try copy.lookup("b5-8")[0].name == "b5-8")
+        let query = "{\(copy.id),\"query\":{\"recordType\":\"Note\"}}"
+        #expect(try bo.send("shared/records/query", query).code == "TRY_AGAIN_LATER")
         #expect(try copy.save("new", below: "b5-8").code == nil)
         var steps = 0
         while try storage.doStep() {
