@@ -171,14 +171,19 @@ final class QueryPage {
         }
         if let shared, try !shared.sees(candidate.record) { return nil }
         let found = try reading.reader.version(of: candidate.record) { version -> Value? in
-            guard version.type == reading.type, !version.flags.contains(.tombstone) else {
-                return nil
-            }
+            guard version.type == reading.type, !version.flags.contains(.tombstone),
+                !(shared != nil && isByParent && version.flags.contains(.root))
+            else { return nil }
             let fields = LazyFields(version.body)
             guard try holds(for: candidate, fields) else { return nil }
             return try body(version, fields)
         }
         return found ?? nil
+    }
+
+    /// Whether a parent is filtered by, which the root of a shared tree has for its owner only.
+    private var isByParent: Bool {
+        reading.plan.query.filters.contains { $0.subject == .system(.parent) }
     }
 
     private func holds(for candidate: Candidate, _ fields: LazyFields) throws -> Bool {
