@@ -10,7 +10,7 @@ extension BatchPlan {
         guard let access, let record = former.head?.record else { return }
         let isShare = former.flags.contains(.share)
         // Who leaves a share deletes its record, also when he has left before.
-        if isShare, operation.kind.deletes { return }
+        if isShare, operation.kind.deletes, try ownPart(in: former) != nil { return }
         switch try access.permission(on: record) {
         case nil, .some(.none): throw Fault.recordNotFound
         // Who changes a share is no question of what he may do with records.
@@ -20,6 +20,16 @@ extension BatchPlan {
         }
         if operation.kind.deletes, try !access.mayRemove(record) {
             throw Self.noRight("DELETE operation not permitted: only the owner deletes a root")
+        }
+    }
+
+    /// Whether a stored record is none for the caller: he neither sees it nor has left its share.
+    func isUnseen(_ former: FormerRecord) throws -> Bool {
+        guard let access, let record = former.head?.record else { return false }
+        if former.flags.contains(.share), try ownPart(in: former) != nil { return false }
+        switch try access.permission(on: record) {
+        case nil, .some(.none): return true
+        case .readOnly, .readWrite: return false
         }
     }
 

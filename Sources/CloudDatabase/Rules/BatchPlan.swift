@@ -165,6 +165,8 @@ final class BatchPlan {
         var isAlive = former.isAlive
         if case .deleted = states[key] { isAlive = false }
         if isAlive {
+            // As if there were none: or the answer would tell that there is one.
+            if operation.kind == .forceDelete, try isUnseen(former) { return .nothing }
             try checkRight(operation, on: former)
             if operation.kind == .create {
                 throw try conflict("record to insert already exists", key)

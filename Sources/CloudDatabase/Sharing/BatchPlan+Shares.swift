@@ -125,12 +125,19 @@ extension BatchPlan {
     /// - Throws: NOT_FOUND for somebody who has never taken part.
     func leaving(_ former: FormerRecord) throws -> StoredShare? {
         guard let head = former.head, let share = try transaction.share(ofRecord: head.record),
-            let user = database.caller.userRecordName,
-            let own = try transaction.participants(of: share.number).first(where: {
-                $0.user == user
-            }), own.status != .invited
+            let own = try ownPart(in: former)
         else { throw Fault.recordNotFound }
         return own.status == .removed ? nil : share
+    }
+
+    /// The caller's entry in the share that a record is, once he has joined; he may have left since.
+    func ownPart(in former: FormerRecord) throws -> StoredParticipant? {
+        guard let head = former.head, let share = try transaction.share(ofRecord: head.record),
+            let user = database.caller.userRecordName
+        else { return nil }
+        return try transaction.participants(of: share.number).first {
+            $0.user == user && $0.status != .invited
+        }
     }
 
     /// The share records that go with records that go: those of roots.
