@@ -86,8 +86,18 @@ extension SharingModel {
 
     /// Applies what succeeded.
     package mutating func apply(_ batch: SharingBatch, succeeded: [Bool]) {
+        let formerShares = Set(shares(in: batch.place).map(\.name))
         for (operation, isDone) in zip(batch.operations, succeeded) where isDone {
             perform(operation, batch)
+        }
+        // A root says that it is shared, whichever of the two came first.
+        for (operation, isDone) in zip(batch.operations, succeeded)
+        where isDone && !formerShares.contains(operation.name) {
+            guard let root = operation.share?.root else { continue }
+            change(root, in: batch.place) {
+                $0.hasGUID = true
+                $0.touch()
+            }
         }
         touched.insert(batch.place)
     }
@@ -113,7 +123,7 @@ extension SharingModel {
         if let former, former.share != nil || operation.share != nil {
             return outcomes(of: operation, onShare: former, batch)
         }
-        if operation.share != nil { return outcomes(ofNewShare: operation, batch, before: before) }
+        if operation.share != nil { return outcomes(ofNewShare: operation, batch) }
         // What the batch itself has made is its maker's.
         let right =
             before.record(operation.name, in: place) == nil && former != nil
@@ -123,8 +133,9 @@ extension SharingModel {
             if operation.deletes { return [nil] }
             // The name may be that of a record that he cannot see.
             if former != nil { return ["CONFLICT", "ACCESS_DENIED", "NOT_FOUND"] }
-            guard batch.isOwners || mayWriteAnywhere(batch) else { return Self.denied }
-            return operation.parent == .set(operation.name) ? ["BAD_REQUEST"] : [nil]
+            // Where it would be is looked at after all operations.
+            return operation.parent != .set(operation.name)
+                ? [nil] : batch.isOwners ? ["BAD_REQUEST"] : ["BAD_REQUEST", "ACCESS_DENIED"]
         }
         var refusals: SharingOutcomes = []
         if right != .readWrite { refusals.formUnion(Self.denied) }
@@ -133,22 +144,16 @@ extension SharingModel {
         if former.type != operation.type, !operation.deletes { refusals.insert("BAD_REQUEST") }
         if !operation.deletes, operation.parent == .set(operation.name) {
             refusals.insert("BAD_REQUEST")
+            if !batch.isOwners { refusals.formUnion(Self.denied) }
         }
-        if !refusals.isEmpty { return refusals }
         let isRoot = share(ofRoot: operation.name, in: place) != nil
-        if operation.deletes, isRoot, !batch.isOwners { return Self.denied.union([nil]) }
+        if isRoot, !batch.isOwners, operation.deletes { refusals.formUnion(Self.denied) }
+        if !refusals.isEmpty { return refusals }
         if isRoot, !batch.isOwners, operation.parent != .absent {
             // To him it has none, and may not get one.
             return operation.parent == .cleared ? Self.denied.union([nil]) : Self.denied
         }
         return [nil]
-    }
-
-    /// Whether there is any place in the zone where somebody may write.
-    private func mayWriteAnywhere(_ batch: SharingBatch) -> Bool {
-        shares(in: batch.place).contains {
-            participation(of: batch.user, in: $0.share)?.permission == .readWrite
-        }
     }
 
     // MARK: - Shares
@@ -172,7 +177,8 @@ extension SharingModel {
             refusals.formUnion(["BAD_REQUEST"])
         }
         if operation.kind == "create" { refusals.insert("CONFLICT") }
-        if operation.isTagStale { refusals.insert("CONFLICT") }
+        // A share is never saved unseen, whatever the operation.
+        if operation.isTagStale || operation.tag == nil { refusals.insert("CONFLICT") }
         if !mayChange { refusals.formUnion(Self.denied) }
         if !batch.isOwners, let share = former.share, let change = operation.share {
             // Administrators change participants and permissions, and make no other administrators.
@@ -186,29 +192,39 @@ extension SharingModel {
     }
 
     private func outcomes(
-        ofNewShare operation: SharingOperation, _ batch: SharingBatch, before: SharingModel
+        ofNewShare operation: SharingOperation, _ batch: SharingBatch
     ) -> SharingOutcomes {
         guard let share = operation.share else { return [nil] }
         if operation.compares { return ["NOT_FOUND"] }
         guard batch.isOwners else { return ["BAD_REQUEST", "ACCESS_DENIED"] }
         guard batch.place.zone != Self.defaultZone else { return ["BAD_REQUEST"] }
-        let standing = shares(in: batch.place)
-        if operation.name == Self.zoneShare {
-            return standing.isEmpty && share.root == nil ? [nil] : ["BAD_REQUEST"]
+        // What it shares is looked at after all operations.
+        return (operation.name == Self.zoneShare) == (share.root == nil) ? [nil] : ["BAD_REQUEST"]
+    }
+
+    /// What is wrong with a share that a batch begins, as everything is after it.
+    private func faults(
+        ofNewShare operation: SharingOperation, _ batch: SharingBatch, before: SharingModel
+    ) -> SharingOutcomes {
+        let others = shares(in: batch.place).filter { $0.name != operation.name }
+        guard let root = operation.share?.root else { return others.isEmpty ? [] : ["BAD_REQUEST"] }
+        guard let record = record(root, in: batch.place), record.share == nil else {
+            return ["BAD_REQUEST"]
         }
-        guard let root = share.root, let record = record(root, in: batch.place),
-            record.share == nil
-        else { return ["BAD_REQUEST"] }
-        if standing.contains(where: { $0.share.root == nil }) { return ["BAD_REQUEST"] }
-        if self.share(ofRoot: root, in: batch.place) != nil { return ["CONFLICT"] }
+        var found: SharingOutcomes = []
         if before.record(root, in: batch.place) != nil {
-            if share.rootTag == nil { return ["BAD_REQUEST"] }
-            if share.isRootTagStale { return ["CONFLICT"] }
+            if operation.share?.rootTag == nil { found.insert("BAD_REQUEST") }
+            if operation.share?.isRootTagStale == true { found.insert("CONFLICT") }
         }
-        let isNested = standing.contains { other in
-            other.share.root.map { overlaps(root, $0, in: batch.place) } ?? false
+        for other in others {
+            guard let shared = other.share.root else {
+                found.insert("BAD_REQUEST")
+                continue
+            }
+            if shared == root { found.formUnion(["CONFLICT", "BAD_REQUEST"]) }
+            if overlaps(root, shared, in: batch.place) { found.insert("BAD_REQUEST") }
         }
-        return isNested ? ["BAD_REQUEST"] : [nil]
+        return found
     }
 
     private func overlaps(_ one: String, _ other: String, in place: Place) -> Bool {
@@ -238,6 +254,9 @@ extension SharingModel {
             } else if let record = after.record(name, in: batch.place), record.share == nil {
                 let found = after.faults(of: name, record, batch, before: self)
                 if !found.isEmpty { broken[index] = found }
+            } else if operation.share != nil, record(name, in: batch.place) == nil {
+                let found = after.faults(ofNewShare: operation, batch, before: self)
+                if !found.isEmpty { broken[index] = found }
             }
         }
         return broken
@@ -254,7 +273,10 @@ extension SharingModel {
             if self.record(parent, in: place)?.share != nil {
                 found.formUnion(["BAD_REQUEST", "VALIDATING_REFERENCE_ERROR"])
             }
-            if ancestors(of: name, in: place).contains(name) {
+            let isTried =
+                parent != before.record(name, in: place)?.parent
+                || batch.operations.contains { $0.name == parent && !$0.deletes }
+            if isTried, ancestors(of: name, in: place).contains(name) {
                 found.formUnion(["BAD_REQUEST", "VALIDATING_REFERENCE_ERROR"])
             }
         }
@@ -306,8 +328,8 @@ extension SharingModel {
             permission(of: batch.user, for: name, in: batch.place) != nil
         else { return }
         let root = share(ofRoot: name, in: batch.place)
-        if !batch.isOwners, let share = record.share == nil ? root : name {
-            return leave(share, user: batch.user, in: batch.place)
+        if !batch.isOwners, record.share != nil {
+            return leave(name, user: batch.user, in: batch.place)
         }
         if let root { endShare(root, in: batch.place) }
         if record.share != nil { return endShare(name, in: batch.place) }
@@ -369,11 +391,6 @@ extension SharingModel {
         record.hasGUID = true
         record.touch()
         zones[batch.place]?.records[operation.name] = record
-        guard former == nil, let root = change.root else { return }
-        self.change(root, in: batch.place) {
-            $0.hasGUID = true
-            $0.touch()
-        }
     }
 
     /// The participant that an entry of a request means.

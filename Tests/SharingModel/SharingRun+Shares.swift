@@ -152,6 +152,7 @@ extension SharingRun {
         let batch = SharingBatch(
             place: place, user: user, isAtomic: random.happens(70), operations: [operation])
         try perform(batch)
+        guard !isByRoot else { return }
         note("left")
         guard random.happens(40) else { return }
         try commit()

@@ -115,7 +115,7 @@ package final class SharingRun {
     }
 
     private func act() throws {
-        switch [5, 5, 5, 5, 5, 5, 76, 98][random.below(8)] {
+        switch random.below(100) {
         case 0..<24: try ownerBatch()
         case 24..<40: try participantBatch()
         case 40..<47: try makeShare()
