@@ -36,10 +36,12 @@ struct QueryIndexTests {
             type.fields[field] = Schema.Field(type: FieldType(.string), indexes: options)
         }
         let name = try #require(RecordTypeName("Card"))
-        let wanted = Schema(types: [name: type])
         let done = Waiting<Result<Void, any Error>>()
+        let declared = type
         try server.store().write(cost: 1, frees: false) {
-            try $0.extend(wanted)
+            var schema = $0.schema
+            schema.types[name] = declared
+            try $0.replaceSchema(by: schema, who: "a test", difference: [])
         } completion: {
             done.arrive($0)
         }

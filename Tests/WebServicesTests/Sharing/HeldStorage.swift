@@ -28,6 +28,12 @@ final class HeldStorage: Storage {
         loop: Int?, _ body: (any StoreSnapshot) throws -> Value
     ) throws -> Value { try store.read(loop: loop, body) }
 
+    func prepareIndexes(
+        _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
+    ) throws -> IndexProgress? {
+        try store.prepareIndexes(needs, ofType: type, waitMillisecondsMax: waitMillisecondsMax)
+    }
+
     func write<Value: Sendable>(
         cost: Int, frees: Bool,
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
