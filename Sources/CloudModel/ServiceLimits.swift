@@ -39,6 +39,9 @@ package struct ServiceLimits: Sendable {
     package var sortsPerQueryMax = 8
     /// Members of all lists that the filters of one query compare with.
     package var listValuesPerQueryMax = 1_000
+    /// Records and index rows that one page of a query looks at.
+    package var queryRowsMax = 100_000
+    package var queryMillisecondsMax = 2_000
 
     package init() {}
 }

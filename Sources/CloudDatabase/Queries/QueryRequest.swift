@@ -12,6 +12,7 @@ package struct QueryRequest: Sendable {
     /// Records in the page; capped at `ServiceLimits.recordsPerResponseMax`.
     package var resultsLimit: Int
     package var rendering: RecordRendering
+    /// Outside the public database, where grants say it.
     package var access: QueryAccess
 
     package init(
@@ -34,4 +35,15 @@ package enum QueryAccess: Sendable {
     case own(UserRecordName)
     /// Those that the closure says yes to, asked on the query's own snapshot.
     case only(@Sendable (RecordNumber, any StoreSnapshot) throws -> Bool)
+
+    /// Whether the caller may see a record.
+    func shows(
+        _ record: RecordNumber, by creator: String?, _ snapshot: any StoreSnapshot
+    ) throws -> Bool {
+        switch self {
+        case .all: true
+        case .own(let user): creator == user.text
+        case .only(let isSeen): try isSeen(record, snapshot)
+        }
+    }
 }

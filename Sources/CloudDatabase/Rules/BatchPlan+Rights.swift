@@ -13,8 +13,10 @@ extension BatchPlan {
         guard !operation.name.isReserved, operation.type != .users else {
             throw UserRecord.createRefused
         }
-        // Without a type the save fails for want of it.
-        guard let type = operation.type, rights.reach(.create, on: type) == .none else { return }
+        // Without a type the save fails for want of it, and shares have rules of their own.
+        guard let type = operation.type, type != .share,
+            rights.reach(.create, on: type) == .none
+        else { return }
         throw RecordAccess.createRefused
     }
 

@@ -166,6 +166,7 @@ final class BatchPlan {
         var isAlive = former.isAlive
         if case .deleted = states[key] { isAlive = false }
         if isAlive {
+            if operation.kind == .forceDelete, try isOutOfSight(former) { return .nothing }
             try checkRight(operation, on: former)
             if operation.kind == .create {
                 throw try conflict("record to insert already exists", key)
@@ -175,7 +176,8 @@ final class BatchPlan {
         } else {
             switch operation.kind {
             case .update, .replace, .delete, .forceDelete:
-                guard !rights.conceals(.write, type: operation.type) else {
+                let isUser = UserRecord.user(operation.name, in: zone.name) != nil
+                guard !rights.conceals(.write, type: isUser ? .users : operation.type) else {
                     throw RecordAccess.writeRefused
                 }
                 guard operation.kind == .forceDelete else { throw Fault.recordNotFound }
@@ -195,6 +197,7 @@ final class BatchPlan {
     {
         let key = key(operation.name)
         let kept: RecordBody.Kept? = former == nil ? nil : try kept(key)
+        if former == nil, operation.type == .share { try checkPlaceOfNewShare() }
         // What the caller may not read, an answer to his save does not tell him either.
         let isShown = try former == nil || allows(.read, key)
         guard let type = operation.type ?? kept.flatMap({ RecordTypeName($0.type) }) else {
@@ -235,15 +238,7 @@ final class BatchPlan {
             links: try links(merge.references, parent: parent, of: operation.name, former),
             refers: merge.references.contains { $0.action != .none },
             shown: isShown ? nil : PlannedSave.Shown(sent.bytes, operation.parent), roles: roles)
-        save.sharing = try sharing(operation, over: former, kept: kept)
-        if type == .share {
-            save.share = try share(
-                operation, over: former,
-                changesFields: kept.map { $0.fieldsText != merge.bytes } ?? true)
-        } else if operation.name == .zoneShare {
-            throw Fault.badRequest(
-                "recordName 'cloudkit.zoneshare': only the share of the whole zone has it")
-        }
+        try addSharing(to: &save, operation, over: former, kept: kept)
         save.assets = try assets(of: save, sent, over: former)
         try charge(
             save.growth(over: kept, as: operation.name, in: zone.name) - heldAssetBytes(of: former))

@@ -75,16 +75,15 @@ package final class RecordAccess {
 
     /// Which records of a type a query of the caller's finds.
     ///
-    /// - Throws: `Fault` ACCESS_DENIED when he may read none, BAD_REQUEST for `Users` (whose records
-    ///   are looked up by name).
-    package func queried(_ type: RecordTypeName) throws(Fault) -> Reach {
-        guard type != .users else {
-            throw .badRequest(
-                "recordType 'Users' cannot be queried; look its records up by their names")
+    /// - Throws: `Fault` ACCESS_DENIED when he may read none.
+    package func queried(_ type: RecordTypeName) throws(Fault) -> QueryAccess {
+        switch reach(.read, on: type) {
+        case .all: return .all
+        case .own:
+            guard let user else { throw Self.readRefused }
+            return .own(user)
+        case .none: throw Self.readRefused
         }
-        let reach = reach(.read, on: type)
-        guard reach != .none else { throw Self.readRefused }
-        return reach
     }
 
     /// Whether a name that nothing has must look like one that is kept from the caller, because all
@@ -92,7 +91,7 @@ package final class RecordAccess {
     func conceals(_ permission: Permissions, type: RecordTypeName? = nil) -> Bool {
         guard roles != nil else { return false }
         if let type { return reach(permission, on: type) == .none }
-        let types = schema.types.keys.lazy.filter { $0 != .users }
+        let types = schema.types.keys.lazy.filter { $0 != .users && $0 != .share }
         return !types.isEmpty && types.allSatisfy { reach(permission, on: $0) == .none }
     }
 

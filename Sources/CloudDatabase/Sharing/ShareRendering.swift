@@ -56,8 +56,8 @@ struct ShareRendering {
     /// The owner and administrators see everybody; who may write sees whom he writes with.
     private var seesAll: Bool {
         guard let viewer else { return false }
-        return viewer.role == .owner || viewer.role == .administrator
-            || viewer.access == .readWrite
+        return viewer.role == .owner || viewer.access == .readWrite
+            || viewer.role == .administrator && viewer.access != .none
     }
 
     private func isShown(_ participant: StoredParticipant) -> Bool {

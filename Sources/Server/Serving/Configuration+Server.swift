@@ -103,6 +103,9 @@ extension Configuration {
         service.schemaBytesMax = limits.schemaBytesMax
         service.deleteSelfSourcesMax = limits.deleteSelfSourcesMax
         service.cascadeRecordsMax = limits.cascadeRecordsMax
+        service.hierarchyDepthMax = limits.hierarchyDepthMax
+        service.shareStepRecordsMax = limits.shareStepRecordsMax
+        service.sharedPageHoldMilliseconds = limits.sharedPageHoldMilliseconds
         service.batchBytesMax = limits.batchBytesMax
         service.userQuotaBytes = Int64(limits.userQuotaBytes)
         service.publicQuotaBytes = Int64(limits.publicQuotaBytes)
@@ -111,6 +114,8 @@ extension Configuration {
         service.filtersPerQueryMax = limits.filtersPerQueryMax
         service.sortsPerQueryMax = limits.sortsPerQueryMax
         service.listValuesPerQueryMax = limits.listValuesPerQueryMax
+        service.queryRowsMax = limits.queryRowsMax
+        service.queryMillisecondsMax = limits.queryMillisecondsMax
         return service
     }
 
