@@ -161,7 +161,9 @@ final class BatchPlan {
         if operation.kind == .create || operation.kind.deletes {
             try checkRight(toMakeOrDelete: operation)
         }
-        let former = try former(key, withBody: !operation.kind.deletes)
+        // Of a record that may be kept from the caller no more is read than he may know.
+        let isOpen = access == nil && !rights.holdsBack
+        var former = try former(key, withBody: isOpen && !operation.kind.deletes)
         var isAlive = former.isAlive
         if case .deleted = states[key] { isAlive = false }
         if isAlive {
@@ -171,6 +173,7 @@ final class BatchPlan {
                 throw try conflict("record to insert already exists", key)
             }
             guard try allows(.write, key) else { throw RecordAccess.writeRefused }
+            if !operation.kind.deletes { former = try self.former(key, withBody: true) }
             try compareTag(operation, former)
         } else {
             switch operation.kind {
