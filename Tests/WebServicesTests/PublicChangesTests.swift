@@ -78,6 +78,24 @@ struct PublicChangesTests {
         #expect(foreign.code == "BAD_REQUEST", "\(foreign.raw)")
     }
 
+    @Test("A token lasts until deletions that it needs are forgotten; others go on")
+    func collection() throws {
+        try set("true")
+        try ida.save("a", "{}", zone: nil, in: "public")
+        let early = try #require(try page(mo)["syncToken"].string)
+        try ida.save("b", "{}", zone: nil, in: "public")
+        try ida.delete("b", zone: nil, in: "public")
+        let late = try #require(try page(mo)["syncToken"].string)
+        server.clock.advance(1_000)
+        try server.collect(olderThan: server.clock.now)
+        #expect(try page(mo, after: early)["changeTokenExpired"].bool == true)
+        #expect(try names(page(mo, after: late)) == [])
+        let anew = try page(mo)
+        #expect(names(anew) == ["a"])
+        #expect(
+            try names(page(mo, after: try #require(anew["syncToken"].string))) == [])
+    }
+
     @Test("Everybody follows what he may read: deletions too, and nothing of the others' sizes")
     func roles() throws {
         try set("true")

@@ -74,10 +74,12 @@ package struct FetchZoneChanges {
     private struct Place {
         let zone: StoredZone
         var access: ZoneAccess?
+        /// Of the zone's last change.
+        let end: Position
         let wholeAfter: Position
 
         /// Where the feed ends now.
-        var changed: Position { max(zone.changed, access?.view.since ?? 0) }
+        var changed: Position { max(end, access?.view.since ?? 0) }
     }
 
     /// - Returns: nil for a public default zone that is not there yet.
@@ -86,10 +88,22 @@ package struct FetchZoneChanges {
             let access = try database.access(to: id, snapshot)
             let wholeAfter = access.wholeZone == nil ? 0 : access.zone.wholeAfter
             return Place(
-                zone: access.zone, access: access,
+                zone: access.zone, access: access, end: access.zone.changed,
                 wholeAfter: max(access.view.wholeAfter, wholeAfter))
         }
-        return try database.zone(id, snapshot).map { Place(zone: $0, wholeAfter: $0.wholeAfter) }
+        guard let zone = try database.zone(id, snapshot) else { return nil }
+        let end = try database.scope == .public ? lastChange(of: zone) : zone.changed
+        return Place(zone: zone, end: end, wholeAfter: zone.wholeAfter)
+    }
+
+    /// The end of a default zone's feed, which the zone itself does not keep.
+    private func lastChange(of zone: StoredZone) throws -> Position {
+        var last = zone.wholeAfter
+        try snapshot.versions(in: zone.number, after: last, through: .max, newestFirst: true) {
+            last = $0.position
+            return false
+        }
+        return last
     }
 
     /// Appends the zone's ID as answers have it.
