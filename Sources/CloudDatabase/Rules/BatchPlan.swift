@@ -167,7 +167,9 @@ final class BatchPlan {
         }
         try overlookUnseen(key, operation)
         if operation.kind.deletes, let step = try leavingUnseen(former(key)) { return step }
-        let former = try former(key, withBody: !operation.kind.deletes)
+        // Of a record that may be kept from the caller no more is read than he may know.
+        let isOpen = access == nil && !rights.holdsBack
+        var former = try former(key, withBody: isOpen && !operation.kind.deletes)
         var isAlive = former.isAlive
         if case .deleted = states[key] { isAlive = false }
         if isAlive {
@@ -176,6 +178,7 @@ final class BatchPlan {
                 throw try conflict("record to insert already exists", key)
             }
             guard try allows(.write, key) else { throw RecordAccess.writeRefused }
+            if !operation.kind.deletes { former = try self.former(key, withBody: true) }
             try compareTag(operation, former)
         } else {
             switch operation.kind {

@@ -24,7 +24,6 @@ enum RecordBody {
             [UInt8](fields.map(\.member).joined(separator: [UInt8(ascii: ",")]))
         }
         var created: [UInt8] = []
-        var creator: String?
         var type = ""
         var parent: RecordName?
         var sharing = Sharing()
@@ -188,12 +187,11 @@ enum RecordBody {
         return writer.bytes
     }
 
-    /// Reads what a save, a deletion or a permission check needs of a stored body.
+    /// Reads what a save needs of a stored body.
     static func read(_ body: UnsafeRawBufferPointer) throws -> Kept {
         let root = try JSONDocument(copying: body).root
         var kept = Kept()
         kept.type = root["recordType"]?.string ?? ""
-        kept.creator = root["created"]?["userRecordName"]?.string
         kept.created = root["created"]?.withRawBytes { [UInt8]($0) } ?? []
         kept.parent = root["parent"]?["recordName"]?.string.flatMap { RecordName($0) }
         kept.sharing = Sharing(

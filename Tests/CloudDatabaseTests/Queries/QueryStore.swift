@@ -54,7 +54,7 @@ final class QueryStore {
     let path: String
     private(set) var store: SQLiteStore
     var limits = ServiceLimits()
-    private let user = UserRecordName("_" + String(repeating: "a", count: 32)).required
+    let user = UserRecordName("_" + String(repeating: "a", count: 32)).required
 
     init() throws {
         folder = URL(filePath: FileManager.default.temporaryDirectory.path)
