@@ -1,4 +1,5 @@
 import CloudModel
+import JSON
 import Storage
 
 /// Decides a whole batch before anything of it is written (rulings.md 10, 12, 18).
@@ -215,7 +216,8 @@ final class BatchPlan {
                 "recordType '\(type.text)' differs from the stored record's"
                     + (isShown ? ", '\(kept.type)'" : ""))
         }
-        let admitted = try schemaCheck.admit(operation.fields, of: type, to: &schema)
+        let admitted = try admitAssets(
+            schemaCheck.admit(operation.fields, of: type, to: &schema), over: kept)
         let (sent, roles) = try rolesApart(admitted, of: type, operation.name)
         let merge =
             if let former, let kept, operation.kind.merges {
@@ -245,7 +247,9 @@ final class BatchPlan {
             refers: merge.references.contains { $0.action != .none },
             shown: isShown ? nil : PlannedSave.Shown(sent.bytes, operation.parent), roles: roles)
         try addSharing(to: &save, operation, over: former, kept: kept)
-        try charge(save.growth(over: kept, as: operation.name, in: zone.name))
+        save.assets = try assets(of: save, sent, over: former)
+        try charge(
+            save.growth(over: kept, as: operation.name, in: zone.name) - heldAssetBytes(of: former))
         return save
     }
 
@@ -290,7 +294,9 @@ final class BatchPlan {
         guard try allows(.read, key) else { return fault }
         let former = try former(key, withBody: true)
         guard let head = former.head, let body = former.body else { return fault }
-        fault.serverRecord = try asAnswered(body, key, head.record, former.flags)
+        let answered = try asAnswered(body, key, head.record, former.flags)
+        fault.serverRecord =
+            former.flags.contains(.hasAssets) ? try RenderedAsset.withoutLinks(answered) : answered
         return fault
     }
 

@@ -183,7 +183,9 @@ enum RecordBody {
     /// A body as those are shown it who do not see the record's parent.
     static func withoutParent(_ body: UnsafeRawBufferPointer) throws -> [UInt8] {
         var writer = JSONWriter(reserving: body.count)
-        try RecordRendering.whole.append(body, hidingParent: true, to: &writer)
+        var rendering = RecordRendering.whole
+        rendering.keepsAssetsAsStored = true
+        try rendering.append(body, hidingParent: true, assets: nil, to: &writer)
         return writer.bytes
     }
 

@@ -143,10 +143,11 @@ extension Database {
     ) throws {
         guard flags.contains(.share) else {
             return try rendering.append(
-                body, hidingParent: hidesParent(flags), to: &writer)
+                body, flags: flags, hidingParent: hidesParent(flags), assets: assets?.links,
+                to: &writer)
         }
         let shown = try shown(record, flags, body, from: snapshot)
-        try shown.withUnsafeBytes { try rendering.append($0, to: &writer) }
+        try shown.withUnsafeBytes { try rendering.append($0, assets: assets?.links, to: &writer) }
     }
 
     /// Whether a record's parent is nothing for the caller to know: what lies above the root of a
