@@ -106,6 +106,8 @@ extension Configuration {
         service.hierarchyDepthMax = limits.hierarchyDepthMax
         service.shareStepRecordsMax = limits.shareStepRecordsMax
         service.sharedPageHoldMilliseconds = limits.sharedPageHoldMilliseconds
+        service.heldPollsMax = http.heldPollsMax
+        service.sharedQueryRecordsMax = limits.sharedQueryRecordsMax
         service.batchBytesMax = limits.batchBytesMax
         service.userQuotaBytes = Int64(limits.userQuotaBytes)
         service.publicQuotaBytes = Int64(limits.publicQuotaBytes)
