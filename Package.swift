@@ -60,6 +60,9 @@ let package = Package(
         tests(of: "HTTPTests", ["HTTP", "HTTPClient", "Network", "CZlib", "COpenSSL"]),
         tests(of: "HTTPClientTests", ["HTTPClient", "HTTP", "Network"]),
         tests(of: "JSONTests", ["JSON"]),
+        .target(
+            name: "SharingModel", dependencies: ["JSON"], path: "Tests/SharingModel",
+            swiftSettings: strict),
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         tests(of: "SQLiteTests", ["SQLite", "CSQLite", "CFaultVFS"]),
         tests(of: "CryptographyTests", ["Cryptography"]),
@@ -75,19 +78,21 @@ let package = Package(
             ]),
         tests(
             of: "CloudDatabaseTests",
-            ["CloudDatabase", "SQLiteStorage", "Storage", "CloudModel", "JSON"]),
+            [
+                "CloudDatabase", "SQLiteStorage", "SQLite", "Storage", "CloudModel",
+                "Cryptography", "JSON",
+            ]),
         tests(
             of: "WebServicesTests",
             [
-                "WebServices", "Accounts", "AssetStorage", "CloudDatabase", "SQLiteStorage",
-                "SQLite", "Storage", "CloudModel",
-                "Cryptography", "HTTP", "JSON",
+                "WebServices", "CloudDatabase", "Accounts", "AssetStorage", "SQLiteStorage",
+                "SQLite", "Storage", "CloudModel", "Cryptography", "HTTP", "JSON", "SharingModel",
             ]),
         tests(
             of: "ServerTests",
             [
                 "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",
-                "Cryptography", "Storage", "Accounts", "AssetStorage",
+                "Cryptography", "Storage", "Accounts", "AssetStorage", "SharingModel",
             ]),
         tests(of: "RepositoryTests", ["Configuration", "WebServices"]),
     ],

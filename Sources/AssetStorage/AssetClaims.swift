@@ -67,8 +67,9 @@ package final class AssetClaims: Sendable {
         }
     }
 
-    /// Runs a closure while nothing is removed, as a copy of rows and files needs it. Blocks until
-    /// what is being removed is gone.
+    /// Runs a closure while nothing is removed, as a copy of rows and files needs it.
+    ///
+    /// Blocks until what is being removed is gone.
     package func withoutRemoval<Value>(_ body: () throws -> Value) rethrows -> Value {
         suspensions.withLock { $0 += 1 }
         defer { suspensions.withLock { $0 -= 1 } }

@@ -41,6 +41,15 @@ extension Connection {
         deadline.pointee.endsAt = deadline.pointee.now() &+ deadline.pointee.nanosecondsMax
     }
 
+    /// Ends the snapshot that goes on after so long, if it would not end sooner.
+    ///
+    /// Only after `limitSnapshots`.
+    package func endSnapshot(afterSeconds seconds: Double) {
+        guard let deadline, let endsAt = deadline.pointee.endsAt else { return }
+        let wanted = deadline.pointee.now() &+ UInt64(max(0, seconds) * 1e9)
+        deadline.pointee.endsAt = min(endsAt, wanted)
+    }
+
     func stopDeadline() { deadline?.pointee.endsAt = nil }
 
     func removeDeadline() {

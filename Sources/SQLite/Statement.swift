@@ -38,6 +38,17 @@ package final class Statement {
         }
     }
 
+    /// Binds a copy of the text, given as UTF-8.
+    package func bind(text: [UInt8], at index: Int32) {
+        text.withUnsafeBytes {
+            note(
+                lenticular_bind_text_copied(
+                    handle, index,
+                    $0.baseAddress?.assumingMemoryBound(to: CChar.self) ?? Statement.nothing,
+                    UInt64($0.count)))
+        }
+    }
+
     /// Binds a copy of the bytes.
     package func bind(_ value: [UInt8], at index: Int32) {
         value.withUnsafeBytes {
@@ -94,6 +105,19 @@ package final class Statement {
 
     package func isNull(_ column: Int32) -> Bool {
         sqlite3_column_type(handle, column) == SQLITE_NULL
+    }
+
+    /// What SQLite keeps a value as.
+    package enum Kind: Sendable { case null, integer, real, text, blob }
+
+    package func kind(_ column: Int32) -> Kind {
+        switch sqlite3_column_type(handle, column) {
+        case SQLITE_INTEGER: .integer
+        case SQLITE_FLOAT: .real
+        case SQLITE_TEXT: .text
+        case SQLITE_BLOB: .blob
+        default: .null
+        }
     }
 
     package func int64(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }

@@ -7,12 +7,21 @@ import Storage
 /// Records of deleted zones go at once, and so do removed roles; tombstones, of records and of zones,
 /// after their retention; receipts of uploads when they have expired.
 struct Collection {
+    /// What must be taken out of indexes with the records.
+    struct Indexes {
+        let catalog: IndexCatalog
+        let writer: IndexWriter
+    }
+
     private let connection: Connection
-    private var rowsLeft: Int
+    private let indexes: Indexes?
+    var rowsLeft: Int
     private let now: Milliseconds
 
-    init(_ connection: Connection, rowsMax: Int, now: Milliseconds) {
+    /// - Parameter indexes: nil when the store has none.
+    init(_ connection: Connection, rowsMax: Int, now: Milliseconds, indexes: Indexes?) {
         self.connection = connection
+        self.indexes = indexes
         self.rowsLeft = rowsMax
         self.now = now
     }
@@ -21,6 +30,7 @@ struct Collection {
     func run(olderThan moment: Milliseconds) throws -> Bool {
         var step = self
         try step.purgeDeletedZones()
+        try step.collectShares(olderThan: moment)
         try step.collectTombstones(olderThan: moment)
         try step.forgetZones(olderThan: moment)
         try step.forgetReceipts()
@@ -30,13 +40,17 @@ struct Collection {
 
     private mutating func purgeDeletedZones() throws {
         while rowsLeft > 0, let zone = try nextUnpurgedZone() {
+            try purgeShares(of: zone)
+            guard rowsLeft > 0 else { return }
             let victims = try keys(
                 "SELECT key, record FROM versions WHERE key > ?1 AND key <= ?2 LIMIT ?3",
                 SQLiteSnapshot.key(zone, 0),
                 SQLiteSnapshot.key(zone, SQLiteSnapshot.positionMask), Int64(rowsLeft))
             for (key, record) in victims {
+                try forget(RecordNumber(record), at: key, in: zone)
                 try run("DELETE FROM links WHERE source = ?1", record)
                 try letAssetsGo(of: record)
+                try run("DELETE FROM short_guids WHERE record = ?1", record)
                 try run("DELETE FROM heads WHERE id = ?1", record)
                 try run("DELETE FROM versions WHERE key = ?1", key)
             }
@@ -78,6 +92,22 @@ struct Collection {
         rowsLeft -= ids.count
     }
 
+    /// Takes a record out of the indexes that hold it.
+    private func forget(_ record: RecordNumber, at key: Int64, in zone: ZoneNumber) throws {
+        guard let indexes else { return }
+        let statement = try connection.prepare(
+            "SELECT record_type, body FROM versions WHERE key = ?1 AND flags & 1 = 0")
+        defer { statement.reset() }
+        statement.bind(key, at: 1)
+        guard try statement.step() else { return }
+        let holding = indexes.catalog.ofType(statement.int64(0)).filter { $0.holds(record) }
+        guard !holding.isEmpty else { return }
+        let fields = try StoredFields(statement.bytes(1))
+        for index in holding {
+            try indexes.writer.replace(fields, with: nil, of: record, in: zone, index)
+        }
+    }
+
     private func nextUnpurgedZone() throws -> ZoneNumber? {
         let statement = try connection.prepare(
             "SELECT id FROM zones WHERE deleted_at IS NOT NULL AND is_purged = 0 LIMIT 1")
@@ -95,6 +125,7 @@ struct Collection {
             // The record may have come back since, or its zone may be gone.
             guard let record = try tombstone(at: key) else { continue }
             try run("DELETE FROM versions WHERE key = ?1", key)
+            try run("DELETE FROM short_guids WHERE record = ?1", record)
             try run("DELETE FROM heads WHERE id = ?1", record)
             try run(
                 "UPDATE zones SET whole_after = max(whole_after, ?2) WHERE id = ?1",
@@ -144,7 +175,7 @@ struct Collection {
         }
     }
 
-    private func keys(_ sql: String, _ values: Int64...) throws -> [(Int64, Int64)] {
+    func keys(_ sql: String, _ values: Int64...) throws -> [(Int64, Int64)] {
         let statement = try connection.prepare(sql)
         defer { statement.reset() }
         for (index, value) in values.enumerated() { statement.bind(value, at: Int32(index + 1)) }
@@ -153,7 +184,7 @@ struct Collection {
         return found
     }
 
-    private func run(_ sql: String, _ values: Int64...) throws {
+    func run(_ sql: String, _ values: Int64...) throws {
         let statement = try connection.prepare(sql)
         for (index, value) in values.enumerated() { statement.bind(value, at: Int32(index + 1)) }
         try statement.run()

@@ -43,10 +43,15 @@ final class GroupState: GroupHooks {
 
     private(set) var statements: WriteStatements?
     private(set) var snapshot: SQLiteSnapshot?
+    private(set) var indexWriter: IndexWriter?
     private var preparedForShares: ShareWriteStatements?
     private var preparedForCoverage: CoverageStatements?
     private var preparedForAssets: AssetWriteStatements?
     private let published: PublishedSchema
+    private let publishedIndexes: PublishedIndexes
+    var indexes: IndexCatalog
+    /// Called after a commit that leaves indexes to be filled or emptied.
+    var onIndexWork: (@Sendable () -> Void)?
     var schema: Schema
     private var schemaMoved = false
     var nextPosition: Position
@@ -67,8 +72,12 @@ final class GroupState: GroupHooks {
         var zones: [ZoneKey: StoredZone] = [:]
     }
 
-    init(published: PublishedSchema, reservedThrough: Position) {
+    init(
+        published: PublishedSchema, publishedIndexes: PublishedIndexes, reservedThrough: Position
+    ) {
         self.published = published
+        self.publishedIndexes = publishedIndexes
+        self.indexes = publishedIndexes.value
         self.schema = published.value
         self.nextPosition = reservedThrough + 1
         self.reservedThrough = reservedThrough
@@ -80,6 +89,15 @@ final class GroupState: GroupHooks {
         if let snapshot, let statements { return (snapshot, statements) }
         let made = (try SQLiteSnapshot(connection), try WriteStatements(connection))
         (snapshot, statements) = made
+        return made
+    }
+
+    /// What writes indexes, on the connection on which it writes.
+    func preparedIndexWriter(_ connection: Connection) throws -> IndexWriter {
+        if let indexWriter { return indexWriter }
+        let made = try IndexWriter(
+            connection, terms: try prepared(connection).0.indexes.terms())
+        indexWriter = made
         return made
     }
 
@@ -107,8 +125,9 @@ final class GroupState: GroupHooks {
     /// Takes over what a job did, once it has ended well.
     ///
     /// - Parameter schema: as the job has left it; nil when it has changed nothing.
-    func accept(_ job: Sums, schema: Schema?) {
+    func accept(_ job: Sums, schema: Schema?, indexes: IndexCatalog) {
         sums.add(job)
+        self.indexes = indexes
         if let schema {
             self.schema = schema
             schemaMoved = true
@@ -160,6 +179,10 @@ final class GroupState: GroupHooks {
 
     func groupCommitted() {
         reservedOnDisk = reservedThrough
+        if indexes.version != publishedIndexes.value.version {
+            publishedIndexes.value = indexes
+            if indexes.hasWork { onIndexWork?() }
+        }
         if schemaMoved {
             published.value = schema
             schemaMoved = false
@@ -171,6 +194,7 @@ final class GroupState: GroupHooks {
         reservedThrough = reservedOnDisk
         sums = Sums()
         places = Places()
+        indexes = publishedIndexes.value
         if schemaMoved {
             schema = published.value
             schemaMoved = false

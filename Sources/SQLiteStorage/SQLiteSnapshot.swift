@@ -8,13 +8,17 @@ import Storage
 class SQLiteSnapshot: StoreSnapshot {
     let connection: Connection
     private let statements: ReadStatements
+    let indexes: SQLiteIndexReader
     private var preparedForShares: ShareReadStatements?
     private var preparedForAssets: AssetStatements?
 
     init(_ connection: Connection) throws {
         self.connection = connection
         self.statements = try ReadStatements(connection)
+        self.indexes = try SQLiteIndexReader(connection)
     }
+
+    var indexReader: any IndexReader { indexes }
 
     /// How far a version's zone stands above its position in the key of `versions`.
     static let positionBits: Int64 = 40

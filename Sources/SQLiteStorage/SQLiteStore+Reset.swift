@@ -42,7 +42,8 @@ extension SQLiteStore {
         try connection.execute("BEGIN IMMEDIATE")
         try properties.succeed(StoreProperties(former))
         try copyHistory(from: former, to: connection)
-        _ = try SchemaWriting(connection).replace(
+        var writing = SchemaWriting(connection)
+        _ = try writing.replace(
             try StoredSchema.read(connection), by: beginning.schema, at: beginning.moment,
             who: beginning.who, difference: beginning.difference)
         try connection.execute("COMMIT")

@@ -24,6 +24,8 @@ package final class SQLiteStore: Storage {
 
     package let identity: StoreIdentity
     private let published: PublishedSchema
+    private let publishedIndexes: PublishedIndexes
+    let filler: IndexFiller
     private let group: UncheckedBox<GroupState>
     private let writer: GroupWriter
     private let readers: ReaderPool
@@ -54,14 +56,24 @@ package final class SQLiteStore: Storage {
         self.writer = writer
         self.identity = opened.identity
         self.published = opened.published
+        self.publishedIndexes = opened.publishedIndexes
+        self.filler = IndexFiller()
         self.group = UncheckedBox(opened.group)
         self.readersMax = options.readers.connectionsMax
         self.readers = ReaderPool(path: path, options: options.readers)
         self.loopReaders = (0..<options.loopCount).map { _ in LoopReader() }
         self.clock = options.clock
+        opened.group.onIndexWork = { [weak self] in
+            if let self { self.filler.wake(self) }
+        }
+        // What was not finished before goes on.
+        if opened.publishedIndexes.value.hasWork { filler.wake(self) }
     }
 
     package var schema: Schema { published.value }
+
+    /// The indexes as of the last commit.
+    var indexes: IndexCatalog { publishedIndexes.value }
 
     package func read<Value>(
         loop: Int?, _ body: (any StoreSnapshot) throws -> Value
@@ -98,7 +110,8 @@ package final class SQLiteStore: Storage {
                 connection, group: group.value, now: clock.now())
             let value = try body(transaction)
             group.value.accept(
-                transaction.sums, schema: transaction.isSchemaNew ? transaction.schema : nil)
+                transaction.sums, schema: transaction.isSchemaNew ? transaction.schema : nil,
+                indexes: transaction.indexes)
             return value
         } completion: { result in
             completion(result.mapError(Self.failure))
@@ -107,6 +120,7 @@ package final class SQLiteStore: Storage {
 
     /// Finishes what waits, moves the log into the file and closes.
     package func close() {
+        filler.stop()
         writer.close()
         readers.close()
         idle.withLock { $0.removeAll() }
@@ -131,6 +145,7 @@ package final class SQLiteStore: Storage {
 private struct Opened {
     let identity: StoreIdentity
     let published: PublishedSchema
+    let publishedIndexes: PublishedIndexes
     let group: GroupState
 
     init(_ connection: Connection, random: (Int) -> [UInt8]) throws {
@@ -139,8 +154,11 @@ private struct Opened {
         try properties.makeMissing(random: random)
         identity = try properties.identity()
         published = PublishedSchema(try StoredSchema.read(connection))
+        publishedIndexes = PublishedIndexes(
+            IndexCatalog(try SQLiteIndexReader(connection).indexes()))
         group = GroupState(
-            published: published, reservedThrough: try properties.number(GroupState.reservationKey))
+            published: published, publishedIndexes: publishedIndexes,
+            reservedThrough: try properties.number(GroupState.reservationKey))
     }
 }
 

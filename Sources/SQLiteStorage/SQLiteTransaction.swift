@@ -6,6 +6,7 @@ import Storage
 final class SQLiteTransaction: StoreTransaction {
     let now: Milliseconds
     private(set) var schema: Schema
+    private(set) var indexes: IndexCatalog
     /// Whether `schema` is another than the group's.
     private(set) var isSchemaNew = false
     private(set) var sums = GroupState.Sums()
@@ -17,6 +18,7 @@ final class SQLiteTransaction: StoreTransaction {
         (snapshot, statements) = try group.prepared(connection)
         self.group = group
         self.schema = group.schema
+        self.indexes = group.indexes
         self.now = now
     }
 
@@ -101,6 +103,8 @@ final class SQLiteTransaction: StoreTransaction {
 
     func save(_ version: NewVersion) throws -> RecordNumber {
         let zone = version.zone.number
+        let concerned = indexes.ofType(version.type)
+        let former = concerned.isEmpty ? nil : try formerFields(version)
         let record = try place(version)
         let key = SQLiteSnapshot.key(zone, version.position)
         let isTombstone = version.flags.contains(.tombstone)
@@ -113,6 +117,7 @@ final class SQLiteTransaction: StoreTransaction {
             insert.bindBorrowed(blob: $0, at: 5)
             try insert.run()
         }
+        if !concerned.isEmpty { try keepUp(concerned, former, version, record) }
         if isTombstone {
             statements.insertTombstone.bind(now, at: 1)
             statements.insertTombstone.bind(key, at: 2)
@@ -126,6 +131,30 @@ final class SQLiteTransaction: StoreTransaction {
         sums.zones[zone] = sum
         sums.owners[version.zone.owner, default: 0] += bytes
         return record
+    }
+
+    private func formerFields(_ version: NewVersion) throws -> StoredFields? {
+        guard version.formerIsAlive, let former = version.former else { return nil }
+        return try snapshot.version(at: former.position, in: version.zone.number) {
+            $0.flags.contains(.tombstone) ? nil : try StoredFields($0.body)
+        } ?? nil
+    }
+
+    /// Has indexes say of a record what its new version does.
+    private func keepUp(
+        _ indexes: [StoredIndex], _ former: StoredFields?, _ version: NewVersion,
+        _ record: RecordNumber
+    ) throws {
+        let holding = indexes.filter { $0.holds(record) }
+        guard !holding.isEmpty else { return }
+        let writer = try group.preparedIndexWriter(snapshot.connection)
+        let new =
+            try version.flags.contains(.tombstone)
+            ? nil : version.body.withUnsafeBytes { try StoredFields($0) }
+        for index in holding {
+            try writer.replace(
+                former, with: new, of: record, in: version.zone.number, index)
+        }
     }
 
     /// Points the head at the new version and removes the former one.
@@ -163,9 +192,12 @@ final class SQLiteTransaction: StoreTransaction {
     }
 
     func replaceSchema(by wanted: Schema, who: String, difference: [String]) throws {
-        let writing = SchemaWriting(snapshot.connection)
+        var writing = SchemaWriting(snapshot.connection)
         schema = try writing.replace(schema, by: wanted, at: now, who: who, difference: difference)
         isSchemaNew = true
+        for (type, fields) in writing.lostIndexes {
+            try dropIndexes(ofType: type, fields: fields)
+        }
     }
 
     func hold(_ parts: Schema.Parts) {
@@ -174,12 +206,16 @@ final class SQLiteTransaction: StoreTransaction {
     }
 
     func assign(_ roles: Set<Int64>, to user: UserRecordName) throws {
-        statements.deleteAssignedRoles.bind(user.text, at: 1)
-        try statements.deleteAssignedRoles.run()
+        let delete = try snapshot.connection.prepare(
+            "DELETE FROM assigned_roles WHERE user_record_name = ?1")
+        delete.bind(user.text, at: 1)
+        try delete.run()
+        let insert = try snapshot.connection.prepare(
+            "INSERT INTO assigned_roles (user_record_name, role) VALUES (?1, ?2)")
         for role in roles.sorted() {
-            statements.insertAssignedRole.bind(user.text, at: 1)
-            statements.insertAssignedRole.bind(role, at: 2)
-            try statements.insertAssignedRole.run()
+            insert.bind(user.text, at: 1)
+            insert.bind(role, at: 2)
+            try insert.run()
         }
     }
 
@@ -192,13 +228,41 @@ final class SQLiteTransaction: StoreTransaction {
 
     func collect(olderThan moment: Milliseconds, rowsMax: Int) throws -> Bool {
         group.places = GroupState.Places()
-        return try Collection(snapshot.connection, rowsMax: rowsMax, now: now)
+        let indexes =
+            indexes.isEmpty
+            ? nil
+            : Collection.Indexes(
+                catalog: indexes, writer: try group.preparedIndexWriter(snapshot.connection))
+        return try Collection(snapshot.connection, rowsMax: rowsMax, now: now, indexes: indexes)
             .run(olderThan: moment)
+    }
+
+    func makeIndexes(_ needs: [IndexNeed], ofType type: Int64) throws {
+        try workOnIndexes { try $0.make(needs, ofType: type) }
+    }
+
+    func dropIndexes(ofType type: Int64, fields: Set<String>?) throws {
+        try workOnIndexes { try $0.drop(ofType: type, fields: fields) }
+    }
+
+    func workOnIndexes(recordsMax: Int) throws -> Bool {
+        try workOnIndexes { try $0.step(recordsMax: recordsMax) }
+    }
+
+    private func workOnIndexes<Value>(_ body: (inout IndexWork) throws -> Value) throws -> Value {
+        var work = IndexWork(
+            snapshot.connection, reader: snapshot.indexes,
+            writer: try group.preparedIndexWriter(snapshot.connection), catalog: indexes)
+        let value = try body(&work)
+        indexes = work.catalog
+        return value
     }
 }
 
 // What a write reads, it reads on its own connection: what it has itself written is there.
 extension SQLiteTransaction {
+    var indexReader: any IndexReader { snapshot.indexReader }
+
     func owner(named name: UserRecordName) throws -> StoredOwner? {
         if let known = group.places.owners[name] { return known }
         let found = try snapshot.owner(named: name)

@@ -7,13 +7,16 @@ import Storage
 /// A change of the schema is rare, so its statements are prepared when one comes.
 struct SchemaWriting {
     private let connection: Connection
+    /// Fields, by the number of their type, that queries may no longer use as before: what is kept
+    /// for that is to be dropped.
+    private(set) var lostIndexes: [Int64: Set<String>] = [:]
 
     init(_ connection: Connection) { self.connection = connection }
 
     /// Makes the stored schema another one.
     ///
     /// - Returns: the schema as it is stored, with the numbers of what is new in it.
-    func replace(
+    mutating func replace(
         _ old: Schema, by wanted: Schema, at moment: Milliseconds, who: String,
         difference: [String]
     ) throws -> Schema {
@@ -57,21 +60,21 @@ struct SchemaWriting {
         return row.int64(0)
     }
 
-    private func remove(_ type: Schema.RecordType) throws {
+    private mutating func remove(_ type: Schema.RecordType) throws {
         let none = Schema.RecordType(number: type.number, grants: [:])
         try replaceFields(of: none, former: type)
         try replaceGrants(of: none, former: type)
         try run("UPDATE record_types SET is_removed = 1 WHERE id = ?1", .number(type.number))
     }
 
-    private func replaceFields(
+    private mutating func replaceFields(
         of type: Schema.RecordType, former: Schema.RecordType?
     ) throws {
         for (name, field) in former?.fields ?? [:] where type.fields[name] == nil {
             try run(
                 "DELETE FROM fields WHERE record_type = ?1 AND name = ?2", .number(type.number),
                 .text(name.text))
-            try indexOptionsChanged(
+            indexOptionsChanged(
                 of: name.text, in: type.number, from: field.indexes, to: [], isSameType: false)
         }
         for (name, field) in type.fields {
@@ -84,7 +87,7 @@ struct SchemaWriting {
                 """, .number(type.number), .text(name.text), .number(field.type.stored),
                 .number(field.indexes.rawValue),
                 .number(field.preferred.map { Int64($0.rawValue) + 1 } ?? 0))
-            try indexOptionsChanged(
+            indexOptionsChanged(
                 of: name.text, in: type.number, from: before?.indexes ?? [], to: field.indexes,
                 isSameType: before == nil || before?.type == field.type)
         }
@@ -99,7 +102,7 @@ struct SchemaWriting {
                     "INSERT INTO system_fields (record_type, name, indexes) VALUES (?1, ?2, ?3)",
                     .number(type.number), .text(field.rawValue), .number(options.rawValue))
             }
-            try indexOptionsChanged(
+            indexOptionsChanged(
                 of: field.rawValue, in: type.number, from: before ?? [], to: options ?? [],
                 isSameType: true)
         }
@@ -122,19 +125,15 @@ struct SchemaWriting {
 
     // MARK: - Indexes
 
-    /// Called for every field, system fields too, whose index options or type change or that comes
-    /// or goes: what queries keep for options that went away is dropped here.
+    /// Notes what queries lose when a field's indexes or type change, or it comes or goes.
     ///
-    /// What new options need is built when a query first asks for it.
-    private func indexOptionsChanged(
+    /// System fields too. What new options need is built when a query first asks for it.
+    private mutating func indexOptionsChanged(
         of field: String, in type: Int64, from old: IndexOptions, to new: IndexOptions,
         isSameType: Bool
-    ) throws {
+    ) {
         let lost = isSameType ? old.subtracting(new) : old
-        guard !lost.isEmpty else { return }
-        try run(
-            "DELETE FROM indexes WHERE record_type = ?1 AND field = ?2", .number(type),
-            .text(field))
+        if !lost.isEmpty { lostIndexes[type, default: []].insert(field) }
     }
 
     // MARK: - Roles

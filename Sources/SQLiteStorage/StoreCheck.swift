@@ -5,7 +5,7 @@ import SQLite
 /// Works on a snapshot of its own, also while the store is in use.
 package struct StoreCheck: Sendable {
     /// Something that no row may show.
-    private struct Rule {
+    struct Rule {
         let broken: String
         /// Counts the rows that break it.
         let count: String
@@ -24,16 +24,17 @@ package struct StoreCheck: Sendable {
             let damage = try connection.integrityCheck()
             // Rules would only repeat in other words what a damaged file shows.
             guard damage.isEmpty else { return damage }
-            return try Self.rules.compactMap { rule in
+            let broken = try Self.rules.compactMap { rule -> String? in
                 let statement = try connection.prepare(rule.count)
                 defer { statement.reset() }
                 let count = try statement.step() ? statement.int64(0) : 0
                 return count == 0 ? nil : "\(rule.broken): \(count)"
             }
+            return try broken + IndexCheck.problems(connection)
         }
     }
 
-    private static let rules = records + sums + references + positions + assets
+    private static let rules = records + sums + references + positions + shares + assets
 
     private static let records = [
         Rule(
@@ -173,7 +174,10 @@ package struct StoreCheck: Sendable {
             count: """
                 SELECT count(*) FROM (
                     SELECT position AS used FROM heads
-                    UNION ALL SELECT max(created, changed) FROM zones)
+                    UNION ALL SELECT max(created, changed) FROM zones
+                    UNION ALL SELECT position FROM stays
+                    UNION ALL SELECT max(created, coalesce(ended, 0)) FROM shares
+                    UNION ALL SELECT max(granted, changed) FROM grants)
                 WHERE used > (SELECT value FROM properties WHERE name = 'reserved_through')
                 """),
         Rule(

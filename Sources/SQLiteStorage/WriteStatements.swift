@@ -15,8 +15,6 @@ struct WriteStatements {
     let insertTombstone: Statement
     let deleteLinks: Statement
     let insertLink: Statement
-    let deleteAssignedRoles: Statement
-    let insertAssignedRole: Statement
     let applyZone: Statement
     let applyOwner: Statement
     let shareOfZone: Statement
@@ -59,10 +57,6 @@ struct WriteStatements {
             INSERT OR IGNORE INTO links (target_zone, target_name, kind, source)
             VALUES (?1, ?2, ?3, ?4)
             """)
-        deleteAssignedRoles = try connection.prepare(
-            "DELETE FROM assigned_roles WHERE user_record_name = ?1")
-        insertAssignedRole = try connection.prepare(
-            "INSERT INTO assigned_roles (user_record_name, role) VALUES (?1, ?2)")
         applyZone = try connection.prepare(
             """
             UPDATE zones SET

@@ -30,6 +30,15 @@ package protocol Storage: AnyObject, Sendable {
         cost: Int, frees: Bool,
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void)
+
+    /// Makes the indexes of a record type that are missing and waits until all are whole. Blocks:
+    /// never on an event loop.
+    ///
+    /// - Returns: nil once they are whole; else how far the building has come when the time was over.
+    /// - Throws: `StorageFailure`.
+    func prepareIndexes(
+        _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
+    ) throws -> IndexProgress?
 }
 
 /// A failure of an engine that a client should answer by trying again.

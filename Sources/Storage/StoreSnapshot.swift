@@ -51,6 +51,9 @@ package protocol StoreSnapshot: ShareReading, AssetReading {
     ) throws
         -> [LinkSource]
 
+    /// The indexes that queries use.
+    var indexReader: any IndexReader { get }
+
     /// Versions of all zones, tombstones and deleted zones included, in the order of their keys,
     /// until the closure answers false or `limit` rows have been visited.
     ///
@@ -119,6 +122,20 @@ package protocol StoreTransaction: StoreSnapshot, ShareWriting, AssetWriting {
 
     /// Bytes that the owner's records take, with this transaction's changes.
     func usedBytes(of owner: OwnerNumber) throws -> Int64
+
+    /// Makes the indexes of a record type that are not there yet; they are filled in the background.
+    func makeIndexes(_ needs: [IndexNeed], ofType type: Int64) throws
+
+    /// Gives up indexes of a record type: no query uses them from now on, and they are emptied in the
+    /// background.
+    ///
+    /// - Parameter fields: whose indexes; nil for all of the type's.
+    func dropIndexes(ofType type: Int64, fields: Set<String>?) throws
+
+    /// Fills indexes that are not whole, and empties those that leave, by looking at so many records.
+    ///
+    /// - Returns: whether there is more to do.
+    func workOnIndexes(recordsMax: Int) throws -> Bool
 
     /// Removes tombstones and deleted zones older than a moment, at most `rowsMax` rows.
     ///

@@ -41,6 +41,12 @@ struct RequestContext: Sendable {
     /// How this request's zones are to be read.
     var zones: ZoneReader { ZoneReader(caller: caller, scope: address.database) }
 
+    /// Whether the container lets its public database be followed (rulings.md 31).
+    func servesPublicChanges() throws -> Bool {
+        let settings = try catalog.container(address.container)?.settings
+        return settings?[ContainerSetting.publicChanges.rawValue] == "true"
+    }
+
     /// The body as an object.
     func body() throws(Fault) -> RequestObject { try RequestObject(body: request.body) }
 

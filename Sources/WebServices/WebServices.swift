@@ -55,6 +55,8 @@ package final class WebServices: Responder {
     private let people: KnownPeople
     private let workers: [DispatchQueue]
     private let nextWorker = Atomic<Int>(0)
+    /// Requests that wait until there is something to tell.
+    private let heldCount = Atomic<Int>(0)
 
     package init(_ dependencies: Dependencies) {
         self.dependencies = dependencies
@@ -71,6 +73,9 @@ package final class WebServices: Responder {
 
     /// Lets go of a container's stores before they are closed and removed.
     package func forget(_ container: ContainerID) { stores.forget(container) }
+
+    /// Leaves nothing of resumable uploads that nobody goes on with; now and then.
+    package func removeExpiredUploads() { assets.removeExpiredUploads() }
 
     /// What uploads and downloads have come to, for metrics.
     package var assetCounts: AssetCounts { assets.counters.counts }
@@ -148,7 +153,13 @@ package final class WebServices: Responder {
     private func hold(_ exchange: Exchange, _ early: EarlyAnswer) {
         let most = UInt64(max(0, dependencies.limits.sharedPageHoldMilliseconds)) * 1_000_000
         guard exchange.ageNanoseconds < most else { return exchange.succeed(early.body) }
+        let held = heldCount.wrappingAdd(1, ordering: .relaxed).newValue
+        guard held <= dependencies.limits.heldPollsMax else {
+            heldCount.wrappingSubtract(1, ordering: .relaxed)
+            return exchange.succeed(early.body)
+        }
         worker.asyncAfter(deadline: .now() + Self.holdInterval) {
+            self.heldCount.wrappingSubtract(1, ordering: .relaxed)
             self.answer(exchange, loop: nil)
         }
     }

@@ -28,6 +28,10 @@ struct FailureTests {
             _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
             completion: @escaping @Sendable (Result<Value, any Error>) -> Void
         ) { completion(.failure(failure)) }
+
+        func prepareIndexes(
+            _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
+        ) throws -> IndexProgress? { throw failure }
     }
 
     /// A store whose schema has not been told yet of what was committed last.
@@ -48,6 +52,13 @@ struct FailureTests {
             _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
             completion: @escaping @Sendable (Result<Value, any Error>) -> Void
         ) { store.write(cost: cost, frees: frees, body, completion: completion) }
+
+        func prepareIndexes(
+            _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
+        ) throws -> IndexProgress? {
+            try store.prepareIndexes(
+                needs, ofType: type, waitMillisecondsMax: waitMillisecondsMax)
+        }
     }
 
     @Test("A feed of some types shows records of a type that the schema at hand does not know yet")

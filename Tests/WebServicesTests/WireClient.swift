@@ -23,6 +23,8 @@ struct WireClient {
     /// Of a user; empty for others.
     var name = ""
     var email = ""
+    /// Whom a server key's requests name in `ckOnBehalfOf`.
+    var onBehalfOf: String?
 
     /// Sends a request to a path below the environment, such as `private/zones/list`.
     ///
@@ -47,6 +49,7 @@ struct WireClient {
             if let web { query.append("ckWebAuthToken=\(web)") }
             query.append("ckAPIToken=\(api)")
         }
+        if let onBehalfOf { query.append("ckOnBehalfOf=\(onBehalfOf)") }
         let target = path + (query.isEmpty ? "" : "?\(query.joined(separator: "&"))")
         if case .key(let id, let key) = credential {
             headers += Self.signature(

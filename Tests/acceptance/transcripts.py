@@ -2,8 +2,9 @@
 
 A transcript is a block marked `http` (a line with method, database/endpoint and perhaps `as NAME`, then
 the body), and perhaps a block marked `json` after it with the answer; a status other than 200 follows the
-word json. What differs from run to run (times, names, tokens) compares equal; `$syncToken` in a request
-stands for the first one of the last answer that had any, `"_alice"` for her user record name. With --write the answers are written into the pages.
+word json. What differs from run to run (times, names, tokens) compares equal; `$syncToken` and `$shortGUID`
+in a request stand for the first one of the last answer that had any, `"_alice"` for her user record name.
+With --write the answers are written into the pages.
 """
 
 import http.client
@@ -24,6 +25,8 @@ WIDTH = 96
 VARYING = [
     (re.compile(r'"timestamp":\d+'), '"timestamp":1767225600000'),
     (re.compile(r'"(syncToken|metaSyncToken)":"[A-Za-z0-9+/]+=*"'), r'"\1":"AQFh…"'),
+    (re.compile(r'"participantId":"[0-9a-f-]{36}"'), '"participantId":"6f1e2a34-…"'),
+    (re.compile(r'"0L0[A-Za-z0-9_-]{22}"'), '"0L0kQ7…"'),
     (re.compile(r'"uuid":"[0-9a-f-]{36}"'), '"uuid":"5f0c41d2-…"'),
     (re.compile(r'"redirectURL":"[^"]+/sign-in/[^"]*"'), '"redirectURL":"http://127.0.0.1:8080/sign-in/…"'),
 ]
@@ -47,12 +50,13 @@ class Session:
             self.users[name] = made["webAuthToken"]
             self.names[made["userRecordName"]] = f"_{name}"
         self.sync_token = ""
+        self.short_guid = ""
 
     def run(self, text):
         head, _, body = text.partition("\n")
         method, endpoint, *rest = head.split(" ")
         caller = rest[1] if rest else "alice"
-        body = body.replace("$syncToken", self.sync_token)
+        body = body.replace("$syncToken", self.sync_token).replace("$shortGUID", self.short_guid)
         for name, alias in self.names.items():
             body = body.replace(f'"{alias}"', f'"{name}"')
         data = "".join(body.splitlines()).encode()
@@ -71,6 +75,8 @@ class Session:
         connection.close()
         token = re.search(r'"(?:metaSyncToken|syncToken)":"([^"]+)"', text)
         self.sync_token = token[1] if token else self.sync_token
+        guid = re.search(r'"shortGUID":"([^"]+)"', text)
+        self.short_guid = guid[1] if guid else self.short_guid
         return answer.status, self.masked(text)
 
     def masked(self, text):

@@ -11,15 +11,16 @@ struct FilterTest {
     private let values: [IndexValue]
     private let near: (centre: RecordQuery.Place, metres: Double)?
     /// The words of a token search; nil for another comparator.
-    private let words: Set<String>?
-    private let tokens: (String) throws -> [String]
+    private let words: Set<[UInt8]>?
+    private let tokens: (String) throws -> [[UInt8]]
 
     /// - Parameters:
     ///   - zone: the zone whose records are judged: what references mean depends on it.
+    ///   - words: those of the filter's text.
     ///   - tokens: the words of a text, as the store's index takes them.
     init(
-        _ filter: RecordQuery.Filter, in zone: ZoneName,
-        tokens: @escaping (String) throws -> [String]
+        _ filter: RecordQuery.Filter, in zone: ZoneName, words search: SearchWords,
+        tokens: @escaping (String) throws -> [[UInt8]]
     ) throws {
         name = filter.subject.name
         comparator = filter.comparator
@@ -30,7 +31,7 @@ struct FilterTest {
         } else {
             near = nil
         }
-        words = try filter.searchText.map { Set(try tokens($0)).subtracting(StopWords.english) }
+        words = try filter.searchText.map { Set(try search.words(in: $0)) }
         self.tokens = tokens
     }
 
@@ -47,7 +48,7 @@ struct FilterTest {
         }
     }
 
-    private func contains(_ words: Set<String>, _ record: StoredFields) throws -> Bool {
+    private func contains(_ words: Set<[UInt8]>, _ record: StoredFields) throws -> Bool {
         // Stop words alone look for nothing.
         guard !words.isEmpty, let texts = record.texts(in: name) else { return false }
         let found = Set(try texts.flatMap(tokens))

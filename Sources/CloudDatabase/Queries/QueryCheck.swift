@@ -110,9 +110,14 @@ package struct QueryCheck {
         guard found.type.indexOptionsAllowed.contains(option) else {
             throw .badRequest("\(refusal), and a field of type \(found.type.name) cannot be")
         }
+        let declared =
+            switch found.subject {
+            case .field(let name): name.text
+            case .system(let field): "\"\(field.rawValue)\""
+            }
         throw .badRequest(
-            "\(refusal); to add the index, write \(option.word) after it in record type "
-                + "'\(type.text)' of the schema, and import that with: lenticular schema import")
+            "\(refusal); to add the index, write \(option.word) after \(declared) in record type "
+                + "\(type.text) of the schema, and import it with: lenticular schema import")
     }
 
     // MARK: - Sorts

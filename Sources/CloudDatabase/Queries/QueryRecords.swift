@@ -5,12 +5,18 @@ import Storage
 
 /// Finds records by what is in them (web-services.md §4.1, rulings.md 21-24).
 ///
-/// A page sees every write that was acknowledged before it began. It blocks: never run it on an event
-/// loop.
+/// Indexes are made when a query first needs them. A page sees every write that was acknowledged before
+/// it began.
 package struct QueryRecords {
     private let request: QueryRequest
     private let database: Database
     private let key: HMACSHA256
+    private let query: RecordQuery
+
+    /// How long a query waits for an index that is being built, and how often it may turn out that
+    /// another one is missing.
+    private static let waitMillisecondsMax = 1_500
+    private static let attemptsMax = 3
 
     /// - Parameters:
     ///   - request: a query that the schema allows.
@@ -23,68 +29,138 @@ package struct QueryRecords {
         self.request = request
         self.database = database
         self.key = key
+        query = request.query
+    }
+
+    /// Refuses a query of a type of which the caller may read no record.
+    ///
+    /// - Throws: `Fault` ACCESS_DENIED; what the storage reports.
+    package static func checkRight(
+        toRead type: RecordTypeName, in database: Database
+    ) throws {
+        guard type != .users else { return }
+        try database.storage.read(loop: nil) {
+            _ = try RecordAccess(database, database.storage.schema, $0).queried(type)
+        }
     }
 
     /// Appends one page's records, joined by commas, to an answer.
     ///
+    /// Blocks: never on an event loop.
+    ///
     /// - Returns: the marker of the next page; nil when this is the last one.
-    /// - Throws: `Fault` ZONE_NOT_FOUND; NOT_FOUND for a record type that does not exist; BAD_REQUEST
+    /// - Throws: `Fault` ZONE_NOT_FOUND; NOT_FOUND for a record type that does not exist; ACCESS_DENIED
+    ///   for one of which the caller may read no record (rulings.md 6); BAD_REQUEST
     ///   for a marker of another query, or when too many records must be looked at
     ///   (`limits.queryRowsMax`); TRY_AGAIN_LATER while an index is being built, or when it takes too
     ///   long (`limits.queryMillisecondsMax`).
     package func append(to writer: inout JSONWriter) throws -> String? {
         let start = writer.bytes.count
-        return try database.storage.read(loop: nil) { snapshot in
-            writer.bytes.removeLast(writer.bytes.count - start)
-            return try append(from: snapshot, to: &writer)
+        for _ in 0..<Self.attemptsMax {
+            do {
+                return try database.storage.read(loop: nil) {
+                    try append(from: $0, to: &writer)
+                }
+            } catch let missing as MissingIndexes {
+                writer.bytes.removeLast(writer.bytes.count - start)
+                try prepare(missing.needs)
+            } catch let limit as QueryLimitReached {
+                throw limit.fault(database.limits, hint: QueryPlan(query).hint)
+            } catch StorageFailure.interrupted {
+                throw QueryLimitReached.time.fault(database.limits, hint: QueryPlan(query).hint)
+            }
         }
+        throw Fault.tryAgainLater("the indexes of this query change; try again", seconds: 1)
     }
 
     private func append(
         from snapshot: any StoreSnapshot, to writer: inout JSONWriter
     ) throws -> String? {
-        guard let type = try snapshot.recordTypes()[request.query.type.text] else {
-            throw Fault(.notFound, "Did not find record type: \(request.query.type.text)")
+        let budget = QueryBudget(database.limits)
+        snapshot.indexReader.endSnapshot(afterMilliseconds: database.limits.queryMillisecondsMax)
+        guard let type = try snapshot.recordTypes()[query.type.text] else {
+            throw Fault.unknownRecordType(query.type.text)
         }
+        let access = try access(snapshot)
+        let query = try query(for: access)
         let zones = try zones(snapshot)
         let markers = QueryMarkers(
-            request.query, zone: request.zone == nil ? nil : zones.first?.number ?? ZoneNumber(0),
+            query, zone: request.zone == nil ? nil : zones.first?.number ?? ZoneNumber(0),
             of: database, key: key)
         let marker = try request.continuationMarker.flatMap { $0.isEmpty ? nil : $0 }
             .map { try markers.read($0) }
-        let order = QueryOrder(sorts: request.query.sorts)
-        var found: [(place: QueryPlace, body: [UInt8])] = []
-        for zone in zones {
-            let tests = try request.query.filters.map {
-                try FilterTest($0, in: zone.name, tokens: Self.words)
-            }
-            try snapshot.versions(in: zone.number, after: 0, through: .max, newestFirst: false) {
-                guard $0.type == type, !$0.flags.contains(.tombstone) else { return true }
-                let fields = try StoredFields($0.body)
-                guard try tests.allSatisfy({ try $0.holds(for: fields) }) else { return true }
-                let place = QueryPlace(keys: order.keys(of: fields), record: $0.record)
-                if let marker, !order.precedes(marker.place, place) { return true }
-                found.append((place, [UInt8]($0.body)))
-                return true
-            }
-        }
-        found.sort { order.precedes($0.place, $1.place) }
-        let page = found.prefix(min(request.resultsLimit, database.limits.recordsPerResponseMax))
-        var isFirst = true
-        for item in page {
-            if !isFirst { writer.raw(",") }
-            isFirst = false
-            try item.body.withUnsafeBytes {
-                try request.rendering.append($0, assets: database.assets?.links, to: &writer)
-            }
-        }
-        guard page.count < found.count, let last = page.last else { return nil }
-        return markers.text(
-            QueryMarker(source: QuerySource(kind: .sorted, filter: nil), place: last.place))
+        guard !zones.isEmpty else { return nil }
+        let reading = QueryReading(
+            plan: QueryPlan(query), zones: zones, indexes: try indexes(of: query, snapshot, type),
+            reader: snapshot.indexReader,
+            words: SearchWords(snapshot.indexReader, limits: database.limits),
+            snapshot: snapshot, type: type, budget: budget,
+            limit: min(request.resultsLimit, database.limits.recordsPerResponseMax),
+            shared: try shared(snapshot))
+        let source =
+            try marker?.source ?? reading.concealingSource(access, database.limits)
+            ?? reading.plan.source(count: reading.count)
+        let page = try QueryPage(
+            reading, from: source, after: marker?.place, for: request, of: database)
+        let last = try page.append(to: &writer)
+        return last.map { markers.text(QueryMarker(source: source, place: $0)) }
     }
 
-    private static func words(_ text: String) -> [String] {
-        text.lowercased().split { !$0.isLetter && !$0.isNumber }.map(String.init)
+    /// Which records the caller may read: in the public database, as the grants of the type say.
+    private func access(_ snapshot: any StoreSnapshot) throws -> QueryAccess {
+        guard database.scope == .public else { return request.access }
+        return try RecordAccess(database, database.storage.schema, snapshot).queried(query.type)
+    }
+
+    /// What the caller is shown of another user's zone; nil in other databases.
+    ///
+    /// - Throws: `Fault` TRY_AGAIN_LATER while a shared tree is being worked through: what is found
+    ///   would be taken for all there is.
+    private func shared(_ snapshot: any StoreSnapshot) throws -> ZoneAccess? {
+        guard database.scope == .shared, let zone = request.zone else { return nil }
+        let access = try database.access(to: zone, snapshot)
+        try access.requireSettled()
+        return access
+    }
+
+    /// The query, held to the records that the caller made where he sees no others.
+    private func query(for access: QueryAccess) throws -> RecordQuery {
+        guard case .own(let user) = access else { return query }
+        var held = query
+        held.filters.append(
+            RecordQuery.Filter(
+                subject: .system(.createdBy), comparator: .equals, type: FieldType(.reference),
+                value: .user(user.text)))
+        return held
+    }
+
+    /// The indexes of the query as the snapshot has them.
+    private func indexes(
+        of query: RecordQuery, _ snapshot: any StoreSnapshot, _ type: Int64
+    ) throws -> [IndexNeed: StoredIndex] {
+        let needs = QueryPlan(query).needs
+        guard !needs.isEmpty else { return [:] }
+        var found: [IndexNeed: StoredIndex] = [:]
+        for index in try snapshot.indexReader.indexes(ofType: type)
+        where index.state == .whole && needs.contains(index.need) {
+            found[index.need] = index
+        }
+        guard found.count == needs.count else { throw MissingIndexes(needs: needs) }
+        return found
+    }
+
+    /// Waits for indexes as long as a client does without noticing.
+    private func prepare(_ needs: [IndexNeed]) throws {
+        guard let type = database.storage.schema.types[query.type] else {
+            throw Fault.unknownRecordType(query.type.text)
+        }
+        let progress = try database.storage.prepareIndexes(
+            needs, ofType: type.number, waitMillisecondsMax: Self.waitMillisecondsMax)
+        guard let progress else { return }
+        let fields = needs.map { SystemField(rawValue: $0.field)?.wireName ?? $0.field }
+        throw Fault.tryAgainLater(
+            "the index on \(Set(fields).sorted().joined(separator: ", ")) is being built: "
+                + "\(progress.percent) % of the records are in it", seconds: 5)
     }
 
     /// The zones that are asked, each alive; none for a default zone that nobody has written to.

@@ -12,6 +12,7 @@ package struct QueryRequest: Sendable {
     /// Records in the page; capped at `ServiceLimits.recordsPerResponseMax`.
     package var resultsLimit: Int
     package var rendering: RecordRendering
+    /// Outside the public database, where grants say it.
     package var access: QueryAccess
 
     package init(
@@ -32,6 +33,4 @@ package enum QueryAccess: Sendable {
     case all
     /// Those that he made.
     case own(UserRecordName)
-    /// Those that the closure says yes to, asked on the query's own snapshot.
-    case only(@Sendable (RecordNumber, any StoreSnapshot) throws -> Bool)
 }

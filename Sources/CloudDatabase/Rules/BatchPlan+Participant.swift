@@ -10,7 +10,7 @@ extension BatchPlan {
         guard let access, let record = former.head?.record else { return }
         let isShare = former.flags.contains(.share)
         // Who leaves a share deletes its record, also when he has left before.
-        if isShare, operation.kind.deletes { return }
+        if isShare, operation.kind.deletes, try hasTakenPart(record) { return }
         switch try access.permission(on: record) {
         case nil, .some(.none): throw Fault.recordNotFound
         // Who changes a share is no question of what he may do with records.
@@ -23,12 +23,26 @@ extension BatchPlan {
         }
     }
 
+    /// Whether a record is not there for the participant who would save or delete it.
+    func isOutOfSight(_ former: FormerRecord, _ operation: RecordOperation) throws -> Bool {
+        guard let access, former.isAlive, let record = former.head?.record else { return false }
+        let isShare = former.flags.contains(.share)
+        if isShare, operation.kind.deletes, try hasTakenPart(record) { return false }
+        return try !access.sees(record)
+    }
+
     /// The parent of a participant's save: that of a root is none of his business and stays.
     func participantParent(
         _ parent: RecordName?, of operation: RecordOperation, over former: FormerRecord?,
         kept: RecordName?
     ) throws -> RecordName? {
-        guard let access, access.wholeZone == nil else { return parent }
+        guard let access else { return parent }
+        if let whole = access.wholeZone {
+            guard former != nil || whole.permission == .readWrite else {
+                throw Self.noRight("CREATE operation not permitted")
+            }
+            return parent
+        }
         if former?.flags.contains(.share) == true { return nil }
         if let record = former?.head?.record, try access.isRoot(record) {
             if case .set = operation.parent {
@@ -106,7 +120,7 @@ extension BatchPlan {
     /// stays and leads nowhere.
     func goesAlong(_ key: RecordKey) throws -> Bool {
         guard let access else { return true }
-        guard key.zone == zone.number else { return false }
+        guard key.zone == zone.number, !unseen.contains(key) else { return false }
         guard let head = try transaction.head(of: key.name, in: key.zone),
             try former(key).isAlive
         else { return true }

@@ -50,6 +50,9 @@ final class BatchPlan {
     /// Records that the deletions decided so far take along.
     private(set) var cascadedCount = 0
     private var referenceFaults: [Int: Fault] = [:]
+    /// The records of operations that a participant cannot see: they are judged as if they were not
+    /// there.
+    private(set) var unseen: Set<RecordKey> = []
     private var bytesLeft = Int64.max
     private var schemaCheck: SchemaCheck
     /// Whether `schema` has more than the store's.
@@ -96,9 +99,10 @@ final class BatchPlan {
         while true {
             try decideInOrder()
             if isAtomic, hasFault { return false }
-            guard actsOnOthers else { return !hasFault }
+            guard actsOnOthers || !unseen.isEmpty else { return !hasFault }
             var found = try brokenReferences().merging(misplacedRecords()) { first, _ in first }
             if found.isEmpty { found = try brokenShares() }
+            if found.isEmpty { found = savesOfUnseen() }
             if found.isEmpty { return !hasFault }
             referenceFaults.merge(found) { first, _ in first }
         }
@@ -162,7 +166,11 @@ final class BatchPlan {
         if operation.kind == .create || operation.kind.deletes {
             try checkRight(toMakeOrDelete: operation)
         }
-        let former = try former(key, withBody: !operation.kind.deletes)
+        try overlookUnseen(key, operation)
+        if operation.kind.deletes, let step = try leavingUnseen(former(key)) { return step }
+        // Of a record that may be kept from the caller no more is read than he may know.
+        let isOpen = access == nil && !rights.holdsBack
+        var former = try former(key, withBody: isOpen && !operation.kind.deletes)
         var isAlive = former.isAlive
         if case .deleted = states[key] { isAlive = false }
         if isAlive {
@@ -171,11 +179,13 @@ final class BatchPlan {
                 throw try conflict("record to insert already exists", key)
             }
             guard try allows(.write, key) else { throw RecordAccess.writeRefused }
+            if !operation.kind.deletes { former = try self.former(key, withBody: true) }
             try compareTag(operation, former)
         } else {
             switch operation.kind {
             case .update, .replace, .delete, .forceDelete:
-                guard !rights.conceals(.write, type: operation.type) else {
+                let isUser = UserRecord.user(operation.name, in: zone.name) != nil
+                guard !rights.conceals(.write, type: isUser ? .users : operation.type) else {
                     throw RecordAccess.writeRefused
                 }
                 guard operation.kind == .forceDelete else { throw Fault.recordNotFound }
@@ -195,6 +205,7 @@ final class BatchPlan {
     {
         let key = key(operation.name)
         let kept: RecordBody.Kept? = former == nil ? nil : try kept(key)
+        if former == nil, operation.type == .share { try checkPlaceOfNewShare() }
         // What the caller may not read, an answer to his save does not tell him either.
         let isShown = try former == nil || allows(.read, key)
         guard let type = operation.type ?? kept.flatMap({ RecordTypeName($0.type) }) else {
@@ -235,15 +246,7 @@ final class BatchPlan {
             links: try links(merge.references, parent: parent, of: operation.name, former),
             refers: merge.references.contains { $0.action != .none },
             shown: isShown ? nil : PlannedSave.Shown(sent.bytes, operation.parent), roles: roles)
-        save.sharing = try sharing(operation, over: former, kept: kept)
-        if type == .share {
-            save.share = try share(
-                operation, over: former,
-                changesFields: kept.map { $0.fieldsText != merge.bytes } ?? true)
-        } else if operation.name == .zoneShare {
-            throw Fault.badRequest(
-                "recordName 'cloudkit.zoneshare': only the share of the whole zone has it")
-        }
+        try addSharing(to: &save, operation, over: former, kept: kept)
         save.assets = try assets(of: save, sent, over: former)
         try charge(
             save.growth(over: kept, as: operation.name, in: zone.name) - heldAssetBytes(of: former))
@@ -318,6 +321,30 @@ final class BatchPlan {
             others += [share] + along
         }
         return .delete(others)
+    }
+
+    // MARK: - What the caller cannot see
+
+    /// Takes a record that the caller cannot see for one that is not there: whatever is wrong with the
+    /// operation is told as if it were so.
+    private func overlookUnseen(_ key: RecordKey, _ operation: RecordOperation) throws {
+        guard access != nil, !unseen.contains(key),
+            try isOutOfSight(former(key), operation)
+        else { return }
+        unseen.insert(key)
+        formers[key] = .missing
+    }
+
+    /// The saves that nothing is wrong with but that they would write over what the caller cannot see.
+    private func savesOfUnseen() -> [Int: Fault] {
+        var found: [Int: Fault] = [:]
+        for (index, step) in steps.enumerated() {
+            guard case .save = step, case .operation(let operation) = operations[index],
+                unseen.contains(key(operation.name))
+            else { continue }
+            found[index] = .recordNotFound
+        }
+        return found
     }
 
     // MARK: - Quota

@@ -44,6 +44,9 @@ package final class RecordAccess {
         roles = [.world, .authenticated] + schema.roles.filter { given.contains($0.value) }.keys
     }
 
+    /// Whether there may be records that are kept from the caller.
+    var holdsBack: Bool { roles != nil }
+
     /// Which records of a type the caller may read, change or delete; for `create`, whether he may
     /// make any: what he makes is his own.
     package func reach(_ permission: Permissions, on type: RecordTypeName) -> Reach {
@@ -75,16 +78,15 @@ package final class RecordAccess {
 
     /// Which records of a type a query of the caller's finds.
     ///
-    /// - Throws: `Fault` ACCESS_DENIED when he may read none, BAD_REQUEST for `Users` (whose records
-    ///   are looked up by name).
-    package func queried(_ type: RecordTypeName) throws(Fault) -> Reach {
-        guard type != .users else {
-            throw .badRequest(
-                "recordType 'Users' cannot be queried; look its records up by their names")
+    /// - Throws: `Fault` ACCESS_DENIED when he may read none.
+    package func queried(_ type: RecordTypeName) throws(Fault) -> QueryAccess {
+        switch reach(.read, on: type) {
+        case .all: return .all
+        case .own:
+            guard let user else { throw Self.readRefused }
+            return .own(user)
+        case .none: throw Self.readRefused
         }
-        let reach = reach(.read, on: type)
-        guard reach != .none else { throw Self.readRefused }
-        return reach
     }
 
     /// Whether a name that nothing has must look like one that is kept from the caller, because all
@@ -92,12 +94,15 @@ package final class RecordAccess {
     func conceals(_ permission: Permissions, type: RecordTypeName? = nil) -> Bool {
         guard roles != nil else { return false }
         if let type { return reach(permission, on: type) == .none }
-        let types = schema.types.keys.lazy.filter { $0 != .users }
+        let types = schema.types.keys.lazy.filter { $0 != .users && $0 != .share }
         return !types.isEmpty && types.allSatisfy { reach(permission, on: $0) == .none }
     }
 
     /// Whether the schema was read after the type of that number was made.
     func knows(_ number: Int64) -> Bool { roles == nil || type(number) != nil }
+
+    /// Whether records of the type of that number are those that the server keeps of users.
+    func isOfUsers(_ number: Int64) -> Bool { schema.types[.users]?.number == number }
 
     private func type(_ number: Int64) -> RecordTypeName? {
         if names.isEmpty { for (name, type) in schema.types { names[type.number] = name } }

@@ -107,8 +107,9 @@ extension Permissions {
 }
 
 extension Schema.Field {
-    /// Whether a NUMBER may become the other: INT64 or DOUBLE, or a NUMBER with a preference that it
-    /// did not have. A preference stays for ever.
+    /// Whether a NUMBER may become the other field.
+    ///
+    /// It becomes INT64 or DOUBLE, or gets a preference that it did not have, which stays for ever.
     func maySettle(as other: Schema.Field) -> Bool {
         guard type.element == .number, other.type.isList == type.isList,
             !other.type.isEncrypted

@@ -9,10 +9,25 @@ extension BatchPlan {
         operation.type == .share || operation.share != nil
     }
 
+    /// Adds to a save what it means for shares, and what the record will say about sharing.
+    func addSharing(
+        to save: inout PlannedSave, _ operation: RecordOperation, over former: FormerRecord?,
+        kept: RecordBody.Kept?
+    ) throws {
+        save.sharing = try sharing(operation, kept: kept)
+        if save.type == .share {
+            let changesFields = kept.map { $0.fieldsText != save.fields } ?? true
+            save.share = try share(operation, over: former, changesFields: changesFields)
+        } else if operation.name == .zoneShare {
+            throw Fault.badRequest(
+                "recordName 'cloudkit.zoneshare': only the share of the whole zone has it")
+        }
+    }
+
     /// What the save of a share record does to the share.
     ///
     /// - Parameter changesFields: whether it changes any field of the record.
-    func share(
+    private func share(
         _ operation: RecordOperation, over former: FormerRecord?, changesFields: Bool
     ) throws -> PlannedShare {
         if case .set = operation.parent {
@@ -40,14 +55,18 @@ extension BatchPlan {
             participants: participants)
     }
 
-    private func newShare(_ operation: RecordOperation) throws -> PlannedShare {
-        guard database.scope == .private, let owner = database.caller.userRecordName else {
+    /// Refuses a new share where there can be none.
+    func checkPlaceOfNewShare() throws {
+        guard database.scope == .private else {
             throw Fault.badRequest(
                 "Cannot share here: the owner makes shares, in his private database")
         }
         guard !zone.name.isDefault else {
             throw Fault.badRequest("Cannot share from the default zone; use a zone of your own")
         }
+    }
+
+    private func newShare(_ operation: RecordOperation) throws -> PlannedShare {
         guard isAtomic else {
             throw RefusedBatch(
                 fault: .badRequest(
@@ -119,18 +138,39 @@ extension BatchPlan {
         return own
     }
 
+    /// The caller's part in the share of a record.
+    private func part(in record: RecordNumber) throws -> (StoredShare, StoredParticipant)? {
+        guard let share = try transaction.share(ofRecord: record),
+            let user = database.caller.userRecordName,
+            let own = try transaction.participants(of: share.number)
+                .first(where: { $0.user == user })
+        else { return nil }
+        return (share, own)
+    }
+
+    /// Whether the caller takes part in the share of a record, or has left it.
+    func hasTakenPart(_ record: RecordNumber) throws -> Bool {
+        try part(in: record).map { $0.1.status != .invited } ?? false
+    }
+
     /// What a participant's deletion of a share record does: he leaves, and the record stays.
     ///
     /// - Returns: nil when he has left before.
     /// - Throws: NOT_FOUND for somebody who has never taken part.
     func leaving(_ former: FormerRecord) throws -> StoredShare? {
-        guard let head = former.head, let share = try transaction.share(ofRecord: head.record),
-            let user = database.caller.userRecordName,
-            let own = try transaction.participants(of: share.number).first(where: {
-                $0.user == user
-            }), own.status != .invited
+        guard let record = former.head?.record, let (share, own) = try part(in: record),
+            own.status != .invited
         else { throw Fault.recordNotFound }
         return own.status == .removed ? nil : share
+    }
+
+    /// What deleting the record of a share does that the caller has taken part in and does not see any
+    /// more; nil for everything else.
+    func leavingUnseen(_ former: FormerRecord) throws -> Step? {
+        guard let access, former.isAlive, former.flags.contains(.share),
+            let record = former.head?.record, try !access.sees(record)
+        else { return nil }
+        return try leaving(former).map { .leave($0) } ?? .nothing
     }
 
     /// The share records that go with records that go: those of roots.
@@ -150,8 +190,8 @@ extension BatchPlan {
     }
 
     /// What a record's body will say about sharing, as far as its own operation tells.
-    func sharing(
-        _ operation: RecordOperation, over former: FormerRecord?, kept: RecordBody.Kept?
+    private func sharing(
+        _ operation: RecordOperation, kept: RecordBody.Kept?
     ) throws -> RecordBody.Sharing {
         var sharing = kept?.sharing ?? RecordBody.Sharing()
         let isWanted =

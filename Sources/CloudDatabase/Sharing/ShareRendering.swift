@@ -23,7 +23,11 @@ struct ShareRendering {
     /// The whole record: the stored body with what this viewer sees of those who take part.
     func record(_ stored: UnsafeRawBufferPointer) throws -> [UInt8] {
         var writer = JSONWriter(reserving: stored.count + 1_024)
-        writer.raw(stored)
+        if let owner = participants.owner?.user, try hidesModifier(of: stored) {
+            writer.raw(try RecordBody.modified(by: owner, stored))
+        } else {
+            writer.raw(stored)
+        }
         writer.bytes.removeLast()
         writer.raw(",\"publicPermission\":\"")
         writer.raw(share.publicPermission.word)
@@ -45,6 +49,13 @@ struct ShareRendering {
         return writer.bytes
     }
 
+    /// Whether an administrator saved the share last of whom the viewer may not know.
+    private func hidesModifier(of stored: UnsafeRawBufferPointer) throws -> Bool {
+        guard viewer?.role != .owner else { return false }
+        let modifier = try RecordBody.modifier(of: stored)
+        return !participants.all.contains { isShown($0) && $0.user?.text == modifier }
+    }
+
     /// The owner's `userIdentity`.
     func appendOwnerIdentity(to writer: inout JSONWriter) throws {
         guard let owner = participants.owner else { return writer.raw("{}") }
@@ -56,8 +67,8 @@ struct ShareRendering {
     /// The owner and administrators see everybody; who may write sees whom he writes with.
     private var seesAll: Bool {
         guard let viewer else { return false }
-        return viewer.role == .owner || viewer.role == .administrator
-            || viewer.access == .readWrite
+        return viewer.role == .owner || viewer.access == .readWrite
+            || viewer.role == .administrator && viewer.access != .none
     }
 
     private func isShown(_ participant: StoredParticipant) -> Bool {

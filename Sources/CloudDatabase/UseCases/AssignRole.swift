@@ -22,7 +22,9 @@ package struct AssignRole: Sendable {
         self.user = user
     }
 
-    /// Waits until it is on disk; never on an event loop. Requests that begin later see it.
+    /// Changes the user's roles and waits until it is on disk.
+    ///
+    /// Requests that begin later see it. Never run on an event loop.
     ///
     /// - Returns: whether anything has changed.
     /// - Throws: `Refusal`; failures of the machinery.

@@ -60,8 +60,10 @@ package struct LookupRecords: Sendable {
     ) throws -> Int {
         guard let zone = place.zone, let name = RecordName(item.name),
             let head = try snapshot.head(of: name, in: zone.number)
-        else { throw Self.missing(access) }
-        if let shown = place.access, try !shown.sees(head.record) { throw Self.missing(access) }
+        else { throw missing(item.name, access) }
+        if let shown = place.access, try !shown.sees(head.record) {
+            throw missing(item.name, access)
+        }
         let found = try snapshot.version(at: head.position, in: zone.number) { version -> Int? in
             // A type that the schema has not got yet is of a save that nobody was told of.
             guard !version.flags.contains(.tombstone), access.knows(version.type) else {
@@ -74,12 +76,15 @@ package struct LookupRecords: Sendable {
             try append(version, of: name, as: item.rendering, from: snapshot, to: &writer)
             return version.body.count
         }
-        guard let found, let bytes = found else { throw Self.missing(access) }
+        guard let found, let bytes = found else { throw missing(item.name, access) }
         return bytes
     }
 
-    private static func missing(_ access: RecordAccess) -> Fault {
-        access.conceals(.read) ? RecordAccess.readRefused : .recordNotFound
+    private func missing(_ name: String, _ access: RecordAccess) -> Fault {
+        // Such a name can be a user's only.
+        let isUser = zone.name.isDefault && UserRecordName(name) != nil
+        return access.conceals(.read, type: isUser ? .users : nil)
+            ? RecordAccess.readRefused : .recordNotFound
     }
 
     private func append(

@@ -81,6 +81,9 @@ package struct ModifyRecords: Sendable {
     /// Decides and writes, within one transaction.
     private func apply(in transaction: any StoreTransaction) throws -> Written {
         guard let user = database.caller.userRecordName else { throw Fault.zoneNotFound }
+        if let outcomes = try outcomesOfHavingLeft(transaction) {
+            return Written(outcomes: outcomes)
+        }
         let access = database.scope == .shared ? try database.access(to: zone, transaction) : nil
         let zone = try access?.zone ?? database.madeZone(self.zone, transaction)
         try UserRecord.makeMissing(users, in: zone, of: database, transaction)
@@ -95,6 +98,29 @@ package struct ModifyRecords: Sendable {
             plan, stamp: RecordBody.Stamp(moment: transaction.now, user: user, device: device))
         let outcomes = try writer.write()
         return Written(outcomes: outcomes, hasQueuedShareWork: writer.hasQueuedShareWork)
+    }
+
+    /// Who has left a share may leave it again, though the zone is no longer there for him.
+    ///
+    /// - Returns: nil for everything but deletions of share records that he has left.
+    private func outcomesOfHavingLeft(
+        _ transaction: any StoreTransaction
+    ) throws -> [RecordOutcome]? {
+        guard database.scope == .shared, let owner = zone.owner,
+            let user = database.caller.userRecordName,
+            let stored = try transaction.zone(named: zone.name, ofOwnerNamed: owner),
+            try transaction.view(of: user, in: stored.number)?.ended != nil
+        else { return nil }
+        var outcomes: [RecordOutcome] = []
+        for case .operation(let operation) in operations where operation.kind.deletes {
+            guard let head = try transaction.head(of: operation.name, in: stored.number),
+                let share = try transaction.share(ofRecord: head.record),
+                try transaction.participants(of: share.number)
+                    .contains(where: { $0.user == user && $0.status == .removed })
+            else { return nil }
+            outcomes.append(.deleted(operation.name))
+        }
+        return outcomes.count == operations.count && !outcomes.isEmpty ? outcomes : nil
     }
 
     /// What an atomic batch answers when one of it fails: nothing was written.

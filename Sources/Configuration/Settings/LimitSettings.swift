@@ -8,6 +8,8 @@ package struct LimitSettings: Sendable, Equatable {
     package var filtersPerQueryMax = 32
     package var sortsPerQueryMax = 8
     package var listValuesPerQueryMax = 1_000
+    package var queryRowsMax = 100_000
+    package var queryMillisecondsMax = 2_000
     package var zonesPerUserMax = 1_000
     package var participantsPerShareMax = 100
     package var fieldsPerTypeMax = 256
@@ -17,6 +19,10 @@ package struct LimitSettings: Sendable, Equatable {
     package var deleteSelfSourcesMax = 750
     package var cascadeRecordsMax = 10_000
     package var batchBytesMax = 67_108_864
+    package var hierarchyDepthMax = 1_000
+    package var shareStepRecordsMax = 200
+    package var sharedPageHoldMilliseconds = 1_000
+    package var sharedQueryRecordsMax = 10_000
     /// 0 for none.
     package var userQuotaBytes = 0
     /// 0 for none.
@@ -61,6 +67,20 @@ extension LimitSettings {
                 "limits.batchBytesMax", \.limits.batchBytesMax, 1...1_073_741_824, "bytes",
                 "Stored records that one request changes, all in memory at once."),
             .number(
+                "limits.hierarchyDepthMax", \.limits.hierarchyDepthMax, 2...100_000, "parents",
+                "Parents above one record, when it is moved, shared or looked for. Over it: 400."),
+            .number(
+                "limits.shareStepRecordsMax", \.limits.shareStepRecordsMax, 1...10_000, "records",
+                "Records below a shared or moved one that a request looks at, and each later step."),
+            .number(
+                "limits.sharedPageHoldMilliseconds", \.limits.sharedPageHoldMilliseconds,
+                0...30_000, "milliseconds", zero: "no wait",
+                "How long an empty page of a shared zone waits for records still to come."),
+            .number(
+                "limits.sharedQueryRecordsMax", \.limits.sharedQueryRecordsMax, 0...1_000_000,
+                "records",
+                "Records of shared trees that a query goes through; of more it reads an index."),
+            .number(
                 "limits.userQuotaBytes", \.limits.userQuotaBytes, 0...quotaMax, "bytes",
                 zero: "no quota",
                 "Stored by one user in his private database."),
@@ -99,5 +119,12 @@ extension LimitSettings {
         .number(
             "limits.listValuesPerQueryMax", \.limits.listValuesPerQueryMax, 1...100_000, "values",
             "Values in all lists that one query compares with. Over it: 400."),
+        .number(
+            "limits.queryRowsMax", \.limits.queryRowsMax, 100...100_000_000, "records",
+            "Records looked at for one page of a query. Over it: 400."),
+        .number(
+            "limits.queryMillisecondsMax", \.limits.queryMillisecondsMax, 10...600_000,
+            "milliseconds",
+            "Time for one page of a query. Over it: 503."),
     ]
 }

@@ -103,6 +103,11 @@ extension Configuration {
         service.schemaBytesMax = limits.schemaBytesMax
         service.deleteSelfSourcesMax = limits.deleteSelfSourcesMax
         service.cascadeRecordsMax = limits.cascadeRecordsMax
+        service.hierarchyDepthMax = limits.hierarchyDepthMax
+        service.shareStepRecordsMax = limits.shareStepRecordsMax
+        service.sharedPageHoldMilliseconds = limits.sharedPageHoldMilliseconds
+        service.heldPollsMax = http.heldPollsMax
+        service.sharedQueryRecordsMax = limits.sharedQueryRecordsMax
         service.batchBytesMax = limits.batchBytesMax
         service.userQuotaBytes = Int64(limits.userQuotaBytes)
         service.publicQuotaBytes = Int64(limits.publicQuotaBytes)
@@ -111,6 +116,8 @@ extension Configuration {
         service.filtersPerQueryMax = limits.filtersPerQueryMax
         service.sortsPerQueryMax = limits.sortsPerQueryMax
         service.listValuesPerQueryMax = limits.listValuesPerQueryMax
+        service.queryRowsMax = limits.queryRowsMax
+        service.queryMillisecondsMax = limits.queryMillisecondsMax
         return service
     }
 
@@ -121,6 +128,8 @@ extension Configuration {
         var options = AssetOptions(baseURL: base)
         options.bytesMax = assets.bytesMax
         options.tokensPerRequestMax = assets.tokensPerRequestMax
+        options.resumableUploadsMax = assets.resumableUploadsMax
+        options.resumeSeconds = assets.resumeSeconds
         options.lives.uploadURL = assets.uploadSeconds
         options.lives.downloadURL = assets.downloadSeconds
         options.lives.receipt = assets.receiptSeconds

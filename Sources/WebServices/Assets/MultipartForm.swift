@@ -197,8 +197,9 @@ struct MultipartForm {
 
 /// A header's value with parameters, such as `form-data; name="files"` (RFC 9110 §5.6.6).
 enum HeaderParameters {
-    /// The value in lower case, and the parameters by their names in lower case; the first of a name
-    /// counts. Nil when the quotes do not match.
+    /// The value in lower case, and the parameters by their names in lower case.
+    ///
+    /// The first of a name counts. Nil when the quotes do not match.
     static func read(_ text: String) -> (value: String, parameters: [String: String])? {
         var pieces: [String] = [""]
         var isQuoted = false

@@ -141,6 +141,23 @@ struct PlainQuery: Sendable {
 
     // MARK: - Order
 
+    /// Whether one may come before the other, given that distances are rounded.
+    func mayPrecede(_ left: PlainRecord, _ right: PlainRecord) -> Bool {
+        for sort in sorts {
+            if let from = sort.from {
+                let from = PlainValue.place(latitude: from.latitude, longitude: from.longitude)
+                let places = [left, right].map { $0.fields[sort.field] }
+                let metres = places.map { $0.map { distance($0, from) } ?? .infinity }
+                if places[0]?.json != places[1]?.json, abs(metres[0] - metres[1]) < 1 {
+                    return true
+                }
+            }
+            let order = order(left, right, sort)
+            if order != .orderedSame { return (order == .orderedAscending) == sort.ascending }
+        }
+        return (left.number < right.number) == (sorts.first?.ascending ?? true)
+    }
+
     private func precedes(_ left: PlainRecord, _ right: PlainRecord) -> Bool {
         for sort in sorts {
             switch order(left, right, sort) {
@@ -169,6 +186,8 @@ struct PlainQuery: Sendable {
             let (first, second) = (PlainText.sorted(first), PlainText.sorted(second))
             if first == second { return .orderedSame }
             return first.lexicographicallyPrecedes(second) ? .orderedAscending : .orderedDescending
+        case (.reference(let first, _), .reference(let second, _)):
+            return compare(.string(first), .string(second))
         case (let first?, let second?): return compare(first, second)
         }
     }

@@ -9,8 +9,8 @@ enum PlainText {
     private static let folds: [Unicode.Scalar: String] = {
         var folds: [Unicode.Scalar: String] = [:]
         for (upper, lower) in zip(
-            "ABCDEFGHIJKLMNOPQRSTUVWXYZÀÄÅÆÇÉÑÖØÜŠŽĐŁŒΑΒΓΔΠΣΩАБДЖЯԱႠ".unicodeScalars,
-            "abcdefghijklmnopqrstuvwxyzàäåæçéñöøüšžđłœαβγδπσωабджяաⴀ".unicodeScalars)
+            "ABCDEFGHIJKLMNOPQRSTUVWXYZÀÄÅÆÇÉÑÖØÜŠŽĐŁŒΑΒΓΔΗΘΝΟΠΣΩАБДЖМОЧЯԱႠ".unicodeScalars,
+            "abcdefghijklmnopqrstuvwxyzàäåæçéñöøüšžđłœαβγδηθνοπσωабджмочяաⴀ".unicodeScalars)
         {
             folds[upper] = String(lower)
         }
@@ -57,10 +57,17 @@ enum PlainText {
 
     // MARK: - Words
 
+    /// Letters without their accents; words keep `ß` and ligatures as they are.
     private static let plain: [Unicode.Scalar: String] = [
-        "à": "a", "ä": "a", "å": "a", "ç": "c", "é": "e", "ñ": "n", "ö": "o", "ü": "u", "š": "s",
-        "ž": "z",
+        "à": "a", "ä": "a", "å": "a", "ç": "c", "é": "e", "ï": "i", "ñ": "n", "ö": "o", "ü": "u",
+        "š": "s", "ž": "z", "ή": "η", "À": "a", "Ä": "a", "Å": "a", "Ç": "c", "É": "e", "Ñ": "n",
+        "Ö": "o", "Ü": "u", "Š": "s", "Ž": "z", "\u{212B}": "a", "\u{130}": "i", "ẞ": "ß", "ß": "ß",
+        "ﬁ": "ﬁ", "ú": "u",
     ]
+
+    private static func lower(_ scalar: Unicode.Scalar) -> String {
+        folds[scalar] ?? String(scalar)
+    }
 
     private static let stopWords = Set(
         """
@@ -74,14 +81,13 @@ enum PlainText {
         var word = ""
         for scalar in text.unicodeScalars {
             let isMark = (0x300...0x36F).contains(scalar.value)
-            if isMark, !word.isEmpty { continue }
+            if isMark { continue }
             if separators.contains(scalar) {
                 if !word.isEmpty { words.append(word) }
                 word = ""
                 continue
             }
-            let lower = folds[scalar].flatMap(\.unicodeScalars.first) ?? scalar
-            word += plain[lower] ?? String(lower)
+            word += plain[scalar] ?? lower(scalar)
         }
         if !word.isEmpty { words.append(word) }
         return words

@@ -64,21 +64,23 @@ CREATE TABLE schema_changes (
     difference TEXT NOT NULL
 );
 
--- One index over a field of a record type. Kinds: 1 values as compared and sorted, 2 values without
--- regard to case, 3 tokens, 4 places. It is filled in the order of record ids.
+-- One index over a field of a record type. Kinds: 1 values as compared and sorted, 2 text without
+-- regard to case, 3 words, 4 places. It holds the records up to `filled_through`, or all when it is
+-- whole: later ones come by the filling, in the order of record ids. One that is leaving is emptied
+-- from there downwards. Numbers are never used again.
 CREATE TABLE indexes (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     record_type INTEGER NOT NULL,
     field TEXT NOT NULL,
     kind INTEGER NOT NULL,
-    -- 1 once it holds every record.
-    is_whole INTEGER NOT NULL,
-    -- The last record that the filling has looked at.
+    -- 0 being filled, 1 whole, 2 leaving.
+    state INTEGER NOT NULL,
     filled_through INTEGER NOT NULL,
     UNIQUE (record_type, field, kind)
 );
 
--- The values of fields: one row for a scalar, one for each different member of a list.
+-- Of kinds 1 and 2: one row for a scalar, one for each different member of a list; long text is cut.
+-- Records without a value (of kinds 1 and 4, which sort) stand under the index's negative number.
 CREATE TABLE index_values (
     field INTEGER NOT NULL,
     zone INTEGER NOT NULL,
@@ -86,3 +88,19 @@ CREATE TABLE index_values (
     record INTEGER NOT NULL,
     PRIMARY KEY (field, zone, value, record)
 ) WITHOUT ROWID;
+
+-- Of kind 3. Its row ids are index << 43 | record; a term is index, x, zone, x and the word, so that
+-- a search meets nobody else's words. It keeps no text: who deletes a row says what was in it.
+CREATE VIRTUAL TABLE index_words USING fts5 (
+    terms, content = '', columnsize = 0, detail = none,
+    tokenize = "unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
+);
+
+-- Of kind 4. Ids as above; zone and index are dimensions, so that a search meets only its own places.
+CREATE VIRTUAL TABLE index_places USING rtree (
+    id, south, north, west, east, zone_from, zone_through, index_from, index_through,
+    +zone, +latitude, +longitude
+);
+
+-- How many records have each term; holds nothing itself.
+CREATE VIRTUAL TABLE index_terms USING fts5vocab ('index_words', 'row');

@@ -1,0 +1,126 @@
+import CloudModel
+import Storage
+
+/// How an index finds the records of one zone for which a filter holds.
+enum FilterAccess {
+    /// The rows between two places.
+    case range(from: IndexPosition, to: IndexPosition)
+    /// The rows of each of several values.
+    case values([IndexValue])
+    /// The records of these names.
+    case names([RecordName])
+    case words(WordSearch)
+    case near(RecordQuery.Place, metres: Double)
+    /// No record can match.
+    case nothing
+}
+
+extension RecordQuery.Filter {
+    /// Which index finds the records for which the filter holds; nil when no index does.
+    ///
+    /// Negative comparators have none, and a list of record names needs none.
+    var indexNeed: IndexNeed? {
+        switch comparator {
+        case .equals, .in, .listContains, .listContainsAny, .listContainsAll:
+            guard subject != .system(.recordID) else { return nil }
+            if comparator == .listContainsAll, case .list(let members) = value, members.isEmpty {
+                return nil
+            }
+            return IndexNeed(subject.name, isFolded ? .folded : .values)
+        case .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals, .beginsWith,
+            .listMemberBeginsWith:
+            return IndexNeed(subject.name, .values)
+        case .near: return IndexNeed(subject.name, .places)
+        case .containsAllTokens, .containsAnyTokens: return IndexNeed(subject.name, .words)
+        case .notEquals, .notIn, .notBeginsWith, .notListContains, .notListContainsAny,
+            .notListContainsAll, .notListMemberBeginsWith:
+            return nil
+        }
+    }
+
+    /// Whether records can be found by it, rather than only judged.
+    var findsRecords: Bool { indexNeed != nil || isOfNames }
+
+    private var isOfNames: Bool {
+        subject == .system(.recordID) && (comparator == .equals || comparator == .in)
+    }
+
+    /// Whether it holds for a range of an index's rows, in their order.
+    var isRange: Bool {
+        switch comparator {
+        case .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals, .beginsWith,
+            .listMemberBeginsWith:
+            true
+        case .equals, .listContains: !isOfNames
+        default: false
+        }
+    }
+
+    /// How the index is read in one zone.
+    ///
+    /// - Throws: `Fault` for a text of too many words.
+    func access(in zone: ZoneName, words search: SearchWords) throws -> FilterAccess {
+        if let text = searchText {
+            let wanted = try search.words(in: text)
+            guard !wanted.isEmpty else { return .nothing }
+            return .words(WordSearch(words: wanted, needsAll: comparator == .containsAllTokens))
+        }
+        if case .location(let centre) = value, comparator == .near {
+            return .near(centre, metres: distance ?? 0)
+        }
+        let values = indexValues(in: zone)
+        guard let first = values.first else { return .nothing }
+        if isOfNames {
+            return .names(values.compactMap { $0.name })
+        }
+        switch comparator {
+        case .in, .listContainsAny: return .values(Array(Set(values.map(\.cut))))
+        case .listContainsAll: return .values([first.cut])
+        default: return range(first)
+        }
+    }
+
+    /// Whether what the index finds needs no second look, unless a row's value may be cut.
+    var isCovered: Bool {
+        switch comparator {
+        case .listContainsAll, .listMemberBeginsWith: false
+        default: true
+        }
+    }
+
+    /// A cut value finds more than what is asked for: the record itself decides then.
+    private func range(_ value: IndexValue) -> FilterAccess {
+        let cut = value.cut
+        let isCut = cut != value
+        // Within an index numbers come first; neither kind of value runs over into the other.
+        let emptyText = IndexPosition.before(.text([]))
+        let isText = if case .text = value { true } else { false }
+        let lowest = isText ? emptyText : .lowest
+        let highest = isText ? .highest : emptyText
+        switch comparator {
+        case .lessThan: return .range(from: lowest, to: isCut ? .after(cut) : .before(cut))
+        case .lessThanOrEquals: return .range(from: lowest, to: .after(cut))
+        case .greaterThan: return .range(from: isCut ? .before(cut) : .after(cut), to: highest)
+        case .greaterThanOrEquals: return .range(from: .before(cut), to: highest)
+        case .beginsWith, .listMemberBeginsWith:
+            return .range(from: .before(cut), to: cut.afterPrefix.map { .before($0) } ?? .highest)
+        default: return .range(from: .before(cut), to: .after(cut))
+        }
+    }
+}
+
+extension IndexValue {
+    /// The least text that no longer begins with this one; nil when there is none.
+    fileprivate var afterPrefix: IndexValue? {
+        guard case .text(var bytes) = self, let last = bytes.popLast() else { return nil }
+        // No byte of UTF-8 is the greatest one.
+        bytes.append(last &+ 1)
+        return .text(bytes)
+    }
+
+    /// The value as a record's name.
+    fileprivate var name: RecordName? {
+        guard case .text(let bytes) = self else { return nil }
+        return RecordName(String(decoding: bytes, as: UTF8.self))
+    }
+}

@@ -1,0 +1,59 @@
+import CloudModel
+import Dispatch
+
+/// How much one page of a query may still look at.
+final class QueryBudget {
+    private var rowsLeft: Int
+    private var rowsToClock = 0
+    private let limits: ServiceLimits
+    private let endsAt: UInt64
+    private let now: () -> UInt64
+
+    /// How many rows are looked at between two looks at the clock.
+    private static let rowsBetween = 64
+
+    /// - Parameter now: a monotonic clock, in nanoseconds.
+    init(
+        _ limits: ServiceLimits,
+        now: @escaping () -> UInt64 = { DispatchTime.now().uptimeNanoseconds }
+    ) {
+        self.limits = limits
+        self.now = now
+        rowsLeft = limits.queryRowsMax
+        endsAt = now() &+ UInt64(max(0, limits.queryMillisecondsMax)) * 1_000_000
+    }
+
+    /// Takes note of rows that are about to be looked at.
+    ///
+    /// - Throws: `QueryLimitReached`.
+    func spend(_ rows: Int) throws {
+        rowsLeft -= rows
+        guard rowsLeft >= 0 else { throw QueryLimitReached.rows }
+        rowsToClock -= rows
+        guard rowsToClock <= 0 else { return }
+        rowsToClock = Self.rowsBetween
+        guard now() < endsAt else { throw QueryLimitReached.time }
+    }
+
+    /// What may still be read at once, and one more to see that it was not enough.
+    var rowsAtOnceMax: Int { max(0, rowsLeft) + 1 }
+}
+
+/// A page that took more than a query may.
+enum QueryLimitReached: Error {
+    case rows, time
+
+    /// What the client is told.
+    func fault(_ limits: ServiceLimits, hint: String) -> Fault {
+        switch self {
+        case .rows:
+            .badRequest(
+                "the query looked at \(limits.queryRowsMax) records without filling a page "
+                    + "(limits.queryRowsMax); \(hint)")
+        case .time:
+            .tryAgainLater(
+                "the query took longer than \(limits.queryMillisecondsMax) ms "
+                    + "(limits.queryMillisecondsMax); \(hint)")
+        }
+    }
+}

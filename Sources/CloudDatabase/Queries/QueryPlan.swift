@@ -1,0 +1,82 @@
+import CloudModel
+import Storage
+
+/// What a query needs to find its records, and from what it reads them.
+///
+/// Every filter that can find records has its index, so that the one with the fewest is read; the others
+/// are judged by the records. With sorts, few records are collected and sorted, and of many the first
+/// sort's index is walked instead, as long as it takes to fill a page.
+struct QueryPlan {
+    /// The most records that are rather collected and sorted than met on a walk in their order.
+    static let collectedMax = 2_000
+    /// The field that every record has: its index lists the records of a type.
+    static let listing = SystemField.recordID.rawValue
+
+    let query: RecordQuery
+
+    init(_ query: RecordQuery) { self.query = query }
+
+    /// The indexes that must be whole.
+    var needs: [IndexNeed] {
+        var needs = Set(query.filters.compactMap(\.indexNeed))
+        if let sort = query.sorts.first {
+            needs.insert(Self.need(sort))
+        } else if !query.filters.contains(where: \.findsRecords) {
+            needs.insert(IndexNeed(Self.listing, .values))
+        }
+        return Array(needs)
+    }
+
+    static func need(_ sort: RecordQuery.Sort) -> IndexNeed {
+        IndexNeed(sort.subject.name, sort.relativeTo == nil ? .values : .places)
+    }
+
+    /// What the pages of the query are read from.
+    ///
+    /// - Parameter count: how many records an index has for a filter, counted up to `collectedMax`.
+    func source(count: (Int) throws -> Int) throws -> QuerySource {
+        let finding = query.filters.indices.filter { query.filters[$0].findsRecords }
+        guard query.sorts.isEmpty else { return try sortedSource(finding, count) }
+        guard let first = finding.first else { return QuerySource(kind: .walk, filter: nil) }
+        let best = finding.count == 1 ? first : try least(finding, count).filter
+        return QuerySource(kind: query.filters[best].isRange ? .walk : .records, filter: best)
+    }
+
+    private func sortedSource(
+        _ finding: [Int], _ count: (Int) throws -> Int
+    ) throws -> QuerySource {
+        let alongSort = finding.first { isAlongSort(query.filters[$0]) }
+        if finding == [alongSort] { return QuerySource(kind: .walk, filter: alongSort) }
+        if !finding.isEmpty {
+            let best = try least(finding, count)
+            if best.count < Self.collectedMax {
+                return QuerySource(kind: .sorted, filter: best.filter)
+            }
+        }
+        return QuerySource(kind: .walk, filter: alongSort)
+    }
+
+    /// Whether the filter is a range of the index that the first sort walks.
+    private func isAlongSort(_ filter: RecordQuery.Filter) -> Bool {
+        guard let sort = query.sorts.first else { return false }
+        return filter.isRange && filter.indexNeed == Self.need(sort)
+    }
+
+    private func least(
+        _ finding: [Int], _ count: (Int) throws -> Int
+    ) throws -> (filter: Int, count: Int) {
+        var best = (filter: finding[0], count: Int.max)
+        for filter in finding {
+            let found = try count(filter)
+            if found < best.count { best = (filter, found) }
+        }
+        return best
+    }
+
+    /// What would have made the query cheaper, for people.
+    var hint: String {
+        query.filters.contains(where: \.findsRecords)
+            ? "add a filter that fewer records match, or sort by the field that is filtered"
+            : "add a filter on an indexed field that fewer records match"
+    }
+}

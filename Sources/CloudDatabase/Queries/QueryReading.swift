@@ -1,0 +1,299 @@
+import CloudModel
+import JSON
+import Storage
+
+/// Reads candidates of one query from the indexes of one snapshot.
+struct QueryReading {
+    let plan: QueryPlan
+    let zones: [StoredZone]
+    let indexes: [IndexNeed: StoredIndex]
+    let reader: any IndexReader
+    let words: SearchWords
+    let snapshot: any StoreSnapshot
+    let type: Int64
+    let budget: QueryBudget
+    let limit: Int
+    /// What the caller is shown of another user's zone; nil in his own databases.
+    let shared: ZoneAccess?
+
+    private var query: RecordQuery { plan.query }
+
+    /// How many records an index has for a filter, counted up to what may be collected.
+    func count(of filter: Int) throws -> Int {
+        var count = 0
+        for zone in zones {
+            let left = QueryPlan.collectedMax - count
+            guard left > 0 else { break }
+            count += try self.count(of: query.filters[filter], in: zone, limit: left)
+        }
+        return count
+    }
+
+    private func count(
+        of filter: RecordQuery.Filter, in zone: StoredZone, limit: Int
+    ) throws -> Int {
+        let access = try filter.access(in: zone.name, words: words)
+        let index = try filter.indexNeed.map(number) ?? 0
+        switch access {
+        case .range(let from, let to):
+            return try reader.count(
+                IndexRange(index: index, zone: zone.number, from: from, to: to), limit: limit)
+        case .values(let values):
+            var count = 0
+            for value in values where count < limit {
+                try budget.spend(1)
+                count += try reader.count(
+                    IndexRange(
+                        index: index, zone: zone.number, from: .before(value), to: .after(value)),
+                    limit: limit - count)
+            }
+            return count
+        case .names(let names): return min(names.count, limit)
+        case .words(let search):
+            return try reader.records(
+                of: index, in: zone.number, with: search, after: RecordNumber(0), limit: limit
+            ).count
+        case .near(let centre, let metres):
+            return try centre.surroundings(metres: metres).reduce(0) { count, rectangle in
+                count
+                    + (try reader.places(of: index, in: zone.number, rectangle, limit: limit).count)
+            }
+        case .nothing: return 0
+        }
+    }
+
+    private func number(_ need: IndexNeed) throws -> Int64 {
+        guard let index = indexes[need] else { throw MissingIndexes(needs: plan.needs) }
+        return index.number
+    }
+
+    /// The candidates of a source, from a place on.
+    ///
+    /// - Parameter start: the last place that was looked at; nil for the beginning.
+    func candidates(
+        _ source: QuerySource, after start: QueryPlace?
+    ) throws -> any Candidates {
+        switch source.kind {
+        case .walk:
+            let descending = query.sorts.first?.ascending == false
+            var walks: [any Candidates] = []
+            for place in zones.indices {
+                try budget.spend(1)
+                walks.append(try walk(place, source.filter, descending, after: start))
+            }
+            return try MergedCandidates.merging(walks) { left, right in
+                if let first = left.key, let second = right.key, first != second {
+                    return (first < second) != descending
+                }
+                return left.record != right.record
+                    && (left.record.value < right.record.value) != descending
+            }
+        case .records, .sorted:
+            let after = source.kind == .records ? start?.record : nil
+            if source.filter == nil, let shared {
+                return try visible(to: shared, after: after ?? RecordNumber(0))
+            }
+            guard let filter = source.filter, query.filters.indices.contains(filter) else {
+                throw MissingIndexes(needs: plan.needs)
+            }
+            var found: [any Candidates] = []
+            for place in zones.indices {
+                found += try sets(place, query.filters[filter], after: after ?? RecordNumber(0))
+            }
+            return try MergedCandidates.merging(found) { $0.record.value < $1.record.value }
+        }
+    }
+
+    // MARK: - Walks
+
+    private func walk(
+        _ place: Int, _ filter: Int?, _ descending: Bool, after start: QueryPlace?
+    ) throws -> any Candidates {
+        let zone = zones[place].number
+        if let filter {
+            let chosen = query.filters[filter]
+            guard let need = chosen.indexNeed,
+                case .range(let from, let to) = try chosen.access(
+                    in: zones[place].name, words: words)
+            else { return KnownCandidates([]) }
+            let range = IndexRange(index: try number(need), zone: zone, from: from, to: to)
+            return indexWalk([IndexWalk.Section(range: range)], place, descending, after: start)
+        }
+        guard let sort = query.sorts.first else {
+            let index = try number(IndexNeed(QueryPlan.listing, .values))
+            let range = IndexRange(index: index, zone: zone)
+            return indexWalk([IndexWalk.Section(range: range)], place, descending, after: start)
+        }
+        let index = try number(QueryPlan.need(sort))
+        if let centre = sort.relativeTo {
+            return distanceWalk(place, index, centre, sort.ascending, after: start)
+        }
+        let valued = IndexWalk.Section(range: IndexRange(index: index, zone: zone))
+        let absent = IndexWalk.Section(range: .absent(index: index, zone: zone), key: .absent)
+        return indexWalk(
+            descending ? [valued, absent] : [absent, valued], place, descending, after: start)
+    }
+
+    private func indexWalk(
+        _ sections: [IndexWalk.Section], _ place: Int, _ descending: Bool, after start: QueryPlace?
+    ) -> IndexWalk {
+        let remaining = start.map { Self.remaining(of: sections, after: $0, descending, isWhole) }
+        return IndexWalk(
+            remaining ?? sections, zone: place, descending: descending, isKeyed: true,
+            rowsAtOnce: max(8, (limit + 1) / max(1, zones.count)), reader: reader)
+    }
+
+    /// Whether a place in the order is one row of the index that is walked.
+    private var isWhole: Bool { query.sorts.count <= 1 }
+
+    /// What is left of a walk after a place; all of its value's rows when they have an order of their own.
+    private static func remaining(
+        of sections: [IndexWalk.Section], after place: QueryPlace, _ descending: Bool,
+        _ isWhole: Bool
+    ) -> [IndexWalk.Section] {
+        let value: IndexValue
+        let isAbsent: Bool
+        switch place.keys.first {
+        case .value(let known): (value, isAbsent) = (known, false)
+        default: (value, isAbsent) = (.integer(0), true)
+        }
+        guard let first = sections.firstIndex(where: { ($0.key != nil) == isAbsent }) else {
+            return sections
+        }
+        var rest = Array(sections[first...])
+        let position: IndexPosition =
+            isWhole
+            ? IndexPosition(value, place.record) : descending ? .after(value) : .before(value)
+        if descending { rest[0].range.to = position } else { rest[0].range.from = position }
+        return rest
+    }
+
+    private func distanceWalk(
+        _ place: Int, _ index: Int64, _ centre: RecordQuery.Place, _ ascending: Bool,
+        after start: QueryPlace?
+    ) -> any Candidates {
+        let zone = zones[place].number
+        var metresMax = Double.infinity
+        for filter in query.filters where filter.subject == query.sorts.first?.subject {
+            guard filter.comparator == .near, case .location(let near) = filter.value else {
+                continue
+            }
+            let radius = (filter.distance ?? 0) + near.distance(to: centre)
+            metresMax = min(metresMax, radius * (1 + 1e-9) + 1)
+        }
+        var metres: Double?
+        if case .distance(let known)? = start?.keys.first { metres = known }
+        let rings = DistanceWalk(
+            DistanceWalk.Ground(
+                index: index, zone: (place, zone), centre: centre, ascending: ascending,
+                metresMax: metresMax, start: metres?.isFinite == true ? metres : nil),
+            reader: reader, budget: budget)
+        var absent = IndexWalk.Section(
+            range: .absent(index: index, zone: zone), key: .distance(.infinity))
+        if metres == .infinity, isWhole, let record = start?.record {
+            let position = IndexPosition(.integer(0), record)
+            if ascending { absent.range.from = position } else { absent.range.to = position }
+        }
+        let without = IndexWalk(
+            [absent], zone: place, descending: !ascending, isKeyed: true, rowsAtOnce: limit + 1,
+            reader: reader)
+        if metresMax.isFinite { return rings }
+        if ascending {
+            return metres == .infinity ? without : OneAfterTheOther([rings, without])
+        }
+        return metres?.isFinite == true ? rings : OneAfterTheOther([without, rings])
+    }
+
+    // MARK: - Sets
+
+    private func sets(
+        _ place: Int, _ filter: RecordQuery.Filter, after: RecordNumber
+    ) throws -> [any Candidates] {
+        let zone = zones[place]
+        let access = try filter.access(in: zone.name, words: words)
+        let index = try filter.indexNeed.map(number) ?? 0
+        switch access {
+        case .nothing: return []
+        case .range(let from, let to):
+            let range = IndexRange(index: index, zone: zone.number, from: from, to: to)
+            return [
+                IndexWalk(
+                    [IndexWalk.Section(range: range)], zone: place, descending: false,
+                    isKeyed: true, rowsAtOnce: 256, reader: reader)
+            ]
+        case .values(let values):
+            return try values.map { value in
+                try budget.spend(1)
+                let range = IndexRange(
+                    index: index, zone: zone.number, from: IndexPosition(value, after),
+                    to: .after(value))
+                return IndexWalk(
+                    [IndexWalk.Section(range: range)], zone: place, descending: false,
+                    isKeyed: false, rowsAtOnce: max(8, (limit + 1) / values.count), reader: reader)
+            }
+        case .names(let names): return [try named(names, place, after: after)]
+        case .words(let search):
+            return [
+                WordWalk(
+                    search, of: index, in: (place, zone.number), after: after, reader: reader)
+            ]
+        case .near(let centre, let metres):
+            return [try near(centre, metres, index, place, after: after)]
+        }
+    }
+
+    private func named(
+        _ names: [RecordName], _ place: Int, after: RecordNumber
+    ) throws -> KnownCandidates {
+        var records: Set<RecordNumber> = []
+        for name in names {
+            try budget.spend(1)
+            guard let head = try snapshot.head(of: name, in: zones[place].number) else { continue }
+            records.insert(head.record)
+        }
+        return Self.known(records, place, after: after)
+    }
+
+    private func near(
+        _ centre: RecordQuery.Place, _ metres: Double, _ index: Int64, _ place: Int,
+        after: RecordNumber
+    ) throws -> KnownCandidates {
+        var records: Set<RecordNumber> = []
+        for rectangle in centre.surroundings(metres: metres) {
+            let found = try reader.places(
+                of: index, in: zones[place].number, rectangle, limit: budget.rowsAtOnceMax)
+            try budget.spend(found.count)
+            for placed in found where placed.place.distance(to: centre) <= metres {
+                records.insert(placed.record)
+            }
+        }
+        return Self.known(records, place, after: after)
+    }
+
+    static func known(
+        _ records: Set<RecordNumber>, _ place: Int, after: RecordNumber
+    ) -> KnownCandidates {
+        let sorted = records.filter { $0.value > after.value }.sorted { $0.value < $1.value }
+        return KnownCandidates(sorted.map { Candidate(key: nil, record: $0, zone: place) })
+    }
+}
+
+/// Proposes what some propose, one after the other.
+private final class OneAfterTheOther: Candidates {
+    private var rest: ArraySlice<any Candidates>
+
+    init(_ parts: [any Candidates]) { rest = parts[...] }
+
+    func next() throws -> Candidate? {
+        while let first = rest.first {
+            if let candidate = try first.next() { return candidate }
+            rest = rest.dropFirst()
+        }
+        return nil
+    }
+}
+
+/// Indexes that a query needs and that are not whole yet.
+struct MissingIndexes: Error {
+    let needs: [IndexNeed]
+}

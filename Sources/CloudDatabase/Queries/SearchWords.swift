@@ -1,0 +1,30 @@
+import CloudModel
+import Storage
+
+/// The words that the token searches of one query look for, taken from their texts once.
+final class SearchWords {
+    private let reader: any IndexReader
+    private let wordsMax: Int
+    private var known: [[UInt8]: [[UInt8]]] = [:]
+
+    init(_ reader: any IndexReader, limits: ServiceLimits) {
+        self.reader = reader
+        wordsMax = limits.listValuesPerQueryMax
+    }
+
+    /// The words of a filter's text but for stop words; none when there is nothing to look for.
+    ///
+    /// - Throws: `Fault` BAD_REQUEST for too many words.
+    func words(in text: String) throws -> [[UInt8]] {
+        let key = Array(text.utf8)
+        if let words = known[key] { return words }
+        let words = Set(try reader.words(in: text)).subtracting(StopWords.english)
+        guard words.count <= wordsMax else {
+            throw Fault.badRequest(
+                "more than \(wordsMax) words in a search (limits.listValuesPerQueryMax)")
+        }
+        let sorted = words.sorted { $0.lexicographicallyPrecedes($1) }
+        known[key] = sorted
+        return sorted
+    }
+}

@@ -1,0 +1,133 @@
+import CloudModel
+import SQLite
+import Storage
+
+/// Holds the indexes of a store to what its records say.
+struct IndexCheck {
+    private let connection: Connection
+    private let reader: SQLiteIndexReader
+    private var missing = 0
+    private var expected = Expected()
+
+    /// How many rows the records are good for.
+    private struct Expected {
+        var values: Int64 = 0
+        var places: Int64 = 0
+        var terms: Int64 = 0
+    }
+
+    init(_ connection: Connection) throws {
+        self.connection = connection
+        reader = try SQLiteIndexReader(connection)
+    }
+
+    /// What is wrong, a line each; empty when nothing is.
+    static func problems(_ connection: Connection) throws -> [String] {
+        var check = try IndexCheck(connection)
+        try check.visitRecords()
+        return try check.problems()
+    }
+
+    private mutating func visitRecords() throws {
+        let all = try reader.indexes()
+        guard !all.isEmpty else { return }
+        let byType = Dictionary(grouping: all, by: \.type)
+        let rows = try connection.prepare(
+            """
+            SELECT h.id, h.zone, v.record_type, v.body FROM heads h
+            JOIN versions v ON v.key = (h.zone << 40 | h.position)
+            WHERE v.flags & 1 = 0 AND v.record_type IN (SELECT record_type FROM indexes)
+            """)
+        defer { rows.reset() }
+        while try rows.step() {
+            let record = RecordNumber(rows.int64(0))
+            let holding = (byType[rows.int64(2)] ?? []).filter { $0.holds(record) }
+            guard !holding.isEmpty else { continue }
+            let fields = try StoredFields(rows.bytes(3))
+            for index in holding {
+                for entry in IndexEntry.entries(of: fields, for: index.need) {
+                    let isThere = try isThere(
+                        entry, record, ZoneNumber(rows.int64(1)), index.number)
+                    missing += isThere ? 0 : 1
+                }
+            }
+        }
+    }
+
+    private mutating func isThere(
+        _ entry: IndexEntry, _ record: RecordNumber, _ zone: ZoneNumber, _ index: Int64
+    ) throws -> Bool {
+        switch entry {
+        case .absent: return try hasValue(-index, zone, .integer(0), record)
+        case .value(let value): return try hasValue(index, zone, value, record)
+        case .words(let text):
+            var words: [[UInt8]] = []
+            let terms = try reader.terms()
+            try text.withUnsafeBytes { text in
+                try terms.forEachWord(in: text) { words.append([UInt8]($0)) }
+            }
+            expected.terms += Int64(words.count)
+            return try words.allSatisfy { word in
+                try reader.records(
+                    of: index, in: zone, with: WordSearch(words: [word], needsAll: true),
+                    after: RecordNumber(record.value - 1), limit: 1) == [record]
+            }
+        case .place(let place):
+            expected.places += 1
+            let row = try connection.prepare(
+                "SELECT latitude, longitude, zone FROM index_places WHERE id = ?1")
+            defer { row.reset() }
+            row.bind(EntryNumber(index, record).value, at: 1)
+            return try row.step() && row.double(0) == place.latitude
+                && row.double(1) == place.longitude && row.int64(2) == zone.value
+        }
+    }
+
+    private mutating func hasValue(
+        _ index: Int64, _ zone: ZoneNumber, _ value: IndexValue, _ record: RecordNumber
+    ) throws -> Bool {
+        expected.values += 1
+        let row = try connection.prepare(
+            """
+            SELECT 1 FROM index_values WHERE field = ?1 AND zone = ?2 AND value = ?3 AND record = ?4
+            """)
+        defer { row.reset() }
+        row.bind(index, at: 1)
+        row.bind(zone.value, at: 2)
+        row.bind(value, at: 3)
+        row.bind(record.value, at: 4)
+        return try row.step()
+    }
+
+    private func problems() throws -> [String] {
+        let excess = try [
+            (
+                "values in indexes that no record has", "SELECT count(*) FROM index_values",
+                expected.values
+            ),
+            (
+                "places in indexes that no record has", "SELECT count(*) FROM index_places",
+                expected.places
+            ),
+            (
+                "words in indexes that no record has",
+                "SELECT coalesce(sum(doc), 0) FROM index_terms", expected.terms
+            ),
+        ].map { ($0, try count($1) - $2) }
+        var problems = missing == 0 ? [] : ["values of records that indexes lack: \(missing)"]
+        // What is missing lets the sums fall short; only what is left over has not been told yet.
+        for (words, rows) in excess where rows > 0 { problems.append("\(words): \(rows)") }
+        let places = try connection.prepare("SELECT rtreecheck('index_places')")
+        defer { places.reset() }
+        if try places.step(), places.string(0) != "ok" {
+            problems.append("the index of places: \(places.string(0))")
+        }
+        return problems
+    }
+
+    private func count(_ sql: String) throws -> Int64 {
+        let statement = try connection.prepare(sql)
+        defer { statement.reset() }
+        return try statement.step() ? statement.int64(0) : 0
+    }
+}

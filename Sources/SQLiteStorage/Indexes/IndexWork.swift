@@ -1,0 +1,164 @@
+import CloudModel
+import SQLite
+import Storage
+
+/// Makes indexes, fills them and empties them, by bounded steps within the writer's transactions.
+///
+/// An index is filled in the order of record numbers, and emptied in the reverse. Writes keep up what it
+/// holds of the records that the work has passed; the others are left to it.
+struct IndexWork {
+    private let connection: Connection
+    private let reader: SQLiteIndexReader
+    private let writer: IndexWriter
+    var catalog: IndexCatalog
+
+    init(
+        _ connection: Connection, reader: SQLiteIndexReader, writer: IndexWriter,
+        catalog: IndexCatalog
+    ) {
+        self.connection = connection
+        self.reader = reader
+        self.writer = writer
+        self.catalog = catalog
+    }
+
+    mutating func make(_ needs: [IndexNeed], ofType type: Int64) throws {
+        for need in needs {
+            guard var known = catalog.ofType(type).first(where: { $0.need == need }) else {
+                try insert(need, type)
+                continue
+            }
+            guard known.state == .leaving else { continue }
+            known.state = .filling
+            try set(known)
+        }
+    }
+
+    private mutating func insert(_ need: IndexNeed, _ type: Int64) throws {
+        let insert = try connection.prepare(
+            """
+            INSERT INTO indexes (record_type, field, kind, state, filled_through)
+            VALUES (?1, ?2, ?3, 0, 0)
+            """)
+        insert.bind(type, at: 1)
+        insert.bind(need.field, at: 2)
+        insert.bind(need.kind.rawValue, at: 3)
+        try insert.run()
+        let number = connection.lastInsertedRowID
+        guard number <= EntryNumber.indexMax else { throw StorageFailure.full }
+        catalog.set(
+            StoredIndex(
+                number: number, type: type, need: need, state: .filling,
+                filledThrough: RecordNumber(0)))
+    }
+
+    mutating func drop(ofType type: Int64, fields: Set<String>?) throws {
+        for var index in catalog.ofType(type) where index.state != .leaving {
+            guard fields?.contains(index.need.field) ?? true else { continue }
+            if index.state == .whole { index.filledThrough = try lastRecord() }
+            index.state = .leaving
+            try set(index)
+        }
+    }
+
+    private func lastRecord() throws -> RecordNumber {
+        RecordNumber(try reader.lastRecord())
+    }
+
+    private mutating func set(_ index: StoredIndex) throws {
+        let update = try connection.prepare(
+            "UPDATE indexes SET state = ?2, filled_through = ?3 WHERE id = ?1")
+        update.bind(index.number, at: 1)
+        update.bind(index.state.rawValue, at: 2)
+        update.bind(index.filledThrough.value, at: 3)
+        try update.run()
+        catalog.set(index)
+    }
+
+    /// Does one step of the work there is.
+    ///
+    /// - Returns: whether there is more.
+    mutating func step(recordsMax: Int) throws -> Bool {
+        let all = catalog.all
+        if let first = all.filter({ $0.state == .filling }).map(\.filledThrough.value).min() {
+            // Those that have come as far go on together; the others join them where they stand.
+            let together = all.filter { $0.state == .filling && $0.filledThrough.value == first }
+            let further = all.filter { $0.state == .filling && $0.filledThrough.value > first }
+            try fill(
+                together, through: further.map(\.filledThrough.value).min(), recordsMax: recordsMax)
+        } else if let leaving = all.first(where: { $0.state == .leaving }) {
+            try empty(leaving, recordsMax: recordsMax)
+        }
+        return catalog.hasWork
+    }
+
+    private mutating func fill(
+        _ indexes: [StoredIndex], through end: Int64?, recordsMax: Int
+    ) throws {
+        guard let from = indexes.first?.filledThrough else { return }
+        let seen = try visit(
+            """
+            WHERE h.id > ?1 AND h.id <= ?2 ORDER BY h.id LIMIT ?3
+            """, from.value, end ?? .max, recordsMax, types: Set(indexes.map(\.type))
+        ) { record, zone, type, fields in
+            for index in indexes where index.type == type {
+                try writer.replace(nil, with: fields, of: record, in: zone, index)
+            }
+        }
+        for var index in indexes {
+            let isDone = seen.count < recordsMax
+            index.filledThrough = RecordNumber(isDone ? end ?? seen.last : seen.last)
+            if isDone, end == nil { index.state = .whole }
+            try set(index)
+        }
+    }
+
+    private mutating func empty(_ index: StoredIndex, recordsMax: Int) throws {
+        let seen = try visit(
+            """
+            WHERE h.id > ?1 AND h.id <= ?2 ORDER BY h.id DESC LIMIT ?3
+            """, 0, index.filledThrough.value, recordsMax, types: [index.type]
+        ) { record, zone, _, fields in
+            try writer.replace(fields, with: nil, of: record, in: zone, index)
+        }
+        guard seen.count < recordsMax else {
+            var rest = index
+            rest.filledThrough = RecordNumber(seen.last - 1)
+            return try set(rest)
+        }
+        let delete = try connection.prepare("DELETE FROM indexes WHERE id = ?1")
+        delete.bind(index.number, at: 1)
+        try delete.run()
+        catalog.remove(index)
+    }
+
+    /// Hands the living records of some types to a closure.
+    ///
+    /// - Returns: how many records were passed, of any type, and the last one.
+    private func visit(
+        _ rows: String, _ after: Int64, _ through: Int64, _ limit: Int, types: Set<Int64>,
+        _ body: (RecordNumber, ZoneNumber, Int64, StoredFields) throws -> Void
+    ) throws -> (count: Int, last: Int64) {
+        let statement = try connection.prepare(
+            """
+            SELECT h.id, h.zone, v.record_type, v.flags, v.body FROM heads h
+            LEFT JOIN versions v ON v.key = (h.zone << 40 | h.position) \(rows)
+            """)
+        defer { statement.reset() }
+        statement.bind(after, at: 1)
+        statement.bind(through, at: 2)
+        statement.bind(Int64(limit), at: 3)
+        var seen = (count: 0, last: after)
+        while try statement.step() {
+            seen = (seen.count + 1, statement.int64(0))
+            let type = statement.int64(2)
+            guard types.contains(type),
+                !VersionFlags(rawValue: statement.int64(3)).contains(.tombstone)
+            else { continue }
+            try body(
+                RecordNumber(seen.last), ZoneNumber(statement.int64(1)), type,
+                StoredFields(statement.bytes(4)))
+        }
+        return seen
+    }
+}

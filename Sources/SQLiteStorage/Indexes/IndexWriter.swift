@@ -1,0 +1,104 @@
+import CloudModel
+import SQLite
+import Storage
+
+/// Writes what indexes say of records.
+///
+/// Confined to the writer's queue.
+final class IndexWriter {
+    private let terms: IndexTerms
+    private let insertValue: Statement
+    private let deleteValue: Statement
+    private let insertWords: Statement
+    private let deleteWords: Statement
+    private let insertPlace: Statement
+    private let deletePlace: Statement
+
+    init(_ connection: Connection, terms: IndexTerms) throws {
+        self.terms = terms
+        insertValue = try connection.prepare(
+            """
+            INSERT OR IGNORE INTO index_values (field, zone, value, record)
+            VALUES (?1, ?2, ?3, ?4)
+            """)
+        deleteValue = try connection.prepare(
+            """
+            DELETE FROM index_values WHERE field = ?1 AND zone = ?2 AND value = ?3 AND record = ?4
+            """)
+        insertWords = try connection.prepare(
+            "INSERT INTO index_words (rowid, terms) VALUES (?1, ?2)")
+        deleteWords = try connection.prepare(
+            "INSERT INTO index_words (index_words, rowid, terms) VALUES ('delete', ?1, ?2)")
+        insertPlace = try connection.prepare(
+            "INSERT INTO index_places VALUES (?1, ?2, ?2, ?3, ?3, ?4, ?4, ?5, ?5, ?4, ?2, ?3)")
+        deletePlace = try connection.prepare("DELETE FROM index_places WHERE id = ?1")
+    }
+
+    /// Brings an index from what it says of a record to what it is to say.
+    ///
+    /// - Parameters:
+    ///   - former: the record as the index has it; nil when it has nothing of it.
+    ///   - new: nil for a record that goes.
+    func replace(
+        _ former: StoredFields?, with new: StoredFields?, of record: RecordNumber,
+        in zone: ZoneNumber, _ index: StoredIndex
+    ) throws {
+        let before = former.map { IndexEntry.entries(of: $0, for: index.need) } ?? []
+        let after = new.map { IndexEntry.entries(of: $0, for: index.need) } ?? []
+        guard before != after else { return }
+        guard record.value <= EntryNumber.recordMax else { throw StorageFailure.full }
+        for entry in before.subtracting(after) { try remove(entry, record, zone, index.number) }
+        for entry in after.subtracting(before) { try add(entry, record, zone, index.number) }
+    }
+
+    private func add(
+        _ entry: IndexEntry, _ record: RecordNumber, _ zone: ZoneNumber, _ index: Int64
+    ) throws {
+        switch entry {
+        case .absent: try run(insertValue, -index, zone, .integer(0), record)
+        case .value(let value): try run(insertValue, index, zone, value, record)
+        case .words(let text):
+            let terms = try terms.terms(of: text, index, zone)
+            guard !terms.isEmpty else { return }
+            insertWords.bind(EntryNumber(index, record).value, at: 1)
+            insertWords.bind(text: terms, at: 2)
+            try insertWords.run()
+        case .place(let place):
+            insertPlace.bind(EntryNumber(index, record).value, at: 1)
+            insertPlace.bind(place.latitude, at: 2)
+            insertPlace.bind(place.longitude, at: 3)
+            insertPlace.bind(zone.value, at: 4)
+            insertPlace.bind(index, at: 5)
+            try insertPlace.run()
+        }
+    }
+
+    private func remove(
+        _ entry: IndexEntry, _ record: RecordNumber, _ zone: ZoneNumber, _ index: Int64
+    ) throws {
+        switch entry {
+        case .absent: try run(deleteValue, -index, zone, .integer(0), record)
+        case .value(let value): try run(deleteValue, index, zone, value, record)
+        case .words(let text):
+            let terms = try terms.terms(of: text, index, zone)
+            guard !terms.isEmpty else { return }
+            deleteWords.bind(EntryNumber(index, record).value, at: 1)
+            deleteWords.bind(text: terms, at: 2)
+            try deleteWords.run()
+        case .place:
+            deletePlace.bind(EntryNumber(index, record).value, at: 1)
+            try deletePlace.run()
+        }
+    }
+
+    private func run(
+        _ statement: Statement, _ index: Int64, _ zone: ZoneNumber, _ value: IndexValue,
+        _ record: RecordNumber
+    ) throws {
+        statement.bind(index, at: 1)
+        statement.bind(zone.value, at: 2)
+        statement.bind(value, at: 3)
+        statement.bind(record.value, at: 4)
+        try statement.run()
+    }
+}

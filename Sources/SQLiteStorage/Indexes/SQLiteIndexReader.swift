@@ -1,0 +1,252 @@
+import CloudModel
+import SQLite
+import Storage
+
+/// Reads the tables of indexes on one connection.
+final class SQLiteIndexReader: IndexReader {
+    private let connection: Connection
+    private let statements: IndexReadStatements
+    private var tokenizer: WordTokenizer?
+
+    init(_ connection: Connection) throws {
+        self.connection = connection
+        statements = try IndexReadStatements(connection)
+    }
+
+    func indexes(ofType type: Int64) throws -> [StoredIndex] {
+        let statement = statements.ofType
+        defer { statement.reset() }
+        statement.bind(type, at: 1)
+        return try Self.indexes(statement)
+    }
+
+    /// Every index of the store.
+    func indexes() throws -> [StoredIndex] {
+        defer { statements.all.reset() }
+        return try Self.indexes(statements.all)
+    }
+
+    private static func indexes(_ rows: Statement) throws -> [StoredIndex] {
+        var found: [StoredIndex] = []
+        while try rows.step() {
+            guard let kind = IndexKind(rawValue: rows.int64(3)),
+                let state = StoredIndex.State(rawValue: rows.int64(4))
+            else { throw InvalidRow(table: "indexes") }
+            found.append(
+                StoredIndex(
+                    number: rows.int64(0), type: rows.int64(1),
+                    need: IndexNeed(rows.string(2), kind), state: state,
+                    filledThrough: RecordNumber(rows.int64(5))))
+        }
+        return found
+    }
+
+    func append(
+        _ range: IndexRange, descending: Bool, limit: Int, to rows: inout [IndexRow]
+    ) throws {
+        let statement = descending ? statements.rangeDescending : statements.range
+        defer { statement.reset() }
+        bind(range, limit, to: statement)
+        while try statement.step() {
+            rows.append(
+                IndexRow(
+                    value: try Self.value(statement), record: RecordNumber(statement.int64(1))))
+        }
+    }
+
+    func count(_ range: IndexRange, limit: Int) throws -> Int {
+        let statement = statements.countRange
+        defer { statement.reset() }
+        bind(range, limit, to: statement)
+        return try statement.step() ? Int(statement.int64(0)) : 0
+    }
+
+    private func bind(_ range: IndexRange, _ limit: Int, to statement: Statement) {
+        statement.bind(range.index, at: 1)
+        statement.bind(range.zone.value, at: 2)
+        statement.bind(range.from.value, at: 3)
+        statement.bind(range.from.record, at: 4)
+        statement.bind(range.to.value, at: 5)
+        statement.bind(range.to.record, at: 6)
+        statement.bind(Int64(limit), at: 7)
+    }
+
+    private static func value(_ row: Statement) throws -> IndexValue {
+        switch row.kind(0) {
+        case .integer: .integer(row.int64(0))
+        case .real: .real(row.double(0))
+        case .text: .text([UInt8](row.bytes(0)))
+        case .null, .blob: throw InvalidRow(table: "index_values")
+        }
+    }
+
+    func places(
+        of index: Int64, in zone: ZoneNumber, _ rectangle: RecordQuery.Place.Rectangle, limit: Int
+    ) throws -> [PlacedRecord] {
+        let statement = statements.places
+        defer { statement.reset() }
+        statement.bind(rectangle.south, at: 1)
+        statement.bind(rectangle.north, at: 2)
+        statement.bind(rectangle.west, at: 3)
+        statement.bind(rectangle.east, at: 4)
+        statement.bind(zone.value, at: 5)
+        statement.bind(index, at: 6)
+        statement.bind(Int64(limit), at: 7)
+        var found: [PlacedRecord] = []
+        while try statement.step() {
+            let entry = EntryNumber(statement.int64(0))
+            // Its numbers are exact to 24 bits only.
+            guard entry.index == index, statement.int64(3) == zone.value else { continue }
+            found.append(
+                PlacedRecord(
+                    record: entry.record,
+                    place: RecordQuery.Place(
+                        latitude: statement.double(1), longitude: statement.double(2))))
+        }
+        return found
+    }
+
+    func records(
+        of index: Int64, in zone: ZoneNumber, with search: WordSearch, after: RecordNumber,
+        limit: Int
+    ) throws -> [RecordNumber] {
+        let statement = statements.words
+        defer { statement.reset() }
+        let prefix = IndexTerms.prefix(index, zone)
+        let terms = search.words.map { "\"\(prefix)\(String(decoding: $0, as: UTF8.self))\"" }
+        statement.bind(terms.joined(separator: search.needsAll ? " AND " : " OR "), at: 1)
+        statement.bind(EntryNumber(index, after).value, at: 2)
+        statement.bind(EntryNumber(index + 1, RecordNumber(0)).value, at: 3)
+        statement.bind(Int64(limit), at: 4)
+        var found: [RecordNumber] = []
+        while try statement.step() { found.append(EntryNumber(statement.int64(0)).record) }
+        return found
+    }
+
+    func words(in text: String) throws -> [[UInt8]] {
+        var words: [[UInt8]] = []
+        var text = text
+        try text.withUTF8 { bytes in
+            try terms().forEachWord(in: UnsafeRawBufferPointer(bytes)) {
+                words.append([UInt8]($0))
+            }
+        }
+        return words
+    }
+
+    /// What takes words from texts; made when it is first needed.
+    func terms() throws -> IndexTerms {
+        if let tokenizer { return IndexTerms(tokenizer) }
+        let made = try WordTokenizer(connection)
+        tokenizer = made
+        return IndexTerms(made)
+    }
+
+    func version<Value>(
+        of record: RecordNumber, _ visit: (StoredVersion) throws -> Value
+    ) throws -> Value? {
+        let statement = statements.version
+        defer { statement.reset() }
+        statement.bind(record.value, at: 1)
+        guard try statement.step() else { return nil }
+        return try visit(
+            StoredVersion(
+                record: record, position: statement.int64(0), type: statement.int64(1),
+                flags: VersionFlags(rawValue: statement.int64(2)), body: statement.bytes(3)))
+    }
+
+    func lastRecord() throws -> Int64 {
+        defer { statements.last.reset() }
+        return try statements.last.step() ? statements.last.int64(0) : 0
+    }
+
+    func endSnapshot(afterMilliseconds milliseconds: Int) {
+        connection.endSnapshot(afterSeconds: Double(milliseconds) / 1_000)
+    }
+}
+
+extension Statement {
+    /// Binds a value of an index.
+    func bind(_ value: IndexValue, at column: Int32) {
+        switch value {
+        case .integer(let number): bind(number, at: column)
+        case .real(let number): bind(number, at: column)
+        case .text(let bytes): bind(text: bytes, at: column)
+        }
+    }
+
+    fileprivate func bind(_ value: IndexPosition.Value, at column: Int32) {
+        switch value {
+        // SQLite sorts numbers before text, and both before bytes.
+        case .lowest: bind(-Double.infinity, at: column)
+        case .value(let value): bind(value, at: column)
+        case .highest: bind([UInt8](), at: column)
+        }
+    }
+}
+
+/// The number of an entry in the tables that have one for a record in an index.
+struct EntryNumber {
+    let value: Int64
+
+    private static let recordBits: Int64 = 43
+    /// Later ones have no numbers.
+    static let recordMax: Int64 = 1 << recordBits - 1
+    static let indexMax: Int64 = 1 << (63 - recordBits) - 2
+
+    init(_ value: Int64) { self.value = value }
+
+    init(_ index: Int64, _ record: RecordNumber) {
+        value = index << Self.recordBits | min(record.value, Self.recordMax)
+    }
+
+    var index: Int64 { value >> Self.recordBits }
+    var record: RecordNumber { RecordNumber(value & Self.recordMax) }
+}
+
+/// The statements that read indexes, prepared once a connection.
+struct IndexReadStatements {
+    let ofType: Statement
+    let all: Statement
+    let range: Statement
+    let rangeDescending: Statement
+    let countRange: Statement
+    let places: Statement
+    let words: Statement
+    let version: Statement
+    let last: Statement
+
+    init(_ connection: Connection) throws {
+        let index = "SELECT id, record_type, field, kind, state, filled_through FROM indexes"
+        ofType = try connection.prepare("\(index) WHERE record_type = ?1")
+        all = try connection.prepare("\(index) ORDER BY id")
+        let rows = """
+            FROM index_values WHERE field = ?1 AND zone = ?2
+            AND (value, record) > (?3, ?4) AND (value, record) < (?5, ?6)
+            """
+        range = try connection.prepare(
+            "SELECT value, record \(rows) ORDER BY value, record LIMIT ?7")
+        rangeDescending = try connection.prepare(
+            "SELECT value, record \(rows) ORDER BY value DESC, record DESC LIMIT ?7")
+        countRange = try connection.prepare(
+            "SELECT count(*) FROM (SELECT 1 \(rows) LIMIT ?7)")
+        places = try connection.prepare(
+            """
+            SELECT id, latitude, longitude, zone FROM index_places
+            WHERE north >= ?1 AND south <= ?2 AND east >= ?3 AND west <= ?4
+            AND zone_through >= ?5 AND zone_from <= ?5
+            AND index_through >= ?6 AND index_from <= ?6 LIMIT ?7
+            """)
+        words = try connection.prepare(
+            """
+            SELECT rowid FROM index_words WHERE index_words MATCH ?1
+            AND rowid > ?2 AND rowid < ?3 ORDER BY rowid LIMIT ?4
+            """)
+        version = try connection.prepare(
+            """
+            SELECT h.position, v.record_type, v.flags, v.body FROM heads h
+            JOIN versions v ON v.key = (h.zone << 40 | h.position) WHERE h.id = ?1
+            """)
+        last = try connection.prepare("SELECT coalesce(max(id), 0) FROM heads")
+    }
+}

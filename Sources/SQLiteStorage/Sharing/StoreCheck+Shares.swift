@@ -1,0 +1,140 @@
+extension StoreCheck {
+    /// Which share covers a record, as noted.
+    private static let standing = """
+        WITH standing AS (
+            SELECT c.record, c.share, c.position FROM covered c
+            JOIN shares s ON s.id = c.share AND s.ended IS NULL)
+        """
+
+    static let shares = coverage + trees + grants
+
+    private static let coverage = [
+        Rule(
+            broken: "shared records whose stay is not where they say",
+            count: """
+                \(standing) SELECT count(*) FROM standing c
+                LEFT JOIN stays t ON t.share = c.share AND t.position = c.position
+                WHERE t.record IS NOT c.record OR t.left IS NOT NULL
+                """),
+        Rule(
+            broken: "stays in standing shares that no record leads to",
+            count: """
+                \(standing) SELECT count(*) FROM stays t
+                JOIN shares s ON s.id = t.share AND s.ended IS NULL
+                LEFT JOIN standing c ON c.record = t.record
+                WHERE t.left IS NULL
+                AND (c.share IS NOT t.share OR c.position IS NOT t.position)
+                """),
+        Rule(
+            broken: "stays that lead to another version than the record's",
+            count: """
+                SELECT count(*) FROM stays t JOIN shares s ON s.id = t.share AND s.ended IS NULL
+                LEFT JOIN heads h ON h.id = t.record
+                LEFT JOIN versions v ON v.key = (h.zone << 40 | h.position)
+                WHERE t.left IS NULL AND (h.position IS NOT t.version OR h.zone IS NOT s.zone
+                    OR v.flags & 1 = 1 OR v.record_type IS NOT t.record_type)
+                """),
+        Rule(
+            broken: "stays that end before they begin",
+            count: """
+                SELECT count(*) FROM stays WHERE entered > position OR version > position
+                OR left > position OR (left IS NULL) <> (left_at IS NULL)
+                """),
+    ]
+
+    // In zones whose trees are being worked through the rules need not hold yet.
+    private static let trees = [
+        Rule(
+            broken: "records that another share covers than their parent",
+            count: """
+                \(standing) SELECT count(*) FROM links l JOIN heads h ON h.id = l.source
+                LEFT JOIN heads p ON p.zone = l.target_zone AND p.name = l.target_name
+                LEFT JOIN standing ch ON ch.record = h.id
+                LEFT JOIN standing cp ON cp.record = p.id
+                WHERE l.kind = 3 AND ch.share IS NOT cp.share
+                AND h.zone NOT IN (SELECT zone FROM share_work)
+                AND h.zone NOT IN (SELECT id FROM zones WHERE deleted_at IS NOT NULL)
+                AND h.id NOT IN (
+                    SELECT root FROM shares WHERE ended IS NULL AND root IS NOT NULL)
+                """),
+        Rule(
+            broken: "records that a share covers and no parent leads to",
+            count: """
+                \(standing) SELECT count(*) FROM standing c JOIN heads h ON h.id = c.record
+                WHERE h.zone NOT IN (SELECT zone FROM share_work)
+                AND c.record NOT IN (SELECT source FROM links WHERE kind = 3)
+                AND c.record NOT IN (
+                    SELECT root FROM shares WHERE ended IS NULL AND root IS NOT NULL
+                    UNION ALL SELECT record FROM shares WHERE ended IS NULL)
+                """),
+        Rule(
+            broken: "shares that do not cover their own root and record",
+            count: """
+                \(standing) SELECT count(*) FROM shares s
+                LEFT JOIN standing a ON a.record = s.root
+                LEFT JOIN standing b ON b.record = s.record
+                WHERE s.ended IS NULL AND s.root IS NOT NULL
+                AND (a.share IS NOT s.id OR b.share IS NOT s.id)
+                """),
+        Rule(
+            broken: "shares whose record or root is gone",
+            count: """
+                SELECT count(*) FROM shares s WHERE s.ended IS NULL AND EXISTS (
+                    SELECT 1 FROM (SELECT s.record AS id UNION ALL SELECT s.root) r
+                    LEFT JOIN heads h ON h.id = r.id
+                    LEFT JOIN versions v ON v.key = (h.zone << 40 | h.position)
+                    WHERE r.id IS NOT NULL
+                    AND (h.zone IS NOT s.zone OR v.flags IS NULL OR v.flags & 1 = 1))
+                """),
+        Rule(
+            broken: "zones shared as a whole and by trees",
+            count: """
+                SELECT count(*) FROM (
+                    SELECT zone FROM shares WHERE ended IS NULL GROUP BY zone
+                    HAVING count(*) > 1 AND count(*) > count(root))
+                """),
+        Rule(
+            broken: "notes of work on shares that nothing is left of",
+            count: """
+                SELECT count(*) FROM share_work_marks
+                WHERE record NOT IN (SELECT record FROM share_work)
+                """),
+    ]
+
+    private static let grants = [
+        Rule(
+            broken: "viewers who are granted what has ended",
+            count: """
+                SELECT count(*) FROM grants g LEFT JOIN shares s ON s.id = g.share
+                WHERE g.revoked IS NULL AND (s.id IS NULL OR s.ended IS NOT NULL
+                    OR s.zone <> g.zone)
+                """),
+        Rule(
+            broken: "shared zones that miscount what is granted of them",
+            count: """
+                SELECT count(*) FROM views v WHERE shares_granted <> (
+                    SELECT count(*) FROM grants g
+                    WHERE g.viewer = v.viewer AND g.zone = v.zone AND g.revoked IS NULL)
+                OR (ended IS NULL) <> (shares_granted > 0)
+                """),
+        Rule(
+            broken: "grants in zones that their viewer does not have",
+            count: """
+                SELECT count(*) FROM grants g WHERE revoked IS NULL AND NOT EXISTS (
+                    SELECT 1 FROM views v WHERE v.viewer = g.viewer AND v.zone = g.zone)
+                """),
+        Rule(
+            broken: "shared zones that changed later than they say",
+            count: """
+                SELECT count(*) FROM views v WHERE ended IS NULL AND changed < (
+                    SELECT max(changed) FROM grants g
+                    WHERE g.viewer = v.viewer AND g.zone = v.zone)
+                """),
+        Rule(
+            broken: "grants that changed later than they say",
+            count: """
+                SELECT count(*) FROM grants g WHERE revoked IS NULL AND changed < coalesce(
+                    (SELECT max(position) FROM stays t WHERE t.share = g.share), 0)
+                """),
+    ]
+}

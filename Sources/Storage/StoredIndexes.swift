@@ -1,0 +1,188 @@
+import CloudModel
+
+/// One index over a field of a record type, as a snapshot has it.
+package struct StoredIndex: Sendable, Equatable {
+    package enum State: Int64, Sendable {
+        case filling = 0
+        case whole = 1
+        /// Nobody needs it any more: it is being emptied.
+        case leaving = 2
+    }
+
+    /// Never used again by another index.
+    package let number: Int64
+    /// The number of the record type.
+    package let type: Int64
+    package let need: IndexNeed
+    package var state: State
+    /// The last record that it holds while it is not whole.
+    package var filledThrough: RecordNumber
+
+    package init(
+        number: Int64, type: Int64, need: IndexNeed, state: State, filledThrough: RecordNumber
+    ) {
+        self.number = number
+        self.type = type
+        self.need = need
+        self.state = state
+        self.filledThrough = filledThrough
+    }
+
+    /// Whether it holds what there is to say of a record, and must go on doing so.
+    package func holds(_ record: RecordNumber) -> Bool {
+        state == .whole || record.value <= filledThrough.value
+    }
+}
+
+/// A place between the rows of an index, which are ordered by value and then record.
+package struct IndexPosition: Sendable {
+    package enum Value: Sendable {
+        /// Before every value.
+        case lowest
+        case value(IndexValue)
+        /// After every value.
+        case highest
+    }
+
+    package var value: Value
+    package var record: Int64
+
+    /// The place of a row.
+    package init(_ value: IndexValue, _ record: RecordNumber) {
+        self.value = .value(value)
+        self.record = record.value
+    }
+
+    private init(_ value: Value, _ record: Int64) {
+        self.value = value
+        self.record = record
+    }
+
+    package static let lowest = IndexPosition(.lowest, 0)
+    package static let highest = IndexPosition(.highest, 0)
+
+    /// Before the rows of a value.
+    package static func before(_ value: IndexValue) -> IndexPosition {
+        IndexPosition(.value(value), 0)
+    }
+
+    /// After the rows of a value.
+    package static func after(_ value: IndexValue) -> IndexPosition {
+        IndexPosition(.value(value), .max)
+    }
+}
+
+/// The rows of one zone in an index between two places, both left out.
+package struct IndexRange: Sendable {
+    /// The number of the index; negative for the records without a value.
+    package var index: Int64
+    package var zone: ZoneNumber
+    package var from: IndexPosition
+    package var to: IndexPosition
+
+    package init(
+        index: Int64, zone: ZoneNumber, from: IndexPosition = .lowest, to: IndexPosition = .highest
+    ) {
+        self.index = index
+        self.zone = zone
+        self.from = from
+        self.to = to
+    }
+
+    /// The records that have no value.
+    package static func absent(index: Int64, zone: ZoneNumber) -> IndexRange {
+        IndexRange(index: -index, zone: zone)
+    }
+}
+
+/// One row of an index.
+package struct IndexRow: Sendable {
+    package let value: IndexValue
+    package let record: RecordNumber
+
+    package init(value: IndexValue, record: RecordNumber) {
+        self.value = value
+        self.record = record
+    }
+}
+
+/// A record in an index of places.
+package struct PlacedRecord: Sendable {
+    package let record: RecordNumber
+    package let place: RecordQuery.Place
+
+    package init(record: RecordNumber, place: RecordQuery.Place) {
+        self.record = record
+        self.place = place
+    }
+}
+
+/// What a search for words asks for.
+package struct WordSearch: Sendable {
+    /// In UTF-8, as `IndexReader.words` takes them from a text; not empty.
+    package let words: [[UInt8]]
+    /// Whether a record needs all of them.
+    package let needsAll: Bool
+
+    package init(words: [[UInt8]], needsAll: Bool) {
+        self.words = words
+        self.needsAll = needsAll
+    }
+}
+
+/// How a snapshot's indexes are read.
+///
+/// Every call is bounded by its limit.
+package protocol IndexReader: AnyObject {
+    /// The indexes of a record type, in any state.
+    func indexes(ofType type: Int64) throws -> [StoredIndex]
+
+    /// Appends the first rows of a range in its order, or the last ones in the reverse.
+    func append(
+        _ range: IndexRange, descending: Bool, limit: Int, to rows: inout [IndexRow]) throws
+
+    /// How many rows a range has, counted up to a limit.
+    func count(_ range: IndexRange, limit: Int) throws -> Int
+
+    /// The records of a zone in a rectangle, in no order, that an index of places holds.
+    func places(
+        of index: Int64, in zone: ZoneNumber, _ rectangle: RecordQuery.Place.Rectangle, limit: Int
+    ) throws -> [PlacedRecord]
+
+    /// The records of a zone that have words, by their numbers, after one and up to a limit.
+    func records(
+        of index: Int64, in zone: ZoneNumber, with search: WordSearch, after: RecordNumber,
+        limit: Int
+    ) throws -> [RecordNumber]
+
+    /// The different words of a text as an index of words takes them: letters and digits, without
+    /// regard to case and diacritics, each cut at 64 bytes.
+    func words(in text: String) throws -> [[UInt8]]
+
+    /// Reads the current version of a record.
+    func version<Value>(
+        of record: RecordNumber, _ visit: (StoredVersion) throws -> Value
+    ) throws -> Value?
+
+    /// The last record that there is, of any type; 0 for none.
+    func lastRecord() throws -> Int64
+
+    /// Ends the snapshot sooner than it would end by itself: what reads later fails with
+    /// `StorageFailure.interrupted`.
+    func endSnapshot(afterMilliseconds milliseconds: Int)
+}
+
+/// How far the filling of an index has come.
+package struct IndexProgress: Sendable, Equatable {
+    /// The last record that has been looked at.
+    package let through: Int64
+    /// The last record that there is.
+    package let last: Int64
+
+    package init(through: Int64, last: Int64) {
+        self.through = through
+        self.last = last
+    }
+
+    package var percent: Int { last <= 0 ? 0 : Int(through * 100 / last) }
+}

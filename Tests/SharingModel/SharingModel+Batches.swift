@@ -1,0 +1,496 @@
+/// One operation of a batch, for the model and for the wire.
+package struct SharingOperation: Sendable {
+    package enum Parent: Equatable, Sendable {
+        case absent, cleared
+        case set(String)
+    }
+
+    /// What is said of a share.
+    package struct ShareChange: Sendable {
+        package struct Entry: Sendable {
+            package var id: String?
+            package var handle: SharingModel.Handle
+            package var role: SharingModel.Role
+            package var permission: SharingModel.Permission
+        }
+
+        /// The root of a new share, and the tag that is sent for it.
+        package var root: String?
+        package var rootTag: String?
+        package var isRootTagStale = false
+        package var publicPermission: SharingModel.Permission?
+        /// Nil leaves the participants as they are.
+        package var entries: [Entry]?
+    }
+
+    package var kind: String
+    package var name: String
+    package var type = "Note"
+    package var fields: [String: String] = [:]
+    package var parent = Parent.absent
+    package var tag: String?
+    package var isTagStale = false
+    package var makesGUID = false
+    package var share: ShareChange?
+
+    package init(_ kind: String, _ name: String) {
+        self.kind = kind
+        self.name = name
+    }
+
+    package var deletes: Bool { kind == "delete" || kind == "forceDelete" }
+    package var replaces: Bool { kind == "replace" || kind == "forceReplace" }
+    package var compares: Bool { kind == "update" || kind == "replace" || kind == "delete" }
+}
+
+/// How an operation may end: nil is success, anything else a code.
+package typealias SharingOutcomes = Set<String?>
+
+package struct SharingBatch: Sendable {
+    package var place: SharingModel.Place
+    package var user: Int
+    package var isAtomic: Bool
+    package var operations: [SharingOperation]
+
+    package var isOwners: Bool { user == place.owner }
+}
+
+extension SharingModel {
+    private static let denied: SharingOutcomes = ["ACCESS_DENIED"]
+    private static let dangling: SharingOutcomes = ["VALIDATING_REFERENCE_ERROR"]
+
+    /// How each operation of a batch may end; nil when the zone is not there for the caller.
+    package func outcomes(of batch: SharingBatch) -> [SharingOutcomes]? {
+        guard zones[batch.place] != nil else { return nil }
+        if !batch.isOwners, !sharedPlaces(of: batch.user).contains(batch.place) {
+            // Who has left may leave again, though nothing is left to see.
+            let hasLeftAll = batch.operations.allSatisfy { $0.deletes && hasLeft($0.name, batch) }
+            return hasLeftAll ? batch.operations.map { _ in [nil] } : nil
+        }
+        // What he cannot see is judged as if it were not there.
+        let unseen = Set(
+            batch.operations.filter {
+                isUnseen($0.name, batch) && !($0.deletes && hasLeft($0.name, batch))
+            }
+            .map(\.name))
+        var sight = self
+        for name in unseen { sight.forget(name, in: batch.place) }
+        return sight.outcomes(of: batch, unseen)
+    }
+
+    /// Makes as if a record were not there, and had never been.
+    private mutating func forget(_ name: String, in place: Place) {
+        zones[place]?.records[name] = nil
+        for child in children(of: name, in: place) {
+            zones[place]?.records[child]?.parent = nil
+        }
+    }
+
+    private func isUnseen(_ name: String, _ batch: SharingBatch) -> Bool {
+        record(name, in: batch.place) != nil
+            && permission(of: batch.user, for: name, in: batch.place) == nil
+    }
+
+    /// Whether a share record is one that the caller has left.
+    private func hasLeft(_ name: String, _ batch: SharingBatch) -> Bool {
+        record(name, in: batch.place)?.share?.participants
+            .contains { $0.user == batch.user && $0.status == .removed } ?? false
+    }
+
+    private func outcomes(of batch: SharingBatch, _ unseen: Set<String>) -> [SharingOutcomes] {
+        var failing: [Int: SharingOutcomes] = [:]
+        var found = attempt(batch, failing: failing)
+        let first = found
+        while !batch.isAtomic || !first.contains(where: { !$0.contains(nil) }) {
+            var broken = broken(batch, found)
+            if broken.isEmpty {
+                // All is well with it, but that something is there already.
+                for (index, operation) in batch.operations.enumerated()
+                where !operation.deletes && unseen.contains(operation.name)
+                    && found[index].contains(nil)
+                {
+                    broken[index] = ["NOT_FOUND"]
+                }
+            }
+            guard broken.keys.contains(where: { failing[$0] == nil }) else { break }
+            failing.merge(broken) { $0.union($1) }
+            found = attempt(batch, failing: failing)
+            if batch.isAtomic { break }
+        }
+        guard batch.isAtomic, found.contains(where: { !$0.contains(nil) }) else { return found }
+        let late = broken(batch, first)
+        return found.enumerated().map { index, outcomes in
+            if let late = late[index] { return late.union(outcomes).union(["ATOMIC_ERROR"]) }
+            // What may end either way may also be what the others failed for.
+            return outcomes.contains(nil)
+                ? outcomes.subtracting([nil]).union(["ATOMIC_ERROR"]) : outcomes
+        }
+    }
+
+    /// Applies what succeeded.
+    package mutating func apply(_ batch: SharingBatch, succeeded: [Bool]) {
+        let formerShares = Set(shares(in: batch.place).map(\.name))
+        // What he could not see before the batch is as it was.
+        let isThere = batch.operations.map { !isUnseen($0.name, batch) }
+        for ((operation, isDone), isThere) in zip(zip(batch.operations, succeeded), isThere)
+        where isDone && isThere {
+            perform(operation, batch)
+        }
+        // A root says that it is shared, whichever of the two came first.
+        for (operation, isDone) in zip(batch.operations, succeeded)
+        where isDone && !formerShares.contains(operation.name) {
+            guard let root = operation.share?.root else { continue }
+            change(root, in: batch.place) {
+                $0.hasGUID = true
+                $0.touch()
+            }
+        }
+        touched.insert(batch.place)
+    }
+
+    /// Each operation by itself, after those before it.
+    private func attempt(
+        _ batch: SharingBatch, failing: [Int: SharingOutcomes]
+    ) -> [SharingOutcomes] {
+        var model = self
+        return batch.operations.enumerated().map { index, operation in
+            if let known = failing[index] { return known }
+            let outcomes = model.outcomes(of: operation, batch, before: self)
+            if outcomes.contains(nil) { model.perform(operation, batch) }
+            return outcomes
+        }
+    }
+
+    private func outcomes(
+        of operation: SharingOperation, _ batch: SharingBatch, before: SharingModel
+    ) -> SharingOutcomes {
+        let place = batch.place
+        let former = record(operation.name, in: place)
+        if let former, former.share != nil || operation.share != nil {
+            return outcomes(of: operation, onShare: former, batch)
+        }
+        if operation.share != nil { return outcomes(ofNewShare: operation, batch) }
+        // Rights are those that he had before the batch.
+        let right = before.permission(of: batch.user, for: operation.name, in: place)
+        guard let former, let right else {
+            if operation.compares { return ["NOT_FOUND"] }
+            if operation.deletes { return [nil] }
+            if losesParent(operation, over: nil, batch) { return Self.denied }
+            // Where it would be is looked at after all operations.
+            return operation.parent != .set(operation.name)
+                ? [nil] : batch.isOwners ? ["BAD_REQUEST"] : ["BAD_REQUEST", "ACCESS_DENIED"]
+        }
+        var refusals: SharingOutcomes = []
+        if right != .readWrite { refusals.formUnion(Self.denied) }
+        if operation.kind == "create" { refusals.insert("CONFLICT") }
+        if operation.compares, operation.isTagStale { refusals.insert("CONFLICT") }
+        if former.type != operation.type, !operation.deletes { refusals.insert("BAD_REQUEST") }
+        if !operation.deletes, operation.parent == .set(operation.name) {
+            refusals.insert("BAD_REQUEST")
+            if !batch.isOwners { refusals.formUnion(Self.denied) }
+        }
+        let isRoot = share(ofRoot: operation.name, in: place) != nil
+        if isRoot, !batch.isOwners, operation.deletes { refusals.formUnion(Self.denied) }
+        if !isRoot, losesParent(operation, over: former, batch) {
+            refusals.formUnion(Self.denied)
+        }
+        if !refusals.isEmpty { return refusals }
+        if isRoot, !batch.isOwners, operation.parent != .absent {
+            // To him it has none, and may not get one.
+            return operation.parent == .cleared ? Self.denied.union([nil]) : Self.denied
+        }
+        return [nil]
+    }
+
+    /// Whether a participant's save would leave a record outside of every tree.
+    private func losesParent(
+        _ operation: SharingOperation, over former: Record?, _ batch: SharingBatch
+    ) -> Bool {
+        guard !batch.isOwners, !operation.deletes, record(Self.zoneShare, in: batch.place) == nil
+        else { return false }
+        switch operation.parent {
+        case .absent: return operation.replaces || former?.parent == nil
+        case .cleared: return true
+        case .set: return false
+        }
+    }
+
+    // MARK: - Shares
+
+    private func outcomes(
+        of operation: SharingOperation, onShare former: Record, _ batch: SharingBatch
+    ) -> SharingOutcomes {
+        let entry = former.share.flatMap { participation(of: batch.user, in: $0) }
+        let mayChange = batch.isOwners || entry?.role == .administrator
+        if operation.deletes {
+            if hasLeft(operation.name, batch) { return [nil] }
+            let isStale = operation.kind == "delete" && operation.isTagStale
+            return isStale ? ["CONFLICT"] : [nil]
+        }
+        var refusals: SharingOutcomes = []
+        if former.share == nil || operation.share == nil || former.type != operation.type {
+            refusals.formUnion(["BAD_REQUEST"])
+        }
+        if operation.kind == "create" { refusals.insert("CONFLICT") }
+        // It is in no tree itself.
+        if case .set = operation.parent { refusals.insert("BAD_REQUEST") }
+        // A share is never saved unseen, whatever the operation.
+        if operation.isTagStale || operation.tag == nil { refusals.insert("CONFLICT") }
+        if !mayChange { refusals.formUnion(Self.denied) }
+        if !batch.isOwners, let share = former.share, let change = operation.share {
+            // Administrators change participants and permissions, and make no other administrators.
+            let promotes = (change.entries ?? []).contains { entry in
+                entry.role == .administrator
+                    && match(entry, in: share)?.role != .administrator
+            }
+            let fields =
+                operation.replaces
+                ? operation.fields : former.fields.merging(operation.fields) { $1 }
+            if promotes || fields != former.fields { refusals.formUnion(Self.denied) }
+        }
+        return refusals.isEmpty ? [nil] : refusals
+    }
+
+    private func outcomes(
+        ofNewShare operation: SharingOperation, _ batch: SharingBatch
+    ) -> SharingOutcomes {
+        guard let share = operation.share else { return [nil] }
+        if operation.compares { return ["NOT_FOUND"] }
+        guard batch.isOwners else { return ["BAD_REQUEST", "ACCESS_DENIED"] }
+        guard batch.place.zone != Self.defaultZone else { return ["BAD_REQUEST"] }
+        // What it shares is looked at after all operations.
+        return (operation.name == Self.zoneShare) == (share.root == nil) ? [nil] : ["BAD_REQUEST"]
+    }
+
+    /// What is wrong with a share that a batch begins, as everything is after it.
+    private func faults(
+        ofNewShare operation: SharingOperation, _ batch: SharingBatch, before: SharingModel
+    ) -> SharingOutcomes {
+        let others = shares(in: batch.place).filter { $0.name != operation.name }
+        guard let root = operation.share?.root else { return others.isEmpty ? [] : ["BAD_REQUEST"] }
+        guard let record = record(root, in: batch.place), record.share == nil else {
+            return ["BAD_REQUEST"]
+        }
+        var found: SharingOutcomes = []
+        if before.record(root, in: batch.place) != nil {
+            if operation.share?.rootTag == nil { found.insert("BAD_REQUEST") }
+            if operation.share?.isRootTagStale == true { found.insert("CONFLICT") }
+        }
+        for other in others {
+            guard let shared = other.share.root else {
+                found.insert("BAD_REQUEST")
+                continue
+            }
+            if shared == root { found.formUnion(["CONFLICT", "BAD_REQUEST"]) }
+            if overlaps(root, shared, in: batch.place) { found.insert("BAD_REQUEST") }
+        }
+        return found
+    }
+
+    private func overlaps(_ one: String, _ other: String, in place: Place) -> Bool {
+        ancestors(of: one, in: place).contains(other)
+            || ancestors(of: other, in: place).contains(one)
+    }
+
+    // MARK: - After all operations
+
+    /// What must fail for what is there, or is not, after all of them.
+    private func broken(
+        _ batch: SharingBatch, _ outcomes: [SharingOutcomes]
+    ) -> [Int: SharingOutcomes] {
+        var after = self
+        // Who leaves has until then what he had.
+        after.apply(
+            batch,
+            succeeded: zip(batch.operations, outcomes).map { operation, outcomes in
+                let leaves =
+                    !batch.isOwners && operation.deletes
+                    && record(operation.name, in: batch.place)?.share != nil
+                return outcomes.contains(nil) && !leaves
+            })
+        var broken: [Int: SharingOutcomes] = [:]
+        for (index, operation) in batch.operations.enumerated() where outcomes[index].contains(nil)
+        {
+            let name = operation.name
+            if operation.deletes {
+                let wasThere = record(name, in: batch.place) != nil
+                if wasThere, !after.children(of: name, in: batch.place).isEmpty,
+                    after.record(name, in: batch.place) == nil
+                {
+                    broken[index] = Self.dangling
+                }
+            } else if let record = after.record(name, in: batch.place), record.share == nil {
+                let found = after.faults(of: name, record, batch, before: self)
+                if !found.isEmpty { broken[index] = found }
+            } else if operation.share != nil, record(name, in: batch.place) == nil {
+                let found = after.faults(ofNewShare: operation, batch, before: self)
+                if !found.isEmpty { broken[index] = found }
+            }
+        }
+        return broken
+    }
+
+    private func faults(
+        of name: String, _ record: Record, _ batch: SharingBatch, before: SharingModel
+    ) -> SharingOutcomes {
+        let place = batch.place
+        var found: SharingOutcomes = []
+        let isRoot = share(ofRoot: name, in: place) != nil
+        if let parent = record.parent, batch.isOwners || !isRoot {
+            if self.record(parent, in: place) == nil { found.formUnion(Self.dangling) }
+            if self.record(parent, in: place)?.share != nil {
+                found.formUnion(["BAD_REQUEST", "VALIDATING_REFERENCE_ERROR"])
+            }
+            let isMoved = parent != before.record(name, in: place)?.parent
+            if isMoved, ancestors(of: name, in: place).contains(name) {
+                found.formUnion(["BAD_REQUEST", "VALIDATING_REFERENCE_ERROR"])
+            }
+        }
+        if batch.isOwners {
+            let holdsRoots = tree(name, in: place).contains { share(ofRoot: $0, in: place) != nil }
+            let isBelow = ancestors(of: name, in: place)
+                .contains { share(ofRoot: $0, in: place) != nil }
+            if record.parent != before.record(name, in: place)?.parent, holdsRoots, isBelow {
+                found.formUnion(["BAD_REQUEST"])
+            }
+        } else if permission(of: batch.user, for: name, in: place) != .readWrite {
+            found.formUnion(Self.denied)
+            let parent = record.parent
+            if parent != nil, permission(of: batch.user, for: parent ?? "", in: place) == nil {
+                found.formUnion(Self.dangling)
+            }
+        }
+        return found
+    }
+
+    // MARK: - Doing it
+
+    private mutating func perform(_ operation: SharingOperation, _ batch: SharingBatch) {
+        let place = batch.place
+        if operation.deletes { return delete(operation.name, batch) }
+        let former = record(operation.name, in: place)
+        if former?.share != nil || operation.share != nil {
+            return saveShare(operation, over: former, batch)
+        }
+        var record =
+            former
+            ?? Record(type: operation.type, creator: batch.user, modifier: batch.user)
+        if operation.replaces { record.fields = [:] }
+        record.fields.merge(operation.fields) { $1 }
+        let keepsParent = !batch.isOwners && share(ofRoot: operation.name, in: place) != nil
+        switch operation.parent {
+        case .absent: if operation.replaces, !keepsParent { record.parent = nil }
+        case .cleared: if !keepsParent { record.parent = nil }
+        case .set(let parent): record.parent = parent
+        }
+        record.modifier = batch.user
+        if operation.makesGUID { record.hasGUID = true }
+        record.touch()
+        zones[place]?.records[operation.name] = record
+    }
+
+    private mutating func delete(_ name: String, _ batch: SharingBatch) {
+        guard let record = record(name, in: batch.place) else { return }
+        let root = share(ofRoot: name, in: batch.place)
+        if !batch.isOwners, record.share != nil {
+            return leave(name, user: batch.user, in: batch.place)
+        }
+        if let root { endShare(root, in: batch.place) }
+        if record.share != nil { return endShare(name, in: batch.place) }
+        zones[batch.place]?.records[name] = nil
+    }
+
+    private mutating func endShare(_ name: String, in place: Place) {
+        let root = record(name, in: place)?.share?.root
+        zones[place]?.records[name] = nil
+        if let root { change(root, in: place) { $0.touch() } }
+    }
+
+    package mutating func leave(_ name: String, user: Int, in place: Place) {
+        change(name, in: place) {
+            for index in ($0.share?.participants ?? []).indices
+            where $0.share?.participants[index].user == user {
+                $0.share?.participants[index].status = .removed
+            }
+            $0.touch()
+        }
+    }
+
+    private mutating func saveShare(
+        _ operation: SharingOperation, over former: Record?, _ batch: SharingBatch
+    ) {
+        guard let change = operation.share else { return }
+        var record =
+            former
+            ?? Record(type: Self.shareType, creator: batch.user, modifier: batch.user)
+        var share = record.share ?? Share(root: change.root, publicPermission: .nothing)
+        if let entries = change.entries {
+            share.participants = entries.map { entry in
+                var participant =
+                    match(entry, in: share)
+                    ?? Participant(
+                        handle: entry.handle, user: nil, role: entry.role,
+                        permission: entry.permission, status: .invited)
+                if case .name(let user) = entry.handle, participant.user == nil {
+                    participant.user = user
+                }
+                if participant.role != .publicUser {
+                    participant.role = entry.role
+                    participant.permission = entry.permission
+                }
+                return participant
+            }
+        }
+        if let permission = change.publicPermission { share.publicPermission = permission }
+        if share.publicPermission == .nothing {
+            share.participants.removeAll { $0.role == .publicUser }
+        }
+        for index in share.participants.indices where share.participants[index].role == .publicUser
+        {
+            share.participants[index].permission = share.publicPermission
+        }
+        record.fields.merge(operation.fields) { $1 }
+        record.share = share
+        record.modifier = batch.user
+        record.hasGUID = true
+        record.touch()
+        zones[batch.place]?.records[operation.name] = record
+    }
+
+    /// The participant that an entry of a request means.
+    private func match(
+        _ entry: SharingOperation.ShareChange.Entry, in share: Share
+    ) -> Participant? {
+        share.participants.first { $0.id != nil && $0.id == entry.id }
+            ?? share.participants.first { $0.handle == entry.handle }
+    }
+
+    // MARK: - Links
+
+    /// Whether somebody may resolve and accept a share.
+    package func maySee(_ user: Int, share: Share, in place: Place) -> Bool {
+        if place.owner == user { return true }
+        let permission = entry(of: user, in: share)?.permission ?? share.publicPermission
+        return permission != .nothing
+    }
+
+    /// Lets somebody in who may see the share.
+    package mutating func accept(_ name: String, user: Int, in place: Place) {
+        guard let share = record(name, in: place)?.share, place.owner != user,
+            participation(of: user, in: share) == nil
+        else { return }
+        let invitation = invitation(of: user, in: share)
+        change(name, in: place) { record in
+            if let at = record.share?.participants.firstIndex(where: { $0 == invitation }) {
+                record.share?.participants[at].status = .accepted
+                record.share?.participants[at].user = user
+            } else {
+                record.share?.participants.append(
+                    Participant(
+                        handle: .link(user), user: user, role: .publicUser,
+                        permission: share.publicPermission, status: .accepted))
+            }
+            record.touch()
+        }
+    }
+}

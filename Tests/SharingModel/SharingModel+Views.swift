@@ -1,0 +1,283 @@
+/// One record as somebody is to see it, or has been shown it.
+package struct SeenRecord: Equatable, Sendable, CustomStringConvertible {
+    package var type = ""
+    package var fields: [String: String] = [:]
+    package var parent: String?
+    /// The share record that a root names.
+    package var share: String?
+    package var guid: String?
+    package var tag = ""
+    package var creator = ""
+    package var modifier = ""
+    package var sharing: SeenShare?
+
+    package var description: String {
+        var text = "\(type) \(fields.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }) tag \(tag)"
+        if let parent { text += " parent \(parent)" }
+        if let share { text += " share \(share)" }
+        if let guid { text += " guid \(guid)" }
+        text += " by \(creator), \(modifier)"
+        if let sharing { text += " \(sharing)" }
+        return text
+    }
+}
+
+package struct SeenShare: Equatable, Sendable {
+    package var publicPermission = ""
+    package var owner = ""
+    package var current: SeenParticipant?
+    package var participants: [SeenParticipant] = []
+}
+
+package struct SeenParticipant: Equatable, Sendable {
+    package var id = ""
+    package var user: String?
+    package var name: String?
+    package var address: String?
+    package var role = ""
+    package var status = ""
+    package var permission = ""
+}
+
+/// Somebody with everything about him that others may not know.
+package struct SharingPerson: Sendable {
+    package let index: Int
+    package let givenName: String
+    package let email: String
+    /// Addresses that are his in the end, if not from the beginning.
+    package let laterAddresses: [SharingModel.Handle]
+    /// Known once he has an account.
+    package var recordName: String?
+
+    package init(index: Int) {
+        self.index = index
+        givenName = "qzg\(index)zq"
+        email = "qze\(index)zq@example.org"
+        laterAddresses = [.email("qzl\(index)zq@example.org"), .phone("+1555123400\(index)")]
+    }
+}
+
+package struct SharingViews {
+    package typealias Place = SharingModel.Place
+    package let people: [SharingPerson]
+
+    /// A zone as somebody is to see it, by record name.
+    package func zone(
+        _ place: Place, for user: Int, of model: SharingModel
+    ) -> [String: SeenRecord] {
+        guard let zone = model.zones[place] else { return [:] }
+        var seen: [String: SeenRecord] = [:]
+        for (name, record) in zone.records
+        where model.permission(of: user, for: name, in: place) != nil {
+            seen[name] = self.record(name, record, in: place, for: user, of: model)
+        }
+        return seen
+    }
+
+    private func record(
+        _ name: String, _ record: SharingModel.Record, in place: Place, for user: Int,
+        of model: SharingModel
+    ) -> SeenRecord {
+        var seen = SeenRecord(type: record.type, fields: record.fields)
+        let share = model.share(ofRoot: name, in: place)
+        let hidesParent = share != nil && place.owner != user
+        seen.parent = hidesParent ? nil : record.parent
+        seen.share = share
+        seen.guid = record.hasGUID ? record.guid : nil
+        seen.tag = record.tag ?? ""
+        seen.creator = people[record.creator].recordName ?? ""
+        seen.modifier = people[record.modifier].recordName ?? ""
+        if let share = record.share {
+            let sharing = sharing(share, in: place, for: user, of: model)
+            seen.sharing = sharing
+            // Nobody learns by it of an administrator whom he is not shown.
+            if user != place.owner,
+                !sharing.participants.contains(where: { $0.user == seen.modifier })
+            {
+                seen.modifier = sharing.owner
+            }
+        }
+        return seen
+    }
+
+    // MARK: - Shares
+
+    private func sharing(
+        _ share: SharingModel.Share, in place: Place, for user: Int, of model: SharingModel
+    ) -> SeenShare {
+        var seen = SeenShare(publicPermission: share.publicPermission.rawValue)
+        seen.owner = people[place.owner].recordName ?? ""
+        let own = model.participation(of: user, in: share)
+        let isOwner = user == place.owner
+        var shown = [participant(nil, of: place.owner, showsAddress: isOwner)]
+        if isOwner { seen.current = shown[0] }
+        for entry in share.participants {
+            let isOwn = own != nil && entry == own
+            let showsAll = isOwner || own?.role == .administrator
+            let showsName = own?.permission == .readWrite
+            guard isOwn || showsAll || showsName else { continue }
+            let found = participant(entry, of: entry.user, showsAddress: isOwn || isOwner)
+            shown.append(found)
+            if isOwn { seen.current = found }
+        }
+        seen.participants = shown.sorted { $0.id < $1.id }
+        return seen
+    }
+
+    /// - Parameter entry: nil for the owner.
+    private func participant(
+        _ entry: SharingModel.Participant?, of user: Int?, showsAddress: Bool
+    ) -> SeenParticipant {
+        var seen = SeenParticipant()
+        seen.id = entry == nil ? "owner" : entry?.id ?? ""
+        seen.user = user.flatMap { people[$0].recordName }
+        // Who has not answered has told nobody his name.
+        if entry?.status != .invited { seen.name = user.map { people[$0].givenName } }
+        if showsAddress, let entry {
+            switch entry.handle {
+            case .email(let text), .phone(let text): seen.address = text
+            case .name, .link: break
+            }
+        }
+        seen.role = (entry?.role ?? .owner).rawValue
+        seen.status = (entry?.status ?? .accepted).rawValue
+        seen.permission = (entry?.permission ?? .readWrite).rawValue
+        return seen
+    }
+
+    // MARK: - What may be known
+
+    /// The strings that a zone tells somebody.
+    package func secrets(
+        _ place: Place, for user: Int, of model: SharingModel
+    ) -> Set<String> {
+        var found: Set<String> = []
+        let seen = zone(place, for: user, of: model)
+        if !seen.isEmpty || place.owner == user {
+            found.insert(place.zone)
+            found.formUnion(identity(place.owner))
+        }
+        for (name, record) in seen {
+            found.insert(name)
+            for text in [record.parent, record.share, record.guid, record.creator, record.modifier]
+            {
+                if let text { found.insert(text) }
+            }
+            for value in record.fields.values { found.formUnion(Secrets.inside(value)) }
+            guard let share = model.record(name, in: place)?.share else { continue }
+            found.formUnion(secrets(of: share, in: place, for: user, of: model))
+        }
+        return found
+    }
+
+    private func secrets(
+        of share: SharingModel.Share, in place: Place, for user: Int, of model: SharingModel
+    ) -> Set<String> {
+        var found: Set<String> = []
+        let own = model.participation(of: user, in: share)
+        let isOwner = place.owner == user
+        guard isOwner || own?.role == .administrator || own?.permission == .readWrite else {
+            return found
+        }
+        for entry in share.participants {
+            if let person = entry.user {
+                if let name = people[person].recordName { found.insert(name) }
+                if entry.status != .invited { found.formUnion(identity(person)) }
+            }
+            if isOwner { found.formUnion(address(entry)) }
+        }
+        return found
+    }
+
+    private func identity(_ user: Int) -> Set<String> {
+        Set([people[user].givenName, people[user].recordName].compactMap(\.self))
+    }
+
+    private func address(_ entry: SharingModel.Participant) -> Set<String> {
+        switch entry.handle {
+        case .email(let text), .phone(let text): Secrets.inside(text)
+        case .name, .link: []
+        }
+    }
+
+    /// What somebody always knows.
+    package func ownSecrets(_ user: Int) -> Set<String> {
+        var found = identity(user).union(Secrets.inside(people[user].email))
+        for handle in people[user].laterAddresses {
+            if case .email(let text) = handle { found.formUnion(Secrets.inside(text)) }
+            if case .phone(let text) = handle { found.formUnion(Secrets.inside(text)) }
+        }
+        return found
+    }
+
+    /// What resolving tells somebody who may see the share but has not joined.
+    package func invitationSecrets(
+        _ name: String, in place: Place, of model: SharingModel
+    ) -> Set<String> {
+        guard let record = model.record(name, in: place), let share = record.share else {
+            return []
+        }
+        var found = identity(place.owner).union([name, place.zone])
+        found.formUnion(record.guid.map { [$0] } ?? [])
+        found.insert(people[record.creator].recordName ?? "")
+        for value in record.fields.values { found.formUnion(Secrets.inside(value)) }
+        guard let name = share.root, let root = model.record(name, in: place) else { return found }
+        found.insert(name)
+        for value in root.fields.values { found.formUnion(Secrets.inside(value)) }
+        found.formUnion([root.creator, root.modifier].compactMap { people[$0].recordName })
+        return found
+    }
+}
+
+/// Finds what tells one thing from every other: the marks of records, contents and people.
+package enum Secrets {
+    /// Marks look like `qz…zq`; user record names and phone numbers have a form of their own.
+    package static func inside(_ text: String) -> Set<String> { inside(Array(text.utf8)) }
+
+    package static func inside(_ bytes: [UInt8]) -> Set<String> {
+        var found: Set<String> = []
+        var at = 0
+        while at < bytes.count {
+            var end = at + 1
+            switch bytes[at] {
+            case UInt8(ascii: "q"):
+                if at + 1 < bytes.count, bytes[at + 1] == UInt8(ascii: "z") {
+                    end = mark(bytes, at) ?? end
+                }
+            case UInt8(ascii: "_"): end = userName(bytes, at) ?? end
+            case UInt8(ascii: "+"): end = phone(bytes, at) ?? end
+            default: break
+            }
+            if end > at + 1 { found.insert(String(decoding: bytes[at..<end], as: UTF8.self)) }
+            at = end
+        }
+        return found
+    }
+
+    private static func mark(_ bytes: [UInt8], _ start: Int) -> Int? {
+        var at = start + 2
+        while at + 1 < bytes.count, at < start + 24 {
+            if bytes[at] == UInt8(ascii: "z"), bytes[at + 1] == UInt8(ascii: "q") { return at + 2 }
+            let byte = bytes[at]
+            let isWord =
+                (48...57).contains(byte) || (97...122).contains(byte) || (65...90).contains(byte)
+            guard isWord else { return nil }
+            at += 1
+        }
+        return nil
+    }
+
+    private static func userName(_ bytes: [UInt8], _ start: Int) -> Int? {
+        let end = start + 33
+        guard end <= bytes.count else { return nil }
+        for byte in bytes[(start + 1)..<end] {
+            guard (48...57).contains(byte) || (97...102).contains(byte) else { return nil }
+        }
+        return end
+    }
+
+    private static func phone(_ bytes: [UInt8], _ start: Int) -> Int? {
+        let digits = bytes[(start + 1)...].prefix { (48...57).contains($0) }
+        return digits.count == 11 ? start + 12 : nil
+    }
+}

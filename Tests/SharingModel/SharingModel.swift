@@ -1,0 +1,252 @@
+/// What the rulings say of shares, kept in the plainest way: owners, zones, trees, who takes part.
+///
+/// It knows nothing of how the server does it: every question climbs parents anew. It says for each
+/// person exactly what he may see, and for each request how it may end. Tags, short GUIDs and
+/// participants' ids are learnt from what the owner is shown.
+package struct SharingModel {
+    package enum Permission: String, CaseIterable, Sendable {
+        case nothing = "NONE"
+        case readOnly = "READ_ONLY"
+        case readWrite = "READ_WRITE"
+    }
+
+    package enum Role: String, Sendable {
+        case owner = "OWNER"
+        case administrator = "ADMINISTRATOR"
+        case user = "USER"
+        case publicUser = "PUBLIC_USER"
+    }
+
+    package enum Status: String, Sendable {
+        case invited = "INVITED"
+        case accepted = "ACCEPTED"
+        /// He has left.
+        case removed = "REMOVED"
+    }
+
+    /// What somebody was invited by.
+    package enum Handle: Hashable, Sendable {
+        /// The user record name.
+        case name(Int)
+        case email(String)
+        case phone(String)
+        /// He came by the link.
+        case link(Int)
+    }
+
+    package struct Participant: Equatable, Sendable {
+        package var id: String?
+        package var handle: Handle
+        /// Who was invited by his name, or has accepted.
+        package var user: Int?
+        package var role: Role
+        package var permission: Permission
+        package var status: Status
+    }
+
+    package struct Share: Equatable, Sendable {
+        /// Nil for a share of the whole zone.
+        package var root: String?
+        package var publicPermission: Permission
+        package var participants: [Participant] = []
+    }
+
+    package struct Record: Equatable, Sendable {
+        package var type: String
+        /// Raw values by field.
+        package var fields: [String: String] = [:]
+        package var parent: String?
+        package var creator: Int
+        package var modifier: Int
+        /// Of a share record.
+        package var share: Share?
+        package var hasGUID = false
+        /// Nil until it is learnt.
+        package var tag: String?
+        package var guid: String?
+        /// Tags that it had.
+        package var oldTags: [String] = []
+
+        /// Notes that its tag is another one now.
+        package mutating func touch() {
+            if let tag { oldTags = oldTags.suffix(4) + [tag] }
+            tag = nil
+        }
+    }
+
+    package struct Zone: Sendable {
+        /// Tells zones of one name apart.
+        package var generation: Int
+        package var records: [String: Record] = [:]
+    }
+
+    package struct Place: Hashable, Comparable, Sendable {
+        package let owner: Int
+        package let zone: String
+
+        package init(owner: Int, zone: String) {
+            self.owner = owner
+            self.zone = zone
+        }
+
+        package static func < (one: Place, other: Place) -> Bool {
+            (one.owner, one.zone) < (other.owner, other.zone)
+        }
+    }
+
+    package static let shareType = "cloudkit.share"
+    package static let zoneShare = "cloudkit.zoneshare"
+    package static let defaultZone = "_defaultZone"
+
+    package internal(set) var zones: [Place: Zone] = [:]
+    /// Who has proved that an address is his.
+    package internal(set) var verified: [Handle: Int] = [:]
+    /// Zones whose content may have changed since somebody last looked.
+    package var touched: Set<Place> = []
+    private var generations = 0
+
+    package init(people: Int) {
+        for owner in 0..<people {
+            zones[Place(owner: owner, zone: Self.defaultZone)] = Zone(generation: 0)
+        }
+    }
+
+    package mutating func verify(_ handle: Handle, as user: Int) { verified[handle] = user }
+
+    package mutating func makeZone(_ place: Place) {
+        guard zones[place] == nil else { return }
+        generations += 1
+        zones[place] = Zone(generation: generations)
+        touched.insert(place)
+    }
+
+    /// - Returns: whether there was one.
+    package mutating func removeZone(_ place: Place) -> Bool {
+        guard zones.removeValue(forKey: place) != nil else { return false }
+        touched.insert(place)
+        return true
+    }
+
+    // MARK: - Trees
+
+    package func record(_ name: String, in place: Place) -> Record? { zones[place]?.records[name] }
+
+    /// The share records of a zone, by name.
+    package func shares(in place: Place) -> [(name: String, share: Share)] {
+        (zones[place]?.records ?? [:]).compactMap { name, record in
+            record.share.map { (name, $0) }
+        }.sorted { $0.name < $1.name }
+    }
+
+    /// The share whose root a record is.
+    package func share(ofRoot name: String, in place: Place) -> String? {
+        shares(in: place).first { $0.share.root == name }?.name
+    }
+
+    /// The share that a record belongs to: its zone's, or that of the nearest root above it.
+    package func covering(_ name: String, in place: Place) -> String? {
+        guard let zone = zones[place], let record = zone.records[name] else { return nil }
+        if zone.records[Self.zoneShare] != nil { return Self.zoneShare }
+        if record.share != nil { return name }
+        var roots: [String: String] = [:]
+        for (name, share) in shares(in: place) {
+            if let root = share.root { roots[root] = name }
+        }
+        guard !roots.isEmpty else { return nil }
+        var at: String? = name
+        var seen: Set<String> = []
+        while let here = at, seen.insert(here).inserted {
+            if let share = roots[here] { return share }
+            at = zone.records[here]?.parent
+        }
+        return nil
+    }
+
+    package func children(of name: String, in place: Place) -> [String] {
+        (zones[place]?.records ?? [:]).filter { $0.value.parent == name }.map(\.key).sorted()
+    }
+
+    /// A record and everything below it, from the top.
+    package func tree(_ root: String, in place: Place) -> [String] {
+        var reached = [root]
+        var at = 0
+        while at < reached.count {
+            reached += children(of: reached[at], in: place).filter { !reached.contains($0) }
+            at += 1
+        }
+        return reached
+    }
+
+    package func ancestors(of name: String, in place: Place) -> [String] {
+        var found: [String] = []
+        var at = record(name, in: place)?.parent
+        while let here = at, !found.contains(here) {
+            found.append(here)
+            at = record(here, in: place)?.parent
+        }
+        return found
+    }
+
+    // MARK: - Rights
+
+    /// Whose entry this is, as far as anybody has proved it.
+    package func person(of participant: Participant) -> Int? {
+        participant.user ?? verified[participant.handle]
+    }
+
+    /// The entry that is somebody's: by his name, else by an address of his.
+    package func entry(of user: Int, in share: Share) -> Participant? {
+        share.participants.first { $0.user == user }
+            ?? share.participants.first { $0.user == nil && verified[$0.handle] == user }
+    }
+
+    /// The entry of somebody who has accepted.
+    package func participation(of user: Int, in share: Share) -> Participant? {
+        entry(of: user, in: share).flatMap { $0.status == .accepted ? $0 : nil }
+    }
+
+    /// The entry of somebody who may accept: he is invited, or has left.
+    package func invitation(of user: Int, in share: Share) -> Participant? {
+        entry(of: user, in: share).flatMap { $0.status == .accepted ? nil : $0 }
+    }
+
+    /// What somebody may do with a record; nil when he cannot see it.
+    package func permission(of user: Int, for name: String, in place: Place) -> Permission? {
+        guard place.owner != user else { return .readWrite }
+        guard let covering = covering(name, in: place),
+            let share = record(covering, in: place)?.share,
+            let entry = participation(of: user, in: share), entry.permission != .nothing
+        else { return nil }
+        return entry.permission
+    }
+
+    /// The zones of others of which somebody sees anything.
+    package func sharedPlaces(of user: Int) -> [Place] {
+        zones.keys.filter { place in
+            place.owner != user
+                && shares(in: place).contains {
+                    participation(of: user, in: $0.share).map { $0.permission != .nothing } ?? false
+                }
+        }.sorted()
+    }
+
+    package func ownPlaces(of user: Int) -> [Place] {
+        zones.keys.filter { $0.owner == user && $0.zone != Self.defaultZone }.sorted()
+    }
+
+    // MARK: - Learning
+
+    /// Records whose tags are not known.
+    package func unknown(in place: Place) -> [String] {
+        (zones[place]?.records ?? [:]).filter { $0.value.tag == nil }.map(\.key).sorted()
+    }
+
+    package mutating func change(
+        _ name: String, in place: Place, _ body: (inout Record) -> Void
+    ) {
+        guard var record = zones[place]?.records[name] else { return }
+        body(&record)
+        zones[place]?.records[name] = record
+        touched.insert(place)
+    }
+}

@@ -1,0 +1,142 @@
+import CloudModel
+import Foundation
+import SQLite
+import Storage
+import Testing
+
+/// Which fields can be queried (rulings.md 22).
+@Suite("Index options of fields in queries")
+struct QueryIndexTests {
+    private let server: WireServer
+    private let ida: WireClient
+
+    init() throws {
+        server = try WireServer()
+        ida = try server.user()
+        try ida.make("Shelf")
+        try declare([
+            "plain": [], "found": .queryable, "sorted": .sortable, "searched": .searchable,
+        ])
+        _ = try ida.modify(
+            ["b", "a"].map { (name: String) in
+                operation(
+                    "create", name, type: "Card",
+                    fields: """
+                        {"plain":{"value":"\(name)"},"found":{"value":"\(name)"},\
+                        "sorted":{"value":"\(name)"},"searched":{"value":"\(name)z"}}
+                        """)
+            })
+    }
+
+    /// Declares STRING fields of the record type Card, as an import of a schema does.
+    private func declare(_ fields: [String: IndexOptions]) throws {
+        var type = Schema.RecordType()
+        for (name, options) in fields {
+            let field = try #require(FieldName(name))
+            type.fields[field] = Schema.Field(type: FieldType(.string), indexes: options)
+        }
+        let name = try #require(RecordTypeName("Card"))
+        let done = Waiting<Result<Void, any Error>>()
+        let declared = type
+        try server.store().write(cost: 1, frees: false) {
+            var schema = $0.schema
+            schema.types[name] = declared
+            try $0.replaceSchema(by: schema, who: "a test", difference: [])
+        } completion: {
+            done.arrive($0)
+        }
+        try done.wait().get()
+    }
+
+    private func filter(_ field: String, _ comparator: String, _ value: String) -> String {
+        PlainFilter(field: field, comparator: comparator, value: .string(value)).json()
+    }
+
+    @Test(
+        "A comparator needs the option that is its own, and the reason says how to add it",
+        arguments: [
+            ("EQUALS", "found", "queryable"), ("NOT_EQUALS", "found", "queryable"),
+            ("LESS_THAN", "sorted", "sortable"), ("GREATER_THAN_OR_EQUALS", "sorted", "sortable"),
+            ("BEGINS_WITH", "sorted", "sortable"), ("NOT_BEGINS_WITH", "sorted", "sortable"),
+            ("CONTAINS_ALL_TOKENS", "searched", "searchable"),
+            ("CONTAINS_ANY_TOKENS", "searched", "searchable"),
+        ])
+    func options(comparator: String, field: String, option: String) throws {
+        for name in ["plain", "found", "sorted", "searched"] {
+            let answer = try ida.query("Card", filters: [filter(name, comparator, "a")])
+            guard name != field else {
+                #expect(answer.status == 200, "\(answer.text)")
+                continue
+            }
+            #expect(answer.status == 400 && answer.code == "BAD_REQUEST", "\(name) \(comparator)")
+            #expect(
+                answer.reason
+                    == "Field '\(name)' is not marked \(option); to add the index, write "
+                    + "\(option.uppercased()) after \(name) in record type Card of the schema, and "
+                    + "import it with: lenticular schema import")
+        }
+    }
+
+    @Test("Sorting needs SORTABLE")
+    func sorting() throws {
+        #expect(try ida.names("Card", sorts: [#"{"fieldName":"sorted"}"#]) == ["a", "b"])
+        for name in ["plain", "found", "searched"] {
+            let answer = try ida.query("Card", sorts: ["{\"fieldName\":\"\(name)\"}"])
+            #expect(answer.status == 400)
+            #expect(answer.reason.hasPrefix("Field '\(name)' is not marked sortable;"))
+        }
+    }
+
+    @Test("Names and times of records need no option")
+    func systemFields() throws {
+        #expect(try ida.names("Card").sorted() == ["a", "b"])
+        #expect(try ida.names("Card", sorts: [#"{"systemFieldName":"recordName"}"#]) == ["a", "b"])
+        #expect(
+            try ida.names(
+                "Card",
+                filters: [
+                    #"{"systemFieldName":"modifiedTimestamp","comparator":"GREATER_THAN","fieldValue":{"value":0}}"#
+                ]
+            ).sorted() == ["a", "b"])
+    }
+
+    @Test(
+        "Creator, modifier and parent need QUERYABLE in the schema",
+        arguments: ["createdUserRecordName", "modifiedUserRecordName", "parent"])
+    func users(field: String) throws {
+        try ida.save("child", type: "Card", more: #""parent":{"recordName":"a"}"#)
+        let otto = try server.user("otto")
+        let wanted = field == "parent" ? "a" : "_defaultOwner"
+        let filter =
+            "{\"systemFieldName\":\"\(field)\",\"comparator\":\"EQUALS\",\"fieldValue\":{\"value\":{\"recordName\":\"\(wanted)\"}}}"
+        let inner = try #require(SystemField(spelling: field)).rawValue
+        let refused = try ida.query("Card", filters: [filter])
+        #expect(refused.status == 400)
+        #expect(
+            refused.reason.hasPrefix(
+                "Field '\(field)' is not marked queryable; to add the index, write QUERYABLE after "
+                    + "\"\(inner)\" in record type Card"))
+        try server.restart { path in
+            let connection = try Connection(path: path, mode: .readWrite)
+            try connection.execute(
+                """
+                INSERT INTO system_fields
+                SELECT id, '\(inner)', 1 FROM record_types WHERE name = 'Card'
+                """)
+        }
+        let names = field == "parent" ? ["child"] : ["a", "b", "child"]
+        #expect(try ida.names("Card", filters: [filter]).sorted() == names)
+        try otto.make("Shelf")
+        #expect(try otto.names("Card", filters: [filter]) == [])
+        let key = try server.key()
+        try ida.save("public", type: "Card", zone: nil, in: "public")
+        try otto.save("otto's", type: "Card", zone: nil, in: "public")
+        try key.save("key's", type: "Card", zone: nil, in: "public")
+        guard field != "parent" else { return }
+        for (client, name) in [(ida, "public"), (otto, "otto's"), (key, "key's")] {
+            #expect(try client.names("Card", filters: [filter], zone: nil, in: "public") == [name])
+        }
+        let byName = filter.replacing("_defaultOwner", with: otto.name)
+        #expect(try ida.names("Card", filters: [byName], zone: nil, in: "public") == ["otto's"])
+    }
+}

@@ -1,0 +1,75 @@
+import Accounts
+import CloudModel
+import Foundation
+import SharingModel
+import Storage
+import Testing
+
+/// The server of these tests as the sharing model's driver talks to it.
+final class SharingWireServer: SharingWire {
+    let server: WireServer
+    private var clients: [Int: WireClient] = [:]
+
+    init() throws { server = try WireServer() }
+
+    func send(_ user: Int, _ path: String, _ body: String) throws -> SharingAnswer {
+        guard let client = clients[user] else { throw WireFailure("no user \(user)") }
+        let answer = try client.send(path, body)
+        return try SharingAnswer(status: answer.status, bytes: Array(answer.text.utf8))
+    }
+
+    func makeAccount(_ person: SharingPerson) throws -> String {
+        _ = try Users(catalog: server.catalog).create(
+            email: person.email, givenName: person.givenName, familyName: "Roe",
+            now: server.clock.now)
+        let name = String(person.email.prefix { $0 != "@" })
+        let client = try server.user(name, seconds: 31_000_000)
+        clients[person.index] = client
+        return client.name
+    }
+
+    func verify(_ handle: SharingModel.Handle, of person: SharingPerson) throws {
+        guard case .email(let address) = handle else {
+            guard case .phone(let address) = handle else { return }
+            return try verify(address, person)
+        }
+        try verify(address, person)
+    }
+
+    private func verify(_ address: String, _ person: SharingPerson) throws {
+        _ = try Users(catalog: server.catalog).verify(
+            email: person.email, address: address, now: server.clock.now)
+    }
+
+    func settle() throws {}
+}
+
+@Suite("Sharing and its model, side by side")
+struct SharingTests {
+    private static let environment = ProcessInfo.processInfo.environment
+
+    /// LENTICULAR_STEPS makes it longer, LENTICULAR_SEED repeats one run.
+    @Test("Nobody ever sees what he may not, and nobody misses what he may")
+    func random() throws {
+        let steps = Self.environment["LENTICULAR_STEPS"].flatMap { Int($0) } ?? 1_500
+        var seed =
+            Self.environment["LENTICULAR_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
+        print("sharing: LENTICULAR_SEED=\(seed)")
+        var tally: [String: Int] = [:]
+        for _ in 0..<max(1, steps / 500) {
+            let wire = try SharingWireServer()
+            var options = SharingRun.Options()
+            var choice = SharingRandom(seed: seed)
+            options.eagerness = choice.one(of: [5, 50, 95])
+            let run = try SharingRun(wire: wire, seed: seed, options: options)
+            try run.run(steps: min(steps, 500))
+            #expect(try wire.server.problems() == [], "LENTICULAR_SEED=\(seed)")
+            tally.merge(run.tally) { $0 + $1 }
+            for device in run.devices { tally.merge(device.tally) { $0 + $1 } }
+            seed = choice.next()
+        }
+        if Self.environment["LENTICULAR_TALLY"] != nil {
+            for (what, count) in tally.sorted(by: { $0.key < $1.key }) { print(count, what) }
+        }
+    }
+}
