@@ -49,7 +49,7 @@ let package = Package(
         layer(
             "Server",
             [
-                "CloudModel", "Storage", "AssetStorage", "SQLiteStorage", "SQLite",
+                "CloudModel", "Storage", "AssetStorage", "HTTPClient", "SQLiteStorage", "SQLite",
                 "CloudDatabase", "Accounts", "Configuration", "WebServices", "HTTP", "Network",
                 "JSON", "Cryptography",
                 "CProcess",
@@ -66,9 +66,14 @@ let package = Package(
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         tests(of: "SQLiteTests", ["SQLite", "CSQLite", "CFaultVFS"]),
         tests(of: "CryptographyTests", ["Cryptography"]),
+        .target(
+            name: "S3StandIn",
+            dependencies: [
+                "AssetStorage", "CloudModel", "Cryptography", "HTTP", "HTTPClient", "Network",
+            ], path: "Tests/S3StandIn", swiftSettings: strict),
         tests(
             of: "AssetStorageTests",
-            ["AssetStorage", "CloudModel", "Cryptography", "HTTP", "HTTPClient", "Network"]),
+            ["AssetStorage", "CloudModel", "Cryptography", "HTTPClient", "S3StandIn"]),
         tests(of: "ConfigurationTests", ["Configuration"]),
         tests(
             of: "AccountsTests",

@@ -123,6 +123,11 @@ package enum AssetFailure: Error, Sendable, Equatable, CustomStringConvertible {
     /// A call of the system, or of where the files are, failed.
     case system(call: String, reason: String)
 
+    /// Whether the same may succeed later, without anybody doing something.
+    package var mayPass: Bool {
+        if case .unavailable = self { true } else { false }
+    }
+
     package var description: String {
         switch self {
         case .full: "no room for assets"

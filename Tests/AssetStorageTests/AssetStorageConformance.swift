@@ -2,6 +2,7 @@ import AssetStorage
 import CloudModel
 import Cryptography
 import Foundation
+import S3StandIn
 import Synchronization
 import Testing
 
@@ -30,7 +31,7 @@ struct StorageUnderTest: Sendable, CustomTestStringConvertible {
     private static func onS3(
         _ folder: TemporaryFolder, key: AssetKey?
     ) throws -> any AssetStorage {
-        let store = try S3StandIn()
+        let store = try S3StandInServer()
         folder.keep(store)
         return S3Assets(
             store.bucket(), prefix: "container/development/",
@@ -194,7 +195,8 @@ struct AssetStorageConformance {
         if storage.isLocal {
             #expect(try reader.readAll()?.digest == digest)
         } else {
-            #expect(throws: AssetFailure.self) { try reader.readAll() }
+            // What was on its way comes; then it is said that there is no more. Never other bytes.
+            do { #expect(try reader.readAll()?.digest == digest) } catch is AssetFailure {}
         }
         #expect(try storage.list(after: nil, limit: 10).isEmpty)
     }

@@ -56,10 +56,11 @@ struct SignatureTests {
         #expect(
             fields[0].value == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
         #expect(fields[1].value == "20130524T000000Z")
-        #expect(
-            fields[2].value.hasPrefix(
-                "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request,"
-                    + "SignedHeaders=host;range;x-amz-content-sha256;x-amz-date,Signature="))
+        let start = """
+            AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request,\
+            SignedHeaders=host;range;x-amz-content-sha256;x-amz-date,Signature=
+            """
+        #expect(fields[2].value.hasPrefix(start))
         let shown = "\(S3Credentials(accessKeyID: "id", secretKey: Array("hidden".utf8)))"
         #expect(shown == "id")
     }
@@ -69,12 +70,13 @@ struct SignatureTests {
         let query = Self.signer.presignedQuery(
             method: "GET", path: "/test.txt", query: [], host: Self.host.value, seconds: 86_400,
             at: Self.moment)
-        #expect(
-            query
-                == "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524"
-                + "%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400"
-                + "&X-Amz-SignedHeaders=host&X-Amz-Signature="
-                + "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404")
+        let expected = """
+            X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524\
+            %2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400\
+            &X-Amz-SignedHeaders=host&X-Amz-Signature=\
+            aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404
+            """
+        #expect(query == expected)
         let long = Self.signer.presignedQuery(
             method: "GET", path: "/", query: [], host: "h", seconds: .max, at: 0)
         #expect(long.contains("X-Amz-Date=19700101T000000Z&X-Amz-Expires=604800&"))

@@ -138,7 +138,12 @@ extension S3Bucket {
             guard let root = S3Document(body)?.root, root.name == "ListBucketResult" else {
                 throw .unavailable(call: "S3 LIST", reason: "the answer is no listing")
             }
-            let page = root.all("Contents").compactMap(Self.object)
+            let rows = root.all("Contents")
+            let page = rows.compactMap(Self.object)
+            // One left out would count as missing.
+            guard page.count == rows.count else {
+                throw .unavailable(call: "S3 LIST", reason: "the listing has a malformed row")
+            }
             for object in page where object.key > last && object.key.hasPrefix(prefix) {
                 found.append(object)
                 last = object.key

@@ -17,6 +17,7 @@ struct AssetCheck {
     ///
     /// - Throws: what the database and the system report.
     func problems() throws -> [String] {
+        guard storage.isLocal else { return try listedProblems() }
         var missing: [String] = []
         var damaged: [String] = []
         var known: Set<AssetDigest> = []
@@ -40,6 +41,35 @@ struct AssetCheck {
             + told("asset that nothing refers to", try stray(known))
     }
 
+    /// As `problems`, by what the storage lists and how long it says that the files are; none is read.
+    ///
+    /// For files that are elsewhere: reading all of them would take hours and cost money, and such
+    /// stores hold their bytes against digests of their own.
+    func listedProblems() throws -> [String] {
+        var listed: [AssetDigest: AssetListing] = [:]
+        try visitListings { listed[$0.digest] = $0 }
+        var missing: [String] = []
+        var damaged: [String] = []
+        var last: AssetDigest?
+        let rows = StoredAssets(path: storePath)
+        while true {
+            let page = try rows.page(after: last, limit: Self.pageFiles)
+            for entry in page {
+                let found = listed.removeValue(forKey: entry.content.digest)
+                if found == nil {
+                    if entry.isNeeded { missing.append(entry.content.digest.hexadecimal) }
+                } else if let count = found?.byteCount, count != entry.content.size {
+                    damaged.append(entry.content.digest.hexadecimal)
+                }
+            }
+            guard page.count == Self.pageFiles else { break }
+            last = page.last?.content.digest
+        }
+        let stray = listed.values.filter { $0.placed < strayBefore }.map(\.digest).sorted()
+        return told("missing asset", missing) + told("damaged asset", damaged)
+            + told("asset that nothing refers to", stray.map(\.hexadecimal))
+    }
+
     private enum State { case whole, missing, damaged }
 
     private func state(of content: AssetContent) throws -> State {
@@ -53,13 +83,20 @@ struct AssetCheck {
 
     private func stray(_ known: Set<AssetDigest>) throws -> [String] {
         var found: [String] = []
+        try visitListings { file in
+            if !known.contains(file.digest), file.placed < strayBefore {
+                found.append(file.digest.hexadecimal)
+            }
+        }
+        return found
+    }
+
+    private func visitListings(_ visit: (AssetListing) -> Void) throws {
         var last: AssetDigest?
         while true {
             let page = try storage.list(after: last, limit: Self.pageFiles)
-            for file in page where !known.contains(file.digest) && file.placed < strayBefore {
-                found.append(file.digest.hexadecimal)
-            }
-            guard page.count == Self.pageFiles else { return found }
+            for file in page { visit(file) }
+            guard page.count == Self.pageFiles else { return }
             last = page.last?.digest
         }
     }

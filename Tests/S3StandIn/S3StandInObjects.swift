@@ -1,63 +1,12 @@
 import AssetStorage
-import CloudModel
 import Cryptography
 import Foundation
 import HTTP
-import HTTPClient
-import Network
 import Synchronization
 
-/// A small store that speaks as much S3 as the tests need, made of the server's own HTTP.
-final class S3StandIn: Sendable {
-    static let bucket = "assets-of-tests"
-    static let region = "eu-test-1"
-    static let accessKeyID = "AKTESTS"
-    static let secret = Array("not a secret of anybody".utf8)
-
-    let objects = S3StandInObjects()
-    let origin: HTTPOrigin
-    private let server: Mutex<HTTPServer?>
-    /// How long was paused between attempts.
-    let pauses = Mutex<[Milliseconds]>([])
-
-    init() throws {
-        var configuration = HTTPServer.Configuration(addresses: [.tcp(host: "127.0.0.1", port: 0)])
-        configuration.loopCount = 1
-        let made = try HTTPServer(configuration, responder: objects)
-        guard case .tcp(let host, let port) = try made.start()[0] else {
-            throw ClientFailure.unreachable("no port")
-        }
-        origin = HTTPOrigin(isSecure: false, host: host, port: port)
-        server = Mutex(made)
-    }
-
-    deinit { stop() }
-
-    /// Ends as if it had died.
-    func stop() { server.withLock { $0.take() }?.drain(withinSeconds: 0) }
-
-    /// The bucket, with pauses that last no time.
-    func bucket(
-        secret: [UInt8] = S3StandIn.secret, partBytes: Int = 100_000, windowBytes: Int = 90_000
-    ) -> S3Bucket {
-        var options = S3Bucket.Options(endpoint: origin, bucket: Self.bucket)
-        options.region = Self.region
-        options.partBytes = partBytes
-        options.windowBytes = windowBytes
-        options.attemptsMax = 3
-        return S3Bucket(
-            options, credentials: S3Credentials(accessKeyID: Self.accessKeyID, secretKey: secret),
-            trust: nil,
-            surroundings: S3Bucket.Surroundings(
-                clock: Clock { Milliseconds(Date().timeIntervalSince1970 * 1_000) },
-                random: .system
-            ) { [pauses] pause in pauses.withLock { $0.append(pause) } })
-    }
-}
-
 /// What the stand-in keeps and does; it believes nothing that is not signed.
-final class S3StandInObjects: Responder {
-    enum Fault: Sendable {
+package final class S3StandInObjects: Responder {
+    package enum Fault: Sendable {
         /// Answers so instead of doing what is asked.
         case refuse(status: Int, code: String)
         /// Does what is asked, and then answers so.
@@ -68,48 +17,55 @@ final class S3StandInObjects: Responder {
         case noBody
     }
 
-    struct Stored: Sendable {
-        var bytes: [UInt8]
-        var modified = Date()
-        var tag: String { "\"\(Hexadecimal.encode(SHA256.digest(bytes)).prefix(32))\"" }
+    package struct Stored: Sendable {
+        package var bytes: [UInt8]
+        package var modified = Date()
+        package init(bytes: [UInt8]) { self.bytes = bytes }
+
+        package var tag: String { "\"\(Hexadecimal.encode(SHA256.digest(bytes)).prefix(32))\"" }
     }
 
-    struct Parts: Sendable {
-        var key: String
-        var parts: [Int: [UInt8]] = [:]
-        var begun = Date()
+    package struct Parts: Sendable {
+        package var key: String
+        package var parts: [Int: [UInt8]] = [:]
+        package var begun = Date()
+
+        package init(key: String, begun: Date = Date()) {
+            self.key = key
+            self.begun = begun
+        }
     }
 
-    struct State: Sendable {
-        var objects: [String: Stored] = [:]
-        var uploads: [String: Parts] = [:]
+    package struct State: Sendable {
+        package var objects: [String: Stored] = [:]
+        package var uploads: [String: Parts] = [:]
         /// What happens to requests that begin so, once each.
-        var faults: [(start: String, fault: Fault)] = []
+        package var faults: [(start: String, fault: Fault)] = []
         /// Every request, as method and target.
-        var seen: [String] = []
-        var nextUpload = 1
+        package var seen: [String] = []
+        package var nextUpload = 1
         /// Of one page of a listing, whatever is asked for.
-        var pageMax = 5
+        package var pageMax = 5
     }
 
-    let state = Mutex(State())
+    package let state = Mutex(State())
 
     /// Has the next request that begins so fail.
-    func fail(_ start: String, _ fault: Fault, times: Int = 1) {
+    package func fail(_ start: String, _ fault: Fault, times: Int = 1) {
         state.withLock { state in
             for _ in 0..<times { state.faults.append((start, fault)) }
         }
     }
 
-    var keys: [String] { state.withLock { $0.objects.keys.sorted() } }
-    var uploadCount: Int { state.withLock { $0.uploads.count } }
+    package var keys: [String] { state.withLock { $0.objects.keys.sorted() } }
+    package var uploadCount: Int { state.withLock { $0.uploads.count } }
 
     /// How many requests have begun so.
-    func count(_ start: String) -> Int {
+    package func count(_ start: String) -> Int {
         state.withLock { $0.seen.count { $0.hasPrefix(start) } }
     }
 
-    func respond(to request: HTTPRequest, reply: HTTPReply) {
+    package func respond(to request: HTTPRequest, reply: HTTPReply) {
         reply.send(answer(request))
     }
 
@@ -124,7 +80,7 @@ final class S3StandInObjects: Responder {
             else { return nil }
             return state.faults.remove(at: index).fault
         }
-        guard call.isSigned(by: S3StandIn.secret) else {
+        guard call.isSigned(by: S3StandInServer.secret) else {
             return Self.error(403, "SignatureDoesNotMatch")
         }
         switch fault {
@@ -161,7 +117,7 @@ final class S3StandInObjects: Responder {
     }
 
     private static func perform(_ call: S3StandInCall, _ state: inout State) -> HTTPResponse {
-        guard call.bucket == S3StandIn.bucket else { return error(404, "NoSuchBucket") }
+        guard call.bucket == S3StandInServer.bucket else { return error(404, "NoSuchBucket") }
         let query = call.query
         switch call.method {
         case "GET" where call.key.isEmpty && query["uploads"] != nil: return uploads(call, state)
@@ -274,92 +230,6 @@ final class S3StandInObjects: Responder {
     private static func escaped(_ text: String) -> String { text.replacing("&", with: "&amp;") }
 
     private static func time(_ date: Date) -> String {
-        date.formatted(.iso8601.time(includingFractionalSeconds: true))
-    }
-}
-
-/// One request, taken apart and checked the way the store's manual says, not the way we sign.
-struct S3StandInCall {
-    let method: String
-    let target: String
-    let bucket: String
-    let key: String
-    let query: [String: String]
-    let body: [UInt8]
-    private let path: String
-    private let rawQuery: [String]
-    private let headers: HTTPHeaders
-
-    init(_ request: HTTPRequest) {
-        method = "\(request.method)".uppercased()
-        target = String(decoding: request.target, as: UTF8.self)
-        body = request.body
-        headers = request.headers
-        let halves = target.split(separator: "?", maxSplits: 1)
-        path = String(halves[0])
-        let parts = path.dropFirst().split(separator: "/", maxSplits: 1)
-        bucket = parts.first.map(String.init) ?? ""
-        key = parts.count > 1 ? String(parts[1]).removingPercentEncoding ?? "" : ""
-        rawQuery = halves.count > 1 ? halves[1].split(separator: "&").map(String.init) : []
-        var query: [String: String] = [:]
-        for pair in rawQuery {
-            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            query[sides[0].removingPercentEncoding ?? ""] =
-                sides.count > 1 ? String(sides[1]).removingPercentEncoding : ""
-        }
-        self.query = query
-    }
-
-    func header(_ name: String) -> String? { headers[name] }
-
-    func isSigned(by secret: [UInt8]) -> Bool {
-        if let signature = query["X-Amz-Signature"] {
-            let rest = rawQuery.filter { !$0.hasPrefix("X-Amz-Signature=") }
-            guard let credential = query["X-Amz-Credential"], let date = query["X-Amz-Date"],
-                query["X-Amz-SignedHeaders"] == "host"
-            else { return false }
-            return signature
-                == self.signature(
-                    credential, date, ["host"], rest, payload: "UNSIGNED-PAYLOAD", secret)
-        }
-        guard let authorization = headers["authorization"],
-            authorization.hasPrefix("AWS4-HMAC-SHA256 "), let date = headers["x-amz-date"],
-            let payload = headers["x-amz-content-sha256"],
-            payload == Hexadecimal.encode(SHA256.digest(body))
-        else { return false }
-        var fields: [String: String] = [:]
-        for field in authorization.dropFirst(17).split(separator: ",") {
-            let sides = field.split(separator: "=", maxSplits: 1)
-            if sides.count == 2 { fields[String(sides[0])] = String(sides[1]) }
-        }
-        guard let credential = fields["Credential"], let names = fields["SignedHeaders"] else {
-            return false
-        }
-        return fields["Signature"]
-            == signature(
-                credential, date, names.split(separator: ";").map(String.init), rawQuery,
-                payload: payload, secret)
-    }
-
-    private func signature(
-        _ credential: String, _ date: String, _ names: [String], _ query: [String],
-        payload: String, _ secret: [UInt8]
-    ) -> String {
-        var lines = [method, path, query.sorted().joined(separator: "&")]
-        for name in names { lines.append("\(name):\(headers[name] ?? "")") }
-        lines += ["", names.joined(separator: ";"), payload]
-        let scope = credential.split(separator: "/").dropFirst()
-        guard credential.hasPrefix(S3StandIn.accessKeyID + "/"), scope.count == 4,
-            scope.elementsEqual([
-                date.prefix(8), Substring(S3StandIn.region), "s3", "aws4_request",
-            ])
-        else { return "a credential of another scope" }
-        let digest = Hexadecimal.encode(
-            SHA256.digest(Array(lines.joined(separator: "\n").utf8)))
-        let text = "AWS4-HMAC-SHA256\n\(date)\n\(scope.joined(separator: "/"))\n\(digest)"
-        let key = scope.reduce(Array("AWS4".utf8) + secret) {
-            HMACSHA256(key: $0).code(for: Array($1.utf8))
-        }
-        return Hexadecimal.encode(HMACSHA256(key: key).code(for: Array(text.utf8)))
+        date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 }
