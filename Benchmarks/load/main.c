@@ -13,10 +13,10 @@
 
 static _Noreturn void usage(void) {
     fputs(
-        "usage: load repeat|save|lookup|follow|idle|sample --port N [--target T] [--zone Z]\n"
+        "usage: load repeat|save|lookup|follow|query|idle|sample --port N [--target T] [--zone Z]\n"
         "  [--body FILE] [--seed N] [--first N] [--records N] [--per-request N] [--per-page N]\n"
         "  [--connections N] [--seconds S] [--warm S] [--stride N] [--operation O]\n"
-        "  [--forever] [--gate]\n",
+        "  [--pages-max N] [--forever] [--gate]\n",
         stderr);
     exit(2);
 }
@@ -35,7 +35,7 @@ static void read_options(int count, char **arguments, struct subject *subject, s
         {"records", 1, NULL, 'r'},     {"per-request", 1, NULL, 'o'}, {"per-page", 1, NULL, 'g'},
         {"connections", 1, NULL, 'c'}, {"seconds", 1, NULL, 'd'},  {"warm", 1, NULL, 'w'},
         {"forever", 0, NULL, 'e'},     {"stride", 1, NULL, 'i'},  {"operation", 1, NULL, 'a'},
-        {"gate", 0, NULL, 'x'},        {NULL, 0, NULL, 0},
+        {"gate", 0, NULL, 'x'},        {"pages-max", 1, NULL, 'm'}, {NULL, 0, NULL, 0},
     };
     int option;
     while ((option = getopt_long(count, arguments, "", options, NULL)) != -1) switch (option) {
@@ -55,6 +55,7 @@ static void read_options(int count, char **arguments, struct subject *subject, s
         case 'i': subject->stride = (uint64_t)number(optarg); break;
         case 'a': subject->operation = optarg; break;
         case 'x': load->gated = true; break;
+        case 'm': subject->pages_max = (uint64_t)number(optarg); break;
         default: usage();
     }
 }
@@ -115,13 +116,14 @@ int main(int count, char **arguments) {
     read_options(count - 1, arguments + 1, &subject, &load);
     bool saves = strcmp(name, "save") == 0, follows = strcmp(name, "follow") == 0;
     bool looks = strcmp(name, "lookup") == 0, repeats = strcmp(name, "repeat") == 0;
+    bool queries = strcmp(name, "query") == 0;
     if (strcmp(name, "sample") == 0) {
         print_sample(&subject);
         return 0;
     }
     if (load.port == 0 || subject.target == NULL || load.connections == 0) usage();
     if (subject.records == 0 || subject.per_page == 0 || subject.per_request == 0) usage();
-    if (!repeats && subject.zone == NULL && strcmp(name, "idle") != 0) usage();
+    if (!repeats && !queries && subject.zone == NULL && strcmp(name, "idle") != 0) usage();
     if (strcmp(name, "idle") == 0) {
         hold_idle(&load, &subject);
         return 0;
@@ -129,6 +131,7 @@ int main(int count, char **arguments) {
     struct workload *workload = saves     ? save_workload(&subject)
                                 : looks   ? lookup_workload(&subject)
                                 : follows ? follow_workload(&subject)
+                                : queries ? query_workload(&subject)
                                 : repeats ? repeat_workload(&subject)
                                           : NULL;
     if (workload == NULL) usage();

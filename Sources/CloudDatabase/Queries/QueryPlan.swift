@@ -35,7 +35,9 @@ struct QueryPlan {
     ///
     /// - Parameter count: how many records an index has for a filter, counted up to `collectedMax`.
     func source(count: (Int) throws -> Int) throws -> QuerySource {
-        let finding = query.filters.indices.filter { query.filters[$0].findsRecords }
+        let finding = query.filters.indices.filter {
+            query.filters[$0].findsRecords && query.joint(with: $0).first == $0
+        }
         guard query.sorts.isEmpty else { return try sortedSource(finding, count) }
         guard let first = finding.first else { return QuerySource(kind: .walk, filter: nil) }
         let best = finding.count == 1 ? first : try least(finding, count).filter
