@@ -14,7 +14,8 @@ struct SumStatements {
             UPDATE zones SET
                 changed = CASE
                     WHEN deleted_at IS NULL AND changed > 0 THEN max(changed, ?2) ELSE changed END,
-                record_count = record_count + ?3, body_bytes = body_bytes + ?4
+                record_count = record_count + ?3, body_bytes = body_bytes + ?4,
+                asset_bytes = asset_bytes + ?5
             WHERE id = ?1
             """)
         applyOwner = try connection.prepare(

@@ -34,7 +34,8 @@ struct WriteStatements {
             """)
         markZoneDeleted = try connection.prepare(
             "UPDATE zones SET deleted_at = ?2, changed = ?3 WHERE id = ?1")
-        zoneBytes = try connection.prepare("SELECT body_bytes FROM zones WHERE id = ?1")
+        zoneBytes = try connection.prepare(
+            "SELECT body_bytes + asset_bytes FROM zones WHERE id = ?1")
         insertHead = try connection.prepare(
             "INSERT INTO heads (zone, name, position) VALUES (?1, ?2, ?3)")
         moveHead = try connection.prepare("UPDATE heads SET position = ?2 WHERE id = ?1")

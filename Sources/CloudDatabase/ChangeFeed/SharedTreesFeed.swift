@@ -164,7 +164,7 @@ struct SharedTreesFeed {
             return true
         }
         let shown = try snapshot.version(at: row.stay.version, in: access.zone.number) { version in
-            guard page.hasRoom(for: version) else { return false }
+            guard try page.hasRoom(for: version) else { return false }
             try page.append(record: version, from: snapshot, to: &writer)
             return true
         }
