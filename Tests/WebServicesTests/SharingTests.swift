@@ -1,4 +1,5 @@
 import Accounts
+import CloudDatabase
 import CloudModel
 import Foundation
 import SharingModel
@@ -10,7 +11,13 @@ final class SharingWireServer: SharingWire {
     let server: WireServer
     private var clients: [Int: WireClient] = [:]
 
-    init() throws { server = try WireServer() }
+    init(limits change: (inout ServiceLimits) -> Void = { _ in }) throws {
+        server = try WireServer(limits: change)
+        _ = try ImportSchema(
+            SchemaLanguage.parse(Array(SharingRun.schema.utf8)), into: server.store(),
+            production: server.store(WireServer.tea, .production), limits: server.limits
+        ).run(by: "the test")
+    }
 
     func send(_ user: Int, _ path: String, _ body: String) throws -> SharingAnswer {
         guard let client = clients[user] else { throw WireFailure("no user \(user)") }
