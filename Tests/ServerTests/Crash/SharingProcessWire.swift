@@ -68,7 +68,7 @@ final class SharingProcessWire: SharingWire {
         }
     }
 
-    func settle() throws {}
+    func doWork() throws -> Bool { true }
 
     // MARK: - Kills
 
