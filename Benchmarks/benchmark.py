@@ -26,18 +26,21 @@ class Sizes:
     idle: int = 10_000
     seconds: float = 4
     delta_rounds: int = 5
+    shares: int = 1_000
 
 
 MARKER = "<!-- measured -->"
 
 QUICK = Sizes(
-    records=10_000, singles=3_000, large=20_000, idle=1_000, seconds=0.4, delta_rounds=1)
+    records=10_000, singles=3_000, large=20_000, idle=1_000, seconds=0.4, delta_rounds=1,
+    shares=40)
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=1, help="how often all of it is done")
     parser.add_argument("--quick", action="store_true", help="small counts, a smoke test")
+    parser.add_argument("--only", choices=["sharing"], help="one part alone")
     parser.add_argument("--seed", type=int, default=0, help="of names and contents; 0 draws one")
     parser.add_argument("--json", type=Path, help="a file for all figures of all runs")
     parser.add_argument("--page", type=Path, help="a page whose measured part is written anew")
@@ -47,12 +50,12 @@ def arguments():
     return parser.parse_args()
 
 
-def one_run(sizes, programs, binary, parent, seed):
+def one_run(sizes, programs, binary, parent, seed, only):
     folder = Path(tempfile.mkdtemp(prefix="benchmark-", dir=parent))
     began, own = time.monotonic(), machine.own_seconds()
     busy, stolen = machine.busy_seconds()
     try:
-        figures = Measures(sizes, programs, binary, folder, seed).run()
+        figures = Measures(sizes, programs, binary, folder, seed).run(only)
     except BaseException:
         shutil.copy(folder / "server.log", parent / "benchmark-server.log")
         raise
@@ -95,7 +98,7 @@ def main():
     print(f"seed {seed}, {machine.described()}", flush=True)
     runs = []
     for number in range(asked.runs):
-        runs.append(one_run(sizes, programs, asked.binary.resolve(), parent, seed))
+        runs.append(one_run(sizes, programs, asked.binary.resolve(), parent, seed, asked.only))
         print(f"run {number + 1} of {asked.runs}: {runs[-1]['machine.seconds']:.0f} s", flush=True)
     print("\n" + goals.table(runs))
     if asked.page:

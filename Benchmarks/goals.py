@@ -1,5 +1,7 @@
 """The goals, and the table and spread that show how far a run came."""
 
+import sharing
+
 READS = ("sync1", "sync2", "sync2000", "delta", "deltaEmpty", "lookup")
 
 
@@ -60,6 +62,7 @@ GOALS = [
     ("resident after all, MB", "resident.after", figure("resident.after", MIB), "<=", 250),
     ("start to ready, empty folder, ms", "ready.fresh.ms", figure("ready.fresh.ms"), "<=", 100),
     ("start to ready, full store, ms", "ready.full.ms", figure("ready.full.ms"), "<=", 100),
+    *sharing.GOALS,
 ]
 
 LIMITS = [
@@ -72,12 +75,13 @@ LIMITS = [
     ("nginx, 500 B, requests/s", "nginx500.requestsPerSecond"),
     ("nginx, 500 B, again, requests/s", "nginx500again.requestsPerSecond"),
     ("nginx, 100 KB, requests/s", "nginx100k.requestsPerSecond"),
+    *sharing.BESIDE,
     ("processors used by other programs", "machine.otherProcessors"),
 ]
 
 WORKLOADS = (
     "ingest", "sync1", "sync2", "sync2000", "singles", "lookup", "deltaEmpty", "delta.small",
-    "delta.large",
+    "delta.large", *sharing.WORKLOADS,
 )
 
 
@@ -102,9 +106,11 @@ def spread_cell(values):
 
 
 def results(runs):
-    """Each goal with the spread over the runs."""
+    """Each goal with the spread over the runs; those of parts that were left out are not there."""
     rows = []
     for work, beside, value, direction, goal in GOALS:
+        if beside not in runs[0]:
+            continue
         values = [value(figures) for figures in runs]
         median = spread(values)["median"]
         rows.append({
@@ -125,11 +131,15 @@ def table(runs):
             f" {'yes' if row['met'] else 'no'} |")
     lines += ["", "| beside it | median (min – max) |", "|---|---|"]
     for name, key in LIMITS:
+        if key not in runs[0]:
+            continue
         lines.append(f"| {name} | {spread_cell([figures[key] for figures in runs])} |")
     lines += [
         "", "| workload (medians) | requests/s | p50 µs | p99 µs | max µs | processors of the server"
         " | of the generator |", "|---|---|---|---|---|---|---|"]
     for name in WORKLOADS:
+        if f"{name}.p50us" not in runs[0]:
+            continue
         cells = [
             shown(spread([figures[f"{name}.{key}"] for figures in runs])["median"])
             for key in ("requestsPerSecond", "p50us", "p99us", "maxus", "serverProcessors",

@@ -74,22 +74,29 @@ class Lenticular:
         return json.loads(done.stdout or "{}")
 
     def provision(self):
-        """Makes a container, an API token, a user and his web token."""
+        """Makes a container, an API token and a user, who is the caller from then on."""
         self.command("container", "create", CONTAINER)
-        token = self.command("api-token", "create", CONTAINER, "development")["apiToken"]
-        self.command("user", "create", EMAIL)
+        self.api_token = self.command(
+            "api-token", "create", CONTAINER, "development")["apiToken"]
+        self.user, self.query = self.make_user(EMAIL)
+
+    def make_user(self, email):
+        """Makes a user; his record's name, and the query that says that he calls."""
+        self.command("user", "create", email)
         web = self.command(
-            "web-token", "create", CONTAINER, "development", EMAIL, "--expires", "86400")
-        self.query = f"?ckAPIToken={token}&ckWebAuthToken={web['webAuthToken']}"
+            "web-token", "create", CONTAINER, "development", email, "--expires", "86400")
+        query = f"?ckAPIToken={self.api_token}&ckWebAuthToken={web['webAuthToken']}"
+        return web["userRecordName"], query
 
-    def target(self, operation):
-        return f"/database/1/{CONTAINER}/development/private/{operation}{self.query}"
+    def target(self, operation, database="private", query=None):
+        """The request target of an operation; called by the first user unless said otherwise."""
+        return f"/database/1/{CONTAINER}/development/{database}/{operation}{query or self.query}"
 
-    def post(self, operation, body):
+    def post(self, operation, body, **place):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request(
-                "POST", self.target(operation), json.dumps(body),
+                "POST", self.target(operation, **place), json.dumps(body),
                 {"Content-Type": "application/json"})
             answer = connection.getresponse()
             content = answer.read()

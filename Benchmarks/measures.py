@@ -7,6 +7,7 @@ import time
 import machine
 from lenticular import Lenticular
 from nginx import Nginx
+from sharing import Sharing
 
 MANY = 64
 # The defaults of `storage.writerCacheKiB` and `storage.readerCacheKiB`.
@@ -20,7 +21,10 @@ class Measures:
         self.server = Lenticular(binary, folder, page_records_max=2000)
         self.figures, self.tokens, self.next_record = {}, {}, 0
 
-    def run(self):
+    def run(self, only=None):
+        """Does all of it, or only one part that needs no other."""
+        if only == "sharing":
+            return self.run_sharing()
         with Nginx(self.folder) as self.nginx:
             try:
                 self.start_and_idle()
@@ -30,18 +34,28 @@ class Measures:
                 self.small_requests()
                 self.deltas()
                 self.reads_while_ingesting()
+                Sharing(self).run()
                 self.end()
             finally:
                 self.server.stop()
+        return self.figures
+
+    def run_sharing(self):
+        try:
+            self.server.start()
+            self.server.provision()
+            Sharing(self).run()
+        finally:
+            self.server.stop()
         return self.figures
 
     def load(self, name, workload, operation, **values):
         """Runs one workload; keeps its outcome, with the server's processor time, as `name`."""
         os.sync()
         before = machine.processor_seconds(self.server.pid)
+        values.setdefault("target", self.server.target(operation))
         outcome = self.programs.load(
-            workload, port=self.server.port, target=self.server.target(operation),
-            seed=self.seed, **values)
+            workload, port=self.server.port, seed=self.seed, **values)
         used = machine.processor_seconds(self.server.pid) - before
         outcome["serverProcessors"] = used / (outcome["seconds"] + values.get("warm", 0))
         self.keep(name, outcome)

@@ -16,7 +16,7 @@ static _Noreturn void usage(void) {
         "usage: load repeat|save|lookup|follow|idle|sample --port N [--target T] [--zone Z]\n"
         "  [--body FILE] [--seed N] [--first N] [--records N] [--per-request N] [--per-page N]\n"
         "  [--connections N] [--seconds S] [--warm S] [--stride N] [--operation O]\n"
-        "  [--forever] [--gate]\n",
+        "  [--owner NAME] [--root N] [--fanout N] [--forever] [--gate]\n",
         stderr);
     exit(2);
 }
@@ -35,7 +35,8 @@ static void read_options(int count, char **arguments, struct subject *subject, s
         {"records", 1, NULL, 'r'},     {"per-request", 1, NULL, 'o'}, {"per-page", 1, NULL, 'g'},
         {"connections", 1, NULL, 'c'}, {"seconds", 1, NULL, 'd'},  {"warm", 1, NULL, 'w'},
         {"forever", 0, NULL, 'e'},     {"stride", 1, NULL, 'i'},  {"operation", 1, NULL, 'a'},
-        {"gate", 0, NULL, 'x'},        {NULL, 0, NULL, 0},
+        {"gate", 0, NULL, 'x'},        {"owner", 1, NULL, 'n'},    {"root", 1, NULL, 'u'},
+        {"fanout", 1, NULL, 'k'},      {NULL, 0, NULL, 0},
     };
     int option;
     while ((option = getopt_long(count, arguments, "", options, NULL)) != -1) switch (option) {
@@ -55,6 +56,9 @@ static void read_options(int count, char **arguments, struct subject *subject, s
         case 'i': subject->stride = (uint64_t)number(optarg); break;
         case 'a': subject->operation = optarg; break;
         case 'x': load->gated = true; break;
+        case 'n': subject->owner = optarg; break;
+        case 'u': subject->root = (uint64_t)number(optarg); break;
+        case 'k': subject->fanout = (uint64_t)number(optarg); break;
         default: usage();
     }
 }
@@ -83,7 +87,8 @@ static void hold_idle(const struct load *load, const struct subject *subject) {
 static void print_sample(const struct subject *subject) {
     struct bytes record = {0};
     for (uint64_t index = 0; index < subject->records; index++) {
-        record_append(&record, subject->seed, subject->first_record + index * subject->stride);
+        uint64_t number = subject->first_record + index * subject->stride;
+        record_append(&record, subject->seed, number, NO_PARENT);
         bytes_text(&record, "\n");
     }
     fwrite(record.start, 1, record.length, stdout);

@@ -83,12 +83,19 @@ void record_fields_append(struct bytes *bytes, uint64_t seed, uint64_t index) {
         (unsigned)(draw >> 32) % 179, (unsigned)(draw >> 40) % 9000 + 1000, (unsigned)(draw & 1));
 }
 
-void record_append(struct bytes *bytes, uint64_t seed, uint64_t index) {
+void record_append(struct bytes *bytes, uint64_t seed, uint64_t index, uint64_t parent) {
     char name[RECORD_NAME_BYTES];
     record_name(seed, index, name);
     bytes_text(bytes, "{\"recordType\":\"Item\",\"recordName\":\"");
     bytes_append(bytes, name, sizeof name);
-    bytes_text(bytes, "\",\"fields\":");
+    if (parent != NO_PARENT) {
+        record_name(seed, parent, name);
+        bytes_text(bytes, "\",\"parent\":{\"recordName\":\"");
+        bytes_append(bytes, name, sizeof name);
+        bytes_text(bytes, "\"},\"fields\":");
+    } else {
+        bytes_text(bytes, "\",\"fields\":");
+    }
     record_fields_append(bytes, seed, index);
     bytes_text(bytes, "}");
 }

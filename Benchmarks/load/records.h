@@ -23,8 +23,11 @@ uint64_t mixed(uint64_t seed, uint64_t index);
 /* The name of a record, in the form of a UUID, without a terminator. */
 void record_name(uint64_t seed, uint64_t index, char name[static RECORD_NAME_BYTES]);
 
-/* One record with eight fields as a client sends it, about 500 bytes of JSON. */
-void record_append(struct bytes *bytes, uint64_t seed, uint64_t index);
+static const uint64_t NO_PARENT = UINT64_MAX;
+
+/* One record with eight fields as a client sends it, about 500 bytes of JSON.
+   `parent` is the index of the record that it lies below, or NO_PARENT. */
+void record_append(struct bytes *bytes, uint64_t seed, uint64_t index, uint64_t parent);
 
 /* The fields alone: `{"name":{"value":…`. */
 void record_fields_append(struct bytes *bytes, uint64_t seed, uint64_t index);

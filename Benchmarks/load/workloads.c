@@ -24,7 +24,7 @@ struct following {
     struct workload workload;
     const struct subject *subject;
     uint64_t pages;
-    struct bytes prefix;
+    struct bytes prefix, zone;
     char last_token[TOKEN_BYTES_MAX];
 };
 
@@ -44,6 +44,20 @@ static void append_request(
             bytes, "Content-Type: application/json\r\nContent-Length: %zu\r\n", length);
     bytes_text(bytes, "\r\n");
     if (body != NULL) bytes_append(bytes, body, length);
+}
+
+/* The zone's ID, as the member of an object. */
+static void append_zone(struct bytes *bytes, const struct subject *subject) {
+    bytes_format(bytes, "\"zoneID\":{\"zoneName\":\"%s\"", subject->zone);
+    if (subject->owner != NULL)
+        bytes_format(bytes, ",\"ownerRecordName\":\"%s\"", subject->owner);
+    bytes_text(bytes, "}");
+}
+
+/* The index of the record that a record lies below: the tree is filled level by level. */
+static uint64_t parent_of(const struct subject *subject, uint64_t record) {
+    if (subject->fanout == 0 || record <= subject->root) return NO_PARENT;
+    return subject->root + (record - subject->root - 1) / subject->fanout;
 }
 
 static bool next_prepared(struct workload *workload, struct connection *connection) {
@@ -118,11 +132,14 @@ struct workload *save_workload(const struct subject *subject) {
         uint64_t first = request * subject->per_request;
         uint64_t count = request + 1 == requests ? prepared->records_last : subject->per_request;
         body.length = 0;
-        bytes_format(&body, "{\"zoneID\":{\"zoneName\":\"%s\"},\"operations\":[", subject->zone);
+        bytes_text(&body, "{");
+        append_zone(&body, subject);
+        bytes_text(&body, ",\"operations\":[");
         for (uint64_t index = first; index < first + count; index++) {
             if (index > first) bytes_text(&body, ",");
             bytes_format(&body, "{\"operationType\":\"%s\",\"record\":", subject->operation);
-            record_append(&body, subject->seed, subject->first_record + index * subject->stride);
+            uint64_t record = subject->first_record + index * subject->stride;
+            record_append(&body, subject->seed, record, parent_of(subject, record));
             bytes_text(&body, "}");
         }
         bytes_text(&body, "]}");
@@ -143,9 +160,9 @@ struct workload *lookup_workload(const struct subject *subject) {
         uint64_t drawn = mixed(subject->seed ^ 0x100C0Bu, request) % subject->records;
         record_name(subject->seed, subject->first_record + drawn, name);
         body.length = 0;
-        bytes_format(
-            &body, "{\"zoneID\":{\"zoneName\":\"%s\"},\"records\":[{\"recordName\":\"",
-            subject->zone);
+        bytes_text(&body, "{");
+        append_zone(&body, subject);
+        bytes_text(&body, ",\"records\":[{\"recordName\":\"");
         bytes_append(&body, name, sizeof name);
         bytes_text(&body, "\"}]}");
         append_request(&prepared->bytes, subject, body.start, body.length);
@@ -167,9 +184,8 @@ static bool next_page(struct workload *workload, struct connection *connection) 
     char body[TOKEN_BYTES_MAX + 512];
     int length = snprintf(
         body, sizeof body,
-        "{\"zones\":[{\"zoneID\":{\"zoneName\":\"%s\"},\"resultsLimit\":%" PRIu64
-        "%s%s%s}]}",
-        subject->zone, subject->per_page, connection->token[0] ? ",\"syncToken\":\"" : "",
+        "{\"zones\":[{%s,\"resultsLimit\":%" PRIu64 "%s%s%s}]}", following->zone.start,
+        subject->per_page, connection->token[0] ? ",\"syncToken\":\"" : "",
         connection->token, connection->token[0] ? "\"" : "");
     size_t room = following->prefix.length + sizeof body + 64;
     if (connection->own == NULL) connection->own = made(1, room);
@@ -210,6 +226,8 @@ struct workload *follow_workload(const struct subject *subject) {
         &following->prefix, "POST %s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\n", subject->target,
         subject->port);
     bytes_text(&following->prefix, "Content-Type: application/json\r\n");
+    append_zone(&following->zone, subject);
+    bytes_append(&following->zone, "", 1);
     return &following->workload;
 }
 

@@ -11,11 +11,15 @@ struct subject {
     /* The request target, query included. */
     const char *target;
     const char *zone;
+    /* The user whose zone it is; NULL for the caller's own. */
+    const char *owner;
     /* A file with the body of a repeated request; NULL asks with GET. */
     const char *body_file;
     uint64_t seed, first_record, stride, records, per_request, per_page;
     /* Of every saved record: `create`, `forceReplace`. */
     const char *operation;
+    /* With a fanout, records lie in one tree below the record `root`, each above so many others. */
+    uint64_t root, fanout;
     unsigned connections;
     bool forever;
 };

@@ -13,6 +13,8 @@ struct RequestContext: Sendable {
     let identified: Identified
     let limits: ServiceLimits
     let random: RandomSource
+    let clock: Clock
+    let assets: AssetOptions
     let authenticator: Authenticator
     let catalog: any CatalogStorage
     let people: KnownPeople
@@ -32,7 +34,8 @@ struct RequestContext: Sendable {
         return Database(
             scope: scope, container: address.container, environment: address.environment,
             caller: caller, limits: limits, storage: store.storage, shareWorker: store.shareWorker,
-            identities: people.people(of: address.container), random: random)
+            identities: people.people(of: address.container), random: random,
+            assets: AssetAccess(store.assetTokens, now: clock.now()))
     }
 
     /// How this request's zones are to be read.

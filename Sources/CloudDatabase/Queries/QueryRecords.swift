@@ -44,7 +44,9 @@ package struct QueryRecords {
         }
     }
 
-    /// Appends one page's records, joined by commas, to an answer. Blocks: never on an event loop.
+    /// Appends one page's records, joined by commas, to an answer.
+    ///
+    /// Blocks: never on an event loop.
     ///
     /// - Returns: the marker of the next page; nil when this is the last one.
     /// - Throws: `Fault` ZONE_NOT_FOUND; NOT_FOUND for a record type that does not exist; ACCESS_DENIED

@@ -45,7 +45,7 @@ struct SchemaCheck {
                     "encrypted fields are not supported in the public database: '\(field.name.text)'"
                 )
             }
-            guard let expected = stored else {
+            guard let expected = stored ?? (type == .share ? Self.ofShares[field.name] : nil) else {
                 try checkRoom(for: field, given, in: type, known)
                 known.fields[field.name] = Schema.Field(given)
                 grows = true

@@ -25,7 +25,9 @@ package final class ShareWorker: Sendable {
         if hasWork == true { start() }
     }
 
-    /// Begins to work off what there is, unless that goes on already. Does not block.
+    /// Begins to work off what there is, unless that goes on already.
+    ///
+    /// Does not block.
     ///
     /// Called after every write that has left work.
     package func start() {

@@ -5,7 +5,7 @@ import Storage
 // Which records shares cover, and what is still to be worked through.
 extension SQLiteSnapshot {
     func cover(of record: RecordNumber) throws -> StoredCover? {
-        let statement = try shareStatements().cover
+        let statement = try shareStatements().coverage.cover
         defer { statement.reset() }
         statement.bind(record.value, at: 1)
         guard try statement.step() else { return nil }
@@ -13,14 +13,14 @@ extension SQLiteSnapshot {
     }
 
     func stay(of share: ShareNumber, at position: Position) throws -> StoredStay? {
-        let statement = try shareStatements().stay
+        let statement = try shareStatements().coverage.stay
         statement.bind(share.value, at: 1)
         statement.bind(position, at: 2)
         return try stays(statement).first
     }
 
     func stays(of share: ShareNumber, after: Position, limit: Int) throws -> [StoredStay] {
-        let statement = try shareStatements().stays
+        let statement = try shareStatements().coverage.stays
         statement.bind(share.value, at: 1)
         statement.bind(after, at: 2)
         statement.bind(Int64(limit), at: 3)
@@ -28,14 +28,14 @@ extension SQLiteSnapshot {
     }
 
     func parent(of record: RecordNumber) throws -> RecordName? {
-        let statement = try shareStatements().parent
+        let statement = try shareStatements().coverage.parent
         defer { statement.reset() }
         statement.bind(record.value, at: 1)
         return try statement.step() ? RecordName(statement.string(0)) : nil
     }
 
     func hasLink(_ link: Link, from source: RecordNumber) throws -> Bool {
-        let statement = try shareStatements().link
+        let statement = try shareStatements().coverage.link
         defer { statement.reset() }
         statement.bind(link.targetZone.value, at: 1)
         statement.bind(link.target.text, at: 2)
@@ -47,7 +47,7 @@ extension SQLiteSnapshot {
     func children(
         of parent: RecordName, in zone: ZoneNumber, after: RecordNumber, limit: Int
     ) throws -> [RecordNumber] {
-        let statement = try shareStatements().children
+        let statement = try shareStatements().coverage.children
         defer { statement.reset() }
         statement.bind(zone.value, at: 1)
         statement.bind(parent.text, at: 2)
@@ -59,15 +59,15 @@ extension SQLiteSnapshot {
     }
 
     func isWhole(_ share: ShareNumber) throws -> Bool {
-        try hasNone(shareStatements().shareWorkOfShare, share.value)
+        try hasNone(shareStatements().coverage.shareWorkOfShare, share.value)
     }
 
     func isWhole(_ zone: ZoneNumber) throws -> Bool {
-        try hasNone(shareStatements().shareWorkOfZone, zone.value)
+        try hasNone(shareStatements().coverage.shareWorkOfZone, zone.value)
     }
 
     func nextShareWork() throws -> StoredShareWork? {
-        let statement = try shareStatements().nextShareWork
+        let statement = try shareStatements().coverage.nextShareWork
         defer { statement.reset() }
         guard try statement.step() else { return nil }
         return StoredShareWork(

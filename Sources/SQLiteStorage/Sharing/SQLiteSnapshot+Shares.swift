@@ -5,57 +5,57 @@ import Storage
 // Who takes part in what, and what viewers have.
 extension SQLiteSnapshot {
     func share(_ number: ShareNumber) throws -> StoredShare? {
-        try shares(shareStatements().shareByNumber, number.value).first
+        try shares(shareStatements().shares.shareByNumber, number.value).first
     }
 
     func share(ofRoot root: RecordNumber) throws -> StoredShare? {
-        try shares(shareStatements().shareByRoot, root.value).first
+        try shares(shareStatements().shares.shareByRoot, root.value).first
     }
 
     func share(ofRecord record: RecordNumber) throws -> StoredShare? {
-        try shares(shareStatements().shareByRecord, record.value).first
+        try shares(shareStatements().shares.shareByRecord, record.value).first
     }
 
     func shares(in zone: ZoneNumber, limit: Int) throws -> [StoredShare] {
-        let statement = try shareStatements().sharesOfZone
+        let statement = try shareStatements().shares.sharesOfZone
         statement.bind(Int64(limit), at: 2)
         return try shares(statement, zone.value)
     }
 
     func participants(of share: ShareNumber) throws -> [StoredParticipant] {
-        let statement = try shareStatements().participants
+        let statement = try shareStatements().shares.participants
         statement.bind(share.value, at: 1)
         return try participants(statement).map(\.1)
     }
 
     func participations(of user: UserRecordName) throws -> [(ShareNumber, StoredParticipant)] {
-        let statement = try shareStatements().participations
+        let statement = try shareStatements().shares.participations
         statement.bind(user.text, at: 1)
         return try participants(statement)
     }
 
     func invitations(to address: String) throws -> [(ShareNumber, StoredParticipant)] {
-        let statement = try shareStatements().invitations
+        let statement = try shareStatements().shares.invitations
         statement.bind(address, at: 1)
         return try participants(statement)
     }
 
     func shortGUID(of record: RecordNumber) throws -> String? {
-        let statement = try shareStatements().shortGUID
+        let statement = try shareStatements().shares.shortGUID
         defer { statement.reset() }
         statement.bind(record.value, at: 1)
         return try statement.step() ? statement.string(0) : nil
     }
 
     func record(ofShortGUID value: String) throws -> RecordNumber? {
-        let statement = try shareStatements().recordByShortGUID
+        let statement = try shareStatements().shares.recordByShortGUID
         defer { statement.reset() }
         statement.bind(value, at: 1)
         return try statement.step() ? RecordNumber(statement.int64(0)) : nil
     }
 
     func place(of record: RecordNumber) throws -> RecordPlace? {
-        let statement = try shareStatements().place
+        let statement = try shareStatements().shares.place
         defer { statement.reset() }
         statement.bind(record.value, at: 1)
         guard try statement.step() else { return nil }
@@ -65,7 +65,7 @@ extension SQLiteSnapshot {
     }
 
     func grant(of share: ShareNumber, to viewer: UserRecordName) throws -> StoredGrant? {
-        let statement = try shareStatements().grant
+        let statement = try shareStatements().viewers.grant
         statement.bind(share.value, at: 1)
         statement.bind(viewer.text, at: 2)
         return try grants(statement).first
@@ -74,7 +74,7 @@ extension SQLiteSnapshot {
     func grants(
         of viewer: UserRecordName, in zone: ZoneNumber, changedAfter: Position
     ) throws -> [StoredGrant] {
-        let statement = try shareStatements().grantsChanged
+        let statement = try shareStatements().viewers.grantsChanged
         statement.bind(viewer.text, at: 1)
         statement.bind(zone.value, at: 2)
         statement.bind(changedAfter, at: 3)
@@ -82,7 +82,7 @@ extension SQLiteSnapshot {
     }
 
     func view(of viewer: UserRecordName, in zone: ZoneNumber) throws -> StoredView? {
-        let statement = try shareStatements().view
+        let statement = try shareStatements().viewers.view
         statement.bind(viewer.text, at: 1)
         statement.bind(zone.value, at: 2)
         return try views(statement).first
@@ -91,7 +91,7 @@ extension SQLiteSnapshot {
     func views(
         of viewer: UserRecordName, changedAfter: Position, limit: Int
     ) throws -> [StoredView] {
-        let statement = try shareStatements().viewsChanged
+        let statement = try shareStatements().viewers.viewsChanged
         statement.bind(viewer.text, at: 1)
         statement.bind(changedAfter, at: 2)
         statement.bind(Int64(limit), at: 3)
@@ -99,28 +99,28 @@ extension SQLiteSnapshot {
     }
 
     func lastViewChange(of viewer: UserRecordName) throws -> Position {
-        let statement = try shareStatements().lastViewChange
+        let statement = try shareStatements().viewers.lastViewChange
         defer { statement.reset() }
         statement.bind(viewer.text, at: 1)
         return try statement.step() ? max(0, statement.int64(0)) : 0
     }
 
     func zonesViewed(by viewer: UserRecordName) throws -> [StoredZone] {
-        let statement = try shareStatements().zonesViewed
+        let statement = try shareStatements().viewers.zonesViewed
         defer { statement.reset() }
         statement.bind(viewer.text, at: 1)
         return try Self.zones(statement)
     }
 
     func viewsWholeAfter(of viewer: UserRecordName) throws -> Position {
-        let statement = try shareStatements().viewsWholeAfter
+        let statement = try shareStatements().viewers.viewsWholeAfter
         defer { statement.reset() }
         statement.bind(viewer.text, at: 1)
         return try statement.step() ? statement.int64(0) : 0
     }
 
     func ownerName(_ owner: OwnerNumber) throws -> UserRecordName? {
-        let statement = try shareStatements().ownerName
+        let statement = try shareStatements().shares.ownerName
         defer { statement.reset() }
         statement.bind(owner.value, at: 1)
         return try statement.step() ? UserRecordName(statement.string(0)) : nil

@@ -9,7 +9,7 @@ extension SQLiteTransaction {
         publicPermission: SharePermission
     ) throws -> StoredShare {
         let position = try takePosition()
-        let statement = try shareStatements().insertShare
+        let statement = try shareStatements().shares.insertShare
         statement.bind(zone.value, at: 1)
         statement.bind(record.value, at: 2)
         if let root { statement.bind(root.value, at: 3) } else { statement.bindNull(at: 3) }
@@ -22,7 +22,7 @@ extension SQLiteTransaction {
     }
 
     func setPublicPermission(_ permission: SharePermission, of share: ShareNumber) throws {
-        let statement = try shareStatements().setPublicPermission
+        let statement = try shareStatements().shares.setPublicPermission
         statement.bind(share.value, at: 1)
         statement.bind(permission.rawValue, at: 2)
         try statement.run()
@@ -32,18 +32,21 @@ extension SQLiteTransaction {
         let position = try takePosition()
         let statements = try shareStatements()
         // Views first: which they are, the grants say.
-        for statement in [statements.endViewsOfShare, statements.revokeShare, statements.endShare] {
+        for statement in [
+            statements.viewers.endViewsOfShare, statements.viewers.revokeShare,
+            statements.shares.endShare,
+        ] {
             statement.bind(share.value, at: 1)
             statement.bind(position, at: 2)
             statement.bind(now, at: 3)
             try statement.run()
         }
-        statements.forgetParticipants.bind(share.value, at: 1)
-        try statements.forgetParticipants.run()
+        statements.shares.forgetParticipants.bind(share.value, at: 1)
+        try statements.shares.forgetParticipants.run()
     }
 
     func save(_ participant: StoredParticipant, of share: ShareNumber) throws {
-        let statement = try shareStatements().saveParticipant
+        let statement = try shareStatements().shares.saveParticipant
         statement.bind(share.value, at: 1)
         statement.bind(participant.id, at: 2)
         bind(participant.user?.text, at: 3, of: statement)
@@ -59,14 +62,14 @@ extension SQLiteTransaction {
     }
 
     func removeParticipant(_ id: String, of share: ShareNumber) throws {
-        let statement = try shareStatements().removeParticipant
+        let statement = try shareStatements().shares.removeParticipant
         statement.bind(share.value, at: 1)
         statement.bind(id, at: 2)
         try statement.run()
     }
 
     func setShortGUID(_ value: String, of record: RecordNumber) throws {
-        let statement = try shareStatements().insertShortGUID
+        let statement = try shareStatements().shares.insertShortGUID
         statement.bind(value, at: 1)
         statement.bind(record.value, at: 2)
         try statement.run()
@@ -77,26 +80,26 @@ extension SQLiteTransaction {
     ) throws {
         let statements = try shareStatements()
         if try grant(of: share.number, to: viewer) != nil {
-            statements.setPermission.bind(share.number.value, at: 1)
-            statements.setPermission.bind(viewer.text, at: 2)
-            statements.setPermission.bind(permission.rawValue, at: 3)
-            return try statements.setPermission.run()
+            statements.viewers.setPermission.bind(share.number.value, at: 1)
+            statements.viewers.setPermission.bind(viewer.text, at: 2)
+            statements.viewers.setPermission.bind(permission.rawValue, at: 3)
+            return try statements.viewers.setPermission.run()
         }
         let position = try takePosition()
-        let insert = statements.insertGrant
+        let insert = statements.viewers.insertGrant
         insert.bind(viewer.text, at: 1)
         insert.bind(share.zone.value, at: 2)
         insert.bind(share.number.value, at: 3)
         insert.bind(permission.rawValue, at: 4)
         insert.bind(position, at: 5)
         try insert.run()
-        statements.dropViewsFromFeed.bind(viewer.text, at: 1)
-        statements.dropViewsFromFeed.bind(share.zone.value, at: 2)
-        try statements.dropViewsFromFeed.run()
-        statements.openView.bind(viewer.text, at: 1)
-        statements.openView.bind(share.zone.value, at: 2)
-        statements.openView.bind(position, at: 3)
-        try statements.openView.run()
+        statements.viewers.dropViewsFromFeed.bind(viewer.text, at: 1)
+        statements.viewers.dropViewsFromFeed.bind(share.zone.value, at: 2)
+        try statements.viewers.dropViewsFromFeed.run()
+        statements.viewers.openView.bind(viewer.text, at: 1)
+        statements.viewers.openView.bind(share.zone.value, at: 2)
+        statements.viewers.openView.bind(position, at: 3)
+        try statements.viewers.openView.run()
     }
 
     func revoke(_ share: ShareNumber, from viewer: UserRecordName) throws {
@@ -104,7 +107,8 @@ extension SQLiteTransaction {
         let position = try takePosition()
         let statements = try shareStatements()
         for (statement, place) in [
-            (statements.narrowView, grant.zone.value), (statements.revokeGrant, share.value),
+            (statements.viewers.narrowView, grant.zone.value),
+            (statements.viewers.revokeGrant, share.value),
         ] {
             statement.bind(place, at: 1)
             statement.bind(position, at: 2)
@@ -118,7 +122,8 @@ extension SQLiteTransaction {
     func endShares(of zone: ZoneNumber, at position: Position) throws {
         let statements = try shareStatements()
         for statement in [
-            statements.endViewsOfZone, statements.revokeZone, statements.endSharesOfZone,
+            statements.viewers.endViewsOfZone, statements.viewers.revokeZone,
+            statements.shares.endSharesOfZone,
         ] {
             statement.bind(zone.value, at: 1)
             statement.bind(position, at: 2)

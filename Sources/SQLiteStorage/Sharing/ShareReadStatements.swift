@@ -2,102 +2,132 @@ import SQLite
 
 /// The statements that read shares, prepared when a connection is first asked for one.
 struct ShareReadStatements {
-    let shareByNumber: Statement
-    let shareByRoot: Statement
-    let shareByRecord: Statement
-    let sharesOfZone: Statement
-    let participants: Statement
-    let participations: Statement
-    let invitations: Statement
-    let shortGUID: Statement
-    let recordByShortGUID: Statement
-    let place: Statement
-    let grant: Statement
-    let grantsChanged: Statement
-    let view: Statement
-    let viewsChanged: Statement
-    let lastViewChange: Statement
-    let zonesViewed: Statement
-    let viewsWholeAfter: Statement
-    let ownerName: Statement
-    let cover: Statement
-    let stay: Statement
-    let stays: Statement
-    let parent: Statement
-    let link: Statement
-    let children: Statement
-    let shareWorkOfShare: Statement
-    let shareWorkOfZone: Statement
-    let nextShareWork: Statement
+    let shares: Shares
+    let viewers: Viewers
+    let coverage: Coverage
 
     init(_ connection: Connection) throws {
-        let share = "SELECT id, zone, record, root, public_permission, created, ended FROM shares"
-        shareByNumber = try connection.prepare("\(share) WHERE id = ?1")
-        shareByRoot = try connection.prepare("\(share) WHERE root = ?1 AND ended IS NULL")
-        shareByRecord = try connection.prepare("\(share) WHERE record = ?1 AND ended IS NULL")
-        sharesOfZone = try connection.prepare(
-            "\(share) WHERE zone = ?1 AND ended IS NULL LIMIT ?2")
-        let participant = """
-            SELECT p.share, p.id, p.user_record_name, p.address, p.role, p.permission, p.status
-            FROM participants p
-            """
-        let standing = "JOIN shares s ON s.id = p.share AND s.ended IS NULL"
-        participants = try connection.prepare("\(participant) WHERE p.share = ?1")
-        participations = try connection.prepare(
-            "\(participant) \(standing) WHERE p.user_record_name = ?1")
-        invitations = try connection.prepare("\(participant) \(standing) WHERE p.address = ?1")
-        shortGUID = try connection.prepare("SELECT value FROM short_guids WHERE record = ?1")
-        recordByShortGUID = try connection.prepare(
-            "SELECT record FROM short_guids WHERE value = ?1")
-        place = try connection.prepare("SELECT zone, name, position FROM heads WHERE id = ?1")
-        let grants = "SELECT share, zone, permission, granted, revoked, changed FROM grants"
-        grant = try connection.prepare(
-            "\(grants) WHERE share = ?1 AND viewer = ?2 AND revoked IS NULL")
-        grantsChanged = try connection.prepare(
-            "\(grants) WHERE viewer = ?1 AND zone = ?2 AND changed > ?3 ORDER BY changed")
-        let view = "SELECT zone, since, ended, changed, whole_after FROM views"
-        self.view = try connection.prepare("\(view) WHERE viewer = ?1 AND zone = ?2")
-        viewsChanged = try connection.prepare(
-            "\(view) WHERE viewer = ?1 AND changed > ?2 ORDER BY changed LIMIT ?3")
-        lastViewChange = try connection.prepare(
-            "SELECT coalesce(max(changed), 0) FROM views WHERE viewer = ?1")
-        zonesViewed = try connection.prepare(
-            """
-            SELECT z.id, z.owner, z.created, z.changed, z.whole_after, 0, z.name
-            FROM views v JOIN zones z ON z.id = v.zone AND z.deleted_at IS NULL
-                JOIN owners o ON o.id = z.owner
-            WHERE v.viewer = ?1 AND v.ended IS NULL ORDER BY o.record_name, z.name
-            """)
-        viewsWholeAfter = try connection.prepare("SELECT whole_after FROM viewers WHERE name = ?1")
-        ownerName = try connection.prepare("SELECT record_name FROM owners WHERE id = ?1")
-        cover = try connection.prepare(
-            """
-            SELECT c.share, c.position FROM covered c
-                JOIN shares s ON s.id = c.share AND s.ended IS NULL
-            WHERE c.record = ?1
-            """)
-        let stay = "SELECT share, position, record, version, record_type, entered, left FROM stays"
-        self.stay = try connection.prepare("\(stay) WHERE share = ?1 AND position = ?2")
-        stays = try connection.prepare(
-            "\(stay) WHERE share = ?1 AND position > ?2 ORDER BY position LIMIT ?3")
-        parent = try connection.prepare(
-            "SELECT target_name FROM links WHERE source = ?1 AND kind = 3")
-        link = try connection.prepare(
-            """
-            SELECT 1 FROM links
-            WHERE target_zone = ?1 AND target_name = ?2 AND kind = ?3 AND source = ?4
-            """)
-        children = try connection.prepare(
-            """
-            SELECT source FROM links
-            WHERE target_zone = ?1 AND target_name = ?2 AND kind = 3 AND source > ?3
-            ORDER BY source LIMIT ?4
-            """)
-        shareWorkOfShare = try connection.prepare(
-            "SELECT 1 FROM share_work_marks WHERE share = ?1 LIMIT 1")
-        shareWorkOfZone = try connection.prepare(
-            "SELECT 1 FROM share_work WHERE zone = ?1 LIMIT 1")
-        nextShareWork = try connection.prepare(
-            "SELECT record, zone, cursor FROM share_work LIMIT 1")
+        shares = try Shares(connection)
+        viewers = try Viewers(connection)
+        coverage = try Coverage(connection)
+    }
+
+    /// About shares and those who take part in them.
+    struct Shares {
+        let shareByNumber: Statement
+        let shareByRoot: Statement
+        let shareByRecord: Statement
+        let sharesOfZone: Statement
+        let participants: Statement
+        let participations: Statement
+        let invitations: Statement
+        let shortGUID: Statement
+        let recordByShortGUID: Statement
+        let place: Statement
+        let ownerName: Statement
+
+        init(_ connection: Connection) throws {
+            let share =
+                "SELECT id, zone, record, root, public_permission, created, ended FROM shares"
+            shareByNumber = try connection.prepare("\(share) WHERE id = ?1")
+            shareByRoot = try connection.prepare("\(share) WHERE root = ?1 AND ended IS NULL")
+            shareByRecord = try connection.prepare("\(share) WHERE record = ?1 AND ended IS NULL")
+            sharesOfZone = try connection.prepare(
+                "\(share) WHERE zone = ?1 AND ended IS NULL LIMIT ?2")
+            let participant = """
+                SELECT p.share, p.id, p.user_record_name, p.address, p.role, p.permission, p.status
+                FROM participants p
+                """
+            let standing = "JOIN shares s ON s.id = p.share AND s.ended IS NULL"
+            participants = try connection.prepare("\(participant) WHERE p.share = ?1")
+            participations = try connection.prepare(
+                "\(participant) \(standing) WHERE p.user_record_name = ?1")
+            invitations = try connection.prepare("\(participant) \(standing) WHERE p.address = ?1")
+            shortGUID = try connection.prepare("SELECT value FROM short_guids WHERE record = ?1")
+            recordByShortGUID = try connection.prepare(
+                "SELECT record FROM short_guids WHERE value = ?1")
+            place = try connection.prepare("SELECT zone, name, position FROM heads WHERE id = ?1")
+            ownerName = try connection.prepare("SELECT record_name FROM owners WHERE id = ?1")
+        }
+    }
+
+    /// About what viewers have been granted.
+    struct Viewers {
+        let grant: Statement
+        let grantsChanged: Statement
+        let view: Statement
+        let viewsChanged: Statement
+        let lastViewChange: Statement
+        let zonesViewed: Statement
+        let viewsWholeAfter: Statement
+
+        init(_ connection: Connection) throws {
+            let grants = "SELECT share, zone, permission, granted, revoked, changed FROM grants"
+            grant = try connection.prepare(
+                "\(grants) WHERE share = ?1 AND viewer = ?2 AND revoked IS NULL")
+            grantsChanged = try connection.prepare(
+                "\(grants) WHERE viewer = ?1 AND zone = ?2 AND changed > ?3 ORDER BY changed")
+            let view = "SELECT zone, since, ended, changed, whole_after FROM views"
+            self.view = try connection.prepare("\(view) WHERE viewer = ?1 AND zone = ?2")
+            viewsChanged = try connection.prepare(
+                "\(view) WHERE viewer = ?1 AND changed > ?2 ORDER BY changed LIMIT ?3")
+            lastViewChange = try connection.prepare(
+                "SELECT coalesce(max(changed), 0) FROM views WHERE viewer = ?1")
+            zonesViewed = try connection.prepare(
+                """
+                SELECT z.id, z.owner, z.created, z.changed, z.whole_after, 0, z.name
+                FROM views v JOIN zones z ON z.id = v.zone AND z.deleted_at IS NULL
+                    JOIN owners o ON o.id = z.owner
+                WHERE v.viewer = ?1 AND v.ended IS NULL ORDER BY o.record_name, z.name
+                """)
+            viewsWholeAfter = try connection.prepare(
+                "SELECT whole_after FROM viewers WHERE name = ?1")
+        }
+    }
+
+    /// About what shares cover, and the trees that they follow.
+    struct Coverage {
+        let cover: Statement
+        let stay: Statement
+        let stays: Statement
+        let parent: Statement
+        let link: Statement
+        let children: Statement
+        let shareWorkOfShare: Statement
+        let shareWorkOfZone: Statement
+        let nextShareWork: Statement
+
+        init(_ connection: Connection) throws {
+            cover = try connection.prepare(
+                """
+                SELECT c.share, c.position FROM covered c
+                    JOIN shares s ON s.id = c.share AND s.ended IS NULL
+                WHERE c.record = ?1
+                """)
+            let stay =
+                "SELECT share, position, record, version, record_type, entered, left FROM stays"
+            self.stay = try connection.prepare("\(stay) WHERE share = ?1 AND position = ?2")
+            stays = try connection.prepare(
+                "\(stay) WHERE share = ?1 AND position > ?2 ORDER BY position LIMIT ?3")
+            parent = try connection.prepare(
+                "SELECT target_name FROM links WHERE source = ?1 AND kind = 3")
+            link = try connection.prepare(
+                """
+                SELECT 1 FROM links
+                WHERE target_zone = ?1 AND target_name = ?2 AND kind = ?3 AND source = ?4
+                """)
+            children = try connection.prepare(
+                """
+                SELECT source FROM links
+                WHERE target_zone = ?1 AND target_name = ?2 AND kind = 3 AND source > ?3
+                ORDER BY source LIMIT ?4
+                """)
+            shareWorkOfShare = try connection.prepare(
+                "SELECT 1 FROM share_work_marks WHERE share = ?1 LIMIT 1")
+            shareWorkOfZone = try connection.prepare(
+                "SELECT 1 FROM share_work WHERE zone = ?1 LIMIT 1")
+            nextShareWork = try connection.prepare(
+                "SELECT record, zone, cursor FROM share_work LIMIT 1")
+        }
     }
 }

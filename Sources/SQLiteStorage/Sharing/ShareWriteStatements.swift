@@ -2,97 +2,115 @@ import SQLite
 
 /// The writer's statements about shares, prepared when the first is needed.
 struct ShareWriteStatements {
-    let insertShare: Statement
-    let setPublicPermission: Statement
-    let endShare: Statement
-    let endViewsOfShare: Statement
-    let revokeShare: Statement
-    let forgetParticipants: Statement
-    let saveParticipant: Statement
-    let removeParticipant: Statement
-    let insertShortGUID: Statement
-    let setPermission: Statement
-    let insertGrant: Statement
-    let dropViewsFromFeed: Statement
-    let openView: Statement
-    let revokeGrant: Statement
-    let narrowView: Statement
-    let endSharesOfZone: Statement
-    let revokeZone: Statement
-    let endViewsOfZone: Statement
+    let shares: Shares
+    let viewers: Viewers
 
     init(_ connection: Connection) throws {
-        insertShare = try connection.prepare(
-            """
-            INSERT INTO shares (zone, record, root, public_permission, created)
-            VALUES (?1, ?2, ?3, ?4, ?5)
-            """)
-        setPublicPermission = try connection.prepare(
-            "UPDATE shares SET public_permission = ?2 WHERE id = ?1")
-        endShare = try connection.prepare(
-            "UPDATE shares SET ended = ?2, ended_at = ?3 WHERE id = ?1 AND ended IS NULL")
-        let narrowed = """
-            shares_granted = shares_granted - 1, changed = ?2,
-            ended = CASE shares_granted WHEN 1 THEN ?2 END,
-            ended_at = CASE shares_granted WHEN 1 THEN ?3 END
-            """
-        endViewsOfShare = try connection.prepare(
-            """
-            UPDATE views SET \(narrowed) WHERE (viewer, zone) IN
-                (SELECT viewer, zone FROM grants WHERE share = ?1 AND revoked IS NULL)
-            """)
-        let revoked = "UPDATE grants SET revoked = ?2, revoked_at = ?3, changed = ?2"
-        revokeShare = try connection.prepare("\(revoked) WHERE share = ?1 AND revoked IS NULL")
-        forgetParticipants = try connection.prepare("DELETE FROM participants WHERE share = ?1")
-        saveParticipant = try connection.prepare(
-            """
-            INSERT OR REPLACE INTO participants
-                (share, id, user_record_name, address, role, permission, status)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-            """)
-        removeParticipant = try connection.prepare(
-            "DELETE FROM participants WHERE share = ?1 AND id = ?2")
-        insertShortGUID = try connection.prepare(
-            "INSERT INTO short_guids (value, record) VALUES (?1, ?2)")
-        setPermission = try connection.prepare(
-            """
-            UPDATE grants SET permission = ?3
-            WHERE share = ?1 AND viewer = ?2 AND revoked IS NULL
-            """)
-        insertGrant = try connection.prepare(
-            """
-            INSERT INTO grants (viewer, zone, share, permission, granted, changed)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?5)
-            """)
-        dropViewsFromFeed = try connection.prepare(
-            """
-            UPDATE views SET changed = -1 WHERE viewer = ?1 AND ended IS NOT NULL AND zone IN
-                (SELECT gone.id FROM zones gone JOIN zones made
-                    ON gone.owner = made.owner AND gone.name = made.name AND gone.id <> made.id
-                WHERE made.id = ?2)
-            """)
-        openView = try connection.prepare(
-            """
-            INSERT INTO views
-                (viewer, zone, since, ended, ended_at, shares_granted, changed, whole_after)
-            VALUES (?1, ?2, ?3, NULL, NULL, 1, ?3, ?3)
-            ON CONFLICT (viewer, zone) DO UPDATE SET
-                since = CASE WHEN ended IS NULL THEN since ELSE ?3 END,
-                whole_after = CASE WHEN ended IS NULL THEN whole_after ELSE ?3 END,
-                ended = NULL, ended_at = NULL, shares_granted = shares_granted + 1, changed = ?3
-            """)
-        revokeGrant = try connection.prepare(
-            "\(revoked) WHERE share = ?1 AND viewer = ?4 AND revoked IS NULL")
-        narrowView = try connection.prepare(
-            "UPDATE views SET \(narrowed) WHERE viewer = ?4 AND zone = ?1")
-        endSharesOfZone = try connection.prepare(
-            "UPDATE shares SET ended = ?2, ended_at = ?3 WHERE zone = ?1 AND ended IS NULL")
-        revokeZone = try connection.prepare("\(revoked) WHERE zone = ?1 AND revoked IS NULL")
-        endViewsOfZone = try connection.prepare(
-            """
-            UPDATE views SET shares_granted = 0, changed = ?2, ended = ?2, ended_at = ?3
-            WHERE zone = ?1 AND ended IS NULL
-            """)
+        shares = try Shares(connection)
+        viewers = try Viewers(connection)
+    }
+
+    /// About shares and those who take part in them.
+    struct Shares {
+        let insertShare: Statement
+        let setPublicPermission: Statement
+        let endShare: Statement
+        let forgetParticipants: Statement
+        let saveParticipant: Statement
+        let removeParticipant: Statement
+        let insertShortGUID: Statement
+        let endSharesOfZone: Statement
+
+        init(_ connection: Connection) throws {
+            insertShare = try connection.prepare(
+                """
+                INSERT INTO shares (zone, record, root, public_permission, created)
+                VALUES (?1, ?2, ?3, ?4, ?5)
+                """)
+            setPublicPermission = try connection.prepare(
+                "UPDATE shares SET public_permission = ?2 WHERE id = ?1")
+            endShare = try connection.prepare(
+                "UPDATE shares SET ended = ?2, ended_at = ?3 WHERE id = ?1 AND ended IS NULL")
+            forgetParticipants = try connection.prepare("DELETE FROM participants WHERE share = ?1")
+            saveParticipant = try connection.prepare(
+                """
+                INSERT OR REPLACE INTO participants
+                    (share, id, user_record_name, address, role, permission, status)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                """)
+            removeParticipant = try connection.prepare(
+                "DELETE FROM participants WHERE share = ?1 AND id = ?2")
+            insertShortGUID = try connection.prepare(
+                "INSERT INTO short_guids (value, record) VALUES (?1, ?2)")
+            endSharesOfZone = try connection.prepare(
+                "UPDATE shares SET ended = ?2, ended_at = ?3 WHERE zone = ?1 AND ended IS NULL")
+        }
+    }
+
+    /// About what viewers are granted.
+    struct Viewers {
+        let endViewsOfShare: Statement
+        let revokeShare: Statement
+        let setPermission: Statement
+        let insertGrant: Statement
+        let dropViewsFromFeed: Statement
+        let openView: Statement
+        let revokeGrant: Statement
+        let narrowView: Statement
+        let revokeZone: Statement
+        let endViewsOfZone: Statement
+
+        init(_ connection: Connection) throws {
+            let narrowed = """
+                shares_granted = shares_granted - 1, changed = ?2,
+                ended = CASE shares_granted WHEN 1 THEN ?2 END,
+                ended_at = CASE shares_granted WHEN 1 THEN ?3 END
+                """
+            endViewsOfShare = try connection.prepare(
+                """
+                UPDATE views SET \(narrowed) WHERE (viewer, zone) IN
+                    (SELECT viewer, zone FROM grants WHERE share = ?1 AND revoked IS NULL)
+                """)
+            let revoked = "UPDATE grants SET revoked = ?2, revoked_at = ?3, changed = ?2"
+            revokeShare = try connection.prepare("\(revoked) WHERE share = ?1 AND revoked IS NULL")
+            setPermission = try connection.prepare(
+                """
+                UPDATE grants SET permission = ?3
+                WHERE share = ?1 AND viewer = ?2 AND revoked IS NULL
+                """)
+            insertGrant = try connection.prepare(
+                """
+                INSERT INTO grants (viewer, zone, share, permission, granted, changed)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?5)
+                """)
+            dropViewsFromFeed = try connection.prepare(
+                """
+                UPDATE views SET changed = -1 WHERE viewer = ?1 AND ended IS NOT NULL AND zone IN
+                    (SELECT gone.id FROM zones gone JOIN zones made
+                        ON gone.owner = made.owner AND gone.name = made.name AND gone.id <> made.id
+                    WHERE made.id = ?2)
+                """)
+            openView = try connection.prepare(
+                """
+                INSERT INTO views
+                    (viewer, zone, since, ended, ended_at, shares_granted, changed, whole_after)
+                VALUES (?1, ?2, ?3, NULL, NULL, 1, ?3, ?3)
+                ON CONFLICT (viewer, zone) DO UPDATE SET
+                    since = CASE WHEN ended IS NULL THEN since ELSE ?3 END,
+                    whole_after = CASE WHEN ended IS NULL THEN whole_after ELSE ?3 END,
+                    ended = NULL, ended_at = NULL, shares_granted = shares_granted + 1, changed = ?3
+                """)
+            revokeGrant = try connection.prepare(
+                "\(revoked) WHERE share = ?1 AND viewer = ?4 AND revoked IS NULL")
+            narrowView = try connection.prepare(
+                "UPDATE views SET \(narrowed) WHERE viewer = ?4 AND zone = ?1")
+            revokeZone = try connection.prepare("\(revoked) WHERE zone = ?1 AND revoked IS NULL")
+            endViewsOfZone = try connection.prepare(
+                """
+                UPDATE views SET shares_granted = 0, changed = ?2, ended = ?2, ended_at = ?3
+                WHERE zone = ?1 AND ended IS NULL
+                """)
+        }
     }
 }
 

@@ -232,7 +232,10 @@ final class Arrival<Value: Sendable>: Sendable {
 
 extension Optional {
     /// What is there; a test that finds nothing here is wrong itself.
-    var required: Wrapped { self! }
+    var required: Wrapped {
+        guard let self else { preconditionFailure("a name of the test is none") }
+        return self
+    }
 }
 
 extension RecordQuery {
