@@ -86,7 +86,8 @@ final class QueryPage {
             // It was the first one beyond the page.
             if isFound == true { return shown }
             if isFound == false { shown = place }
-            last = place
+            // A marker tells a participant of no place that he is not shown.
+            if isFound == false || reading.shared == nil { last = place }
         }
         return nil
     }
