@@ -58,9 +58,13 @@ struct QueryPlan {
         return QuerySource(kind: .walk, filter: alongSort)
     }
 
-    /// Whether the filter is a range of the index that the first sort walks.
+    /// Whether the filter holds for a part of the walk of the first sort: a range of its index, or a
+    /// circle around the place from which it measures.
     private func isAlongSort(_ filter: RecordQuery.Filter) -> Bool {
         guard let sort = query.sorts.first else { return false }
+        if let centre = sort.relativeTo {
+            return filter.subject == sort.subject && filter.isCircle(around: centre)
+        }
         return filter.isRange && filter.indexNeed == Self.need(sort)
     }
 

@@ -110,7 +110,7 @@ struct QueryReading {
         _ place: Int, _ filter: Int?, _ descending: Bool, after start: QueryPlace?
     ) throws -> any Candidates {
         let zone = zones[place].number
-        if let filter {
+        if let filter, query.sorts.first?.relativeTo == nil {
             guard let need = query.filters[filter].indexNeed,
                 case .range(let from, let to) = try query.access(
                     by: filter, in: zones[place].name, words: words)
@@ -182,8 +182,10 @@ struct QueryReading {
             guard filter.comparator == .near, case .location(let near) = filter.value else {
                 continue
             }
-            let radius = (filter.distance ?? 0) + near.distance(to: centre)
-            metresMax = min(metresMax, radius * (1 + 1e-9) + 1)
+            let metres = filter.distance ?? 0
+            // Around another place, what may be met is somewhat more than what the filter holds for.
+            let reach = (metres + near.distance(to: centre)) * (1 + 1e-9) + 1
+            metresMax = min(metresMax, filter.isCircle(around: centre) ? metres : reach)
         }
         var metres: Double?
         if case .distance(let known)? = start?.keys.first { metres = known }
