@@ -16,8 +16,8 @@ package final class SharingRun {
         package var eagerness = 50
         /// Whether the work that requests leave for later is done in steps, between other things.
         package var isHeldBack = false
-        /// How many operations no batch has; nil for any.
-        package var operationCountSpared: Int?
+        /// How many operations no batch has, and how many links no request; nil for any.
+        package var countSpared: Int?
 
         package init() {}
     }
@@ -125,16 +125,16 @@ package final class SharingRun {
 
     private func act() throws {
         switch random.below(100) {
-        case 0..<24: try ownerBatch()
-        case 24..<40: try participantBatch()
-        case 40..<47: try makeShare()
-        case 47..<57: try changeShare()
-        case 57..<69: try useLink()
-        case 69..<72: try leave()
-        case 72..<75: try stopSharing()
-        case 75..<78: try changeZone()
-        case 78..<83: try lookUp()
-        case 83..<86: try query()
+        case 0..<20: try ownerBatch()
+        case 20..<42: try participantBatch()
+        case 42..<48: try makeShare()
+        case 48..<57: try changeShare()
+        case 57..<70: try useLink()
+        case 70..<72: try leave()
+        case 72..<74: try stopSharing()
+        case 74..<76: try changeZone()
+        case 76..<81: try lookUp()
+        case 81..<86: try query()
         case 86..<95: try misbehave()
         case 95..<97: try prove()
         default: try readFresh()

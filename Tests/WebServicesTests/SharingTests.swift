@@ -9,7 +9,7 @@ import Testing
 /// The server of these tests as the sharing model's driver talks to it.
 final class SharingWireServer: SharingWire {
     /// The cost that tells the steps of work on trees from other writes.
-    static let stepCost = 5
+    static let stepCost = 3
 
     let server: WireServer
     /// Whose store it is.
@@ -88,7 +88,7 @@ struct SharingTests {
             options.eagerness = choice.one(of: [5, 50, 95])
             options.isHeldBack = choice.happens(50)
             let wire = try SharingWireServer(holdsWork: options.isHeldBack)
-            if options.isHeldBack { options.operationCountSpared = SharingWireServer.stepCost }
+            if options.isHeldBack { options.countSpared = SharingWireServer.stepCost }
             let run = try SharingRun(wire: wire, seed: seed, options: options)
             try run.run(steps: min(steps, 500))
             #expect(try wire.problems() == [], "LENTICULAR_SEED=\(seed)")
