@@ -41,7 +41,9 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=1, help="how often all of it is done")
     parser.add_argument("--quick", action="store_true", help="small counts, a smoke test")
-    parser.add_argument("--only", choices=["sharing", "queries"], help="one part alone")
+    parser.add_argument(
+        "--only", choices=["assets", "queries", "sharing"], help="one part alone"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of names and contents; 0 draws one")
     parser.add_argument("--json", type=Path, help="a file for all figures of all runs")
     parser.add_argument("--page", type=Path, help="a page whose measured part is written anew")

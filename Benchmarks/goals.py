@@ -1,5 +1,6 @@
 """The goals, and the table and spread that show how far a run came."""
 
+import assets
 import queries
 import sharing
 
@@ -65,6 +66,7 @@ GOALS = [
     ("start to ready, full store, ms", "ready.full.ms", figure("ready.full.ms"), "<=", 100),
     *sharing.GOALS,
     *queries.GOALS,
+    *assets.GOALS,
 ]
 
 LIMITS = [
@@ -79,6 +81,7 @@ LIMITS = [
     ("nginx, 100 KB, requests/s", "nginx100k.requestsPerSecond"),
     *sharing.BESIDE,
     *queries.BESIDE,
+    *assets.BESIDE,
     ("processors used by other programs", "machine.otherProcessors"),
 ]
 

@@ -26,6 +26,8 @@ final class ResumableUpload: @unchecked Sendable {
     private let identity: [UInt8]
     private let use: ReceiveAsset
     private let counters: AssetCounters
+    /// Called once, when no more bytes are awaited.
+    private let onOver: @Sendable () -> Void
     private var state: State
     private var offset = 0
     /// Counts the requests that were let at it.
@@ -33,7 +35,7 @@ final class ResumableUpload: @unchecked Sendable {
 
     init(
         _ upload: any AssetUpload, length: Int, identity: [UInt8], use: ReceiveAsset,
-        queue: DispatchQueue, counters: AssetCounters
+        queue: DispatchQueue, counters: AssetCounters, onOver: @escaping @Sendable () -> Void
     ) {
         state = .open(upload)
         self.length = length
@@ -41,6 +43,7 @@ final class ResumableUpload: @unchecked Sendable {
         self.use = use
         self.queue = queue
         self.counters = counters
+        self.onOver = onOver
         counters.change { $0.uploadsActive += 1 }
     }
 
@@ -112,6 +115,7 @@ final class ResumableUpload: @unchecked Sendable {
 
     private func place(_ upload: any AssetUpload) {
         state = .placing(waiting: [])
+        onOver()
         use.run(upload, identity: identity) { outcome in
             self.queue.async { self.end(outcome) }
         }
@@ -132,6 +136,7 @@ final class ResumableUpload: @unchecked Sendable {
         guard case .open(let upload) = state else { return }
         upload.discard()
         state = .over(.failure(Self.gone))
+        onOver()
         counters.change { $0.uploadsActive -= 1 }
     }
 
