@@ -34,18 +34,23 @@ let package = Package(
         layer("Cryptography", ["COpenSSL"]),
         layer("CloudModel", ["JSON"]),
         layer("Storage", ["CloudModel"]),
+        layer("AssetStorage", ["CloudModel", "Cryptography"]),
         layer("SQLiteStorage", ["Storage", "CloudModel", "SQLite", "Migrations"]),
-        layer("CloudDatabase", ["CloudModel", "Storage", "Cryptography", "JSON"]),
+        layer("CloudDatabase", ["CloudModel", "Storage", "AssetStorage", "Cryptography", "JSON"]),
         layer("Accounts", ["CloudModel", "Storage", "Cryptography"]),
         layer("Configuration", ["JSON"]),
         layer(
             "WebServices",
-            ["CloudModel", "Storage", "CloudDatabase", "Accounts", "Cryptography", "HTTP", "JSON"]),
+            [
+                "CloudModel", "Storage", "AssetStorage", "CloudDatabase", "Accounts",
+                "Cryptography", "HTTP", "JSON",
+            ]),
         layer(
             "Server",
             [
-                "CloudModel", "Storage", "SQLiteStorage", "SQLite", "CloudDatabase", "Accounts",
-                "Configuration", "WebServices", "HTTP", "Network", "JSON", "Cryptography",
+                "CloudModel", "Storage", "AssetStorage", "SQLiteStorage", "SQLite",
+                "CloudDatabase", "Accounts", "Configuration", "WebServices", "HTTP", "Network",
+                "JSON", "Cryptography",
                 "CProcess",
             ]),
         .executableTarget(
@@ -59,6 +64,7 @@ let package = Package(
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         tests(of: "SQLiteTests", ["SQLite", "CSQLite", "CFaultVFS"]),
         tests(of: "CryptographyTests", ["Cryptography"]),
+        tests(of: "AssetStorageTests", ["AssetStorage", "CloudModel", "Cryptography"]),
         tests(of: "ConfigurationTests", ["Configuration"]),
         tests(
             of: "AccountsTests",
@@ -75,14 +81,14 @@ let package = Package(
         tests(
             of: "WebServicesTests",
             [
-                "WebServices", "CloudDatabase", "Accounts", "SQLiteStorage", "SQLite", "Storage",
-                "CloudModel", "Cryptography", "HTTP", "JSON", "SharingModel",
+                "WebServices", "CloudDatabase", "Accounts", "AssetStorage", "SQLiteStorage",
+                "SQLite", "Storage", "CloudModel", "Cryptography", "HTTP", "JSON", "SharingModel",
             ]),
         tests(
             of: "ServerTests",
             [
                 "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",
-                "Cryptography", "Storage", "Accounts", "SharingModel",
+                "Cryptography", "Storage", "Accounts", "AssetStorage", "SharingModel",
             ]),
         tests(of: "RepositoryTests", ["Configuration", "WebServices"]),
     ],

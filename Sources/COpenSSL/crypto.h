@@ -133,3 +133,41 @@ static inline size_t lenticular_private_key_der(EVP_PKEY *key, uint8_t *der, siz
     PKCS8_PRIV_KEY_INFO_free(info);
     return written;
 }
+
+/// Seals with AES-256-GCM: writes as many bytes as came and a tag of 16; 1 when that is done.
+static inline int lenticular_aes256gcm_seal(
+    const uint8_t *key, const uint8_t *nonce, const uint8_t *beside, size_t besideByteCount,
+    const uint8_t *plain, size_t byteCount, uint8_t *sealed) {
+    EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
+    int length = 0;
+    int isMade =
+        context != NULL && byteCount <= INT32_MAX && besideByteCount <= INT32_MAX &&
+        EVP_EncryptInit_ex(context, EVP_aes_256_gcm(), NULL, key, nonce) == 1 &&
+        EVP_EncryptUpdate(context, NULL, &length, beside, (int)besideByteCount) == 1 &&
+        EVP_EncryptUpdate(context, sealed, &length, plain, (int)byteCount) == 1 &&
+        EVP_EncryptFinal_ex(context, sealed + byteCount, &length) == 1 &&
+        EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, 16, sealed + byteCount) == 1;
+    EVP_CIPHER_CTX_free(context);
+    ERR_clear_error();
+    return isMade;
+}
+
+/// Opens what was sealed, without its tag's 16 bytes; 1 when it is authentic, else nothing counts.
+static inline int lenticular_aes256gcm_open(
+    const uint8_t *key, const uint8_t *nonce, const uint8_t *beside, size_t besideByteCount,
+    const uint8_t *sealed, size_t byteCount, uint8_t *plain) {
+    EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
+    int length = 0;
+    uint8_t end[16];
+    int isOpen =
+        context != NULL && byteCount <= INT32_MAX && besideByteCount <= INT32_MAX &&
+        EVP_DecryptInit_ex(context, EVP_aes_256_gcm(), NULL, key, nonce) == 1 &&
+        EVP_CIPHER_CTX_ctrl(
+            context, EVP_CTRL_AEAD_SET_TAG, 16, (void *)(uintptr_t)(sealed + byteCount)) == 1 &&
+        EVP_DecryptUpdate(context, NULL, &length, beside, (int)besideByteCount) == 1 &&
+        EVP_DecryptUpdate(context, plain, &length, sealed, (int)byteCount) == 1 &&
+        EVP_DecryptFinal_ex(context, end, &length) == 1;
+    EVP_CIPHER_CTX_free(context);
+    ERR_clear_error();
+    return isOpen;
+}

@@ -18,11 +18,14 @@ package struct Database: Sendable {
     /// Who is behind user record names: for the names of participants and the owner's addresses.
     package let identities: any Identities
     package let random: RandomSource
+    /// Nil where no asset is saved or shown.
+    package let assets: AssetAccess?
 
     package init(
         scope: DatabaseScope, container: ContainerID? = nil, environment: Environment,
         caller: Caller, limits: ServiceLimits, storage: any Storage,
-        shareWorker: ShareWorker? = nil, identities: any Identities, random: RandomSource
+        shareWorker: ShareWorker? = nil, identities: any Identities, random: RandomSource,
+        assets: AssetAccess? = nil
     ) {
         self.scope = scope
         self.container = container
@@ -30,6 +33,7 @@ package struct Database: Sendable {
         self.caller = caller
         self.limits = limits
         self.storage = storage
+        self.assets = assets
         self.shareWorker = shareWorker
         self.identities = identities
         self.random = random

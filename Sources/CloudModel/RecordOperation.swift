@@ -95,16 +95,21 @@ package struct EncodedFields: Sendable {
         /// Of `"name":{"value":…,"type":"…"}`, without a comma.
         package let range: Range<Int>
         package let references: [FieldReference]
+        /// Of an ASSETID or ASSETID_LIST, in order.
+        ///
+        /// In `bytes` only those with a receipt stand in full: the others are read out of the record.
+        package let assets: [FieldAsset]
 
         package init(
             name: FieldName, type: FieldType?, isInferred: Bool = false, range: Range<Int>,
-            references: [FieldReference]
+            references: [FieldReference], assets: [FieldAsset] = []
         ) {
             self.name = name
             self.type = type
             self.isInferred = isInferred
             self.range = range
             self.references = references
+            self.assets = assets
         }
     }
 
@@ -123,6 +128,8 @@ package struct RecordRendering: Sendable, Equatable {
     /// Nil for all fields; the names are compared with the record's, legal or not.
     package var desiredKeys: Set<String>?
     package var numbersAsStrings: Bool
+    /// For the server's own eyes: assets with their digests and without links.
+    package var keepsAssetsAsStored = false
 
     package init(desiredKeys: Set<String>? = nil, numbersAsStrings: Bool = false) {
         self.desiredKeys = desiredKeys

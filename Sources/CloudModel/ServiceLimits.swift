@@ -32,6 +32,11 @@ package struct ServiceLimits: Sendable {
     package var shareStepRecordsMax = 200
     /// How long an empty page of a shared zone waits for a tree that is being worked through.
     package var sharedPageHoldMilliseconds = 1_000
+    /// Requests that wait at a time until there is something to tell; a further one is answered at once.
+    package var heldPollsMax = 10_000
+    /// Records of shared trees, left ones too, that a query goes through one by one; of more it reads
+    /// an index, which holds what is not shared as well.
+    package var sharedQueryRecordsMax = 10_000
     package var tombstoneDays = 180
     /// Feed rows looked at for one answer, so that a page of few matches ends too.
     package var feedRowsPerPageMax = 20_000

@@ -14,6 +14,7 @@ package struct Configuration: Sendable, Equatable {
     package var tokens = TokenSettings()
     package var retention = RetentionSettings()
     package var storage = StorageSettings()
+    package var assets = AssetSettings()
     package var log = LogSettings()
     package var metrics = MetricsSettings()
 

@@ -38,8 +38,8 @@ package struct Setting: Sendable {
     package static let sections = [
         Section(name: "", documentation: "", settings: Configuration.settings),
         HTTPSettings.section, TLSSettings.section, LimitSettings.section, TokenSettings.section,
-        RetentionSettings.section, StorageSettings.section, LogSettings.section,
-        MetricsSettings.section,
+        RetentionSettings.section, StorageSettings.section,
+        AssetSettings.section, LogSettings.section, MetricsSettings.section,
     ]
 
     static let byPath = Dictionary(

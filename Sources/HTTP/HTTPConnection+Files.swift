@@ -155,6 +155,7 @@ extension HTTPConnection {
     ) {
         let request = wait(for: cursor)
         shared.files.run {
+            // NB: whoever makes the bytes reports what fails; here it only ends the connection.
             let made = try? maker.bytes(at: offset, count: min(count, Self.stretchBytes))
             let piece = made?.isEmpty ?? true ? nil : made
             self.shared.events.post { self.fetched(piece, residentEnd: 0, of: request) }

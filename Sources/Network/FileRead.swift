@@ -7,7 +7,9 @@ package enum FileRead {
         network_file_is_resident(file, Int64(offset), count) == 1
     }
 
-    /// Reads what is there, at most the buffer's length; zero at the end. May wait for the disk.
+    /// Reads what is there, at most the buffer's length; zero at the end.
+    ///
+    /// May wait for the disk.
     package static func read(
         _ file: Int32, offset: Int, into bytes: UnsafeMutableRawBufferPointer
     ) -> CallOutcome {

@@ -5,7 +5,7 @@ import Storage
 /// Removes what nobody can ask for any more, in bounded steps between other writes.
 ///
 /// Records of deleted zones go at once, and so do removed roles; tombstones, of records and of zones,
-/// after their retention.
+/// after their retention; receipts of uploads when they have expired.
 struct Collection {
     /// What must be taken out of indexes with the records.
     struct Indexes {
@@ -16,12 +16,14 @@ struct Collection {
     private let connection: Connection
     private let indexes: Indexes?
     var rowsLeft: Int
+    private let now: Milliseconds
 
     /// - Parameter indexes: nil when the store has none.
-    init(_ connection: Connection, rowsMax: Int, indexes: Indexes?) {
+    init(_ connection: Connection, rowsMax: Int, now: Milliseconds, indexes: Indexes?) {
         self.connection = connection
         self.indexes = indexes
         self.rowsLeft = rowsMax
+        self.now = now
     }
 
     /// - Returns: whether rows are left that could have been removed.
@@ -31,6 +33,7 @@ struct Collection {
         try step.collectShares(olderThan: moment)
         try step.collectTombstones(olderThan: moment)
         try step.forgetZones(olderThan: moment)
+        try step.forgetReceipts()
         try step.forgetRoles()
         return step.rowsLeft <= 0
     }
@@ -46,6 +49,7 @@ struct Collection {
             for (key, record) in victims {
                 try forget(RecordNumber(record), at: key, in: zone)
                 try run("DELETE FROM links WHERE source = ?1", record)
+                try letAssetsGo(of: record)
                 try run("DELETE FROM short_guids WHERE record = ?1", record)
                 try run("DELETE FROM heads WHERE id = ?1", record)
                 try run("DELETE FROM versions WHERE key = ?1", key)
@@ -54,10 +58,38 @@ struct Collection {
             if victims.isEmpty {
                 try run(
                     """
-                    UPDATE zones SET is_purged = 1, record_count = 0, body_bytes = 0 WHERE id = ?1
+                    UPDATE zones SET is_purged = 1, record_count = 0, body_bytes = 0, asset_bytes = 0
+                    WHERE id = ?1
                     """, zone.value)
             }
         }
+    }
+
+    private func letAssetsGo(of record: Int64) throws {
+        try run(
+            """
+            UPDATE asset_files SET references_held = references_held - 1,
+                unused_since = CASE WHEN references_held = 1 THEN ?2 END
+            WHERE id IN (SELECT file FROM asset_uses WHERE record = ?1)
+            """, record, now)
+        try run("DELETE FROM asset_uses WHERE record = ?1", record)
+    }
+
+    private mutating func forgetReceipts() throws {
+        guard rowsLeft > 0 else { return }
+        let expired = try connection.prepare(
+            "SELECT id FROM asset_receipts WHERE expires < ?1 LIMIT ?2")
+        expired.bind(now, at: 1)
+        expired.bind(Int64(rowsLeft), at: 2)
+        var ids: [[UInt8]] = []
+        while try expired.step() { ids.append([UInt8](expired.bytes(0))) }
+        expired.reset()
+        for id in ids {
+            let statement = try connection.prepare("DELETE FROM asset_receipts WHERE id = ?1")
+            statement.bind(id, at: 1)
+            try statement.run()
+        }
+        rowsLeft -= ids.count
     }
 
     /// Takes a record out of the indexes that hold it.

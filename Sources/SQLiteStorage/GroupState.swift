@@ -14,6 +14,7 @@ final class GroupState: GroupHooks {
             var changed: Position = 0
             var records: Int64 = 0
             var bytes: Int64 = 0
+            var assetBytes: Int64 = 0
         }
 
         var zones: [ZoneNumber: Zone] = [:]
@@ -27,6 +28,7 @@ final class GroupState: GroupHooks {
                     zones[number]?.changed ?? 0, change.changed)
                 zones[number, default: Zone()].records += change.records
                 zones[number, default: Zone()].bytes += change.bytes
+                zones[number, default: Zone()].assetBytes += change.assetBytes
             }
             for (number, bytes) in other.owners { owners[number, default: 0] += bytes }
             for (number, changed) in other.shares {
@@ -44,6 +46,7 @@ final class GroupState: GroupHooks {
     private(set) var indexWriter: IndexWriter?
     private var preparedForShares: ShareWriteStatements?
     private var preparedForCoverage: CoverageStatements?
+    private var preparedForAssets: AssetWriteStatements?
     private let published: PublishedSchema
     private let publishedIndexes: PublishedIndexes
     var indexes: IndexCatalog
@@ -112,6 +115,13 @@ final class GroupState: GroupHooks {
         return made
     }
 
+    func assetStatements(_ connection: Connection) throws -> AssetWriteStatements {
+        if let preparedForAssets { return preparedForAssets }
+        let made = try AssetWriteStatements(connection)
+        preparedForAssets = made
+        return made
+    }
+
     /// Takes over what a job did, once it has ended well.
     ///
     /// - Parameter schema: as the job has left it; nil when it has changed nothing.
@@ -139,6 +149,7 @@ final class GroupState: GroupHooks {
             statements.applyZone.bind(change.changed, at: 2)
             statements.applyZone.bind(change.records, at: 3)
             statements.applyZone.bind(change.bytes, at: 4)
+            statements.applyZone.bind(change.assetBytes, at: 5)
             try statements.applyZone.run()
             statements.shareOfZone.bind(number.value, at: 1)
             if try statements.shareOfZone.step() {

@@ -10,6 +10,7 @@ class SQLiteSnapshot: StoreSnapshot {
     private let statements: ReadStatements
     let indexes: SQLiteIndexReader
     private var preparedForShares: ShareReadStatements?
+    private var preparedForAssets: AssetStatements?
 
     init(_ connection: Connection) throws {
         self.connection = connection
@@ -34,6 +35,13 @@ class SQLiteSnapshot: StoreSnapshot {
         if let preparedForShares { return preparedForShares }
         let made = try ShareReadStatements(connection)
         preparedForShares = made
+        return made
+    }
+
+    func assetStatements() throws -> AssetStatements {
+        if let preparedForAssets { return preparedForAssets }
+        let made = try AssetStatements(connection)
+        preparedForAssets = made
         return made
     }
 

@@ -30,6 +30,17 @@ final class SQLiteTransaction: StoreTransaction {
         try group.coverageStatements(snapshot.connection)
     }
 
+    func assetStatements() throws -> AssetWriteStatements {
+        try group.assetStatements(snapshot.connection)
+    }
+
+    /// Notes what a record's assets add to its zone and its owner.
+    func noteAssets(_ bytes: Int64, in zone: StoredZone) {
+        guard bytes != 0 else { return }
+        sums.zones[zone.number, default: GroupState.Sums.Zone()].assetBytes += bytes
+        sums.owners[zone.owner, default: 0] += bytes
+    }
+
     /// Notes a change of a share, for those who have it to be told at the group's end.
     func touch(_ share: ShareNumber, _ position: Position) {
         sums.shares[share] = max(sums.shares[share] ?? 0, position)
@@ -79,8 +90,9 @@ final class SQLiteTransaction: StoreTransaction {
         guard try statements.zoneBytes.step() else { throw InvalidRow(table: "zones") }
         let stored = statements.zoneBytes.int64(0)
         statements.zoneBytes.reset()
-        let pending =
-            (group.sums.zones[zone.number]?.bytes ?? 0) + (sums.zones[zone.number]?.bytes ?? 0)
+        let pending = [group.sums.zones[zone.number], sums.zones[zone.number]].reduce(0) {
+            $0 + ($1.map { $0.bytes + $0.assetBytes } ?? 0)
+        }
         sums.owners[zone.owner, default: 0] -= stored + pending
         statements.markZoneDeleted.bind(zone.number.value, at: 1)
         statements.markZoneDeleted.bind(now, at: 2)
@@ -221,7 +233,7 @@ final class SQLiteTransaction: StoreTransaction {
             ? nil
             : Collection.Indexes(
                 catalog: indexes, writer: try group.preparedIndexWriter(snapshot.connection))
-        return try Collection(snapshot.connection, rowsMax: rowsMax, indexes: indexes)
+        return try Collection(snapshot.connection, rowsMax: rowsMax, now: now, indexes: indexes)
             .run(olderThan: moment)
     }
 

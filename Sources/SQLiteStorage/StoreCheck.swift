@@ -34,7 +34,7 @@ package struct StoreCheck: Sendable {
         }
     }
 
-    private static let rules = records + sums + references + positions + shares
+    private static let rules = records + sums + references + positions + shares + assets
 
     private static let records = [
         Rule(
@@ -105,7 +105,7 @@ package struct StoreCheck: Sendable {
             broken: "owners who miscount their bytes",
             count: """
                 SELECT count(*) FROM owners o WHERE used_bytes <> (
-                    SELECT coalesce(sum(body_bytes), 0) FROM zones
+                    SELECT coalesce(sum(body_bytes + asset_bytes), 0) FROM zones
                     WHERE owner = o.id AND deleted_at IS NULL)
                 """),
     ]
@@ -127,6 +127,44 @@ package struct StoreCheck: Sendable {
                 LEFT JOIN heads h ON h.zone = l.target_zone AND h.name = l.target_name
                 LEFT JOIN versions v ON v.key = (h.zone << 40 | h.position)
                 WHERE l.kind IN (2, 3) AND (v.flags IS NULL OR v.flags & 1 = 1)
+                """),
+    ]
+
+    private static let assets = [
+        Rule(
+            broken: "zones that miscount their assets",
+            count: """
+                SELECT count(*) FROM zones z WHERE deleted_at IS NULL AND asset_bytes <> (
+                    SELECT coalesce(sum(f.bytes), 0) FROM heads h
+                    JOIN asset_uses u ON u.record = h.id JOIN asset_files f ON f.id = u.file
+                    WHERE h.zone = z.id)
+                """),
+        Rule(
+            broken: "assets that miscount who holds them",
+            count: """
+                SELECT count(*) FROM asset_files f WHERE references_held <> (
+                    SELECT count(*) FROM asset_uses WHERE file = f.id)
+                OR (references_held = 0) <> (unused_since IS NOT NULL)
+                """),
+        Rule(
+            broken: "assets held by records that do not exist or do not show them",
+            count: """
+                SELECT count(*) FROM asset_uses u LEFT JOIN heads h ON h.id = u.record
+                LEFT JOIN versions v ON v.key = (h.zone << 40 | h.position)
+                WHERE v.flags IS NULL OR v.flags & 9 <> 8
+                """),
+        Rule(
+            broken: "records that show assets and hold none",
+            count: """
+                SELECT count(*) FROM versions v WHERE flags & 8 = 8
+                AND NOT EXISTS (SELECT 1 FROM asset_uses WHERE record = v.record)
+                """),
+        Rule(
+            broken: "assets held or received that no file stands for",
+            count: """
+                SELECT count(*) FROM (SELECT file FROM asset_uses UNION ALL
+                    SELECT file FROM asset_receipts)
+                WHERE file NOT IN (SELECT id FROM asset_files)
                 """),
     ]
 

@@ -38,7 +38,8 @@ struct WriteStatements {
             """)
         markZoneDeleted = try connection.prepare(
             "UPDATE zones SET deleted_at = ?2, changed = ?3 WHERE id = ?1")
-        zoneBytes = try connection.prepare("SELECT body_bytes FROM zones WHERE id = ?1")
+        zoneBytes = try connection.prepare(
+            "SELECT body_bytes + asset_bytes FROM zones WHERE id = ?1")
         insertHead = try connection.prepare(
             "INSERT INTO heads (zone, name, position) VALUES (?1, ?2, ?3)")
         moveHead = try connection.prepare("UPDATE heads SET position = ?2 WHERE id = ?1")
@@ -61,7 +62,8 @@ struct WriteStatements {
             UPDATE zones SET
                 changed = CASE
                     WHEN deleted_at IS NULL AND changed > 0 THEN max(changed, ?2) ELSE changed END,
-                record_count = record_count + ?3, body_bytes = body_bytes + ?4
+                record_count = record_count + ?3, body_bytes = body_bytes + ?4,
+                asset_bytes = asset_bytes + ?5
             WHERE id = ?1
             """)
         applyOwner = try connection.prepare(

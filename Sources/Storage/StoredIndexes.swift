@@ -130,7 +130,9 @@ package struct WordSearch: Sendable {
     }
 }
 
-/// How a snapshot's indexes are read. Every call is bounded by its limit.
+/// How a snapshot's indexes are read.
+///
+/// Every call is bounded by its limit.
 package protocol IndexReader: AnyObject {
     /// The indexes of a record type, in any state.
     func indexes(ofType type: Int64) throws -> [StoredIndex]

@@ -90,6 +90,8 @@ package struct VersionFlags: OptionSet, Sendable {
     package static let tombstone = VersionFlags(rawValue: 1)
     /// Rows in `links` may name this record as their source, and will when zones it refers to exist.
     package static let hasLinks = VersionFlags(rawValue: 2)
+    /// Fields hold assets, whose links are made when the record is shown.
+    package static let hasAssets = VersionFlags(rawValue: 8)
     /// The record is a share: what it shows depends on the viewer.
     package static let share = VersionFlags(rawValue: 16)
     /// The record is the root of a standing share, which its body names.

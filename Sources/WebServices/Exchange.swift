@@ -1,3 +1,4 @@
+import AssetStorage
 import CloudModel
 import Dispatch
 import HTTP
@@ -17,6 +18,8 @@ final class Exchange: @unchecked Sendable {
     var allowedOrigin: String?
     /// The web token to send back.
     var webToken: String?
+    /// Of a body that streamed.
+    var bytesStreamedIn = 0
 
     init(_ request: HTTPRequest, _ reply: HTTPReply, observer: any RequestObserver) {
         self.request = request
@@ -31,6 +34,9 @@ final class Exchange: @unchecked Sendable {
         send(HTTPResponse(status: 200, headers: headers, body: body), code: nil, failure: nil)
     }
 
+    /// Answers with something else than JSON.
+    func answer(_ response: HTTPResponse) { send(response, code: nil, failure: nil) }
+
     /// Answers with the fault that an error is, or stands for.
     func fail(_ error: any Error) {
         switch error {
@@ -44,6 +50,8 @@ final class Exchange: @unchecked Sendable {
                 failure: "commit indeterminate")
         case StorageFailure.interrupted:
             fail(.tryAgainLater("reading took too long; ask for less"), failure: "read interrupted")
+        case AssetFailure.full:
+            fail(.tryAgainLater("the server's disk is full"), failure: "no room for assets")
         case StorageFailure.beginning:
             fail(
                 .tryAgainLater("the container's data is being reset", seconds: 1), failure: nil)
@@ -51,12 +59,13 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    private func fail(_ fault: Fault, failure: String?) {
+    /// - Parameter status: takes the place of the code's own.
+    func fail(_ fault: Fault, failure: String? = nil, status: Int? = nil) {
         var fields = headers
         if let seconds = fault.retryAfterSeconds { fields.append(("Retry-After", "\(seconds)")) }
         send(
             HTTPResponse(
-                status: fault.code.httpStatus, headers: fields,
+                status: status ?? fault.code.httpStatus, headers: fields,
                 body: FaultResponse.body(fault, requestID: request.id)),
             code: fault.code, failure: failure)
     }
@@ -80,7 +89,7 @@ final class Exchange: @unchecked Sendable {
         send(HTTPResponse(status: 200, headers: fields), code: nil, failure: nil)
     }
 
-    private var headers: [(name: String, value: String)] {
+    var headers: [(name: String, value: String)] {
         var fields: [(name: String, value: String)] = [
             ("Content-Type", "application/json; charset=UTF-8"),
             ("X-Apple-Request-UUID", request.id),
@@ -99,14 +108,14 @@ final class Exchange: @unchecked Sendable {
     }
 
     private func send(_ response: HTTPResponse, code: FaultCode?, failure: String?) {
-        let bytesOut = response.body.count
+        let bytesOut = response.bodyBytes
         reply.send(response)
         observer.observe(
             RequestObservation(
                 requestID: request.id, operation: operation, container: address?.container.name,
                 environment: address?.environment, database: address?.database,
                 userRecordName: caller?.userRecordName, keyID: caller?.keyID,
-                status: response.status, code: code, bytesIn: request.body.count,
+                status: response.status, code: code, bytesIn: request.body.count + bytesStreamedIn,
                 bytesOut: bytesOut,
                 durationNanoseconds: DispatchTime.now().uptimeNanoseconds &- start,
                 loop: request.loop, failure: failure))

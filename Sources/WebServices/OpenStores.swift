@@ -1,3 +1,4 @@
+import AssetStorage
 import CloudDatabase
 import CloudModel
 import Cryptography
@@ -10,6 +11,8 @@ final class OpenStores: Sendable {
     struct OpenStore: Sendable {
         let storage: any Storage
         let tokenKey: HMACSHA256
+        let depot: AssetDepot
+        let assetTokens: AssetTokens
         let shareWorker: ShareWorker
     }
 
@@ -20,14 +23,20 @@ final class OpenStores: Sendable {
 
     private let limits: ServiceLimits
     private let find: @Sendable (ContainerID, Environment) throws -> any Storage
+    private let findAssets: @Sendable (ContainerID, Environment) throws -> AssetDepot
+    private let assets: AssetOptions
     private let known = Mutex<[Key: OpenStore]>([:])
 
     init(
         limits: ServiceLimits,
-        find: @escaping @Sendable (ContainerID, Environment) throws -> any Storage
+        find: @escaping @Sendable (ContainerID, Environment) throws -> any Storage,
+        findAssets: @escaping @Sendable (ContainerID, Environment) throws -> AssetDepot,
+        assets: AssetOptions
     ) {
         self.limits = limits
         self.find = find
+        self.findAssets = findAssets
+        self.assets = assets
     }
 
     func store(_ container: ContainerID, _ environment: Environment) throws -> OpenStore {
@@ -38,6 +47,11 @@ final class OpenStores: Sendable {
             let storage = try find(container, environment)
             let store = OpenStore(
                 storage: storage, tokenKey: HMACSHA256(key: storage.identity.tokenKey),
+                depot: try findAssets(container, environment),
+                assetTokens: AssetTokens(
+                    key: storage.identity.tokenKey,
+                    base: AssetAddress.base(container, environment, below: assets.baseURL),
+                    lives: assets.lives),
                 shareWorker: ShareWorker(storage, limits: limits))
             store.shareWorker.resume()
             known[key] = store

@@ -39,4 +39,11 @@ struct RequestAddress: Sendable {
             .joined(separator: "/")
     }
 
+    /// As the log names a request for an asset; it has no database.
+    init(_ asset: AssetAddress) {
+        container = asset.container
+        environment = asset.environment
+        database = nil
+        operation = ""
+    }
 }

@@ -13,6 +13,8 @@ struct RequestContext: Sendable {
     let identified: Identified
     let limits: ServiceLimits
     let random: RandomSource
+    let clock: Clock
+    let assets: AssetOptions
     let authenticator: Authenticator
     let catalog: any CatalogStorage
     let people: KnownPeople
@@ -32,11 +34,18 @@ struct RequestContext: Sendable {
         return Database(
             scope: scope, container: address.container, environment: address.environment,
             caller: caller, limits: limits, storage: store.storage, shareWorker: store.shareWorker,
-            identities: people.people(of: address.container), random: random)
+            identities: people.people(of: address.container), random: random,
+            assets: AssetAccess(store.assetTokens, now: clock.now()))
     }
 
     /// How this request's zones are to be read.
     var zones: ZoneReader { ZoneReader(caller: caller, scope: address.database) }
+
+    /// Whether the container lets its public database be followed (rulings.md 31).
+    func servesPublicChanges() throws -> Bool {
+        let settings = try catalog.container(address.container)?.settings
+        return settings?[ContainerSetting.publicChanges.rawValue] == "true"
+    }
 
     /// The body as an object.
     func body() throws(Fault) -> RequestObject { try RequestObject(body: request.body) }

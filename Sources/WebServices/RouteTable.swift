@@ -49,6 +49,12 @@ package enum RouteTable {
                 operation: "records/changes", audience: .users,
                 work: .read(RecordChangesEndpoint.answer)),
             Route(
+                operation: "assets/upload", audience: .users,
+                work: .read(AssetUploadsEndpoint.answer)),
+            Route(
+                operation: "assets/rereference", audience: .users,
+                work: .write(RereferenceAssetsEndpoint.run)),
+            Route(
                 operation: "records/resolve", audience: .persons,
                 work: .read(ResolveSharesEndpoint.answer)),
             Route(

@@ -1,4 +1,5 @@
 import Accounts
+import AssetStorage
 import CloudModel
 import Cryptography
 import Dispatch
@@ -17,6 +18,9 @@ package final class WebServices: Responder {
         package var catalog: any CatalogStorage
         /// The store of a container environment that exists.
         package var store: @Sendable (ContainerID, Environment) throws -> any Storage
+        /// Where the assets of a container environment are.
+        package var assetDepot: @Sendable (ContainerID, Environment) throws -> AssetDepot
+        package var assets: AssetOptions
         package var observer: any RequestObserver
         /// Threads for what is too long for an event loop.
         package var workerCount: Int
@@ -27,7 +31,8 @@ package final class WebServices: Responder {
             limits: ServiceLimits, clock: Clock, random: RandomSource,
             authenticator: Authenticator, catalog: any CatalogStorage,
             store: @escaping @Sendable (ContainerID, Environment) throws -> any Storage,
-            observer: any RequestObserver, workerCount: Int, loopCount: Int
+            assetDepot: @escaping @Sendable (ContainerID, Environment) throws -> AssetDepot,
+            assets: AssetOptions, observer: any RequestObserver, workerCount: Int, loopCount: Int
         ) {
             self.limits = limits
             self.clock = clock
@@ -35,6 +40,8 @@ package final class WebServices: Responder {
             self.authenticator = authenticator
             self.catalog = catalog
             self.store = store
+            self.assetDepot = assetDepot
+            self.assets = assets
             self.observer = observer
             self.workerCount = workerCount
             self.loopCount = loopCount
@@ -44,14 +51,20 @@ package final class WebServices: Responder {
     private let dependencies: Dependencies
     private let stores: OpenStores
     private let addresses: RecentAddresses
+    private let assets: AssetResponder
     private let people: KnownPeople
     private let workers: [DispatchQueue]
     private let nextWorker = Atomic<Int>(0)
+    /// Requests that wait until there is something to tell.
+    private let heldCount = Atomic<Int>(0)
 
     package init(_ dependencies: Dependencies) {
         self.dependencies = dependencies
         people = KnownPeople(catalog: dependencies.catalog)
-        stores = OpenStores(limits: dependencies.limits, find: dependencies.store)
+        stores = OpenStores(
+            limits: dependencies.limits, find: dependencies.store,
+            findAssets: dependencies.assetDepot, assets: dependencies.assets)
+        assets = AssetResponder(stores, dependencies)
         addresses = RecentAddresses(loopCount: dependencies.loopCount)
         workers = (0..<max(1, dependencies.workerCount)).map {
             DispatchQueue(label: "web.worker.\($0)")
@@ -61,7 +74,22 @@ package final class WebServices: Responder {
     /// Lets go of a container's stores before they are closed and removed.
     package func forget(_ container: ContainerID) { stores.forget(container) }
 
+    /// What uploads and downloads have come to, for metrics.
+    package var assetCounts: AssetCounts { assets.counters.counts }
+
+    package func streamsBody(of target: [UInt8]) -> Bool { AssetAddress.isBelow(target) }
+
+    package func receive(
+        _ request: HTTPRequest, stream: BodyStream, reply: HTTPReply
+    ) -> (any BodySink)? {
+        assets.receive(
+            Exchange(request, reply, observer: dependencies.observer), stream: stream)
+    }
+
     package func respond(to request: HTTPRequest, reply: HTTPReply) {
+        if AssetAddress.isBelow(request.target) {
+            return assets.respond(Exchange(request, reply, observer: dependencies.observer))
+        }
         let exchange = Exchange(request, reply, observer: dependencies.observer)
         if request.body.count > RequestContext.loopBodyBytesMax {
             worker.async { self.answer(exchange, loop: nil) }
@@ -104,6 +132,7 @@ package final class WebServices: Responder {
                 RequestContext(
                     request: request, address: address, identified: identified,
                     limits: dependencies.limits, random: dependencies.random,
+                    clock: dependencies.clock, assets: dependencies.assets,
                     authenticator: dependencies.authenticator,
                     catalog: dependencies.catalog, people: people,
                     store: try stores.store(address.container, address.environment), loop: loop),
@@ -121,7 +150,13 @@ package final class WebServices: Responder {
     private func hold(_ exchange: Exchange, _ early: EarlyAnswer) {
         let most = UInt64(max(0, dependencies.limits.sharedPageHoldMilliseconds)) * 1_000_000
         guard exchange.ageNanoseconds < most else { return exchange.succeed(early.body) }
+        let held = heldCount.wrappingAdd(1, ordering: .relaxed).newValue
+        guard held <= dependencies.limits.heldPollsMax else {
+            heldCount.wrappingSubtract(1, ordering: .relaxed)
+            return exchange.succeed(early.body)
+        }
         worker.asyncAfter(deadline: .now() + Self.holdInterval) {
+            self.heldCount.wrappingSubtract(1, ordering: .relaxed)
             self.answer(exchange, loop: nil)
         }
     }

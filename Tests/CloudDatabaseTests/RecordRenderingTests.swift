@@ -14,7 +14,9 @@ struct RecordRenderingTests {
 
     private func shown(_ rendering: RecordRendering, _ text: String? = nil) throws -> String {
         var writer = JSONWriter()
-        try Array((text ?? body).utf8).withUnsafeBytes { try rendering.append($0, to: &writer) }
+        try Array((text ?? body).utf8).withUnsafeBytes {
+            try rendering.append($0, assets: nil, to: &writer)
+        }
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 

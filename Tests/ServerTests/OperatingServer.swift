@@ -67,9 +67,11 @@ final class ServerProcess: Sendable {
         let output = Pipe()
         curl.standardOutput = output
         try curl.run()
-        let text = String(
+        var text = String(
             decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         curl.waitUntilExit()
+        let interim = "HTTP/1.1 100 Continue\r\n\r\n"
+        if text.hasPrefix(interim) { text = String(text.dropFirst(interim.count)) }
         let words = text.split(separator: " ", maxSplits: 2)
         let status = words.count > 1 ? Int(words[1]) ?? 0 : 0
         let body = text.range(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? ""

@@ -61,14 +61,57 @@ extension SharingModel {
 
     /// How each operation of a batch may end; nil when the zone is not there for the caller.
     package func outcomes(of batch: SharingBatch) -> [SharingOutcomes]? {
-        guard zones[batch.place] != nil,
-            batch.isOwners || sharedPlaces(of: batch.user).contains(batch.place)
-        else { return nil }
+        guard zones[batch.place] != nil else { return nil }
+        if !batch.isOwners, !sharedPlaces(of: batch.user).contains(batch.place) {
+            // Who has left may leave again, though nothing is left to see.
+            let hasLeftAll = batch.operations.allSatisfy { $0.deletes && hasLeft($0.name, batch) }
+            return hasLeftAll ? batch.operations.map { _ in [nil] } : nil
+        }
+        // What he cannot see is judged as if it were not there.
+        let unseen = Set(
+            batch.operations.filter {
+                isUnseen($0.name, batch) && !($0.deletes && hasLeft($0.name, batch))
+            }
+            .map(\.name))
+        var sight = self
+        for name in unseen { sight.forget(name, in: batch.place) }
+        return sight.outcomes(of: batch, unseen)
+    }
+
+    /// Makes as if a record were not there, and had never been.
+    private mutating func forget(_ name: String, in place: Place) {
+        zones[place]?.records[name] = nil
+        for child in children(of: name, in: place) {
+            zones[place]?.records[child]?.parent = nil
+        }
+    }
+
+    private func isUnseen(_ name: String, _ batch: SharingBatch) -> Bool {
+        record(name, in: batch.place) != nil
+            && permission(of: batch.user, for: name, in: batch.place) == nil
+    }
+
+    /// Whether a share record is one that the caller has left.
+    private func hasLeft(_ name: String, _ batch: SharingBatch) -> Bool {
+        record(name, in: batch.place)?.share?.participants
+            .contains { $0.user == batch.user && $0.status == .removed } ?? false
+    }
+
+    private func outcomes(of batch: SharingBatch, _ unseen: Set<String>) -> [SharingOutcomes] {
         var failing: [Int: SharingOutcomes] = [:]
         var found = attempt(batch, failing: failing)
         let first = found
         while !batch.isAtomic || !first.contains(where: { !$0.contains(nil) }) {
-            let broken = broken(batch, found)
+            var broken = broken(batch, found)
+            if broken.isEmpty {
+                // All is well with it, but that something is there already.
+                for (index, operation) in batch.operations.enumerated()
+                where !operation.deletes && unseen.contains(operation.name)
+                    && found[index].contains(nil)
+                {
+                    broken[index] = ["NOT_FOUND"]
+                }
+            }
             guard broken.keys.contains(where: { failing[$0] == nil }) else { break }
             failing.merge(broken) { $0.union($1) }
             found = attempt(batch, failing: failing)
@@ -87,7 +130,10 @@ extension SharingModel {
     /// Applies what succeeded.
     package mutating func apply(_ batch: SharingBatch, succeeded: [Bool]) {
         let formerShares = Set(shares(in: batch.place).map(\.name))
-        for (operation, isDone) in zip(batch.operations, succeeded) where isDone {
+        // What he could not see before the batch is as it was.
+        let isThere = batch.operations.map { !isUnseen($0.name, batch) }
+        for ((operation, isDone), isThere) in zip(zip(batch.operations, succeeded), isThere)
+        where isDone && isThere {
             perform(operation, batch)
         }
         // A root says that it is shared, whichever of the two came first.
@@ -124,15 +170,12 @@ extension SharingModel {
             return outcomes(of: operation, onShare: former, batch)
         }
         if operation.share != nil { return outcomes(ofNewShare: operation, batch) }
-        // What the batch itself has made is its maker's.
-        let right =
-            before.record(operation.name, in: place) == nil && former != nil
-            ? .readWrite : permission(of: batch.user, for: operation.name, in: place)
+        // Rights are those that he had before the batch.
+        let right = before.permission(of: batch.user, for: operation.name, in: place)
         guard let former, let right else {
             if operation.compares { return ["NOT_FOUND"] }
             if operation.deletes { return [nil] }
-            // The name may be that of a record that he cannot see.
-            if former != nil { return ["CONFLICT", "ACCESS_DENIED", "NOT_FOUND"] }
+            if losesParent(operation, over: nil, batch) { return Self.denied }
             // Where it would be is looked at after all operations.
             return operation.parent != .set(operation.name)
                 ? [nil] : batch.isOwners ? ["BAD_REQUEST"] : ["BAD_REQUEST", "ACCESS_DENIED"]
@@ -148,6 +191,9 @@ extension SharingModel {
         }
         let isRoot = share(ofRoot: operation.name, in: place) != nil
         if isRoot, !batch.isOwners, operation.deletes { refusals.formUnion(Self.denied) }
+        if !isRoot, losesParent(operation, over: former, batch) {
+            refusals.formUnion(Self.denied)
+        }
         if !refusals.isEmpty { return refusals }
         if isRoot, !batch.isOwners, operation.parent != .absent {
             // To him it has none, and may not get one.
@@ -156,19 +202,28 @@ extension SharingModel {
         return [nil]
     }
 
+    /// Whether a participant's save would leave a record outside of every tree.
+    private func losesParent(
+        _ operation: SharingOperation, over former: Record?, _ batch: SharingBatch
+    ) -> Bool {
+        guard !batch.isOwners, !operation.deletes, record(Self.zoneShare, in: batch.place) == nil
+        else { return false }
+        switch operation.parent {
+        case .absent: return operation.replaces || former?.parent == nil
+        case .cleared: return true
+        case .set: return false
+        }
+    }
+
     // MARK: - Shares
 
     private func outcomes(
         of operation: SharingOperation, onShare former: Record, _ batch: SharingBatch
     ) -> SharingOutcomes {
-        let isSeen = permission(of: batch.user, for: operation.name, in: batch.place) != nil
-        guard isSeen else {
-            if operation.compares { return ["NOT_FOUND"] }
-            return operation.deletes ? [nil] : ["CONFLICT", "ACCESS_DENIED", "NOT_FOUND"]
-        }
         let entry = former.share.flatMap { participation(of: batch.user, in: $0) }
         let mayChange = batch.isOwners || entry?.role == .administrator
         if operation.deletes {
+            if hasLeft(operation.name, batch) { return [nil] }
             let isStale = operation.kind == "delete" && operation.isTagStale
             return isStale ? ["CONFLICT"] : [nil]
         }
@@ -177,6 +232,8 @@ extension SharingModel {
             refusals.formUnion(["BAD_REQUEST"])
         }
         if operation.kind == "create" { refusals.insert("CONFLICT") }
+        // It is in no tree itself.
+        if case .set = operation.parent { refusals.insert("BAD_REQUEST") }
         // A share is never saved unseen, whatever the operation.
         if operation.isTagStale || operation.tag == nil { refusals.insert("CONFLICT") }
         if !mayChange { refusals.formUnion(Self.denied) }
@@ -186,7 +243,10 @@ extension SharingModel {
                 entry.role == .administrator
                     && match(entry, in: share)?.role != .administrator
             }
-            if promotes || !operation.fields.isEmpty { refusals.formUnion(Self.denied) }
+            let fields =
+                operation.replaces
+                ? operation.fields : former.fields.merging(operation.fields) { $1 }
+            if promotes || fields != former.fields { refusals.formUnion(Self.denied) }
         }
         return refusals.isEmpty ? [nil] : refusals
     }
@@ -239,7 +299,15 @@ extension SharingModel {
         _ batch: SharingBatch, _ outcomes: [SharingOutcomes]
     ) -> [Int: SharingOutcomes] {
         var after = self
-        after.apply(batch, succeeded: outcomes.map { $0.contains(nil) })
+        // Who leaves has until then what he had.
+        after.apply(
+            batch,
+            succeeded: zip(batch.operations, outcomes).map { operation, outcomes in
+                let leaves =
+                    !batch.isOwners && operation.deletes
+                    && record(operation.name, in: batch.place)?.share != nil
+                return outcomes.contains(nil) && !leaves
+            })
         var broken: [Int: SharingOutcomes] = [:]
         for (index, operation) in batch.operations.enumerated() where outcomes[index].contains(nil)
         {
@@ -273,10 +341,8 @@ extension SharingModel {
             if self.record(parent, in: place)?.share != nil {
                 found.formUnion(["BAD_REQUEST", "VALIDATING_REFERENCE_ERROR"])
             }
-            let isTried =
-                parent != before.record(name, in: place)?.parent
-                || batch.operations.contains { $0.name == parent && !$0.deletes }
-            if isTried, ancestors(of: name, in: place).contains(name) {
+            let isMoved = parent != before.record(name, in: place)?.parent
+            if isMoved, ancestors(of: name, in: place).contains(name) {
                 found.formUnion(["BAD_REQUEST", "VALIDATING_REFERENCE_ERROR"])
             }
         }
@@ -324,9 +390,7 @@ extension SharingModel {
     }
 
     private mutating func delete(_ name: String, _ batch: SharingBatch) {
-        guard let record = record(name, in: batch.place),
-            permission(of: batch.user, for: name, in: batch.place) != nil
-        else { return }
+        guard let record = record(name, in: batch.place) else { return }
         let root = share(ofRoot: name, in: batch.place)
         if !batch.isOwners, record.share != nil {
             return leave(name, user: batch.user, in: batch.place)

@@ -8,7 +8,6 @@ package struct SeenRecord: Equatable, Sendable, CustomStringConvertible {
     package var guid: String?
     package var tag = ""
     package var creator = ""
-    /// Left out for shares: the server changes them too.
     package var modifier = ""
     package var sharing: SeenShare?
 
@@ -87,10 +86,16 @@ package struct SharingViews {
         seen.guid = record.hasGUID ? record.guid : nil
         seen.tag = record.tag ?? ""
         seen.creator = people[record.creator].recordName ?? ""
+        seen.modifier = people[record.modifier].recordName ?? ""
         if let share = record.share {
-            seen.sharing = sharing(share, in: place, for: user, of: model)
-        } else {
-            seen.modifier = people[record.modifier].recordName ?? ""
+            let sharing = sharing(share, in: place, for: user, of: model)
+            seen.sharing = sharing
+            // Nobody learns by it of an administrator whom he is not shown.
+            if user != place.owner,
+                !sharing.participants.contains(where: { $0.user == seen.modifier })
+            {
+                seen.modifier = sharing.owner
+            }
         }
         return seen
     }

@@ -150,10 +150,18 @@ extension SharingRun {
         _ user: Int, _ place: Place, _ mine: [String]
     ) -> SharingOperation? {
         // One that he sees, or any name that he may have heard of.
-        let name = random.happens(65) ? random.any(of: mine) : random.one(of: pool(place))
+        let shares = model.shares(in: place).map(\.name)
+        let name =
+            random.happens(60)
+            ? random.any(of: mine) : random.any(of: random.happens(80) ? pool(place) : shares)
         guard let name else { return nil }
         var operation = edit(name, place, by: user)
         guard !operation.deletes else { return operation }
+        if shares.contains(name), random.happens(70) {
+            operation.type = SharingModel.shareType
+            operation.share = SharingOperation.ShareChange()
+            operation.tag = operation.tag ?? model.record(name, in: place)?.tag
+        }
         if model.record(name, in: place) == nil || random.happens(15) {
             operation.parent =
                 random.happens(80)

@@ -71,11 +71,8 @@ package struct SharingJSON: Sendable {
         seen.guid = self["shortGUID"].string
         seen.tag = self["recordChangeTag"].string ?? ""
         seen.creator = self["created"]["userRecordName"].string ?? "?"
-        if seen.type == SharingModel.shareType {
-            seen.sharing = sharing
-        } else {
-            seen.modifier = self["modified"]["userRecordName"].string ?? "?"
-        }
+        seen.modifier = self["modified"]["userRecordName"].string ?? "?"
+        if seen.type == SharingModel.shareType { seen.sharing = sharing }
         return seen
     }
 

@@ -1,4 +1,5 @@
 import Accounts
+import AssetStorage
 import CloudModel
 import Cryptography
 import Dispatch
@@ -33,6 +34,8 @@ final class WireServer: Sendable {
     ///   - change: lowers limits.
     init(
         accounts: AccountsSettings = AccountsSettings(), storage: (any Storage)? = nil,
+        assets assetOptions: AssetOptions = AssetOptions(baseURL: "https://sync.example"),
+        assetKey: AssetKey? = nil,
         limits change: (inout ServiceLimits) -> Void = { _ in }
     ) throws {
         let memory = URL(filePath: "/dev/shm")
@@ -49,7 +52,7 @@ final class WireServer: Sendable {
         let authenticator = try Authenticator(
             catalog: catalog, settings: accounts, publicBaseURL: "https://sync.example",
             report: { _ in })
-        let stores = OpenedStores(folder: folder, clock: clock)
+        let stores = OpenedStores(folder: folder, clock: clock, assetKey: assetKey)
         var tokens: [String: String] = [:]
         for container in [Self.tea, Self.mate] {
             let id = try Containers(catalog: catalog).create(container, now: clock.now).id
@@ -68,7 +71,9 @@ final class WireServer: Sendable {
             WebServices.Dependencies(
                 limits: limits, clock: Clock { clock.now }, random: .system,
                 authenticator: authenticator, catalog: catalog,
-                store: { try storage ?? stores.store($0, $1) }, observer: observed, workerCount: 2,
+                store: { try storage ?? stores.store($0, $1) },
+                assetDepot: { stores.depot($0, $1) }, assets: assetOptions,
+                observer: observed, workerCount: 2,
                 loopCount: 1))
     }
 
@@ -81,6 +86,13 @@ final class WireServer: Sendable {
         _ container: String = tea, _ environment: CloudModel.Environment = .development
     ) throws -> SQLiteStore {
         try stores.store(try Self.id(container), environment)
+    }
+
+    /// The assets of a store.
+    func depot(
+        _ container: String = tea, _ environment: CloudModel.Environment = .development
+    ) throws -> AssetDepot {
+        stores.depot(try Self.id(container), environment)
     }
 
     /// What `check` finds in a store; empty when nothing is wrong.
@@ -173,11 +185,24 @@ final class Observed: RequestObserver, @unchecked Sendable {
 private final class OpenedStores: Sendable {
     private let folder: URL
     private let clock: SettableClock
+    private let assetKey: AssetKey?
     private let open = Mutex<[String: SQLiteStore]>([:])
+    private let depots = Mutex<[String: AssetDepot]>([:])
 
-    init(folder: URL, clock: SettableClock) {
+    init(folder: URL, clock: SettableClock, assetKey: AssetKey?) {
         self.folder = folder
         self.clock = clock
+        self.assetKey = assetKey
+    }
+
+    func depot(_ container: ContainerID, _ environment: CloudModel.Environment) -> AssetDepot {
+        let path = path(container, environment) + "-assets"
+        return depots.withLock { depots in
+            if let known = depots[path] { return known }
+            let depot = AssetDepot(FolderAssets(path: path, key: assetKey))
+            depots[path] = depot
+            return depot
+        }
     }
 
     func path(_ container: ContainerID, _ environment: CloudModel.Environment) -> String {

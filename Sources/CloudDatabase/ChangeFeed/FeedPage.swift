@@ -34,6 +34,8 @@ struct FeedPage {
     private let database: Database
     /// The types asked for; nil for all.
     private let types: Set<Int64>?
+    /// What the caller may read of the public database; nil in others.
+    private let rights: RecordAccess?
     private var recordsLeft: Int
     private var rowsLeft: Int
     private var bytesLeft: Int
@@ -47,10 +49,12 @@ struct FeedPage {
     private static let sampleCount = 16
 
     init(
-        _ request: ZoneChangesRequest, types: TypeNumbers, database: Database, budget: PageBudget
+        _ request: ZoneChangesRequest, types: TypeNumbers, rights: RecordAccess? = nil,
+        database: Database, budget: PageBudget
     ) throws {
         self.request = request
         self.database = database
+        self.rights = rights
         recordsLeft = min(request.resultsLimit, database.limits.recordsPerResponseMax)
         rowsLeft = budget.rows
         bytesLeft = budget.bytes
@@ -68,7 +72,11 @@ struct FeedPage {
     /// Records that may still be shown.
     var roomForRecords: Int { recordsLeft }
 
-    mutating func hasRoom(for version: StoredVersion) -> Bool { hasRoom(bytes: version.body.count) }
+    /// Whether one more row may be looked at, and shown; what is not shown takes no room.
+    mutating func hasRoom(for version: StoredVersion) throws -> Bool {
+        guard try mayRead(version) else { return hasRoomForRow }
+        return hasRoom(bytes: version.body.count)
+    }
 
     /// Whether one more record of a size may be shown.
     mutating func hasRoom(bytes: Int) -> Bool {
@@ -97,12 +105,24 @@ struct FeedPage {
         from snapshot: any StoreSnapshot, to writer: inout JSONWriter
     ) throws {
         if version.flags.contains(.tombstone) {
-            guard version.position > unseen else { return pass() }
+            guard version.position > unseen, try mayRead(version) else { return pass() }
             append(deletion: version.body, to: &writer)
-        } else if wants(version.type) {
+        } else if wants(version.type), try mayRead(version) {
             try append(record: version, from: snapshot, to: &writer)
         } else {
             pass()
+        }
+    }
+
+    /// Whether a row of the public feed is for the caller to see.
+    ///
+    /// Of a deleted record it is not known any more who made it: who reads only what he has made is
+    /// told of no deletion. Users are in no feed, as they are in no query.
+    private func mayRead(_ version: StoredVersion) throws -> Bool {
+        guard let rights else { return true }
+        guard !rights.isOfUsers(version.type) else { return false }
+        return try rights.allows(.read, ofType: version.type) {
+            version.flags.contains(.tombstone) ? nil : try RecordBody.creator(of: version.body)
         }
     }
 

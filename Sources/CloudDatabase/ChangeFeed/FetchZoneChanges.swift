@@ -12,14 +12,21 @@ package struct FetchZoneChanges {
     private let tokens: SyncTokens
     private let snapshot: any StoreSnapshot
     private let types: TypeNumbers
+    /// What the caller may read of the public database; nil in others.
+    private let rights: RecordAccess?
 
     /// - Parameters:
     ///   - key: prepared from the store's token key.
-    /// - Throws: `Fault` BAD_REQUEST in the public database, which has no feed.
+    ///   - servesPublic: whether the container lets its public database be followed.
+    /// - Throws: `Fault` BAD_REQUEST in the public database, which has no feed otherwise.
     package init(
-        _ database: Database, key: HMACSHA256, snapshot: any StoreSnapshot
-    ) throws(Fault) {
-        try database.refuse(unless: database.scope != .public)
+        _ database: Database, key: HMACSHA256, snapshot: any StoreSnapshot,
+        servesPublic: Bool = false
+    ) throws {
+        try database.refuse(unless: database.scope != .public || servesPublic)
+        rights =
+            database.scope == .public
+            ? try RecordAccess(database, database.storage.schema, snapshot) : nil
         self.database = database
         self.tokens = SyncTokens(database, key: key)
         self.snapshot = snapshot
@@ -35,10 +42,13 @@ package struct FetchZoneChanges {
         _ request: ZoneChangesRequest, to writer: inout JSONWriter, budget: inout PageBudget
     ) throws -> ZoneChangesPage {
         try database.check(request.zone)
-        guard !request.zone.name.isDefault else {
+        guard !request.zone.name.isDefault || database.scope == .public else {
             throw Fault.badRequest("cannot get changes in default zone")
         }
-        let place = try place(request.zone)
+        guard let place = try place(request.zone) else {
+            // A public database that nobody has written to: its feed begins with its zone.
+            return ZoneChangesPage(syncToken: "", moreComing: false)
+        }
         let start = try start(request, in: place)
         guard !budget.isExhausted else {
             let unmoved = tokens.token(
@@ -47,7 +57,8 @@ package struct FetchZoneChanges {
             return ZoneChangesPage(syncToken: unmoved, moreComing: true)
         }
         if let access = place.access, access.wholeZone == nil {
-            var page = try FeedPage(request, types: types, database: database, budget: budget)
+            var page = try FeedPage(
+                request, types: types, rights: rights, database: database, budget: budget)
             let feed = SharedTreesFeed(
                 access, owner: database.owner(of: request.zone), tokens: tokens, types: types,
                 snapshot: snapshot)
@@ -63,22 +74,36 @@ package struct FetchZoneChanges {
     private struct Place {
         let zone: StoredZone
         var access: ZoneAccess?
+        /// Of the zone's last change.
+        let end: Position
         let wholeAfter: Position
 
         /// Where the feed ends now.
-        var changed: Position { max(zone.changed, access?.view.since ?? 0) }
+        var changed: Position { max(end, access?.view.since ?? 0) }
     }
 
-    private func place(_ id: ZoneID) throws -> Place {
+    /// - Returns: nil for a public default zone that is not there yet.
+    private func place(_ id: ZoneID) throws -> Place? {
         if database.scope == .shared {
             let access = try database.access(to: id, snapshot)
             let wholeAfter = access.wholeZone == nil ? 0 : access.zone.wholeAfter
             return Place(
-                zone: access.zone, access: access,
+                zone: access.zone, access: access, end: access.zone.changed,
                 wholeAfter: max(access.view.wholeAfter, wholeAfter))
         }
-        guard let zone = try database.zone(id, snapshot) else { throw Fault.zoneNotFound }
-        return Place(zone: zone, wholeAfter: zone.wholeAfter)
+        guard let zone = try database.zone(id, snapshot) else { return nil }
+        let end = try database.scope == .public ? lastChange(of: zone) : zone.changed
+        return Place(zone: zone, end: end, wholeAfter: zone.wholeAfter)
+    }
+
+    /// The end of a default zone's feed, which the zone itself does not keep.
+    private func lastChange(of zone: StoredZone) throws -> Position {
+        var last = zone.wholeAfter
+        try snapshot.versions(in: zone.number, after: last, through: .max, newestFirst: true) {
+            last = $0.position
+            return false
+        }
+        return last
     }
 
     /// Appends the zone's ID as answers have it.
@@ -103,7 +128,8 @@ package struct FetchZoneChanges {
         _ writer: inout JSONWriter, _ budget: inout PageBudget
     ) throws -> ZoneChangesPage {
         let zone = place.zone
-        var page = try FeedPage(request, types: types, database: database, budget: budget)
+        var page = try FeedPage(
+            request, types: types, rights: rights, database: database, budget: budget)
         let unseenThrough: Position =
             switch start.cursor {
             case .none: 0
@@ -118,7 +144,7 @@ package struct FetchZoneChanges {
             try snapshot.versions(
                 in: zone.number, after: start.position, through: place.changed, newestFirst: false
             ) { version in
-                guard page.hasRoom(for: version) else {
+                guard try page.hasRoom(for: version) else {
                     more = true
                     return false
                 }
@@ -143,7 +169,8 @@ package struct FetchZoneChanges {
         _ writer: inout JSONWriter, _ budget: inout PageBudget
     ) throws -> ZoneChangesPage {
         let (zone, view, changed) = (place.zone, place.access?.view, place.changed)
-        var page = try FeedPage(request, types: types, database: database, budget: budget)
+        var page = try FeedPage(
+            request, types: types, rights: rights, database: database, budget: budget)
         var (before, until) = (changed + 1, changed)
         var unseenThrough = start.position == 0 ? changed : 0
         if case .reverse(let first, let second) = start.cursor { (before, until) = (first, second) }
@@ -152,7 +179,7 @@ package struct FetchZoneChanges {
         try snapshot.versions(
             in: zone.number, after: start.position, through: before - 1, newestFirst: true
         ) { version in
-            guard page.hasRoom(for: version) else {
+            guard try page.hasRoom(for: version) else {
                 more = true
                 return false
             }

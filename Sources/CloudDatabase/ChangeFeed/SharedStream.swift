@@ -73,7 +73,9 @@ struct SharedStream {
         seenThrough = max(seenThrough, grant.granted)
     }
 
-    /// The place of the row that is next; nil after the last. Reads no more than it must.
+    /// The place of the row that is next; nil after the last.
+    ///
+    /// Reads no more than it must.
     mutating func nextPlace(_ snapshot: any StoreSnapshot) throws -> Position? {
         while true {
             switch phase {

@@ -200,7 +200,7 @@ struct SharedTreesFeed {
     private func append(
         _ version: StoredVersion, _ writer: inout JSONWriter, _ page: inout FeedPage
     ) throws -> Bool {
-        guard page.hasRoom(for: version) else { return false }
+        guard try page.hasRoom(for: version) else { return false }
         try page.append(record: version, from: snapshot, to: &writer)
         return true
     }

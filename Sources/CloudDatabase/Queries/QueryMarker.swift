@@ -26,7 +26,8 @@ struct QuerySource: Hashable, Sendable {
     }
 
     var kind: Kind
-    /// The filter whose index is read; nil for the one of the first sort, or of all records.
+    /// The filter whose index is read; nil for the one of the first sort, of all records, or, for sets,
+    /// for what a participant sees.
     var filter: Int?
 }
 

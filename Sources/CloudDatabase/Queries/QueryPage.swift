@@ -10,8 +10,6 @@ final class QueryPage {
     private let order: QueryOrder
     private let bytesMax: Int
     private let database: Database
-    /// What the caller is shown of another user's zone; nil in his own databases.
-    private let shared: ZoneAccess?
     /// The last place of the page before.
     private let start: QueryPlace?
     /// For each zone the filters as they judge its records, made when its first one is judged.
@@ -26,14 +24,13 @@ final class QueryPage {
 
     init(
         _ reading: QueryReading, from source: QuerySource, after start: QueryPlace?,
-        for request: QueryRequest, of database: Database, shared: ZoneAccess?
+        for request: QueryRequest, of database: Database
     ) throws {
         self.reading = reading
         self.source = source
         self.start = start
         self.request = request
         self.database = database
-        self.shared = shared
         bytesMax = database.limits.pageBytesMax
         order = QueryOrder(sorts: reading.plan.query.sorts)
         let filters = reading.plan.query.filters
@@ -164,15 +161,10 @@ final class QueryPage {
     private func visit<Value>(
         _ candidate: Candidate, _ body: (StoredVersion, LazyFields) throws -> Value
     ) throws -> Value? {
-        if case .only(let isVisible) = request.access,
-            try !isVisible(candidate.record, reading.snapshot)
-        {
-            return nil
-        }
-        if let shared, try !shared.sees(candidate.record) { return nil }
+        if let shared = reading.shared, try !shared.sees(candidate.record) { return nil }
         let found = try reading.reader.version(of: candidate.record) { version -> Value? in
             guard version.type == reading.type, !version.flags.contains(.tombstone),
-                !(shared != nil && isByParent && version.flags.contains(.root))
+                !(reading.shared != nil && isByParent && version.flags.contains(.root))
             else { return nil }
             let fields = LazyFields(version.body)
             guard try holds(for: candidate, fields) else { return nil }

@@ -13,6 +13,8 @@ struct QueryReading {
     let type: Int64
     let budget: QueryBudget
     let limit: Int
+    /// What the caller is shown of another user's zone; nil in his own databases.
+    let shared: ZoneAccess?
 
     private var query: RecordQuery { plan.query }
 
@@ -87,10 +89,13 @@ struct QueryReading {
                     && (left.record.value < right.record.value) != descending
             }
         case .records, .sorted:
+            let after = source.kind == .records ? start?.record : nil
+            if source.filter == nil, let shared {
+                return try visible(to: shared, after: after ?? RecordNumber(0))
+            }
             guard let filter = source.filter, query.filters.indices.contains(filter) else {
                 throw MissingIndexes(needs: plan.needs)
             }
-            let after = source.kind == .records ? start?.record : nil
             var found: [any Candidates] = []
             for place in zones.indices {
                 found += try sets(place, query.filters[filter], after: after ?? RecordNumber(0))
@@ -265,7 +270,7 @@ struct QueryReading {
         return Self.known(records, place, after: after)
     }
 
-    private static func known(
+    static func known(
         _ records: Set<RecordNumber>, _ place: Int, after: RecordNumber
     ) -> KnownCandidates {
         let sorted = records.filter { $0.value > after.value }.sorted { $0.value < $1.value }

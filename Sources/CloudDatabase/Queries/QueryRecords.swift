@@ -32,7 +32,21 @@ package struct QueryRecords {
         query = request.query
     }
 
-    /// Appends one page's records, joined by commas, to an answer. Blocks: never on an event loop.
+    /// Refuses a query of a type of which the caller may read no record.
+    ///
+    /// - Throws: `Fault` ACCESS_DENIED; what the storage reports.
+    package static func checkRight(
+        toRead type: RecordTypeName, in database: Database
+    ) throws {
+        guard type != .users else { return }
+        try database.storage.read(loop: nil) {
+            _ = try RecordAccess(database, database.storage.schema, $0).queried(type)
+        }
+    }
+
+    /// Appends one page's records, joined by commas, to an answer.
+    ///
+    /// Blocks: never on an event loop.
     ///
     /// - Returns: the marker of the next page; nil when this is the last one.
     /// - Throws: `Fault` ZONE_NOT_FOUND; NOT_FOUND for a record type that does not exist; ACCESS_DENIED
@@ -67,7 +81,8 @@ package struct QueryRecords {
         guard let type = try snapshot.recordTypes()[query.type.text] else {
             throw Fault.unknownRecordType(query.type.text)
         }
-        let query = try query(for: try access(snapshot))
+        let access = try access(snapshot)
+        let query = try query(for: access)
         let zones = try zones(snapshot)
         let markers = QueryMarkers(
             query, zone: request.zone == nil ? nil : zones.first?.number ?? ZoneNumber(0),
@@ -80,11 +95,13 @@ package struct QueryRecords {
             reader: snapshot.indexReader,
             words: SearchWords(snapshot.indexReader, limits: database.limits),
             snapshot: snapshot, type: type, budget: budget,
-            limit: min(request.resultsLimit, database.limits.recordsPerResponseMax))
-        let source = try marker?.source ?? reading.plan.source(count: reading.count)
-        let page = try QueryPage(
-            reading, from: source, after: marker?.place, for: request, of: database,
+            limit: min(request.resultsLimit, database.limits.recordsPerResponseMax),
             shared: try shared(snapshot))
+        let source =
+            try marker?.source ?? reading.concealingSource(access, database.limits)
+            ?? reading.plan.source(count: reading.count)
+        let page = try QueryPage(
+            reading, from: source, after: marker?.place, for: request, of: database)
         let last = try page.append(to: &writer)
         return last.map { markers.text(QueryMarker(source: source, place: $0)) }
     }

@@ -33,17 +33,4 @@ package enum QueryAccess: Sendable {
     case all
     /// Those that he made.
     case own(UserRecordName)
-    /// Those that the closure says yes to, asked on the query's own snapshot.
-    case only(@Sendable (RecordNumber, any StoreSnapshot) throws -> Bool)
-
-    /// Whether the caller may see a record.
-    func shows(
-        _ record: RecordNumber, by creator: String?, _ snapshot: any StoreSnapshot
-    ) throws -> Bool {
-        switch self {
-        case .all: true
-        case .own(let user): creator == user.text
-        case .only(let isSeen): try isSeen(record, snapshot)
-        }
-    }
 }

@@ -23,11 +23,11 @@ extension BatchPlan {
         }
     }
 
-    /// Whether a record is not there for a participant: deleting it by force is no error then, as for
-    /// one that is not there for anybody.
-    func isOutOfSight(_ former: FormerRecord) throws -> Bool {
-        guard let access, let record = former.head?.record else { return false }
-        if former.flags.contains(.share), try hasTakenPart(record) { return false }
+    /// Whether a record is not there for the participant who would save or delete it.
+    func isOutOfSight(_ former: FormerRecord, _ operation: RecordOperation) throws -> Bool {
+        guard let access, former.isAlive, let record = former.head?.record else { return false }
+        let isShare = former.flags.contains(.share)
+        if isShare, operation.kind.deletes, try hasTakenPart(record) { return false }
         return try !access.sees(record)
     }
 
@@ -120,7 +120,7 @@ extension BatchPlan {
     /// stays and leads nowhere.
     func goesAlong(_ key: RecordKey) throws -> Bool {
         guard let access else { return true }
-        guard key.zone == zone.number else { return false }
+        guard key.zone == zone.number, !unseen.contains(key) else { return false }
         guard let head = try transaction.head(of: key.name, in: key.zone),
             try former(key).isAlive
         else { return true }

@@ -1,4 +1,5 @@
 import CloudModel
+import JSON
 import Storage
 
 /// Decides a whole batch before anything of it is written (rulings.md 10, 12, 18).
@@ -49,6 +50,9 @@ final class BatchPlan {
     /// Records that the deletions decided so far take along.
     private(set) var cascadedCount = 0
     private var referenceFaults: [Int: Fault] = [:]
+    /// The records of operations that a participant cannot see: they are judged as if they were not
+    /// there.
+    private(set) var unseen: Set<RecordKey> = []
     private var bytesLeft = Int64.max
     private var schemaCheck: SchemaCheck
     /// Whether `schema` has more than the store's.
@@ -95,9 +99,10 @@ final class BatchPlan {
         while true {
             try decideInOrder()
             if isAtomic, hasFault { return false }
-            guard actsOnOthers else { return !hasFault }
+            guard actsOnOthers || !unseen.isEmpty else { return !hasFault }
             var found = try brokenReferences().merging(misplacedRecords()) { first, _ in first }
             if found.isEmpty { found = try brokenShares() }
+            if found.isEmpty { found = savesOfUnseen() }
             if found.isEmpty { return !hasFault }
             referenceFaults.merge(found) { first, _ in first }
         }
@@ -161,16 +166,20 @@ final class BatchPlan {
         if operation.kind == .create || operation.kind.deletes {
             try checkRight(toMakeOrDelete: operation)
         }
-        let former = try former(key, withBody: !operation.kind.deletes)
+        try overlookUnseen(key, operation)
+        if operation.kind.deletes, let step = try leavingUnseen(former(key)) { return step }
+        // Of a record that may be kept from the caller no more is read than he may know.
+        let isOpen = access == nil && !rights.holdsBack
+        var former = try former(key, withBody: isOpen && !operation.kind.deletes)
         var isAlive = former.isAlive
         if case .deleted = states[key] { isAlive = false }
         if isAlive {
-            if operation.kind == .forceDelete, try isOutOfSight(former) { return .nothing }
             try checkRight(operation, on: former)
             if operation.kind == .create {
                 throw try conflict("record to insert already exists", key)
             }
             guard try allows(.write, key) else { throw RecordAccess.writeRefused }
+            if !operation.kind.deletes { former = try self.former(key, withBody: true) }
             try compareTag(operation, former)
         } else {
             switch operation.kind {
@@ -207,7 +216,8 @@ final class BatchPlan {
                 "recordType '\(type.text)' differs from the stored record's"
                     + (isShown ? ", '\(kept.type)'" : ""))
         }
-        let admitted = try schemaCheck.admit(operation.fields, of: type, to: &schema)
+        let admitted = try admitAssets(
+            schemaCheck.admit(operation.fields, of: type, to: &schema), over: kept)
         let (sent, roles) = try rolesApart(admitted, of: type, operation.name)
         let merge =
             if let former, let kept, operation.kind.merges {
@@ -237,7 +247,9 @@ final class BatchPlan {
             refers: merge.references.contains { $0.action != .none },
             shown: isShown ? nil : PlannedSave.Shown(sent.bytes, operation.parent), roles: roles)
         try addSharing(to: &save, operation, over: former, kept: kept)
-        try charge(save.growth(over: kept, as: operation.name, in: zone.name))
+        save.assets = try assets(of: save, sent, over: former)
+        try charge(
+            save.growth(over: kept, as: operation.name, in: zone.name) - heldAssetBytes(of: former))
         return save
     }
 
@@ -282,7 +294,9 @@ final class BatchPlan {
         guard try allows(.read, key) else { return fault }
         let former = try former(key, withBody: true)
         guard let head = former.head, let body = former.body else { return fault }
-        fault.serverRecord = try asAnswered(body, key, head.record, former.flags)
+        let answered = try asAnswered(body, key, head.record, former.flags)
+        fault.serverRecord =
+            former.flags.contains(.hasAssets) ? try RenderedAsset.withoutLinks(answered) : answered
         return fault
     }
 
@@ -307,6 +321,30 @@ final class BatchPlan {
             others += [share] + along
         }
         return .delete(others)
+    }
+
+    // MARK: - What the caller cannot see
+
+    /// Takes a record that the caller cannot see for one that is not there: whatever is wrong with the
+    /// operation is told as if it were so.
+    private func overlookUnseen(_ key: RecordKey, _ operation: RecordOperation) throws {
+        guard access != nil, !unseen.contains(key),
+            try isOutOfSight(former(key), operation)
+        else { return }
+        unseen.insert(key)
+        formers[key] = .missing
+    }
+
+    /// The saves that nothing is wrong with but that they would write over what the caller cannot see.
+    private func savesOfUnseen() -> [Int: Fault] {
+        var found: [Int: Fault] = [:]
+        for (index, step) in steps.enumerated() {
+            guard case .save = step, case .operation(let operation) = operations[index],
+                unseen.contains(key(operation.name))
+            else { continue }
+            found[index] = .recordNotFound
+        }
+        return found
     }
 
     // MARK: - Quota

@@ -84,6 +84,7 @@ struct BatchWriter {
             created: save.created, parent: save.parent, sharing: sharing)
         let type = transaction.schema.types[save.type]?.number ?? 0
         var flags: VersionFlags = save.links.isEmpty && !save.refers ? [] : .hasLinks
+        if !save.assets.isEmpty { flags.insert(.hasAssets) }
         if save.share != nil { flags.insert(.share) }
         if sharing.share != nil { flags.insert(.root) }
         let record = try transaction.save(
@@ -93,6 +94,10 @@ struct BatchWriter {
                 flags: flags, body: body))
         if !save.links.isEmpty || former.flags.contains(.hasLinks) {
             try transaction.replaceLinks(of: record, with: save.links)
+        }
+        if !save.assets.isEmpty || former.flags.contains(.hasAssets) {
+            try transaction.replaceAssets(
+                of: record, in: plan.zone, with: Set(save.assets.map(\.digest)))
         }
         try coverage(of: plan.zone.number) {
             try $0.saved(
@@ -151,6 +156,9 @@ struct BatchWriter {
                 body: RecordBody.tombstone(name: key.name, type: type, zone: json)))
         if former.flags.contains(.hasLinks) {
             try transaction.replaceLinks(of: head.record, with: [])
+        }
+        if former.flags.contains(.hasAssets) {
+            try transaction.replaceAssets(of: head.record, in: zone, with: [])
         }
         try coverage(of: key.zone) { try $0.deleted(head.record, at: position) }
         formers[key] = .deleted(head.record, at: position)

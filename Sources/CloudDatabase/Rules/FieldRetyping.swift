@@ -29,7 +29,7 @@ struct FieldRetyping {
             made.fields.append(
                 EncodedFields.Field(
                     name: field.name, type: final, range: start..<made.bytes.count,
-                    references: field.references))
+                    references: field.references, assets: field.assets))
         }
         return made
     }

@@ -34,6 +34,9 @@ struct FormerRecord {
         }
     }
 
+    /// What stands under a name that nothing has.
+    static var missing: FormerRecord { FormerRecord() }
+
     /// What the record is once it has been deleted at a position.
     static func deleted(_ record: RecordNumber, at position: Position) -> FormerRecord {
         var former = FormerRecord()

@@ -13,6 +13,8 @@ struct PlannedSave {
     var links: [Link]
     /// Whether fields hold references that act, or would if their zone existed.
     var refers: Bool
+    /// The files that the fields hold.
+    var assets: Set<AssetContent> = []
     /// What the answer shows when the caller may not read the record; nil for all of it.
     var shown: Shown?
     /// The roles that the user of a `Users` record is to have; nil when they stay.
@@ -34,11 +36,12 @@ struct PlannedSave {
     var share: PlannedShare?
 
     /// About what the save adds to the owner's bytes: exactly, but for the lengths of the tag, the
-    /// parent and the device.
+    /// parent and the device, and for the assets that the former version held.
     func growth(over kept: RecordBody.Kept?, as name: RecordName, in zone: ZoneName) -> Int64 {
-        if let kept { return Int64(fields.count - kept.fieldsBytes) }
+        let files = assets.reduce(Int64(0)) { $0 + Int64($1.size) }
+        if let kept { return Int64(fields.count - kept.fieldsBytes) + files }
         let names = name.text.utf8.count + zone.text.utf8.count + type.text.utf8.count
-        return Int64(fields.count + names + Self.frameBytes)
+        return Int64(fields.count + names + Self.frameBytes) + files
     }
 
     /// Of a body without fields and names.

@@ -44,6 +44,9 @@ package final class RecordAccess {
         roles = [.world, .authenticated] + schema.roles.filter { given.contains($0.value) }.keys
     }
 
+    /// Whether there may be records that are kept from the caller.
+    var holdsBack: Bool { roles != nil }
+
     /// Which records of a type the caller may read, change or delete; for `create`, whether he may
     /// make any: what he makes is his own.
     package func reach(_ permission: Permissions, on type: RecordTypeName) -> Reach {
@@ -97,6 +100,9 @@ package final class RecordAccess {
 
     /// Whether the schema was read after the type of that number was made.
     func knows(_ number: Int64) -> Bool { roles == nil || type(number) != nil }
+
+    /// Whether records of the type of that number are those that the server keeps of users.
+    func isOfUsers(_ number: Int64) -> Bool { schema.types[.users]?.number == number }
 
     private func type(_ number: Int64) -> RecordTypeName? {
         if names.isEmpty { for (name, type) in schema.types { names[type.number] = name } }

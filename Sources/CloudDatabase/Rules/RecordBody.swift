@@ -24,7 +24,6 @@ enum RecordBody {
             [UInt8](fields.map(\.member).joined(separator: [UInt8(ascii: ",")]))
         }
         var created: [UInt8] = []
-        var creator: String?
         var type = ""
         var parent: RecordName?
         var sharing = Sharing()
@@ -153,19 +152,48 @@ enum RecordBody {
         try JSONDocument(copying: body).root["created"]?["userRecordName"]?.string
     }
 
-    /// A body as those are shown it who do not see the record's parent.
-    static func withoutParent(_ body: UnsafeRawBufferPointer) throws -> [UInt8] {
-        var writer = JSONWriter(reserving: body.count)
-        try RecordRendering.whole.append(body, hidingParent: true, to: &writer)
+    /// Who saved the record of a stored body last.
+    static func modifier(of body: UnsafeRawBufferPointer) throws -> String? {
+        try JSONDocument(copying: body).root["modified"]?["userRecordName"]?.string
+    }
+
+    /// A body as those are shown it who may not know who saved the record last: as if another had.
+    static func modified(
+        by user: UserRecordName, _ body: UnsafeRawBufferPointer
+    ) throws -> [UInt8] {
+        var writer = JSONWriter(reserving: body.count + 80)
+        writer.raw("{")
+        var isFirst = true
+        for (key, value) in try JSONDocument(copying: body).root.members {
+            if !isFirst { writer.raw(",") }
+            isFirst = false
+            key.withRawBytes { writer.raw($0) }
+            writer.raw(":")
+            if key.stringEquals("modified") {
+                let moment = value["timestamp"]?.int64 ?? 0
+                append(Stamp(moment: moment, user: user, device: "iCloud"), to: &writer)
+            } else {
+                value.withRawBytes { writer.raw($0) }
+            }
+        }
+        writer.raw("}")
         return writer.bytes
     }
 
-    /// Reads what a save, a deletion or a permission check needs of a stored body.
+    /// A body as those are shown it who do not see the record's parent.
+    static func withoutParent(_ body: UnsafeRawBufferPointer) throws -> [UInt8] {
+        var writer = JSONWriter(reserving: body.count)
+        var rendering = RecordRendering.whole
+        rendering.keepsAssetsAsStored = true
+        try rendering.append(body, hidingParent: true, assets: nil, to: &writer)
+        return writer.bytes
+    }
+
+    /// Reads what a save needs of a stored body.
     static func read(_ body: UnsafeRawBufferPointer) throws -> Kept {
         let root = try JSONDocument(copying: body).root
         var kept = Kept()
         kept.type = root["recordType"]?.string ?? ""
-        kept.creator = root["created"]?["userRecordName"]?.string
         kept.created = root["created"]?.withRawBytes { [UInt8]($0) } ?? []
         kept.parent = root["parent"]?["recordName"]?.string.flatMap { RecordName($0) }
         kept.sharing = Sharing(

@@ -1,16 +1,25 @@
 import CloudModel
 import JSON
+import Storage
 
 extension RecordRendering {
     /// Appends a stored body as this request wants to see it.
     ///
-    /// A body that is wanted whole is copied as it lies; otherwise it is walked, not decoded.
+    /// A body without assets that is wanted whole is copied as it lies; otherwise it is walked, not
+    /// decoded.
     ///
-    /// - Parameter hidingParent: whether the record's own `parent` is left out.
+    /// - Parameters:
+    ///   - flags: the version's; nil when only the body is at hand, which is then looked through.
+    ///   - hidingParent: whether the record's own `parent` is left out.
+    ///   - assets: makes the links of assets; without it they have none.
     package func append(
-        _ body: UnsafeRawBufferPointer, hidingParent: Bool = false, to writer: inout JSONWriter
+        _ body: UnsafeRawBufferPointer, flags: VersionFlags? = nil, hidingParent: Bool = false,
+        assets: AssetLinks?, to writer: inout JSONWriter
     ) throws {
-        guard !isWhole || hidingParent else { return writer.raw(body) }
+        let hasAssets =
+            !keepsAssetsAsStored
+            && (flags?.contains(.hasAssets) ?? Self.mayHaveAssets(body))
+        guard !isWhole || hidingParent || hasAssets else { return writer.raw(body) }
         let root = try JSONDocument(copying: body).root
         writer.raw("{")
         var isFirst = true
@@ -21,7 +30,7 @@ extension RecordRendering {
             key.withRawBytes { writer.raw($0) }
             writer.raw(":")
             if key.stringEquals("fields") {
-                append(fields: value, to: &writer)
+                append(fields: value, hasAssets, assets, to: &writer)
             } else {
                 value.withRawBytes { writer.raw($0) }
             }
@@ -29,7 +38,35 @@ extension RecordRendering {
         writer.raw("}")
     }
 
-    private func append(fields: JSONValue, to writer: inout JSONWriter) {
+    /// Whether the tag of an asset's type stands somewhere in a body; in a text it is a false alarm.
+    private static func mayHaveAssets(_ body: UnsafeRawBufferPointer) -> Bool {
+        // Looks at each seventh byte (Horspool's search): most bodies are passed over quickly.
+        var end = assetTag.count - 1
+        while end < body.count {
+            let last = body[end]
+            if last == assetTag[assetTag.count - 1],
+                body[(end - assetTag.count + 1)...end].elementsEqual(assetTag)
+            {
+                return true
+            }
+            end += assetTagSteps[Int(last)]
+        }
+        return false
+    }
+
+    private static let assetTag = Array("ASSETID".utf8)
+    /// How far the search may go on from a byte.
+    private static let assetTagSteps: [Int] = {
+        var steps = [Int](repeating: assetTag.count, count: 256)
+        for (index, byte) in assetTag.dropLast().enumerated() {
+            steps[Int(byte)] = assetTag.count - 1 - index
+        }
+        return steps
+    }()
+
+    private func append(
+        fields: JSONValue, _ hasAssets: Bool, _ links: AssetLinks?, to writer: inout JSONWriter
+    ) {
         writer.raw("{")
         var isFirst = true
         for (key, value) in fields.members {
@@ -40,6 +77,8 @@ extension RecordRendering {
             writer.raw(":")
             if numbersAsStrings, Self.isNumeric(value["type"]) {
                 append(numeric: value, to: &writer)
+            } else if hasAssets, RenderedAsset.isAsset(value["type"]) {
+                RenderedAsset.append(field: value, links, to: &writer)
             } else {
                 value.withRawBytes { writer.raw($0) }
             }

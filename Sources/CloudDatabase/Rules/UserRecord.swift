@@ -119,7 +119,7 @@ package enum UserRecord {
             others.fields.append(
                 EncodedFields.Field(
                     name: other.name, type: other.type, range: start..<others.bytes.count,
-                    references: other.references))
+                    references: other.references, assets: other.assets))
         }
         guard field.type != nil else { return (others, []) }
         let text = [UInt8(ascii: "{")] + sent.bytes[field.range] + [UInt8(ascii: "}")]

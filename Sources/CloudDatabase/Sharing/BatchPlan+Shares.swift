@@ -164,6 +164,15 @@ extension BatchPlan {
         return own.status == .removed ? nil : share
     }
 
+    /// What deleting the record of a share does that the caller has taken part in and does not see any
+    /// more; nil for everything else.
+    func leavingUnseen(_ former: FormerRecord) throws -> Step? {
+        guard let access, former.isAlive, former.flags.contains(.share),
+            let record = former.head?.record, try !access.sees(record)
+        else { return nil }
+        return try leaving(former).map { .leave($0) } ?? .nothing
+    }
+
     /// The share records that go with records that go: those of roots.
     func shares(endingWith gone: [RecordKey]) throws -> [RecordKey] {
         var ending: [RecordKey] = []

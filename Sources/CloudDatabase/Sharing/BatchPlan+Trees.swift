@@ -171,9 +171,9 @@ extension BatchPlan {
     func shareAfterAll(over record: RecordKey) throws -> ShareNumber? {
         var found: ShareNumber?
         try climb(from: record) { ancestor in
-            guard let head = try transaction.head(of: ancestor.name, in: ancestor.zone) else {
-                return true
-            }
+            guard !unseen.contains(ancestor),
+                let head = try transaction.head(of: ancestor.name, in: ancestor.zone)
+            else { return true }
             found =
                 try transaction.share(ofRoot: head.record)?.number
                 ?? transaction.share(ofRecord: head.record)?.number

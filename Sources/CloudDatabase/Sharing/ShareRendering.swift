@@ -23,7 +23,11 @@ struct ShareRendering {
     /// The whole record: the stored body with what this viewer sees of those who take part.
     func record(_ stored: UnsafeRawBufferPointer) throws -> [UInt8] {
         var writer = JSONWriter(reserving: stored.count + 1_024)
-        writer.raw(stored)
+        if let owner = participants.owner?.user, try hidesModifier(of: stored) {
+            writer.raw(try RecordBody.modified(by: owner, stored))
+        } else {
+            writer.raw(stored)
+        }
         writer.bytes.removeLast()
         writer.raw(",\"publicPermission\":\"")
         writer.raw(share.publicPermission.word)
@@ -43,6 +47,13 @@ struct ShareRendering {
         }
         writer.raw("}")
         return writer.bytes
+    }
+
+    /// Whether an administrator saved the share last of whom the viewer may not know.
+    private func hidesModifier(of stored: UnsafeRawBufferPointer) throws -> Bool {
+        guard viewer?.role != .owner else { return false }
+        let modifier = try RecordBody.modifier(of: stored)
+        return !participants.all.contains { isShown($0) && $0.user?.text == modifier }
     }
 
     /// The owner's `userIdentity`.
@@ -132,10 +143,11 @@ extension Database {
     ) throws {
         guard flags.contains(.share) else {
             return try rendering.append(
-                body, hidingParent: hidesParent(flags), to: &writer)
+                body, flags: flags, hidingParent: hidesParent(flags), assets: assets?.links,
+                to: &writer)
         }
         let shown = try shown(record, flags, body, from: snapshot)
-        try shown.withUnsafeBytes { try rendering.append($0, to: &writer) }
+        try shown.withUnsafeBytes { try rendering.append($0, assets: assets?.links, to: &writer) }
     }
 
     /// Whether a record's parent is nothing for the caller to know: what lies above the root of a

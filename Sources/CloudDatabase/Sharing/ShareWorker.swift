@@ -20,11 +20,14 @@ package final class ShareWorker: Sendable {
 
     /// Goes on with what a stop has left undone, when a store is opened.
     package func resume() {
+        // NB: what cannot be read now is worked off after the next write that leaves work.
         let hasWork = try? storage.read(loop: nil) { try $0.nextShareWork() != nil }
         if hasWork == true { start() }
     }
 
-    /// Begins to work off what there is, unless that goes on already. Does not block.
+    /// Begins to work off what there is, unless that goes on already.
+    ///
+    /// Does not block.
     ///
     /// Called after every write that has left work.
     package func start() {
@@ -40,6 +43,7 @@ package final class ShareWorker: Sendable {
         storage.write(cost: recordsMax, frees: false) { transaction in
             try Coverage.workOff(transaction, recordsMax: recordsMax)
         } completion: { [weak self] result in
+            // NB: a step that failed is in the store still: the next start does it.
             self?.stepEnded(hasMore: (try? result.get()) ?? false)
         }
     }

@@ -99,7 +99,8 @@ package struct LookupRecords: Sendable {
         let roles = try snapshot.assignedRoles(of: user)
             .intersection(database.storage.schema.roles.values)
         try UserRecord.body([UInt8](version.body), roles: roles).withUnsafeBytes {
-            try rendering.append($0, to: &writer)
+            try rendering.append(
+                $0, flags: version.flags, assets: database.assets?.links, to: &writer)
         }
     }
 }

@@ -22,6 +22,7 @@ package struct LimitSettings: Sendable, Equatable {
     package var hierarchyDepthMax = 1_000
     package var shareStepRecordsMax = 200
     package var sharedPageHoldMilliseconds = 1_000
+    package var sharedQueryRecordsMax = 10_000
     /// 0 for none.
     package var userQuotaBytes = 0
     /// 0 for none.
@@ -75,6 +76,10 @@ extension LimitSettings {
                 "limits.sharedPageHoldMilliseconds", \.limits.sharedPageHoldMilliseconds,
                 0...30_000, "milliseconds", zero: "no wait",
                 "How long an empty page of a shared zone waits for records still to come."),
+            .number(
+                "limits.sharedQueryRecordsMax", \.limits.sharedQueryRecordsMax, 0...1_000_000,
+                "records",
+                "Records of shared trees that a query goes through; of more it reads an index."),
             .number(
                 "limits.userQuotaBytes", \.limits.userQuotaBytes, 0...quotaMax, "bytes",
                 zero: "no quota",

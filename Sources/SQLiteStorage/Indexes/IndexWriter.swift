@@ -2,7 +2,9 @@ import CloudModel
 import SQLite
 import Storage
 
-/// Writes what indexes say of records. Confined to the writer's queue.
+/// Writes what indexes say of records.
+///
+/// Confined to the writer's queue.
 final class IndexWriter {
     private let terms: IndexTerms
     private let insertValue: Statement

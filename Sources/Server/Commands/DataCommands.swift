@@ -10,8 +10,10 @@ extension Command {
             isLong: true,
             action: .data { invocation, folder in
                 let destination = try invocation.required("DEST")
-                try DataBackup.copy(folder, to: destination)
-                return outcome(problems: [], "backup written to \(destination)")
+                let problems = try DataBackup.copy(folder, to: destination)
+                return outcome(
+                    problems: problems,
+                    (["backup written to \(destination)"] + problems).joined(separator: "\n"))
             }),
         Command(
             "restore", "fill an empty data folder from a backup",
@@ -29,11 +31,15 @@ extension Command {
                     throw CommandFailure("\(path) is in use: \(error)")
                 }
                 let random = surroundings.random
-                try withExtendedLifetime(lock) {
+                let problems = try withExtendedLifetime(lock) {
                     try DataBackup.restore(
-                        invocation.required("SRC"), into: path, random: { random.bytes($0) })
+                        invocation.required("SRC"), into: path,
+                        assets: AssetPlaces(configuration.assets, random: random),
+                        random: { random.bytes($0) })
                 }
-                return outcome(problems: [], "restored into \(path)")
+                return outcome(
+                    problems: problems,
+                    (["restored into \(path)"] + problems).joined(separator: "\n"))
             }),
         Command(
             "check", "read everything and say what is wrong", isLong: true,

@@ -5,6 +5,7 @@ import HTTP
 import Network
 import SQLite
 import SQLiteStorage
+import WebServices
 
 extension Configuration {
     /// What the file, the environment and the options of a command say.
@@ -105,6 +106,8 @@ extension Configuration {
         service.hierarchyDepthMax = limits.hierarchyDepthMax
         service.shareStepRecordsMax = limits.shareStepRecordsMax
         service.sharedPageHoldMilliseconds = limits.sharedPageHoldMilliseconds
+        service.heldPollsMax = http.heldPollsMax
+        service.sharedQueryRecordsMax = limits.sharedQueryRecordsMax
         service.batchBytesMax = limits.batchBytesMax
         service.userQuotaBytes = Int64(limits.userQuotaBytes)
         service.publicQuotaBytes = Int64(limits.publicQuotaBytes)
@@ -116,6 +119,19 @@ extension Configuration {
         service.queryRowsMax = limits.queryRowsMax
         service.queryMillisecondsMax = limits.queryMillisecondsMax
         return service
+    }
+
+    /// What assets are held to.
+    var assetOptions: AssetOptions {
+        var base = assets.baseURL.isEmpty ? baseURL : assets.baseURL
+        if base.hasSuffix("/") { base.removeLast() }
+        var options = AssetOptions(baseURL: base)
+        options.bytesMax = assets.bytesMax
+        options.tokensPerRequestMax = assets.tokensPerRequestMax
+        options.lives.uploadURL = assets.uploadSeconds
+        options.lives.downloadURL = assets.downloadSeconds
+        options.lives.receipt = assets.receiptSeconds
+        return options
     }
 
     /// The limits on credentials.

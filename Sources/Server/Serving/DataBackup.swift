@@ -1,3 +1,4 @@
+import AssetStorage
 import CloudModel
 import SQLite
 import SQLiteStorage
@@ -15,10 +16,11 @@ struct DataBackup {
     /// What may lie in a data folder that counts as empty.
     private static let ownNames: Set = ["lock", "control.sock", "reserve", restoringName]
 
-    /// Copies a folder's databases to a place that is not there yet, or is an empty folder.
+    /// Copies a folder's databases and assets to a place that is not there yet, or is an empty folder.
     ///
-    /// - Throws: `CommandFailure`, `SQLiteError`; then nothing is left behind.
-    static func copy(_ folder: DataFolder, to destination: String) throws {
+    /// - Returns: what could not be copied because it is not there or damaged; everything else is.
+    /// - Throws: `CommandFailure`, `SQLiteError`, `AssetFailure`; then nothing is left behind.
+    static func copy(_ folder: DataFolder, to destination: String) throws -> [String] {
         if let kind = try FileSystem.kind(of: destination) {
             guard kind == .folder, try FileSystem.names(in: destination).isEmpty else {
                 throw CommandFailure("\(destination) exists already; nothing is overwritten")
@@ -28,9 +30,17 @@ struct DataBackup {
         try FileSystem.removeTree(partial)
         do {
             try FileSystem.makeFolder(partial)
+            var problems: [String] = []
             for key in try folder.stores.existing() {
-                try copyDatabase(
-                    Stores.path(of: key, in: folder.path), to: Stores.path(of: key, in: partial))
+                let depot = folder.stores.depot(of: key)
+                problems += try depot.claims.withoutRemoval {
+                    try copyDatabase(
+                        Stores.path(of: key, in: folder.path),
+                        to: Stores.path(of: key, in: partial))
+                    return try copyAssets(
+                        of: key, in: partial, from: depot.storage,
+                        to: folder.assetPlaces.backupStorage(of: key, in: partial))
+                }
             }
             try copyDatabase(
                 DataFolder.catalogPath(in: folder.path), to: DataFolder.catalogPath(in: partial))
@@ -40,6 +50,7 @@ struct DataBackup {
             }
             try FileSystem.move(partial, to: destination)
             if let above = FileSystem.parent(of: destination) { try FileModes.synchronize(above) }
+            return problems
         } catch {
             // NB: the first failure is the one to report.
             try? FileSystem.removeTree(partial)
@@ -52,11 +63,13 @@ struct DataBackup {
     /// Every store begins a new incarnation, so that nothing handed out after the copy was made is
     /// taken for what comes from now on.
     ///
+    /// - Returns: assets that the copy does not have whole.
     /// - Throws: `CommandFailure` when the folder is not empty or the source is no copy,
-    ///   `SQLiteError`; then nothing is left behind.
+    ///   `SQLiteError`, `AssetFailure`; then nothing is left behind.
     static func restore(
-        _ source: String, into path: String, random: @escaping @Sendable (Int) -> [UInt8]
-    ) throws {
+        _ source: String, into path: String, assets: AssetPlaces,
+        random: @escaping @Sendable (Int) -> [UInt8]
+    ) throws -> [String] {
         let foreign = try FileSystem.names(in: path).filter { !ownNames.contains($0) }
         guard foreign.isEmpty else {
             throw CommandFailure("\(path) is not empty; restore takes an empty data folder")
@@ -68,9 +81,14 @@ struct DataBackup {
         try FileSystem.removeTree(restoring)
         do {
             try FileSystem.makeFolder(restoring)
-            for relative in try storePaths(in: source) {
-                try copyDatabase("\(source)/\(relative)", to: "\(restoring)/\(relative)")
-                try SQLiteStore.beginIncarnation(at: "\(restoring)/\(relative)", random: random)
+            var problems: [String] = []
+            for key in try stores(in: source) {
+                let store = Stores.path(of: key, in: restoring)
+                try copyDatabase(Stores.path(of: key, in: source), to: store)
+                problems += try copyAssets(
+                    of: key, in: restoring, from: assets.backupStorage(of: key, in: source),
+                    to: assets.storage(of: key, in: restoring))
+                try SQLiteStore.beginIncarnation(at: store, random: random)
             }
             try copyDatabase(
                 DataFolder.catalogPath(in: source), to: DataFolder.catalogPath(in: restoring))
@@ -83,6 +101,7 @@ struct DataBackup {
                 DataFolder.catalogPath(in: restoring), to: DataFolder.catalogPath(in: path))
             try FileSystem.removeTree(restoring)
             try FileModes.synchronize(path)
+            return problems
         } catch {
             // NB: the first failure is the one to report.
             try? FileSystem.removeTree(restoring)
@@ -90,22 +109,55 @@ struct DataBackup {
         }
     }
 
-    /// Where the stores of a copy are, below it.
-    private static func storePaths(in source: String) throws -> [String] {
+    /// The stores of a copy.
+    private static func stores(in source: String) throws -> [Stores.Key] {
         guard try FileSystem.kind(of: "\(source)/containers") == .folder else { return [] }
-        var paths: [String] = []
+        var found: [Stores.Key] = []
         for name in try FileSystem.names(in: "\(source)/containers") {
             guard let container = ContainerID(name) else { continue }
             for environment in Environment.allCases {
-                let path = Stores.path(of: Stores.Key(container, environment), in: "")
-                let relative = String(path.dropFirst())
-                if try FileSystem.kind(of: "\(source)/\(relative)") == .file {
-                    paths.append(relative)
+                let key = Stores.Key(container, environment)
+                if try FileSystem.kind(of: Stores.path(of: key, in: source)) == .file {
+                    found.append(key)
                 }
             }
         }
-        return paths
+        return found
     }
+
+    /// Copies the files that a copied store's rows speak of, and reads each through.
+    private static func copyAssets(
+        of key: Stores.Key, in folder: String, from storage: any AssetStorage,
+        to copy: any AssetStorage
+    ) throws -> [String] {
+        let rows = StoredAssets(path: Stores.path(of: key, in: folder))
+        let place = "\(key.container.name) \(key.environment.rawValue)"
+        var problems: [String] = []
+        var last: AssetDigest?
+        while true {
+            let page = try rows.page(after: last, limit: assetsPerPage)
+            for entry in page {
+                do {
+                    let isThere = try storage.copy(entry.content.digest, to: copy)
+                    if !isThere, entry.isNeeded {
+                        problems.append(
+                            "\(place): missing asset: \(entry.content.digest.hexadecimal)")
+                    }
+                } catch AssetFailure.damaged(let digest) {
+                    problems.append("\(place): damaged asset: \(digest.hexadecimal)")
+                }
+            }
+            last = page.last?.content.digest
+            guard page.count == assetsPerPage else { break }
+        }
+        // What reading leaves beside a file.
+        for suffix in ["-wal", "-shm"] {
+            FileSystem.removeFile(Stores.path(of: key, in: folder) + suffix)
+        }
+        return problems
+    }
+
+    private static let assetsPerPage = 1_000
 
     /// Copies one database and reads the copy through.
     private static func copyDatabase(_ source: String, to destination: String) throws {

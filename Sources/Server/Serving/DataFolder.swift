@@ -20,6 +20,7 @@ package final class DataFolder: Sendable {
     package let serverKeys: ServerKeys
     package let users: Users
     package let webTokens: WebTokens
+    let assetPlaces: AssetPlaces
     private let lock: Mutex<FileLock?>
 
     private init(
@@ -42,8 +43,10 @@ package final class DataFolder: Sendable {
             catalog: catalog, random: random, settings: configuration.accountsSettings)
         let options = configuration.storeOptions(
             folder: path, clock: clock, random: { random.bytes($0) })
+        assetPlaces = try AssetPlaces(configuration.assets, random: random)
         stores = Stores(
-            folder: path, catalog: catalog, options: options, onIndeterminate: onIndeterminate)
+            folder: path, catalog: catalog, options: options, assetPlaces: assetPlaces,
+            onIndeterminate: onIndeterminate)
     }
 
     /// Makes the folder when there is none, and takes its lock.
@@ -81,7 +84,13 @@ package final class DataFolder: Sendable {
         var problems = try CatalogCheck(path: Self.catalogPath(in: path)).problems()
             .map { "catalog: \($0)" }
         for key in try stores.existing() {
-            problems += try StoreCheck(path: Stores.path(of: key, in: path)).problems().map {
+            let file = Stores.path(of: key, in: path)
+            let assets = AssetCheck(
+                storePath: file, storage: stores.depot(of: key).storage,
+                strayBefore: clock.now() - Milliseconds(configuration.assets.graceSeconds) * 1_000)
+            let found = try StoreCheck(path: file).problems()
+            // Rows that cannot be read say nothing of files.
+            problems += (found + (found.isEmpty ? try assets.problems() : [])).map {
                 "\(key.container.name) \(key.environment.rawValue): \($0)"
             }
         }

@@ -21,7 +21,9 @@ extension RunningServer {
             WebServices.Dependencies(
                 limits: configuration.serviceLimits, clock: folder.clock, random: folder.random,
                 authenticator: authenticator, catalog: catalog,
-                store: { try stores.store(of: $0, in: $1) }, observer: observer,
+                store: { try stores.store(of: $0, in: $1) },
+                assetDepot: { stores.depot(of: Stores.Key($0, $1)) },
+                assets: configuration.assetOptions, observer: observer,
                 workerCount: configuration.loopCount,
                 loopCount: configuration.loopCount))
     }

@@ -47,6 +47,7 @@ package final class RunningServer: Sendable {
             throw CommandFailure("cannot listen: \(error)")
         }
         Self.observe(http, stores, log, in: metrics)
+        Self.observeAssets(of: webServices, in: metrics)
         do {
             control = try ControlServer(
                 path: DataFolder.controlSocketPath(in: folder.path)
@@ -60,7 +61,7 @@ package final class RunningServer: Sendable {
         }
         upkeep = Upkeep(
             stores: stores, clock: clock, tombstoneDays: configuration.retention.tombstoneDays,
-            log: log)
+            graceSeconds: configuration.assets.graceSeconds, log: log)
         self.folder = folder
         self.log = log
         self.metrics = metrics
@@ -97,6 +98,26 @@ package final class RunningServer: Sendable {
                     ("status", .number(Int64(rejection.status))),
                     ("reason", .text(rejection.reason)),
                 ])
+        }
+    }
+
+    private static func observeAssets(of webServices: WebServices, in metrics: Metrics) {
+        metrics.gauge("lenticular_asset_uploads_active", "Uploads of assets under way.") {
+            Double(webServices.assetCounts.uploadsActive)
+        }
+        metrics.counter("lenticular_asset_uploads_total", "Assets received.") {
+            Double(webServices.assetCounts.uploadsFinished)
+        }
+        metrics.counter(
+            "lenticular_asset_uploads_aborted_total", "Uploads that clients left in the middle."
+        ) {
+            Double(webServices.assetCounts.uploadsAborted)
+        }
+        metrics.counter("lenticular_asset_received_bytes_total", "Bytes of uploads.") {
+            Double(webServices.assetCounts.bytesReceived)
+        }
+        metrics.counter("lenticular_asset_downloads_total", "Downloads begun.") {
+            Double(webServices.assetCounts.downloads)
         }
     }
 

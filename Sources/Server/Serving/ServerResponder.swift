@@ -29,6 +29,16 @@ package struct ServerResponder: Responder {
         reply.send(response(of: page, to: request))
     }
 
+    package func streamsBody(of target: [UInt8]) -> Bool {
+        protocolResponder.streamsBody(of: target)
+    }
+
+    package func receive(
+        _ request: HTTPRequest, stream: BodyStream, reply: HTTPReply
+    ) -> (any BodySink)? {
+        protocolResponder.receive(request, stream: stream, reply: reply)
+    }
+
     private enum Page { case health, readiness, metrics }
 
     private func page(at target: [UInt8]) -> Page? {

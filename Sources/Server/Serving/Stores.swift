@@ -1,3 +1,4 @@
+import AssetStorage
 import CloudModel
 import SQLite
 import SQLiteStorage
@@ -19,6 +20,7 @@ package final class Stores: Sendable {
 
     private struct State {
         var open: [Key: SQLiteStore] = [:]
+        var depots: [Key: AssetDepot] = [:]
         /// Containers on their way out, whose files are being moved.
         var leaving: Set<ContainerID> = []
         /// Stores that are about to begin anew.
@@ -30,6 +32,7 @@ package final class Stores: Sendable {
     private let catalog: SQLiteCatalog
     private let options: SQLiteStore.Options
     private let onIndeterminate: @Sendable (String) -> Void
+    private let assetPlaces: AssetPlaces
     private let state = Mutex(State())
     private let onRemoval = Mutex<@Sendable (ContainerID) -> Void>({ _ in })
 
@@ -38,11 +41,12 @@ package final class Stores: Sendable {
     ///   - onIndeterminate: called when a commit's outcome is unknown; the process must end.
     init(
         folder: String, catalog: SQLiteCatalog, options: SQLiteStore.Options,
-        onIndeterminate: @escaping @Sendable (String) -> Void
+        assetPlaces: AssetPlaces, onIndeterminate: @escaping @Sendable (String) -> Void
     ) {
         self.folder = folder
         self.catalog = catalog
         self.options = options
+        self.assetPlaces = assetPlaces
         self.onIndeterminate = onIndeterminate
     }
 
@@ -69,6 +73,8 @@ package final class Stores: Sendable {
                 try FileSystem.makeFolder(parent)
             }
             let store = try open(path)
+            // What an earlier process was at; this one has not begun.
+            try depot(of: key, &state).storage.removeUnfinished()
             state.open[key] = store
             return store
         }
@@ -80,6 +86,23 @@ package final class Stores: Sendable {
         } catch let error as SQLiteError where error.kind == .full {
             // A new file finds no room; its maker may try again.
             throw StorageFailure.full
+        }
+    }
+
+    /// The assets of a container environment, whether its store is open or not.
+    package func depot(of key: Key) -> AssetDepot { state.withLock { depot(of: key, &$0) } }
+
+    private func depot(of key: Key, _ state: inout State) -> AssetDepot {
+        if let known = state.depots[key] { return known }
+        let depot = AssetDepot(assetPlaces.storage(of: key, in: folder))
+        state.depots[key] = depot
+        return depot
+    }
+
+    /// The stores that are open now, each with its assets.
+    package var openWithAssets: [(store: SQLiteStore, depot: AssetDepot)] {
+        state.withLock { state in
+            state.open.map { ($0.value, depot(of: $0.key, &state)) }
         }
     }
 
@@ -127,7 +150,8 @@ package final class Stores: Sendable {
             }
             state.leaving.insert(container)
             return Environment.allCases.compactMap {
-                state.open.removeValue(forKey: Key(container, $0))
+                state.depots[Key(container, $0)] = nil
+                return state.open.removeValue(forKey: Key(container, $0))
             }
         }
         defer { _ = state.withLock { $0.leaving.remove(container) } }

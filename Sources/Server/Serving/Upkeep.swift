@@ -1,3 +1,5 @@
+import AssetStorage
+import CloudDatabase
 import CloudModel
 import Dispatch
 import SQLiteStorage
@@ -10,10 +12,13 @@ final class Upkeep: Sendable {
     static let intervalSecondsDefault = 60
     /// Of one step, which other writes wait for.
     static let rowsPerStepMax = 500
+    /// Steps of one round that look for files without a row.
+    static let searchStepsMax = 20
 
     private let stores: Stores
     private let clock: Clock
     private let retentionMilliseconds: Milliseconds
+    private let graceMilliseconds: Milliseconds
     private let log: Log
     private let queue = DispatchQueue(label: "lenticular.upkeep", qos: .utility)
     private let isStopped = Atomic(false)
@@ -22,14 +27,17 @@ final class Upkeep: Sendable {
 
     /// Begins the rounds.
     ///
-    /// - Parameter tombstoneDays: how long deletions stay in the feeds.
+    /// - Parameters:
+    ///   - tombstoneDays: how long deletions stay in the feeds.
+    ///   - graceSeconds: how long files stay that nothing refers to.
     init(
-        stores: Stores, clock: Clock, tombstoneDays: Int, log: Log,
+        stores: Stores, clock: Clock, tombstoneDays: Int, graceSeconds: Int = 86_400, log: Log,
         intervalSeconds: Int = Upkeep.intervalSecondsDefault
     ) {
         self.stores = stores
         self.clock = clock
         retentionMilliseconds = Milliseconds(tombstoneDays) * 86_400_000
+        graceMilliseconds = Milliseconds(graceSeconds) * 1_000
         self.log = log
         timer = DispatchSource.makeTimerSource(queue: queue)
         timer.schedule(
@@ -49,16 +57,25 @@ final class Upkeep: Sendable {
     /// Removes all that can be removed now; on the queue, or before anybody else uses it.
     func round() {
         let moment = clock.now() - retentionMilliseconds
-        for store in stores.open {
+        for (store, depot) in stores.openWithAssets {
             do {
                 while try !isStopped.load(ordering: .relaxed)
                     && store.writeAndWait({
                         try $0.collect(olderThan: moment, rowsMax: Self.rowsPerStepMax)
                     })
                 {}
+                try collectAssets(CollectAssets(store, depot: depot))
             } catch {
                 log.warning("upkeep failed", [("failure", .text("\(error)"))])
             }
+        }
+    }
+
+    private func collectAssets(_ collection: CollectAssets) throws {
+        let moment = clock.now() - graceMilliseconds
+        while try !isStopped.load(ordering: .relaxed) && collection.removeUnused(since: moment) {}
+        for _ in 0..<Self.searchStepsMax where !isStopped.load(ordering: .relaxed) {
+            guard try collection.removeStray(placedBefore: moment) else { break }
         }
     }
 }

@@ -60,7 +60,8 @@ struct FieldDecoder {
         fields.append(
             EncodedFields.Field(
                 name: name, type: type, isInferred: tag?.isNull ?? true,
-                range: start..<writer.bytes.count, references: values.references))
+                range: start..<writer.bytes.count, references: values.references,
+                assets: values.assets))
     }
 
     private mutating func append(_ value: JSONValue, as type: FieldType) throws {

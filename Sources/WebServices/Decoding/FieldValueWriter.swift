@@ -1,3 +1,4 @@
+import CloudDatabase
 import CloudModel
 import Cryptography
 import JSON
@@ -7,13 +8,15 @@ struct FieldValueWriter {
     private let zones: ZoneReader
     private var field: FieldName?
     private(set) var references: [FieldReference] = []
+    private(set) var assets: [FieldAsset] = []
 
     init(zones: ZoneReader) { self.zones = zones }
 
-    /// Turns to the next field, whose references are then collected.
+    /// Turns to the next field, whose references and assets are then collected.
     mutating func begin(_ field: FieldName) {
         self.field = field
         if !references.isEmpty { references = [] }
+        if !assets.isEmpty { assets = [] }
     }
 
     private var fieldText: String { field?.text ?? "" }
@@ -45,7 +48,7 @@ struct FieldValueWriter {
             writer.string(text)
         case .reference: try append(reference: value, to: &writer)
         case .location: try append(location: value, to: &writer)
-        case .asset: try refuse(asset: value)
+        case .asset: try append(asset: value, to: &writer)
         case .unknown: throw mismatch("an empty list for UNKNOWN_LIST")
         case .number: throw mismatch("INT64 or DOUBLE as the type of a number")
         }
@@ -135,13 +138,41 @@ struct FieldValueWriter {
         writer.raw("}")
     }
 
-    private func refuse(asset value: JSONValue) throws {
+    /// A value with a receipt is stored as that says; one without stands for what its field holds.
+    private mutating func append(asset value: JSONValue, to writer: inout JSONWriter) throws {
         guard value.kind == .object else {
             throw FieldDecoder.RequestFault(
                 fault: .badRequest("could not decode asset object: field '\(fieldText)'"))
         }
-        throw Fault.badRequest(
-            "field '\(fieldText)': the asset's receipt is unknown or has expired; upload it again")
+        let object = try requestLevel { () throws(Fault) in
+            try RequestObject(value, key: "value")
+        }
+        let (checksum, text, size) = try requestLevel { () throws(Fault) in
+            (
+                try object.string("fileChecksum"), try object.string("receipt"),
+                try object.integer("size")
+            )
+        }
+        guard let text else {
+            guard let checksum else { throw mismatch("fileChecksum and receipt for ASSETID") }
+            assets.append(FieldAsset(checksum: checksum, receipt: nil))
+            // Filled in by what the record has.
+            return writer.raw("null")
+        }
+        guard let receipt = ReceiptText.decode(text) else {
+            throw Fault.badRequest(
+                "field '\(fieldText)': the asset's receipt is unknown or has expired; "
+                    + "upload it again")
+        }
+        let known = ReceiptText.checksum(of: receipt.content.digest)
+        guard checksum ?? known == known else {
+            throw mismatch("the fileChecksum that came with the receipt")
+        }
+        guard size.map({ $0 == Int64(receipt.content.size) }) ?? true else {
+            throw mismatch("the size that came with the receipt")
+        }
+        assets.append(FieldAsset(checksum: known, receipt: receipt))
+        StoredAsset.append(receipt.content, checksum: known, to: &writer)
     }
 
     private func requestLevel<Value>(_ read: () throws(Fault) -> Value) throws -> Value {

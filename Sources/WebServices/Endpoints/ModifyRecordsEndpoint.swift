@@ -27,12 +27,12 @@ enum ModifyRecordsEndpoint {
             users: try context.users(named: operations.map(\.recordName), in: zone)
         ).run { result in
             completion(
-                Result { try encode(result.get(), renderings) })
+                Result { try encode(result.get(), renderings, database.assets?.links) })
         }
     }
 
     private static func encode(
-        _ outcomes: [RecordOutcome], _ renderings: [RecordRendering]
+        _ outcomes: [RecordOutcome], _ renderings: [RecordRendering], _ links: AssetLinks?
     ) throws -> [UInt8] {
         let size = outcomes.reduce(32) { sum, outcome in
             if case .saved(let body) = outcome { sum + body.count + 1 } else { sum + 160 }
@@ -43,7 +43,9 @@ enum ModifyRecordsEndpoint {
             if index > 0 { writer.raw(",") }
             switch outcome {
             case .saved(let body):
-                try body.withUnsafeBytes { try renderings[index].append($0, to: &writer) }
+                try body.withUnsafeBytes {
+                    try renderings[index].append($0, assets: links, to: &writer)
+                }
             case .deleted(let name):
                 writer.raw("{\"recordName\":")
                 writer.string(name.text)

@@ -24,17 +24,24 @@ enum QueryRecordsEndpoint {
 
     private static func request(
         _ body: RequestObject, _ database: Database, _ context: RequestContext
-    ) throws(Fault) -> QueryRequest {
+    ) throws -> QueryRequest {
         guard let query = try body.object("query") else { throw RequestObject.missing("query") }
         let zone = try zone(body, database, context.zones)
         let marker = try body.string("continuationMarker")
         let limit = try body.resultsLimit(context.limits) ?? context.limits.recordsPerResponseMax
         let rendering = try body.rendering()
         var decoder = QueryDecoder(zones: context.zones, limits: context.limits)
-        return QueryRequest(
-            query: try QueryCheck.admit(
-                try decoder.decode(query), to: database.storage.schema, caller: context.caller),
-            zone: zone, continuationMarker: marker, resultsLimit: limit, rendering: rendering)
+        let decoded = try decoder.decode(query)
+        do {
+            return QueryRequest(
+                query: try QueryCheck.admit(
+                    decoded, to: database.storage.schema, caller: context.caller),
+                zone: zone, continuationMarker: marker, resultsLimit: limit, rendering: rendering)
+        } catch {
+            // What fields a type has is nothing for somebody who may not read its records.
+            try QueryRecords.checkRight(toRead: decoded.type, in: database)
+            throw error
+        }
     }
 
     /// The zone that is asked, or nil for all zones of the database (rulings.md 24).

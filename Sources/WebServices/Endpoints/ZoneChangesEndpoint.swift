@@ -9,9 +9,11 @@ enum ZoneChangesEndpoint {
         let body = try context.body()
         let asked = try body.items("zones", context.limits)
         let defaults = try ZoneChangesKeys(body, context.limits)
+        let servesPublic = try database.scope == .public && context.servesPublicChanges()
         return try context.store.storage.read(loop: context.loop) { snapshot in
             let feed = try FetchZoneChanges(
-                database, key: context.store.tokenKey, snapshot: snapshot)
+                database, key: context.store.tokenKey, snapshot: snapshot,
+                servesPublic: servesPublic)
             var writer = JSONWriter(reserving: 16_384)
             var budget = context.budget
             var pages = HeldPages()

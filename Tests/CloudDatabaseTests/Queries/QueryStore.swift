@@ -54,7 +54,7 @@ final class QueryStore {
     let path: String
     private(set) var store: SQLiteStore
     var limits = ServiceLimits()
-    private let user = UserRecordName("_" + String(repeating: "a", count: 32)).required
+    let user = UserRecordName("_" + String(repeating: "a", count: 32)).required
 
     init() throws {
         folder = URL(filePath: FileManager.default.temporaryDirectory.path)
@@ -232,7 +232,10 @@ final class Arrival<Value: Sendable>: Sendable {
 
 extension Optional {
     /// What is there; a test that finds nothing here is wrong itself.
-    var required: Wrapped { self! }
+    var required: Wrapped {
+        guard let self else { preconditionFailure("a name of the test is none") }
+        return self
+    }
 }
 
 extension RecordQuery {

@@ -25,7 +25,7 @@ struct FeedToken: Equatable {
 
     /// Nil for a text of another form than tokens have.
     init?(_ text: String) {
-        guard let data = Data(base64Encoded: text), data.count == 84, data[0] == 1 else {
+        guard let data = Data(base64Encoded: text), data.count == 92, data[0] == 1 else {
             return nil
         }
         func number(_ start: Int) -> Int64 {

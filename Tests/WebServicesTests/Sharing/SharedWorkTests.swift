@@ -179,6 +179,28 @@ struct SharedWorkTests {
         #expect(!answer.zones[0]["records"].elements.isEmpty)
     }
 
+    @Test("When as many requests wait as may, a further one is answered at once")
+    func heldCount() throws {
+        let slow = try WireServer(
+            storage: storage,
+            limits: {
+                $0.shareStepRecordsMax = 7
+                $0.sharedPageHoldMilliseconds = 3_600_000
+                $0.heldPollsMax = 0
+            })
+        let (ida, bo) = (try slow.user("ida"), try slow.user("bo"))
+        try ida.make("Shelf")
+        try ida.put(("top", nil))
+        for index in 0..<9 { try ida.put(("t\(index)", "top")) }
+        try bo.join(try ida.share("top"))
+        let copy = SharedZone(bo, of: ida)
+        let token = try #require(try copy.page()["syncToken"].string)
+        let page = try copy.page(after: token)
+        #expect(page["records"].elements.isEmpty)
+        #expect(page["moreComing"].bool == true)
+        storage.release()
+    }
+
     @Test("A way up that is longer than may be gone is refused")
     func depth() throws {
         let server = try WireServer(limits: { $0.hierarchyDepthMax = 5 })

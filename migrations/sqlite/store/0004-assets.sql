@@ -12,7 +12,7 @@ CREATE TABLE asset_files (
 );
 CREATE INDEX asset_files_unused ON asset_files (unused_since) WHERE unused_since IS NOT NULL;
 
--- Which record holds which file, a row for each.
+-- Which record holds which file, a row for each, however many of its fields do.
 CREATE TABLE asset_uses (
     record INTEGER NOT NULL,
     file INTEGER NOT NULL,
@@ -24,10 +24,12 @@ CREATE INDEX asset_uses_by_file ON asset_uses (file);
 CREATE TABLE asset_receipts (
     id BLOB PRIMARY KEY,
     file INTEGER NOT NULL,
-    -- The identity that uploaded, and the scope of the database it is good for.
-    user_record_name TEXT NOT NULL,
-    scope INTEGER NOT NULL,
+    -- Who may use it, in which database: a code that only the server can make.
+    identity BLOB NOT NULL,
     expires INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX asset_receipts_by_expiry ON asset_receipts (expires);
 CREATE INDEX asset_receipts_by_file ON asset_receipts (file);
+
+-- Of the files that a zone's records hold, each counted for each record.
+ALTER TABLE zones ADD COLUMN asset_bytes INTEGER NOT NULL DEFAULT 0;

@@ -1,0 +1,115 @@
+import CloudModel
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The calls on files that a folder of assets needs.
+enum AssetFiles {
+    static func failure(_ call: String) -> AssetFailure {
+        let code = errno
+        if code == ENOSPC || code == EDQUOT { return .full }
+        return .system(call: call, reason: String(cString: strerror(code)))
+    }
+
+    static func makeFolder(_ path: String) throws(AssetFailure) {
+        if mkdir(path, 0o700) != 0, errno != EEXIST { throw failure("mkdir") }
+    }
+
+    /// Has a folder's entries on disk.
+    static func synchronizeFolder(_ path: String) throws(AssetFailure) {
+        let descriptor = Self.open(path, O_RDONLY | O_DIRECTORY)
+        guard descriptor >= 0 else { throw failure("open") }
+        defer { close(descriptor) }
+        if fsync(descriptor) != 0 { throw failure("fsync") }
+    }
+
+    /// Opens a file, close-on-exec, and follows no link.
+    static func open(_ path: String, _ flags: Int32) -> Int32 {
+        #if canImport(Glibc)
+            Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        #else
+            Darwin.open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        #endif
+    }
+
+    static func write(
+        _ bytes: UnsafeRawBufferPointer, to descriptor: Int32
+    ) throws(AssetFailure) {
+        var rest = bytes
+        while !rest.isEmpty {
+            #if canImport(Glibc)
+                let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+            #else
+                let count = Darwin.write(descriptor, rest.baseAddress, rest.count)
+            #endif
+            if count > 0 {
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            } else if count == 0 || errno != EINTR {
+                throw failure("write")
+            }
+        }
+    }
+
+    /// Reads from an offset until the count is there or the file ends.
+    static func read(
+        _ descriptor: Int32, at offset: Int, count: Int
+    ) throws(AssetFailure) -> [UInt8] {
+        var isRead = true
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { storage, initialized in
+            let buffer = UnsafeMutableRawBufferPointer(storage)
+            while initialized < count {
+                let got = pread(
+                    descriptor, buffer.baseAddress.map { $0 + initialized }, count - initialized,
+                    off_t(offset + initialized))
+                if got == 0 { break }
+                if got > 0 {
+                    initialized += got
+                } else if errno != EINTR {
+                    isRead = false
+                    break
+                }
+            }
+        }
+        guard isRead else { throw failure("pread") }
+        return bytes
+    }
+
+    static func status(_ descriptor: Int32) throws(AssetFailure) -> stat {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure("fstat") }
+        return status
+    }
+
+    /// Bytes that may still be written to the file system of a folder.
+    static func freeBytes(_ path: String) throws(AssetFailure) -> Int {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { throw failure("statvfs") }
+        let (bytes, overflow) = Int(clamping: status.f_bavail).multipliedReportingOverflow(
+            by: Int(clamping: status.f_frsize))
+        return overflow ? .max : bytes
+    }
+
+    /// The names within a folder, sorted; none when there is no folder.
+    static func names(in path: String) throws(AssetFailure) -> [String] {
+        guard let folder = opendir(path) else {
+            if errno == ENOENT { return [] }
+            throw failure("opendir")
+        }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    static func remove(_ path: String) throws(AssetFailure) {
+        if unlink(path) != 0, errno != ENOENT { throw failure("unlink") }
+    }
+}

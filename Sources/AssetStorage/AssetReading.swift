@@ -1,0 +1,38 @@
+import CloudModel
+import Cryptography
+
+extension AssetReader {
+    /// Reads everything, piece by piece, and hands it on.
+    ///
+    /// - Returns: the digest of what was read, to be compared with the file's own.
+    package func readAll(
+        _ visit: (UnsafeRawBufferPointer) throws -> Void = { _ in }
+    ) throws -> AssetContent? {
+        var hash = SHA256()
+        var offset = 0
+        while offset < byteCount {
+            let piece = try read(at: offset, count: 262_144)
+            if piece.isEmpty { break }
+            hash.update(piece)
+            try piece.withUnsafeBytes { try visit($0) }
+            offset += piece.count
+        }
+        return AssetDigest(hash.digest()).map { AssetContent(digest: $0, size: offset) }
+    }
+}
+
+extension AssetStorage {
+    /// Copies a file into another storage, if it is there and is what its digest says.
+    ///
+    /// - Returns: false when there is no such file.
+    /// - Throws: `AssetFailure.damaged` for other contents; then nothing has been put in place.
+    package func copy(_ digest: AssetDigest, to other: any AssetStorage) throws -> Bool {
+        guard let reader = try open(digest) else { return false }
+        let upload = try other.begin(expectedBytes: reader.byteCount)
+        defer { upload.discard() }
+        _ = try reader.readAll { try upload.append($0) }
+        guard try upload.seal().digest == digest else { throw AssetFailure.damaged(digest) }
+        try upload.place()
+        return true
+    }
+}

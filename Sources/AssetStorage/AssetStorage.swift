@@ -1,0 +1,91 @@
+import CloudModel
+
+/// Where the bytes of one container environment's assets are kept, each file under its digest.
+///
+/// Everything may block and belongs on worker threads. What is in place is whole, durable and never
+/// changes; who refers to it is the business of the records' store.
+package protocol AssetStorage: AnyObject, Sendable {
+    /// Whether opening a file is a matter of microseconds, as on a disk of this machine: then an event
+    /// loop may do it.
+    var isLocal: Bool { get }
+
+    /// Begins a file whose digest is not known yet.
+    ///
+    /// - Parameter expectedBytes: how long it will be, as far as known; it must fit beside the free
+    ///   space that is to be left.
+    /// - Throws: `AssetFailure.full`, and what the system reports.
+    func begin(expectedBytes: Int) throws(AssetFailure) -> any AssetUpload
+
+    /// Opens a file for reading; nil when there is none.
+    func open(_ digest: AssetDigest) throws(AssetFailure) -> (any AssetReader)?
+
+    /// Removes a file, if it is there; whoever has it open reads on.
+    func delete(_ digest: AssetDigest) throws(AssetFailure)
+
+    /// The files in place, in the order of their digests, after one of them.
+    ///
+    /// - Parameter limit: how many at most; fewer mean that there are no more.
+    func list(after: AssetDigest?, limit: Int) throws(AssetFailure) -> [AssetListing]
+
+    /// Removes what uploads have left that no process works at any more; before the first upload.
+    func removeUnfinished() throws(AssetFailure)
+}
+
+/// A file on its way into a storage; used by one thread at a time.
+package protocol AssetUpload: AnyObject {
+    /// Adds bytes at the end.
+    func append(_ bytes: UnsafeRawBufferPointer) throws(AssetFailure)
+
+    /// Ends the file and has it on disk, but not yet in place.
+    func seal() throws(AssetFailure) -> AssetContent
+
+    /// Puts the sealed file in place, durably; one of the same digest is replaced.
+    func place() throws(AssetFailure)
+
+    /// Leaves nothing behind; does nothing once the file is in place.
+    func discard()
+}
+
+/// A file that is open for reading; usable from any thread.
+package protocol AssetReader: AnyObject, Sendable {
+    /// How long its contents are.
+    var byteCount: Int { get }
+    /// A descriptor whose bytes are the contents, open as long as the reader lives; nil when they have
+    /// to be made.
+    var descriptor: Int32? { get }
+    /// From 1 to `count` bytes from an offset on; none at the end.
+    func read(at offset: Int, count: Int) throws(AssetFailure) -> [UInt8]
+}
+
+/// A file in place.
+package struct AssetListing: Sendable, Equatable {
+    package let digest: AssetDigest
+    /// When it was put there, in milliseconds since 1970.
+    package let placed: Milliseconds
+
+    package init(digest: AssetDigest, placed: Milliseconds) {
+        self.digest = digest
+        self.placed = placed
+    }
+}
+
+/// What can go wrong with the bytes of assets.
+package enum AssetFailure: Error, Sendable, Equatable, CustomStringConvertible {
+    /// There is no room, or only what is to be left free.
+    case full
+    /// The contents are not what was stored.
+    case damaged(AssetDigest)
+    /// The file is sealed and its key is not here.
+    case keyMissing
+    /// A call of the system failed.
+    case system(call: String, reason: String)
+
+    package var description: String {
+        switch self {
+        case .full: "no room for assets"
+        case .damaged(let digest): "asset \(digest.hexadecimal) is damaged"
+        case .keyMissing: "an asset is encrypted and the key is not configured"
+        case .system(let call, let reason): "\(call): \(reason)"
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import AssetStorage
+import CloudModel
+import Dispatch
+import Storage
+import Synchronization
+
+/// Removes the bytes of assets that nothing refers to, in bounded steps.
+///
+/// What no record and no receipt has referred to for the grace period is forgotten by the store, then
+/// removed. Files that no row stands for, as a crash leaves them, go after the same time. Blocks.
+package struct CollectAssets: Sendable {
+    /// Of one step.
+    package static let filesPerStepMax = 100
+
+    private let storage: any Storage
+    private let depot: AssetDepot
+
+    package init(_ storage: any Storage, depot: AssetDepot) {
+        self.storage = storage
+        self.depot = depot
+    }
+
+    /// Removes some of what has been unused since before a moment.
+    ///
+    /// - Returns: whether there may be more.
+    package func removeUnused(since moment: Milliseconds) throws -> Bool {
+        let found = try storage.read(loop: nil) {
+            try $0.unusedAssets(since: moment, limit: Self.filesPerStepMax)
+        }
+        let claimed = depot.claims.claim(found)
+        guard !claimed.isEmpty else { return false }
+        defer { depot.claims.unclaim(claimed) }
+        let forgotten = try storage.writeAndWait {
+            try $0.forgetUnusedAssets(claimed, since: moment)
+        }
+        for digest in forgotten { try depot.storage.delete(digest) }
+        return found.count == Self.filesPerStepMax
+    }
+
+    /// Looks at the next files for some that no row stands for, and removes those put there before a
+    /// moment.
+    ///
+    /// - Returns: false when the last file has been looked at; the next call begins anew.
+    package func removeStray(placedBefore moment: Milliseconds) throws -> Bool {
+        let page = try depot.nextListings(Self.filesPerStepMax)
+        let old = page.filter { $0.placed < moment }.map(\.digest)
+        let claimed = depot.claims.claim(try unknown(old))
+        defer { depot.claims.unclaim(claimed) }
+        // Looked at again: what was claimed may have been noted just before.
+        for digest in try unknown(claimed) { try depot.storage.delete(digest) }
+        return page.count == Self.filesPerStepMax
+    }
+
+    private func unknown(_ digests: [AssetDigest]) throws -> [AssetDigest] {
+        guard !digests.isEmpty else { return [] }
+        return try storage.read(loop: nil) { try $0.unknownAssets(among: digests) }
+    }
+}
+
+extension Storage {
+    /// Writes and blocks until it is on disk; for what runs in the background.
+    fileprivate func writeAndWait<Value: Sendable>(
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Value
+    ) throws -> Value {
+        let done = DispatchSemaphore(value: 0)
+        let outcome = Outcome<Value>()
+        write(cost: CollectAssets.filesPerStepMax, frees: true, body) { result in
+            outcome.value.withLock { $0 = result }
+            done.signal()
+        }
+        done.wait()
+        return try outcome.value.withLock { $0 }.get()
+    }
+}
+
+/// What a write came to, on its way between two threads.
+private final class Outcome<Value: Sendable>: Sendable {
+    let value = Mutex<Result<Value, any Error>>(.failure(StorageFailure.indeterminate))
+}

@@ -1,0 +1,47 @@
+import CloudModel
+import SQLite
+
+/// The files that a store's rows speak of, for those who copy or check a whole data folder.
+///
+/// Works on a connection of its own, also while the store is in use.
+package struct StoredAssets {
+    /// A file as a row has it.
+    package struct Entry: Sendable {
+        package let content: AssetContent
+        /// Whether a record or a receipt refers to it, so that its bytes must be there.
+        package let isNeeded: Bool
+    }
+
+    private let path: String
+
+    package init(path: String) { self.path = path }
+
+    /// The files in the order of their digests, after one of them; fewer than `limit` at the end.
+    ///
+    /// - Throws: `SQLiteError`.
+    package func page(after: AssetDigest?, limit: Int) throws -> [Entry] {
+        let connection = try Connection(path: path, mode: .readOnly)
+        return try connection.snapshot { connection in
+            let statement = try connection.prepare(
+                """
+                SELECT digest, bytes, references_held > 0
+                    OR EXISTS (SELECT 1 FROM asset_receipts WHERE file = f.id)
+                FROM asset_files f WHERE digest > ?1 ORDER BY digest LIMIT ?2
+                """)
+            defer { statement.reset() }
+            statement.bind(after?.bytes ?? [], at: 1)
+            statement.bind(Int64(limit), at: 2)
+            var found: [Entry] = []
+            while try statement.step() {
+                guard let digest = AssetDigest(statement.bytes(0)) else {
+                    throw InvalidRow(table: "asset_files")
+                }
+                found.append(
+                    Entry(
+                        content: AssetContent(digest: digest, size: Int(statement.int64(1))),
+                        isNeeded: statement.int64(2) != 0))
+            }
+            return found
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import CloudDatabase
+import CloudModel
+
+/// Where a request for an asset goes, read from its target.
+///
+/// `/assets/{container}/{environment}/up/{token}` is an upload,
+/// `/assets/{container}/{environment}/{digest}/{any name}?e={expiry}&s={signature}` a download.
+struct AssetAddress {
+    enum Place {
+        case upload(token: String)
+        /// The rest of the path is a name of the client's choice.
+        case file(AssetDigest, name: ArraySlice<UInt8>, expires: Int64, signature: String)
+    }
+
+    let container: ContainerID
+    let environment: Environment
+    let place: Place
+
+    private static let prefix = Array("/assets/".utf8)
+
+    /// Whether a target is one of assets; told by its beginning.
+    static func isBelow(_ target: [UInt8]) -> Bool {
+        target.count > prefix.count && target[1] == prefix[1] && target.starts(with: prefix)
+    }
+
+    /// The URL of a container environment's assets, without a slash at the end.
+    static func base(
+        _ container: ContainerID, _ environment: Environment, below url: String
+    ) -> String {
+        "\(url)/assets/\(container.name)/\(environment.rawValue)"
+    }
+
+    /// Nil for what the server never made.
+    init?(target: [UInt8]) {
+        let path = target.prefix { $0 != UInt8(ascii: "?") }
+        // At most four: the name may have slashes of its own.
+        let segments = path.dropFirst(Self.prefix.count).split(
+            separator: UInt8(ascii: "/"), maxSplits: 3, omittingEmptySubsequences: false)
+        guard Self.isBelow(target), segments.count == 4,
+            let container = PercentEncoding.text(segments[0]).flatMap({ ContainerID($0) }),
+            let environment = PercentEncoding.text(segments[1]).flatMap({
+                Environment(rawValue: $0)
+            })
+        else { return nil }
+        self.container = container
+        self.environment = environment
+        let kind = String(decoding: segments[2], as: UTF8.self)
+        if kind == AssetTokens.uploadSegment {
+            place = .upload(token: String(decoding: segments[3], as: UTF8.self))
+            return
+        }
+        guard let digest = AssetDigest(hexadecimal: kind),
+            let expires = QueryParameter.value("e", in: target).flatMap({ Int64($0) }),
+            let signature = QueryParameter.value("s", in: target)
+        else { return nil }
+        place = .file(
+            digest, name: segments[3], expires: expires, signature: signature)
+    }
+}

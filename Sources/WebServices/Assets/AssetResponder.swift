@@ -1,0 +1,146 @@
+import AssetStorage
+import CloudDatabase
+import CloudModel
+import Cryptography
+import Dispatch
+import HTTP
+import Storage
+import Synchronization
+
+/// Answers below `/assets/`: uploads and downloads, by the addresses that the server has handed out.
+///
+/// No credential is looked at here: whoever has the address may use it while it is good.
+final class AssetResponder: Sendable {
+    /// Threads that write, hash and wait for disks; an upload stays with one of them.
+    private static let workerCount = 8
+
+    private let stores: OpenStores
+    private let options: AssetOptions
+    private let clock: Clock
+    private let random: RandomSource
+    private let workers: [DispatchQueue]
+    private let nextWorker = Atomic<Int>(0)
+    let counters = AssetCounters()
+
+    init(_ stores: OpenStores, _ dependencies: WebServices.Dependencies) {
+        self.stores = stores
+        options = dependencies.assets
+        clock = dependencies.clock
+        random = dependencies.random
+        workers = (0..<Self.workerCount).map { DispatchQueue(label: "web.asset.\($0)") }
+    }
+
+    private var worker: DispatchQueue {
+        let number = nextWorker.wrappingAdd(1, ordering: .relaxed).oldValue
+        return workers[Int(UInt(bitPattern: number) % UInt(workers.count))]
+    }
+
+    /// A request without a body, or with one of no bytes.
+    func respond(_ exchange: Exchange) {
+        exchange.operation = "assets"
+        exchange.allowedOrigin = exchange.request.headers["origin"]
+        let method = exchange.request.method
+        if method == .options { return exchange.sendPreflight() }
+        do {
+            let (address, store) = try find(exchange)
+            switch address.place {
+            case .upload:
+                let sink = try sink(for: exchange, address, store, stream: BodyStream { _ in })
+                sink.end()
+            case .file(let digest, let name, let expires, let signature):
+                guard method == .get || method == .head else {
+                    throw Fault.badRequest("an asset is read by GET or HEAD")
+                }
+                guard store.assetTokens.isLink(to: digest, expires: expires, signature: signature)
+                else { throw Self.notFound }
+                guard clock.now() / 1_000 < expires else {
+                    throw Fault(.accessDenied, "the link has expired; read the record again")
+                }
+                exchange.operation = "assets/download"
+                counters.change { $0.downloads += 1 }
+                let download = AssetDownload(
+                    digest: digest, name: name, secondsLeft: expires - clock.now() / 1_000)
+                guard store.depot.storage.isLocal else {
+                    return worker.async { download.answer(exchange, from: store.depot.storage) }
+                }
+                download.answer(exchange, from: store.depot.storage)
+            }
+        } catch {
+            exchange.fail(error)
+        }
+    }
+
+    /// A request whose body streams.
+    func receive(_ exchange: Exchange, stream: BodyStream) -> (any BodySink)? {
+        exchange.operation = "assets"
+        exchange.allowedOrigin = exchange.request.headers["origin"]
+        do {
+            let (address, store) = try find(exchange)
+            return try sink(for: exchange, address, store, stream: stream)
+        } catch let refusal as TooLarge {
+            refusal.answer(exchange)
+        } catch {
+            exchange.fail(error)
+        }
+        return nil
+    }
+
+    private func find(
+        _ exchange: Exchange
+    ) throws -> (AssetAddress, OpenStores.OpenStore) {
+        guard let address = AssetAddress(target: exchange.request.target) else {
+            throw Self.notFound
+        }
+        do {
+            let store = try stores.store(address.container, address.environment)
+            exchange.address = RequestAddress(address)
+            return (address, store)
+        } catch is CatalogRefusal {
+            throw Self.notFound
+        }
+    }
+
+    private func sink(
+        for exchange: Exchange, _ address: AssetAddress, _ store: OpenStores.OpenStore,
+        stream: BodyStream
+    ) throws -> AssetUploadSink {
+        let request = exchange.request
+        guard case .upload(let token) = address.place,
+            request.method == .post || request.method == .put
+        else { throw Fault.badRequest("an asset is uploaded by POST or PUT to its upload URL") }
+        guard let grant = store.assetTokens.uploadGrant(token) else { throw Self.notFound }
+        guard clock.now() / 1_000 < grant.expires else {
+            throw Fault(.accessDenied, "the upload URL has expired; ask assets/upload for another")
+        }
+        exchange.operation = "assets/receive"
+        let form = try MultipartForm(contentType: request.headers["content-type"])
+        let length = request.headers["content-length"].flatMap { Int($0) }
+        let room = form == nil ? 0 : MultipartForm.overheadBytesMax
+        if let length, length - room > options.bytesMax {
+            throw TooLarge(bytesMax: options.bytesMax)
+        }
+        let sink = AssetUploadSink(
+            exchange, stream: stream, form: form, bytesMax: options.bytesMax,
+            depot: store.depot,
+            use: ReceiveAsset(
+                store.storage, depot: store.depot, tokens: store.assetTokens, random: random),
+            grant: grant, tokens: store.assetTokens, queue: worker, counters: counters)
+        sink.begin(expectedBytes: length ?? 0)
+        return sink
+    }
+
+    /// For whatever the server has not handed out, and for files that have gone.
+    static let notFound = Fault(.notFound, "no such asset")
+}
+
+/// More than an asset may have.
+struct TooLarge: Error {
+    let bytesMax: Int
+
+    /// A plain 413, as for every body that is too long.
+    func answer(_ exchange: Exchange) {
+        exchange.fail(
+            .badRequest("the asset is over the limit of \(bytesMax) bytes (assets.bytesMax)"),
+            status: 413)
+    }
+}

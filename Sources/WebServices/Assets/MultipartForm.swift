@@ -1,0 +1,238 @@
+import CloudModel
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Finds the one part named `files` in a body of `multipart/form-data` (RFC 7578) as it comes in.
+///
+/// Nothing of it is kept but what may be the beginning of a delimiter, or of a part's head.
+struct MultipartForm {
+    /// Everything beside the file together.
+    static let overheadBytesMax = 65_536
+    /// RFC 2046 §5.1.1.
+    private static let boundaryBytesMax = 70
+
+    private enum State {
+        /// Before the first delimiter.
+        case preamble
+        /// Behind a delimiter: two hyphens end the body, a line end begins a part.
+        case delimiter
+        case head
+        case file
+        /// A part that is not wanted.
+        case other
+        case epilogue
+    }
+
+    /// `CR LF -- boundary`.
+    private let delimiter: [UInt8]
+    private var state = State.preamble
+    private var waiting: [UInt8]
+    private var hasFile = false
+    private var overhead = 0
+
+    /// Nil for any other type than multipart/form-data: then the body is the file.
+    ///
+    /// - Throws: `Fault` BAD_REQUEST for that type without a usable boundary.
+    init?(contentType: String?) throws(Fault) {
+        guard let contentType, let (type, parameters) = HeaderParameters.read(contentType),
+            type == "multipart/form-data"
+        else { return nil }
+        guard let boundary = parameters["boundary"],
+            (1...Self.boundaryBytesMax).contains(boundary.utf8.count)
+        else {
+            throw .badRequest(
+                "Content-Type: multipart/form-data needs a boundary of 1 to 70 characters")
+        }
+        delimiter = Array("\r\n--\(boundary)".utf8)
+        // The first delimiter may stand at the very beginning.
+        waiting = [0x0D, 0x0A]
+    }
+
+    /// Takes the next piece, and hands on what of it belongs to the file.
+    ///
+    /// - Throws: `Fault` BAD_REQUEST for what is no such form, and what the closure throws.
+    mutating func take(
+        _ piece: [UInt8], file: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        waiting += piece
+        var rest = waiting[...]
+        while try step(&rest, file) {}
+        waiting = Array(rest)
+    }
+
+    /// - Throws: `Fault` BAD_REQUEST for a form that is cut short or has no part named `files`.
+    func finish() throws(Fault) {
+        guard state == .epilogue else {
+            throw .badRequest("the multipart body ends before its last boundary")
+        }
+        guard hasFile else {
+            throw .badRequest("the multipart body has no part named 'files'")
+        }
+    }
+
+    /// - Returns: whether more can be done with what is there.
+    private mutating func step(
+        _ rest: inout ArraySlice<UInt8>, _ file: (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> Bool {
+        switch state {
+        case .preamble, .other:
+            let (before, isFound) = split(&rest)
+            try count(before.count)
+            if isFound { state = .delimiter }
+            return isFound
+        case .file:
+            let (before, isFound) = split(&rest)
+            if !before.isEmpty { try before.withUnsafeBytes { try file($0) } }
+            if isFound { state = .delimiter }
+            return isFound
+        case .delimiter: return try stepBehindDelimiter(&rest)
+        case .head: return try stepHead(&rest)
+        case .epilogue:
+            try count(rest.count)
+            rest = []
+            return false
+        }
+    }
+
+    private mutating func stepBehindDelimiter(_ rest: inout ArraySlice<UInt8>) throws -> Bool {
+        // White space may stand between a delimiter and its line's end.
+        let blanks = rest.prefix { $0 == 0x20 || $0 == 0x09 }
+        let next = rest.dropFirst(blanks.count)
+        guard next.count >= 2 else {
+            guard blanks.count < 256 else { throw Self.malformed }
+            return false
+        }
+        if next.starts(with: "--".utf8) {
+            state = .epilogue
+        } else if next.starts(with: [0x0D, 0x0A]) {
+            state = .head
+        } else {
+            throw Self.malformed
+        }
+        try count(blanks.count + 2)
+        rest = next.dropFirst(2)
+        return true
+    }
+
+    private mutating func stepHead(_ rest: inout ArraySlice<UInt8>) throws -> Bool {
+        guard let end = Self.headEnd(rest) else {
+            guard rest.count <= 8_192 else { throw Self.malformed }
+            return false
+        }
+        let head = String(decoding: rest[..<end], as: UTF8.self)
+        try count(end - rest.startIndex)
+        rest = rest[end...]
+        state = .other
+        for line in head.split(whereSeparator: \.isNewline) {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2, parts[0].lowercased() == "content-disposition",
+                let (kind, parameters) = HeaderParameters.read(String(parts[1])),
+                kind == "form-data", parameters["name"] == "files"
+            else { continue }
+            guard !hasFile else {
+                throw Fault.badRequest("the multipart body has two parts named 'files'")
+            }
+            hasFile = true
+            state = .file
+        }
+        return true
+    }
+
+    /// Where a head's empty line ends; a part without fields begins with it.
+    private static func headEnd(_ bytes: ArraySlice<UInt8>) -> Int? {
+        if bytes.starts(with: [0x0D, 0x0A]) { return bytes.startIndex + 2 }
+        var index = bytes.startIndex
+        while index + 3 < bytes.endIndex {
+            if bytes[index] == 0x0D, bytes[index + 1] == 0x0A, bytes[index + 2] == 0x0D,
+                bytes[index + 3] == 0x0A
+            {
+                return index + 4
+            }
+            index += 1
+        }
+        return nil
+    }
+
+    /// Takes what is certainly before the next delimiter, and the delimiter if it is there.
+    private func split(
+        _ rest: inout ArraySlice<UInt8>
+    ) -> (before: ArraySlice<UInt8>, isFound: Bool) {
+        let delimiter = delimiter
+        let place = rest.withUnsafeBytes { bytes -> (offset: Int, isFound: Bool) in
+            guard let base = bytes.baseAddress else { return (0, false) }
+            var from = 0
+            while from < bytes.count {
+                guard let found = memchr(base + from, 0x0D, bytes.count - from) else {
+                    return (bytes.count, false)
+                }
+                let offset = UnsafeRawPointer(found) - base
+                let length = min(delimiter.count, bytes.count - offset)
+                if memcmp(base + offset, delimiter, length) == 0 {
+                    return (offset, length == delimiter.count)
+                }
+                from = offset + 1
+            }
+            return (bytes.count, false)
+        }
+        let middle = rest.startIndex + place.offset
+        let before = rest[..<middle]
+        rest = rest[(middle + (place.isFound ? delimiter.count : 0))...]
+        return (before, place.isFound)
+    }
+
+    private mutating func count(_ bytes: Int) throws {
+        overhead += bytes
+        guard overhead <= Self.overheadBytesMax else {
+            throw Fault.badRequest(
+                "the multipart body has over \(Self.overheadBytesMax) bytes beside its file")
+        }
+    }
+
+    private static let malformed = Fault.badRequest("the multipart body is malformed")
+}
+
+/// A header's value with parameters, such as `form-data; name="files"` (RFC 9110 §5.6.6).
+enum HeaderParameters {
+    /// The value in lower case, and the parameters by their names in lower case.
+    ///
+    /// The first of a name counts. Nil when the quotes do not match.
+    static func read(_ text: String) -> (value: String, parameters: [String: String])? {
+        var pieces: [String] = [""]
+        var isQuoted = false
+        var isEscaped = false
+        for character in text {
+            if isEscaped {
+                pieces[pieces.count - 1].append(character)
+                isEscaped = false
+            } else if isQuoted, character == "\\" {
+                isEscaped = true
+            } else if character == "\"" {
+                isQuoted.toggle()
+            } else if character == ";", !isQuoted {
+                pieces.append("")
+            } else {
+                pieces[pieces.count - 1].append(character)
+            }
+        }
+        guard !isQuoted, !isEscaped else { return nil }
+        var parameters: [String: String] = [:]
+        for piece in pieces.dropFirst() {
+            let parts = piece.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { continue }
+            let name = trimmed(parts[0]).lowercased()
+            if parameters[name] == nil { parameters[name] = trimmed(parts[1]) }
+        }
+        return (trimmed(pieces[0][...]).lowercased(), parameters)
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        var text = text
+        while text.first == " " || text.first == "\t" { text = text.dropFirst() }
+        while text.last == " " || text.last == "\t" { text = text.dropLast() }
+        return String(text)
+    }
+}

@@ -1,0 +1,61 @@
+import CloudDatabase
+import CloudModel
+import JSON
+
+/// `assets/upload` (web-services.md §4.13): an address for each token, in order.
+enum AssetUploadsEndpoint {
+    static func answer(_ context: RequestContext) throws -> [UInt8] {
+        let body = try context.body()
+        let database = try context.database()
+        let request = try RequestAssetUploads(in: context.zones.zone(of: body), of: database)
+        guard let tokens = try body.array("tokens"), let count = body["tokens"]?.count else {
+            throw RequestObject.missing("tokens")
+        }
+        let most = context.assets.tokensPerRequestMax
+        guard count <= most else {
+            throw Fault.badRequest(
+                "tokens: \(count) given; the limit is \(most) (assets.tokensPerRequestMax)")
+        }
+        try context.store.storage.read(loop: context.loop) { try request.check(in: $0) }
+        var writer = JSONWriter(reserving: 32 + count * 320)
+        writer.raw("{\"tokens\":[")
+        for (index, element) in tokens.enumerated() {
+            if index > 0 { writer.raw(",") }
+            let token = try RequestObject(element, key: "tokens")
+            let (field, record) = try names(token)
+            writer.raw("{\"recordName\":")
+            writer.string((record ?? RecordNames.random(context.random)).text)
+            writer.raw(",\"fieldName\":")
+            writer.string(field.text)
+            writer.raw(",\"url\":")
+            writer.string(try request.uploadURL(random: context.random))
+            writer.raw("}")
+        }
+        writer.raw("]}")
+        return writer.bytes
+    }
+
+    private static func names(
+        _ token: RequestObject
+    ) throws(Fault) -> (field: FieldName, record: RecordName?) {
+        guard let fieldText = try token.string("fieldName") else {
+            throw RequestObject.missing("fieldName")
+        }
+        guard let field = FieldName(fieldText) else {
+            throw .badRequest(
+                "fieldName '\(fieldText)': expected a letter, then letters, digits and _, at most 255"
+            )
+        }
+        if let type = try token.string("recordType"), RecordTypeName(type) == nil {
+            throw .badRequest(
+                "recordType '\(type)': expected a letter, then letters, digits and _, at most 255")
+        }
+        guard let recordText = try token.string("recordName") else { return (field, nil) }
+        guard let record = RecordName(recordText), !record.isReserved else {
+            throw .badRequest(
+                "recordName: expected 1 to \(RecordName.bytesMax) printable ASCII characters, "
+                    + "not starting with _")
+        }
+        return (field, record)
+    }
+}

@@ -1,0 +1,59 @@
+import CloudDatabase
+import CloudModel
+import JSON
+
+/// `assets/rereference` (web-services.md §4.14): assets of stored records, each complete enough to be
+/// saved in another.
+enum RereferenceAssetsEndpoint {
+    static func run(
+        _ context: RequestContext,
+        completion: @escaping @Sendable (Result<[UInt8], any Error>) -> Void
+    ) throws {
+        if context.loop != nil { throw BelongsToWorker() }
+        let body = try context.body()
+        let database = try context.database()
+        guard let elements = try body.array("assets"), let count = body["assets"]?.count else {
+            throw RequestObject.missing("assets")
+        }
+        let most = context.assets.tokensPerRequestMax
+        guard count <= most else {
+            throw Fault.badRequest(
+                "assets: \(count) given; the limit is \(most) (assets.tokensPerRequestMax)")
+        }
+        let use = try RereferenceAssets(in: context.zones.zone(of: body), of: database)
+        if let target = try body.object("targetZoneID") {
+            // Where they will be saved is known only then; but it must be a zone of this database.
+            _ = try context.zones.zone(target)
+        }
+        let sources = try elements.map { element throws(Fault) in
+            let object = try RequestObject(element, key: "assets")
+            guard let record = try object.string("recordName") else {
+                throw RequestObject.missing("recordName")
+            }
+            guard let field = try object.string("fieldName") else {
+                throw RequestObject.missing("fieldName")
+            }
+            return RereferenceAssets.Source(record: record, field: field)
+        }
+        let contents = try context.store.storage.read(loop: nil) {
+            try use.contents(of: sources, from: $0)
+        }
+        let tokens = context.store.assetTokens
+        try use.receipts(for: contents, random: context.random) { result in
+            completion(result.map { encode($0, tokens, database.assets?.links) })
+        }
+    }
+
+    private static func encode(
+        _ receipts: [AssetReceipt], _ tokens: AssetTokens, _ links: AssetLinks?
+    ) -> [UInt8] {
+        var writer = JSONWriter(reserving: 32 + receipts.count * 480)
+        writer.raw("{\"assets\":[")
+        for (index, receipt) in receipts.enumerated() {
+            if index > 0 { writer.raw(",") }
+            AssetValueJSON.append(receipt, tokens, links: links, to: &writer)
+        }
+        writer.raw("]}")
+        return writer.bytes
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import Testing
+
+@Suite("Assets of a running server, by curl")
+struct AssetProcessTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test("Every way of uploading gives the same bytes back, whole and in parts")
+    func ways() throws {
+        let test = try AssetFixture(data: folder.path("data"))
+        let file = folder.path("file.bin")
+        for (index, count) in [0, 1, 100_000, 3_000_000].enumerated() {
+            let bytes = try makeFile(file, bytes: count, number: UInt64(index))
+            for options in [
+                ["--data-binary", "@\(file)", "-H", "Content-Type: image/png"],
+                ["--data-binary", "@\(file)", "-H", "Content-Type:"],
+                ["-F", "files=@\(file);type=application/octet-stream"], ["-T", file],
+                ["-X", "POST", "-T", file, "-H", "Transfer-Encoding: chunked"],
+                ["-T", file, "-H", "Expect: 100-continue"],
+            ] where count > 0 || !options.contains("Transfer-Encoding: chunked") {
+                // This curl does not end an empty chunked body.
+                let value = try test.upload(options)
+                #expect(value["size"] as? Int == count, "\(options)")
+                let link = try test.save("r\(index)", value)
+                #expect(try test.download(link) == bytes, "\(options)")
+            }
+            let link = try test.link(of: "r\(index)").replacing("${f}", with: "photo.png")
+            #expect(try test.download(link) == bytes)
+            guard count > 10 else { continue }
+            #expect(try test.download(link, ["-r", "5-9"]) == bytes[5..<10])
+            let several = String(
+                decoding: try test.download(link, ["-r", "0-1,4-5"]), as: UTF8.self)
+            #expect(several.contains("Content-Range: bytes 4-5/\(count)"))
+            let head = String(decoding: try test.download(link, ["-I"]), as: UTF8.self)
+            #expect(head.contains("Content-Length: \(count)"))
+            #expect(head.contains("Content-Type: image/png"))
+        }
+        // Equal files are one; the empty one is one, too.
+        #expect(test.files().placed.count == 4)
+        #expect(test.files().incoming.isEmpty)
+        #expect(try test.problems().isEmpty)
+        let page = try test.server.request("/metrics").body
+        #expect(page.contains("lenticular_asset_uploads_total 23"))
+        #expect(page.contains("operation=\"assets/download\""))
+        test.server.signal(SIGTERM)
+        #expect(test.server.wait() == 0)
+        let log = test.server.log().joined()
+        #expect(!log.contains("&s="), "a link is not logged")
+    }
+
+    @Test("A file over the limit is refused before it is sent, and in the middle; then all goes on")
+    func limits() throws {
+        let test = try AssetFixture(
+            data: folder.path("data"), environment: ["LENTICULAR_ASSETS_BYTES_MAX": "100000"])
+        let file = folder.path("file.bin")
+        _ = try makeFile(file, bytes: 20_000_000)
+        for options in [
+            ["-T", file], ["-T", file, "-H", "Transfer-Encoding: chunked"],
+            ["-F", "files=@\(file)"],
+        ] {
+            let answer = try test.server.request(test.uploadPath(), options)
+            #expect(answer.text.contains("HTTP/1.1 413"), "\(answer.text)")
+            #expect(answer.text.contains("assets.bytesMax"))
+        }
+        #expect(test.files().placed.isEmpty)
+        #expect(test.files().incoming.isEmpty)
+        _ = try makeFile(file, bytes: 100_000)
+        #expect(try test.upload(file: file)["size"] as? Int == 100_000)
+    }
+
+    @Test("An upload that would leave less on the disk than the floor is refused")
+    func floor() throws {
+        let test = try AssetFixture(
+            data: folder.path("data"),
+            environment: ["LENTICULAR_ASSETS_FREE_BYTES_MIN": "1125899906842624"])
+        let file = folder.path("file.bin")
+        _ = try makeFile(file, bytes: 10)
+        let answer = try test.server.request(test.uploadPath(), ["--data-binary", "@\(file)"])
+        #expect(answer.status == 503)
+        #expect(answer.body.contains("TRY_AGAIN_LATER"))
+        #expect(test.files().incoming.isEmpty)
+    }
+
+    @Test("A backup has every asset; what is missing or damaged is named by check and by backup")
+    func backup() throws {
+        for key in [false, true] {
+            let root = folder.path("key-\(key)")
+            try FileManager.default.createDirectory(
+                atPath: root, withIntermediateDirectories: true)
+            let keyFile = "\(root)/key"
+            try Data((String(repeating: "0123456789abcdef", count: 4) + "\n").utf8)
+                .write(to: URL(fileURLWithPath: keyFile))
+            let environment = key ? ["LENTICULAR_ASSETS_KEY_FILE": keyFile] : [:]
+            let test = try AssetFixture(data: "\(root)/data", environment: environment)
+            var files: [String: Data] = [:]
+            for index in 0..<5 {
+                let file = "\(root)/file"
+                files["r\(index)"] = try makeFile(
+                    file, bytes: 70_000 * index + 100, number: UInt64(index))
+                try test.save("r\(index)", test.upload(file: file))
+            }
+            let copy = "\(root)/copy"
+            #expect(
+                try test.server.command("backup", copy, "--json").object["ok"] as? Bool == true)
+            #expect(test.files(copy).placed.count == 5)
+            #expect(try test.problems().isEmpty)
+
+            let placed = test.files().placed.sorted()
+            #expect(placed.allSatisfy { $0.hasSuffix(".sealed") == key })
+            try FileManager.default.removeItem(atPath: placed[0])
+            let handle = try #require(FileHandle(forUpdatingAtPath: placed[1]))
+            try handle.truncate(atOffset: 1)
+            try handle.close()
+            let problems = try test.problems()
+            #expect(problems.count == 2)
+            #expect(problems.contains { $0.contains("missing asset") })
+            #expect(problems.contains { $0.contains("damaged asset") })
+            let partial = try test.server.command("backup", "\(root)/partial", "--json")
+            #expect(partial.status == 1)
+            #expect((partial.object["problems"] as? [String])?.count == 2)
+            #expect(test.files("\(root)/partial").placed.count == 3)
+            test.server.signal(SIGTERM)
+            _ = test.server.wait()
+
+            try FileManager.default.removeItem(atPath: test.data)
+            let restored = try Program.run(
+                ["restore", copy, "--data", test.data, "--yes", "--json"],
+                environment: environment)
+            #expect(restored.object["ok"] as? Bool == true, "\(restored)")
+            try test.restart()
+            for (name, bytes) in files {
+                #expect(try test.download(test.link(of: name)) == bytes)
+            }
+            #expect(try test.problems().isEmpty)
+        }
+    }
+
+    @Test("A key file that holds no key stops the start, and says how to make one")
+    func badKey() throws {
+        let keyFile = folder.path("key")
+        for text in [
+            "", "abc", String(repeating: "g", count: 64), String(repeating: "0", count: 63),
+        ] {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: keyFile))
+            let outcome = try Program.run(
+                ["check", "--data", folder.path("data")],
+                environment: ["LENTICULAR_ASSETS_KEY_FILE": keyFile])
+            #expect(outcome.status == 1)
+            #expect(outcome.error.contains("openssl rand -hex 32"), "\(outcome.error)")
+        }
+    }
+}

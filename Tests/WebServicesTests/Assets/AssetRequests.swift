@@ -1,0 +1,150 @@
+import CloudModel
+import Foundation
+import HTTP
+
+/// What a download came to.
+struct Download {
+    let status: Int
+    let headers: [(name: String, value: String)]
+    let bytes: [UInt8]
+
+    func header(_ name: String) -> String? {
+        headers.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+/// Bytes that no two seeds share.
+func pattern(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
+    var state = seed
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count + 8)
+    while bytes.count < count {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        withUnsafeBytes(of: state >> 8) { bytes += $0.prefix(7) }
+    }
+    return Array(bytes.prefix(count))
+}
+
+extension WireClient {
+    /// The part of a URL that a request's target is.
+    static func target(of url: String) -> String {
+        guard let path = url.range(of: "/assets/") else { return url }
+        return String(url[path.lowerBound...])
+    }
+
+    /// Asks for upload URLs.
+    func tokens(
+        _ tokens: String, zone: String? = nil, in database: String = "private"
+    ) throws -> Answer {
+        let place = zone.map { ",\"zoneID\":{\"zoneName\":\(quoted($0))}" } ?? ""
+        return try send("\(database)/assets/upload", "{\"tokens\":\(tokens)\(place)}")
+    }
+
+    func uploadURL(in database: String = "private") throws -> String {
+        let answer = try tokens("[{\"recordType\":\"Cup\",\"fieldName\":\"photo\"}]", in: database)
+        guard let url = answer["tokens"][0]["url"].string else {
+            throw WireFailure("no upload URL: \(answer.text)")
+        }
+        return url
+    }
+
+    /// Sends bytes to an upload URL, in pieces as a connection hands them on.
+    ///
+    /// - Parameter ends: false leaves in the middle; then there is no answer to wait for.
+    @discardableResult
+    func upload(
+        _ bytes: [UInt8], to url: String, by size: Int = 65_536, method: HTTPRequest.Method = .post,
+        headers: [(name: String, value: String)] = [], hasLength: Bool = true, ends: Bool = true
+    ) throws -> Answer? {
+        let done = Waiting<HTTPResponse>()
+        let id = UUID().uuidString.lowercased()
+        var fields = headers
+        if hasLength { fields.append(("Content-Length", "\(bytes.count)")) }
+        let request = HTTPRequest(
+            id: id, method: method, target: Array(Self.target(of: url).utf8),
+            headers: HTTPHeaders(fields), body: [],
+            peer: Peer(address: "127.0.0.1", isLoopback: true, isTLS: false), loop: loop)
+        let reply = HTTPReply { done.arrive($0) }
+        guard !bytes.isEmpty else {
+            server.web.respond(to: request, reply: reply)
+            return try Answer(done.wait(), requestID: id)
+        }
+        let consumed = DispatchSemaphore(value: 0)
+        let stream = BodyStream { _ in consumed.signal() }
+        if let sink = server.web.receive(request, stream: stream, reply: reply) {
+            var start = 0
+            while start < bytes.count {
+                let end = min(start + size, bytes.count)
+                sink.receive(Array(bytes[start..<end]))
+                guard consumed.wait(timeout: .now() + 60) == .success else {
+                    throw WireFailure("a piece was never dealt with")
+                }
+                start = end
+            }
+            if ends {
+                sink.end()
+            } else {
+                sink.abort()
+                return nil
+            }
+        }
+        return try Answer(done.wait(), requestID: id)
+    }
+
+    /// Uploads to a fresh URL, and hands back the value for a field.
+    func asset(_ bytes: [UInt8], in database: String = "private") throws -> Found {
+        guard let answer = try upload(bytes, to: uploadURL(in: database)), answer.status == 200
+        else {
+            throw WireFailure("not uploaded")
+        }
+        return answer["singleFile"]
+    }
+
+    /// Reads a URL as it stands.
+    func download(
+        _ url: String, headers: [(name: String, value: String)] = [],
+        method: HTTPRequest.Method = .get
+    ) throws -> Download {
+        let done = Waiting<HTTPResponse>()
+        let request = HTTPRequest(
+            id: UUID().uuidString.lowercased(), method: method,
+            target: Array(Self.target(of: url).utf8), headers: HTTPHeaders(headers), body: [],
+            peer: Peer(address: "127.0.0.1", isLoopback: true, isTLS: false), loop: loop)
+        server.web.respond(to: request, reply: HTTPReply { done.arrive($0) })
+        let response = try done.wait()
+        return Download(
+            status: response.status, headers: response.headers,
+            bytes: try response.body + Self.bytes(of: response.stream))
+    }
+
+    private static func bytes(of stream: StreamedBody?) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        for part in stream?.parts ?? [] {
+            switch part {
+            case .bytes(let more): bytes += more
+            case .file(let slice):
+                var piece = [UInt8](repeating: 0, count: slice.count)
+                let got = pread(slice.descriptor, &piece, slice.count, off_t(slice.offset))
+                guard got == slice.count else { throw WireFailure("a file is too short") }
+                bytes += piece
+            case .made(let maker, let offset, let count):
+                var made = 0
+                while made < count {
+                    let piece = try maker.bytes(at: offset + made, count: count - made)
+                    bytes += piece
+                    made += piece.count
+                }
+            }
+        }
+        return bytes
+    }
+}
+
+extension WireServer {
+    /// The files of the assets of a store.
+    func assetFiles() throws -> [AssetDigest] {
+        try depot().storage.list(after: nil, limit: 10_000).map(\.digest)
+    }
+}
