@@ -237,11 +237,21 @@ package protocol ShareReading: AnyObject {
     /// The standing share that covers a record as far as its tree has been worked through.
     func cover(of record: RecordNumber) throws -> StoredCover?
 
-    /// The stay at a position.
-    func stay(of share: ShareNumber, at position: Position) throws -> StoredStay?
-
     /// Stays of a share after a position, in order, at most `limit` of them.
-    func stays(of share: ShareNumber, after: Position, limit: Int) throws -> [StoredStay]
+    ///
+    /// - Parameters:
+    ///   - zone: the share's.
+    ///   - withVersions: whether those that are still in the share bring their versions along.
+    func stays(
+        of share: ShareNumber, in zone: ZoneNumber, after: Position, limit: Int,
+        withVersions: Bool
+    ) throws -> StayRun
+
+    /// What changed after a position in the shares of a zone that a viewer had then: their stays, one
+    /// share after the other, with versions. At most `limit` of them, then the run is not the last.
+    func changedStays(
+        of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
+    ) throws -> StayRun
 
     /// The parent that a record names; nil for none.
     func parent(of record: RecordNumber) throws -> RecordName?

@@ -18,6 +18,9 @@ struct SharedStream {
         let kind: Kind
         let place: Position
         let stay: StoredStay
+        /// Where the stay was read, perhaps with its version.
+        let run: StayRun
+        let index: Int
         /// Whether the viewer has the share now.
         let isGranted: Bool
         let granted: Position
@@ -37,19 +40,30 @@ struct SharedStream {
     private enum Phase { case arrivals, changes, departures, ended }
     private var phase: Phase?
     private var after: Position = 0
-    private var rows: [StoredStay] = []
+    private var run: StayRun?
     private var next = 0
-    private var isDrained = false
+    /// Where this stream's part of the run ends.
+    private var end = 0
+    private let readsVersions: Bool
 
     private static let chunkMax = 256
 
     /// - Parameters:
     ///   - seenThrough: the position that the viewer has read the share's changes up to.
     ///   - chunk: how many stays are read at first.
-    init(_ grant: StoredGrant, seenThrough: Position, chunk: Int) {
+    ///   - readsVersions: whether they are read with their versions.
+    init(_ grant: StoredGrant, seenThrough: Position, chunk: Int, readsVersions: Bool) {
         self.grant = grant
         self.seenThrough = seenThrough
         self.chunk = max(1, min(chunk + 1, Self.chunkMax))
+        self.readsVersions = readsVersions
+    }
+
+    /// Begins with all the changes since `seenThrough`, which have been read with those of others.
+    mutating func showChanges(_ read: StayRun, _ part: Range<Int>) {
+        phase = .changes
+        run = read
+        (next, end) = (part.lowerBound, part.upperBound)
     }
 
     /// Shows what came with the share, after a stay that was the last of it to be shown.
@@ -70,7 +84,8 @@ struct SharedStream {
                 if let stay = try peek(snapshot), stay.position <= grant.granted {
                     return grant.granted
                 }
-                begin(.changes, after: seenThrough)
+                // What follows in the run are the changes: nothing of the share was seen before it came.
+                phase = .changes
             case .changes:
                 if let stay = try peek(snapshot),
                     grant.revoked.map({ stay.position < $0 }) ?? true
@@ -91,7 +106,10 @@ struct SharedStream {
     }
 
     /// The row that is next, which `nextPlace` has found.
-    mutating func take(at place: Position) -> Row {
+    ///
+    /// - Returns: nil when `nextPlace` has not found one.
+    mutating func take(at place: Position) -> Row? {
+        guard let run, next < end else { return nil }
         let kind: Row.Kind =
             switch phase {
             case .arrivals: .arrival
@@ -100,8 +118,8 @@ struct SharedStream {
             }
         defer { next += 1 }
         return Row(
-            kind: kind, place: place, stay: rows[next], isGranted: grant.revoked == nil,
-            granted: grant.granted, seenThrough: seenThrough)
+            kind: kind, place: place, stay: run.stays[next], run: run, index: next,
+            isGranted: grant.revoked == nil, granted: grant.granted, seenThrough: seenThrough)
     }
 
     private mutating func begin() {
@@ -115,19 +133,22 @@ struct SharedStream {
     private mutating func begin(_ phase: Phase, after: Position) {
         self.phase = phase
         self.after = after
-        rows = []
-        next = 0
-        isDrained = false
+        run = nil
+        (next, end) = (0, 0)
     }
 
     private mutating func peek(_ snapshot: any StoreSnapshot) throws -> StoredStay? {
         while true {
-            if next < rows.count { return rows[next] }
-            guard !isDrained else { return nil }
-            if let last = rows.last { after = last.position }
-            rows = try snapshot.stays(of: grant.share, after: after, limit: chunk)
-            next = 0
-            isDrained = rows.count < chunk
+            if let run {
+                if next < end { return run.stays[next] }
+                guard !run.isLast else { return nil }
+                if let last = run.stays.last { after = last.position }
+            }
+            let read = try snapshot.stays(
+                of: grant.share, in: grant.zone, after: after, limit: chunk,
+                withVersions: readsVersions)
+            run = read
+            (next, end) = (0, read.stays.count)
             chunk = min(chunk * 4, Self.chunkMax)
         }
     }

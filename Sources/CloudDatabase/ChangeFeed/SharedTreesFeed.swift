@@ -103,11 +103,16 @@ struct SharedTreesFeed {
         let seenThrough = max(start.position, start.unseenThrough)
         let changed = try snapshot.grants(
             of: access.viewer, in: access.zone.number, changedAfter: start.position)
+        let parts = try changed.count > 1 ? changes(since: start.position, chunk) : nil
         return changed.compactMap { grant in
             // A first fetch begins with what there is: what he lost before, he is not told of.
             if let revoked = grant.revoked, revoked <= start.unseenThrough { return nil }
             var stream = SharedStream(
-                grant, seenThrough: start.position, chunk: changed.count == 1 ? chunk : 4)
+                grant, seenThrough: start.position, chunk: changed.count == 1 ? chunk : 4,
+                readsVersions: changed.count == 1)
+            if let parts, grant.granted <= start.position {
+                stream.showChanges(parts.run, parts.of[grant.share] ?? 0..<0)
+            }
             if grant.granted > seenThrough {
                 if let inside = start.inside, inside.place == grant.granted {
                     stream.showArrivals(after: inside.after)
@@ -123,6 +128,25 @@ struct SharedTreesFeed {
             }
             return stream
         }
+    }
+
+    /// What changed in all the shares that the viewer had at a position; nil when it is too much for one
+    /// page, or there was none.
+    private func changes(
+        since position: Position, _ limit: Int
+    ) throws -> (run: StayRun, of: [ShareNumber: Range<Int>])? {
+        guard position > 0 else { return nil }
+        let run = try snapshot.changedStays(
+            of: access.viewer, in: access.zone.number, after: position, limit: limit)
+        guard run.isLast else { return nil }
+        var parts: [ShareNumber: Range<Int>] = [:]
+        var first = 0
+        for index in run.stays.indices {
+            let share = run.stays[index].share
+            if share != run.stays[first].share { first = index }
+            parts[share] = first..<index + 1
+        }
+        return (run, parts)
     }
 
     /// Shows a row, or passes it over.
@@ -163,13 +187,22 @@ struct SharedTreesFeed {
             page.pass()
             return true
         }
-        let shown = try snapshot.version(at: row.stay.version, in: access.zone.number) { version in
-            guard try page.hasRoom(for: version) else { return false }
-            try page.append(record: version, from: snapshot, to: &writer)
-            return true
+        if let shown = try row.run.version(of: row.index, { try append($0, &writer, &page) }) {
+            return shown
+        }
+        let shown = try snapshot.version(at: row.stay.version, in: access.zone.number) {
+            try append($0, &writer, &page)
         }
         guard let shown else { throw BrokenStay(position: row.stay.position) }
         return shown
+    }
+
+    private func append(
+        _ version: StoredVersion, _ writer: inout JSONWriter, _ page: inout FeedPage
+    ) throws -> Bool {
+        guard try page.hasRoom(for: version) else { return false }
+        try page.append(record: version, from: snapshot, to: &writer)
+        return true
     }
 
     /// Shows that a record is gone: one that the viewer could see, and cannot now.

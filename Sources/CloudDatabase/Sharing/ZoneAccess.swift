@@ -89,14 +89,15 @@ package final class ZoneAccess {
         where grant.revoked == nil {
             var after: Position = 0
             while true {
-                let stays = try snapshot.stays(
-                    of: grant.share, after: after, limit: Self.staysAtOnce)
-                left -= stays.count
+                let run = try snapshot.stays(
+                    of: grant.share, in: zone.number, after: after, limit: Self.staysAtOnce,
+                    withVersions: false)
+                left -= run.stays.count
                 guard left >= 0 else { return nil }
-                for stay in stays where stay.left == nil && stay.type == type {
+                for stay in run.stays where stay.left == nil && stay.type == type {
                     found.append(stay.record)
                 }
-                guard let last = stays.last, stays.count == Self.staysAtOnce else { break }
+                guard let last = run.stays.last, !run.isLast else { break }
                 after = last.position
             }
         }

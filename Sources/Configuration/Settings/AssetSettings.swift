@@ -38,7 +38,8 @@ extension AssetSettings {
             .number(
                 "assets.resumableUploadsMax", \.assets.resumableUploadsMax, 0...65_536, "uploads",
                 zero: "none",
-                "Uploads that can be gone on with (tus) at a time, each an open file. Over it: 503."),
+                "Uploads that can be gone on with (tus) at a time, each an open file. Over it: 503."
+            ),
             .number(
                 "assets.resumeSeconds", \.assets.resumeSeconds, 60...604_800, "seconds",
                 "Time for which such an upload stays that no request goes on with."),

@@ -12,19 +12,27 @@ extension SQLiteSnapshot {
         return StoredCover(share: ShareNumber(statement.int64(0)), position: statement.int64(1))
     }
 
-    func stay(of share: ShareNumber, at position: Position) throws -> StoredStay? {
-        let statement = try shareStatements().coverage.stay
-        statement.bind(share.value, at: 1)
-        statement.bind(position, at: 2)
-        return try stays(statement).first
-    }
-
-    func stays(of share: ShareNumber, after: Position, limit: Int) throws -> [StoredStay] {
-        let statement = try shareStatements().coverage.stays
+    func stays(
+        of share: ShareNumber, in zone: ZoneNumber, after: Position, limit: Int,
+        withVersions: Bool
+    ) throws -> StayRun {
+        let statements = try shareStatements().coverage
+        let statement = withVersions ? statements.staysWithVersions : statements.stays
         statement.bind(share.value, at: 1)
         statement.bind(after, at: 2)
-        statement.bind(Int64(limit), at: 3)
-        return try stays(statement)
+        if withVersions { statement.bind(Self.key(zone, 0), at: 3) }
+        return try run(statement, limit: limit, withVersions: withVersions)
+    }
+
+    func changedStays(
+        of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
+    ) throws -> StayRun {
+        let statement = try shareStatements().coverage.changedStays
+        statement.bind(viewer.text, at: 1)
+        statement.bind(zone.value, at: 2)
+        statement.bind(after, at: 3)
+        statement.bind(Self.key(zone, 0), at: 4)
+        return try run(statement, limit: limit, withVersions: true)
     }
 
     func parent(of record: RecordNumber) throws -> RecordName? {
@@ -81,17 +89,27 @@ extension SQLiteSnapshot {
         return try !statement.step()
     }
 
-    private func stays(_ statement: Statement) throws -> [StoredStay] {
+    /// Takes rows until there are enough of them or no more.
+    private func run(
+        _ statement: Statement, limit: Int, withVersions: Bool
+    ) throws -> StayRun {
         defer { statement.reset() }
-        var found: [StoredStay] = []
+        let run = StayRun(limit: limit)
         while try statement.step() {
-            found.append(
-                StoredStay(
-                    share: ShareNumber(statement.int64(0)), position: statement.int64(1),
-                    record: RecordNumber(statement.int64(2)), version: statement.int64(3),
-                    type: statement.int64(4), entered: statement.int64(5),
-                    left: statement.isNull(6) ? nil : statement.int64(6)))
+            guard run.hasRoom else { return run }
+            let stay = StoredStay(
+                share: ShareNumber(statement.int64(0)), position: statement.int64(1),
+                record: RecordNumber(statement.int64(2)), version: statement.int64(3),
+                type: statement.int64(4), entered: statement.int64(5),
+                left: statement.isNull(6) ? nil : statement.int64(6))
+            if withVersions, !statement.isNull(7) {
+                run.append(
+                    stay, VersionFlags(rawValue: statement.int64(7)), statement.bytes(8))
+            } else {
+                run.append(stay)
+            }
         }
-        return found
+        run.end()
+        return run
     }
 }

@@ -70,12 +70,18 @@ extension SQLiteTransaction {
 
     func cover(of record: RecordNumber) throws -> StoredCover? { try snapshot.cover(of: record) }
 
-    func stay(of share: ShareNumber, at position: Position) throws -> StoredStay? {
-        try snapshot.stay(of: share, at: position)
+    func stays(
+        of share: ShareNumber, in zone: ZoneNumber, after: Position, limit: Int,
+        withVersions: Bool
+    ) throws -> StayRun {
+        try snapshot.stays(
+            of: share, in: zone, after: after, limit: limit, withVersions: withVersions)
     }
 
-    func stays(of share: ShareNumber, after: Position, limit: Int) throws -> [StoredStay] {
-        try snapshot.stays(of: share, after: after, limit: limit)
+    func changedStays(
+        of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
+    ) throws -> StayRun {
+        try snapshot.changedStays(of: viewer, in: zone, after: after, limit: limit)
     }
 
     func parent(of record: RecordNumber) throws -> RecordName? { try snapshot.parent(of: record) }

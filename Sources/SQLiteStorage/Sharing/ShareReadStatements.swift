@@ -1,7 +1,7 @@
 import SQLite
 
 /// The statements that read shares, prepared when a connection is first asked for one.
-struct ShareReadStatements {
+final class ShareReadStatements {
     let shares: Shares
     let viewers: Viewers
     let coverage: Coverage
@@ -13,7 +13,7 @@ struct ShareReadStatements {
     }
 
     /// About shares and those who take part in them.
-    struct Shares {
+    final class Shares {
         let shareByNumber: Statement
         let shareByRoot: Statement
         let shareByRecord: Statement
@@ -52,7 +52,7 @@ struct ShareReadStatements {
     }
 
     /// About what viewers have been granted.
-    struct Viewers {
+    final class Viewers {
         let grant: Statement
         let grantsChanged: Statement
         let view: Statement
@@ -86,10 +86,11 @@ struct ShareReadStatements {
     }
 
     /// About what shares cover, and the trees that they follow.
-    struct Coverage {
+    final class Coverage {
         let cover: Statement
-        let stay: Statement
         let stays: Statement
+        let staysWithVersions: Statement
+        let changedStays: Statement
         let parent: Statement
         let link: Statement
         let children: Statement
@@ -104,11 +105,27 @@ struct ShareReadStatements {
                     JOIN shares s ON s.id = c.share AND s.ended IS NULL
                 WHERE c.record = ?1
                 """)
-            let stay =
-                "SELECT share, position, record, version, record_type, entered, left FROM stays"
-            self.stay = try connection.prepare("\(stay) WHERE share = ?1 AND position = ?2")
+            let stay = "t.share, t.position, t.record, t.version, t.record_type, t.entered, t.left"
             stays = try connection.prepare(
-                "\(stay) WHERE share = ?1 AND position > ?2 ORDER BY position LIMIT ?3")
+                """
+                SELECT \(stay) FROM stays t WHERE t.share = ?1 AND t.position > ?2
+                ORDER BY t.position
+                """)
+            staysWithVersions = try connection.prepare(
+                """
+                SELECT \(stay), v.flags, v.body FROM stays t
+                    LEFT JOIN versions v ON t.left IS NULL AND v.key = (?3 | t.version)
+                WHERE t.share = ?1 AND t.position > ?2 ORDER BY t.position
+                """)
+            // The planner may not turn the joins round: from the grants that changed to their stays.
+            changedStays = try connection.prepare(
+                """
+                SELECT \(stay), v.flags, v.body FROM grants g
+                    CROSS JOIN stays t ON t.share = g.share AND t.position > ?3
+                    LEFT JOIN versions v ON t.left IS NULL AND g.revoked IS NULL
+                        AND v.key = (?4 | t.version)
+                WHERE g.viewer = ?1 AND g.zone = ?2 AND g.changed > ?3 AND g.granted <= ?3
+                """)
             parent = try connection.prepare(
                 "SELECT target_name FROM links WHERE source = ?1 AND kind = 3")
             link = try connection.prepare(

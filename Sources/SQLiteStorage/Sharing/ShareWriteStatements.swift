@@ -1,7 +1,7 @@
 import SQLite
 
 /// The writer's statements about shares, prepared when the first is needed.
-struct ShareWriteStatements {
+final class ShareWriteStatements {
     let shares: Shares
     let viewers: Viewers
 
@@ -11,7 +11,7 @@ struct ShareWriteStatements {
     }
 
     /// About shares and those who take part in them.
-    struct Shares {
+    final class Shares {
         let insertShare: Statement
         let setPublicPermission: Statement
         let endShare: Statement
@@ -48,7 +48,7 @@ struct ShareWriteStatements {
     }
 
     /// About what viewers are granted.
-    struct Viewers {
+    final class Viewers {
         let endViewsOfShare: Statement
         let revokeShare: Statement
         let setPermission: Statement
@@ -115,7 +115,7 @@ struct ShareWriteStatements {
 }
 
 /// The writer's statements about what shares cover, prepared when the first is needed.
-struct CoverageStatements {
+final class CoverageStatements {
     let insertStay: Statement
     let renewStay: Statement
     let leaveStay: Statement

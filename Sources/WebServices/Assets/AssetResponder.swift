@@ -29,7 +29,7 @@ final class AssetResponder: Sendable {
         workers = (0..<max(1, options.workerCount)).map { DispatchQueue(label: "web.asset.\($0)") }
         tus = TusResponder(
             uploads: ResumableUploads(
-                countMax: options.resumableUploadsMax, idleSeconds: options.resumeSeconds),
+                openMax: options.resumableUploadsMax, idleSeconds: options.resumeSeconds),
             bytesMax: options.bytesMax, clock: clock, counters: counters)
     }
 

@@ -26,6 +26,8 @@ final class ResumableUpload: @unchecked Sendable {
     private let identity: [UInt8]
     private let use: ReceiveAsset
     private let counters: AssetCounters
+    /// Called once, when no more bytes are awaited.
+    private let onOver: @Sendable () -> Void
     private var state: State
     private var offset = 0
     /// Counts the requests that were let at it.
@@ -33,7 +35,7 @@ final class ResumableUpload: @unchecked Sendable {
 
     init(
         _ upload: any AssetUpload, length: Int, identity: [UInt8], use: ReceiveAsset,
-        queue: DispatchQueue, counters: AssetCounters
+        queue: DispatchQueue, counters: AssetCounters, onOver: @escaping @Sendable () -> Void
     ) {
         state = .open(upload)
         self.length = length
@@ -41,17 +43,22 @@ final class ResumableUpload: @unchecked Sendable {
         self.use = use
         self.queue = queue
         self.counters = counters
+        self.onOver = onOver
         counters.change { $0.uploadsActive += 1 }
     }
 
-    /// How far it has come; whoever was adding to it may do so no more. On the queue.
+    /// How far it has come; whoever was adding to it may do so no more.
+    ///
+    /// On the queue.
     func takeOver() throws -> (offset: Int, turn: Int) {
         if case .over(.failure(let error)) = state { throw error }
         turn += 1
         return (offset, turn)
     }
 
-    /// Adds bytes at the end. On the queue.
+    /// Adds bytes at the end.
+    ///
+    /// On the queue.
     ///
     /// - Throws: `Fault` for a request whose turn is over, and for more bytes than were announced; what
     ///   the storage reports, and then the upload is over.
@@ -71,7 +78,9 @@ final class ResumableUpload: @unchecked Sendable {
         if offset == length { place(upload) }
     }
 
-    /// How far it is; of one whose bytes are all there, once the file is on disk. On the queue.
+    /// How far it is; of one whose bytes are all there, once the file is on disk.
+    ///
+    /// On the queue.
     func settle(_ answer: @escaping @Sendable (Result<Int, any Error>) -> Void) {
         guard case .open(let upload) = state else {
             return whenOver { [length] in answer($0.map { _ in length }) }
@@ -82,7 +91,9 @@ final class ResumableUpload: @unchecked Sendable {
         settle(answer)
     }
 
-    /// Hands over the receipt when the file is on disk. On the queue.
+    /// Hands over the receipt when the file is on disk.
+    ///
+    /// On the queue.
     ///
     /// - Parameter answer: gets a `Fault` BAD_REQUEST while bytes are missing.
     func finished(_ answer: @escaping @Sendable (Outcome) -> Void) {
@@ -95,7 +106,9 @@ final class ResumableUpload: @unchecked Sendable {
         whenOver(answer)
     }
 
-    /// Leaves nothing of it. On the queue.
+    /// Leaves nothing of it.
+    ///
+    /// On the queue.
     func discard() {
         guard case .open = state else { return }
         counters.change { $0.uploadsAborted += 1 }
@@ -112,6 +125,7 @@ final class ResumableUpload: @unchecked Sendable {
 
     private func place(_ upload: any AssetUpload) {
         state = .placing(waiting: [])
+        onOver()
         use.run(upload, identity: identity) { outcome in
             self.queue.async { self.end(outcome) }
         }
@@ -132,6 +146,7 @@ final class ResumableUpload: @unchecked Sendable {
         guard case .open(let upload) = state else { return }
         upload.discard()
         state = .over(.failure(Self.gone))
+        onOver()
         counters.change { $0.uploadsActive -= 1 }
     }
 

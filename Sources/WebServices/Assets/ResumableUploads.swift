@@ -10,15 +10,19 @@ final class ResumableUploads: Sendable {
         var expires: Milliseconds
     }
 
-    private let countMax: Int
+    /// Of all, those that are whole and wait to be forgotten too.
+    private static let entriesMax = 65_536
+
+    private let openMax: Int
+    private let openCount = Mutex(0)
     private let lifeMilliseconds: Milliseconds
     private let entries = Mutex<[String: Entry]>([:])
 
     /// - Parameters:
-    ///   - countMax: of uploads at a time.
+    ///   - openMax: of uploads at a time that bytes are missing of.
     ///   - idleSeconds: how long one stays that nobody asks for.
-    init(countMax: Int, idleSeconds: Int) {
-        self.countMax = countMax
+    init(openMax: Int, idleSeconds: Int) {
+        self.openMax = openMax
         lifeMilliseconds = Milliseconds(idleSeconds) * 1_000
     }
 
@@ -34,14 +38,23 @@ final class ResumableUploads: Sendable {
         }
     }
 
-    /// Makes sure that another one has room.
+    /// Counts another one that is open, until `release`.
     ///
     /// - Throws: `Fault` TRY_AGAIN_LATER.
-    func checkRoom() throws(Fault) {
-        guard entries.withLock({ $0.count }) < countMax else {
+    func reserve() throws(Fault) {
+        let hasRoom = entries.withLock { $0.count } < Self.entriesMax
+        let isCounted = openCount.withLock { count in
+            guard hasRoom, count < openMax else { return false }
+            count += 1
+            return true
+        }
+        guard isCounted else {
             throw .tryAgainLater("too many uploads are under way", seconds: 30)
         }
     }
+
+    /// One that was open is not any more.
+    func release() { openCount.withLock { $0 -= 1 } }
 
     /// Takes one up, in the place of the token's former one.
     ///

@@ -113,11 +113,12 @@ struct TusResponder {
         if request.headers["content-length"] != "0", request.headers["content-type"] != nil {
             try checkType(request)
         }
-        try uploads.checkRoom()
+        try uploads.reserve()
         // Storages may be made to wait for only on the queue: the file is begun by the first use.
         let upload = ResumableUpload(
             DeferredUpload(place.store.depot.storage, expectedBytes: length), length: length,
-            identity: grant.identity, use: place.use, queue: place.queue, counters: counters)
+            identity: grant.identity, use: place.use, queue: place.queue, counters: counters,
+            onOver: { [uploads] in uploads.release() })
         let expires = uploads.add(upload, place.token, now: clock.now())
         return TusSink(
             exchange, stream: stream, upload: upload, offset: 0, expires: expires, isNew: true)
