@@ -81,8 +81,9 @@ package struct FetchZoneChanges {
         /// Where the feed ends now.
         var changed: Position { max(end, access?.view.since ?? 0) }
 
-        /// Deletions up to here are unknown to a client that begins now. Who is shown trees is told
-        /// nothing of the rest of the zone, not even when it changed last.
+        /// Deletions up to here are unknown to a client that begins now.
+        ///
+        /// Who is shown trees is told nothing of the rest of the zone, not even when it changed last.
         var beginning: Position {
             guard let access else { return changed }
             return access.wholeZone == nil
