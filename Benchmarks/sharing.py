@@ -9,7 +9,7 @@ import sqlite3
 import time
 
 CONNECTIONS = 8
-ROUNDS = 3
+ROUNDS = 5
 FANOUT = 300
 CHILDREN = 10
 CHANGED = 100
@@ -265,13 +265,14 @@ class Sharing:
 
     def singles(self, name, beside=None):
         """Single saves into another zone; their p99 in microseconds."""
-        seconds = self.sizes.seconds
+        # Shorter than the tree takes.
+        seconds = self.sizes.seconds / 4
         first, self.measures.next_record = (
-            self.measures.next_record, self.measures.next_record + 200_000)
+            self.measures.next_record, self.measures.next_record + 50_000)
         process = self.measures.programs.start_load(
             "save", port=self.server.port, target=self.server.target("records/modify"),
-            zone="Beside", seed=self.measures.seed, first=first, records=200_000, per_request=1,
-            connections=CONNECTIONS, seconds=seconds, warm=0.1, gate=True)
+            zone="Beside", seed=self.measures.seed, first=first, records=50_000, per_request=1,
+            connections=CONNECTIONS, seconds=seconds, warm=0.05, gate=True)
         process.stdout.readline()
         if beside:
             beside()
@@ -279,7 +280,7 @@ class Sharing:
         process.stdin.flush()
         outcome = self.measures.programs.finish(process)
         if beside and not self.has_work():
-            print("  the tree was whole before the saves beside it had ended")
+            print("  the tree was whole before the saves beside it had ended", flush=True)
         self.measures.keep(name, outcome)
         return outcome["p99us"]
 

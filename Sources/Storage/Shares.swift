@@ -210,7 +210,7 @@ package protocol ShareReading: AnyObject {
     func grant(of share: ShareNumber, to viewer: UserRecordName) throws -> StoredGrant?
 
     /// The grants of a viewer in a zone that changed after a position, revoked ones too, by the
-    /// position of their last change.
+    /// position of their last change, then by their shares' numbers.
     func grants(
         of viewer: UserRecordName, in zone: ZoneNumber, changedAfter: Position
     ) throws -> [StoredGrant]
@@ -247,8 +247,8 @@ package protocol ShareReading: AnyObject {
         withVersions: Bool
     ) throws -> StayRun
 
-    /// What changed after a position in the shares of a zone that a viewer had then: their stays, one
-    /// share after the other, with versions. At most `limit` of them, then the run is not the last.
+    /// What changed after a position in the shares of a zone that a viewer had then and has still: their
+    /// stays with versions, one share after the other in the order of `grants`, at most `limit` of them.
     func changedStays(
         of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
     ) throws -> StayRun

@@ -89,7 +89,18 @@ struct SharedTreesFeed {
     private func merge(
         from start: Place, _ end: inout Place, _ writer: inout JSONWriter, _ page: inout FeedPage
     ) throws -> Bool {
-        var streams = StreamMerge(try streams(from: start, chunk: page.roomForRecords))
+        let changed = try snapshot.grants(
+            of: access.viewer, in: access.zone.number, changedAfter: start.position)
+        if let rows = try changes(of: changed, since: start, limit: page.roomForRecords) {
+            for row in rows {
+                guard page.hasRoomForRow, try show(row, since: start, &writer, &page) else {
+                    return true
+                }
+                end.pass(row)
+            }
+            return false
+        }
+        var streams = StreamMerge(streams(changed, from: start, chunk: page.roomForRecords))
         while let row = try streams.next(snapshot) {
             guard page.hasRoomForRow, try show(row, since: start, &writer, &page) else {
                 return true
@@ -99,20 +110,16 @@ struct SharedTreesFeed {
         return false
     }
 
-    private func streams(from start: Place, chunk: Int) throws -> [SharedStream] {
+    private func streams(
+        _ changed: [StoredGrant], from start: Place, chunk: Int
+    ) -> [SharedStream] {
         let seenThrough = max(start.position, start.unseenThrough)
-        let changed = try snapshot.grants(
-            of: access.viewer, in: access.zone.number, changedAfter: start.position)
-        let parts = try changed.count > 1 ? changes(since: start.position, chunk) : nil
         return changed.compactMap { grant in
             // A first fetch begins with what there is: what he lost before, he is not told of.
             if let revoked = grant.revoked, revoked <= start.unseenThrough { return nil }
             var stream = SharedStream(
                 grant, seenThrough: start.position, chunk: changed.count == 1 ? chunk : 4,
                 readsVersions: changed.count == 1)
-            if let parts, grant.granted <= start.position {
-                stream.showChanges(parts.run, parts.of[grant.share] ?? 0..<0)
-            }
             if grant.granted > seenThrough {
                 if let inside = start.inside, inside.place == grant.granted {
                     stream.showArrivals(after: inside.after)
@@ -130,23 +137,34 @@ struct SharedTreesFeed {
         }
     }
 
-    /// What changed in all the shares that the viewer had at a position; nil when it is too much for one
-    /// page, or there was none.
+    /// What changed in shares that the viewer had before and has still, in order.
+    ///
+    /// - Returns: nil when shares came or went as well, or it is too much for one page: streams tell.
     private func changes(
-        since position: Position, _ limit: Int
-    ) throws -> (run: StayRun, of: [ShareNumber: Range<Int>])? {
-        guard position > 0 else { return nil }
+        of changed: [StoredGrant], since start: Place, limit: Int
+    ) throws -> [SharedStream.Row]? {
+        guard changed.count > 1, start.position > 0,
+            changed.allSatisfy({ $0.granted <= start.position && $0.revoked == nil })
+        else { return nil }
         let run = try snapshot.changedStays(
-            of: access.viewer, in: access.zone.number, after: position, limit: limit)
+            of: access.viewer, in: access.zone.number, after: start.position, limit: limit)
         guard run.isLast else { return nil }
-        var parts: [ShareNumber: Range<Int>] = [:]
-        var first = 0
+        var rows: [SharedStream.Row] = []
+        rows.reserveCapacity(run.stays.count)
+        // They come one share after the other, as the grants do.
+        var grants = changed.makeIterator()
+        var grant = grants.next()
         for index in run.stays.indices {
-            let share = run.stays[index].share
-            if share != run.stays[first].share { first = index }
-            parts[share] = first..<index + 1
+            let stay = run.stays[index]
+            while let other = grant, other.share != stay.share { grant = grants.next() }
+            guard let grant else { return nil }
+            rows.append(
+                SharedStream.Row(
+                    kind: .change, place: stay.position, stay: stay, run: run, index: index,
+                    isGranted: true, granted: grant.granted, seenThrough: start.position))
         }
-        return (run, parts)
+        rows.sort { $0.place < $1.place }
+        return rows
     }
 
     /// Shows a row, or passes it over.
