@@ -4,6 +4,7 @@ All users are in one store. Whoever follows somebody else's zone is measured aga
 a zone that nobody shares, in the same run and in turn.
 """
 
+import contextlib
 import json
 import sqlite3
 import time
@@ -285,7 +286,8 @@ class Sharing:
         return outcome["p99us"]
 
     def has_work(self):
-        with sqlite3.connect(f"file:{self.server.store}?mode=ro", uri=True) as store:
+        address = f"file:{self.server.store}?mode=ro"
+        with contextlib.closing(sqlite3.connect(address, uri=True)) as store:
             return store.execute("SELECT 1 FROM share_work LIMIT 1").fetchone() is not None
 
     def wait_until_whole(self):

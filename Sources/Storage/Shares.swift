@@ -210,7 +210,7 @@ package protocol ShareReading: AnyObject {
     func grant(of share: ShareNumber, to viewer: UserRecordName) throws -> StoredGrant?
 
     /// The grants of a viewer in a zone that changed after a position, revoked ones too, by the
-    /// position of their last change, then by their shares' numbers.
+    /// position of their last change.
     func grants(
         of viewer: UserRecordName, in zone: ZoneNumber, changedAfter: Position
     ) throws -> [StoredGrant]
@@ -248,10 +248,12 @@ package protocol ShareReading: AnyObject {
     ) throws -> StayRun
 
     /// What changed after a position in the shares of a zone that a viewer had then and has still: their
-    /// stays with versions, one share after the other in the order of `grants`, at most `limit` of them.
+    /// stays with versions, one share after the other.
+    ///
+    /// - Returns: nil when a share came or went since, and when there are more than `limit` stays.
     func changedStays(
         of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
-    ) throws -> StayRun
+    ) throws -> StayRun?
 
     /// The parent that a record names; nil for none.
     func parent(of record: RecordNumber) throws -> RecordName?

@@ -89,10 +89,14 @@ struct SharedTreesFeed {
     private func merge(
         from start: Place, _ end: inout Place, _ writer: inout JSONWriter, _ page: inout FeedPage
     ) throws -> Bool {
-        let changed = try snapshot.grants(
-            of: access.viewer, in: access.zone.number, changedAfter: start.position)
-        if let rows = try changes(of: changed, since: start, limit: page.roomForRecords) {
-            for row in rows {
+        // Mostly no share comes or goes, and what changed since the token fits the page.
+        if start.position > 0,
+            let run = try snapshot.changedStays(
+                of: access.viewer, in: access.zone.number, after: start.position,
+                limit: page.roomForRecords)
+        {
+            for index in ordered(run) {
+                let row = try change(run, index, since: start)
                 guard page.hasRoomForRow, try show(row, since: start, &writer, &page) else {
                     return true
                 }
@@ -100,7 +104,7 @@ struct SharedTreesFeed {
             }
             return false
         }
-        var streams = StreamMerge(streams(changed, from: start, chunk: page.roomForRecords))
+        var streams = StreamMerge(try streams(from: start, chunk: page.roomForRecords))
         while let row = try streams.next(snapshot) {
             guard page.hasRoomForRow, try show(row, since: start, &writer, &page) else {
                 return true
@@ -110,10 +114,10 @@ struct SharedTreesFeed {
         return false
     }
 
-    private func streams(
-        _ changed: [StoredGrant], from start: Place, chunk: Int
-    ) -> [SharedStream] {
+    private func streams(from start: Place, chunk: Int) throws -> [SharedStream] {
         let seenThrough = max(start.position, start.unseenThrough)
+        let changed = try snapshot.grants(
+            of: access.viewer, in: access.zone.number, changedAfter: start.position)
         return changed.compactMap { grant in
             // A first fetch begins with what there is: what he lost before, he is not told of.
             if let revoked = grant.revoked, revoked <= start.unseenThrough { return nil }
@@ -137,34 +141,26 @@ struct SharedTreesFeed {
         }
     }
 
-    /// What changed in shares that the viewer had before and has still, in order.
-    ///
-    /// - Returns: nil when shares came or went as well, or it is too much for one page: streams tell.
-    private func changes(
-        of changed: [StoredGrant], since start: Place, limit: Int
-    ) throws -> [SharedStream.Row]? {
-        guard changed.count > 1, start.position > 0,
-            changed.allSatisfy({ $0.granted <= start.position && $0.revoked == nil })
-        else { return nil }
-        let run = try snapshot.changedStays(
-            of: access.viewer, in: access.zone.number, after: start.position, limit: limit)
-        guard run.isLast else { return nil }
-        var rows: [SharedStream.Row] = []
-        rows.reserveCapacity(run.stays.count)
-        // They come one share after the other, as the grants do.
-        var grants = changed.makeIterator()
-        var grant = grants.next()
-        for index in run.stays.indices {
-            let stay = run.stays[index]
-            while let other = grant, other.share != stay.share { grant = grants.next() }
-            guard let grant else { return nil }
-            rows.append(
-                SharedStream.Row(
-                    kind: .change, place: stay.position, stay: stay, run: run, index: index,
-                    isGranted: true, granted: grant.granted, seenThrough: start.position))
+    /// The stays of a run in the order of their places.
+    private func ordered(_ run: StayRun) -> [Int] {
+        let order = Array(run.stays.indices)
+        let isOrdered = order.dropFirst().allSatisfy {
+            run.stays[$0 - 1].position < run.stays[$0].position
         }
-        rows.sort { $0.place < $1.place }
-        return rows
+        return isOrdered
+            ? order : order.sorted { run.stays[$0].position < run.stays[$1].position }
+    }
+
+    /// A stay that changed in a share that the viewer had before and has still.
+    private func change(
+        _ run: StayRun, _ index: Int, since start: Place
+    ) throws -> SharedStream.Row {
+        let stay = run.stays[index]
+        // What is still there is shown in any case.
+        let granted = try stay.left == nil ? 0 : access.grant(of: stay.share)?.granted ?? 0
+        return SharedStream.Row(
+            kind: .change, place: stay.position, stay: stay, run: run, index: index,
+            isGranted: true, granted: granted, seenThrough: start.position)
     }
 
     /// Shows a row, or passes it over.

@@ -119,15 +119,12 @@ final class ShareReadStatements {
                     LEFT JOIN versions v ON t.left IS NULL AND v.key = (?3 | t.version)
                 WHERE t.share = ?1 AND t.position > ?2 ORDER BY t.position
                 """)
-            // The planner may not turn the joins round: from the grants that changed to their stays.
             changedStays = try connection.prepare(
                 """
-                SELECT \(stay), v.flags, v.body FROM grants g
-                    CROSS JOIN stays t ON t.share = g.share AND t.position > ?3
+                SELECT \(stay), v.flags, v.body, g.granted <= ?3 AND g.revoked IS NULL
+                FROM grants g LEFT JOIN stays t ON t.share = g.share AND t.position > ?3
                     LEFT JOIN versions v ON t.left IS NULL AND v.key = (?4 | t.version)
-                WHERE g.viewer = ?1 AND g.zone = ?2 AND g.changed > ?3
-                    AND g.granted <= ?3 AND g.revoked IS NULL
-                ORDER BY g.changed, g.share
+                WHERE g.viewer = ?1 AND g.zone = ?2 AND g.changed > ?3 ORDER BY g.changed
                 """)
             parent = try connection.prepare(
                 "SELECT target_name FROM links WHERE source = ?1 AND kind = 3")
