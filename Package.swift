@@ -88,7 +88,7 @@ let package = Package(
             of: "ServerTests",
             [
                 "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",
-                "Cryptography", "Storage", "Accounts", "AssetStorage", "SharingModel",
+                "Cryptography", "Storage", "Accounts", "AssetStorage", "SQLite", "SharingModel",
             ]),
         tests(of: "RepositoryTests", ["Configuration", "WebServices"]),
     ],

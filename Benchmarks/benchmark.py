@@ -16,6 +16,7 @@ import machine
 import nginx
 from measures import Measures
 from programs import REPOSITORY, Programs
+from queries import QueryMeasures
 
 
 @dataclass
@@ -40,7 +41,9 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=1, help="how often all of it is done")
     parser.add_argument("--quick", action="store_true", help="small counts, a smoke test")
-    parser.add_argument("--only", choices=["sharing"], help="one part alone")
+    parser.add_argument(
+        "--only", choices=["assets", "queries", "sharing"], help="one part alone"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of names and contents; 0 draws one")
     parser.add_argument("--json", type=Path, help="a file for all figures of all runs")
     parser.add_argument("--page", type=Path, help="a page whose measured part is written anew")
@@ -55,9 +58,14 @@ def one_run(sizes, programs, binary, parent, seed, only):
     began, own = time.monotonic(), machine.own_seconds()
     busy, stolen = machine.busy_seconds()
     try:
-        figures = Measures(sizes, programs, binary, folder, seed).run(only)
+        figures = {}
+        if only != "queries":
+            figures |= Measures(sizes, programs, binary, folder, seed).run(only)
+        if only in (None, "queries"):
+            figures |= QueryMeasures(sizes, programs, binary, folder / "queries", seed).run()
     except BaseException:
-        shutil.copy(folder / "server.log", parent / "benchmark-server.log")
+        for log in sorted(folder.rglob("server.log")):
+            shutil.copy(log, parent / f"benchmark-{log.parent.name}.log")
         raise
     finally:
         shutil.rmtree(folder)

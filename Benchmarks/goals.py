@@ -1,5 +1,7 @@
 """The goals, and the table and spread that show how far a run came."""
 
+import assets
+import queries
 import sharing
 
 READS = ("sync1", "sync2", "sync2000", "delta", "deltaEmpty", "lookup")
@@ -63,6 +65,8 @@ GOALS = [
     ("start to ready, empty folder, ms", "ready.fresh.ms", figure("ready.fresh.ms"), "<=", 100),
     ("start to ready, full store, ms", "ready.full.ms", figure("ready.full.ms"), "<=", 100),
     *sharing.GOALS,
+    *queries.GOALS,
+    *assets.GOALS,
 ]
 
 LIMITS = [
@@ -76,12 +80,14 @@ LIMITS = [
     ("nginx, 500 B, again, requests/s", "nginx500again.requestsPerSecond"),
     ("nginx, 100 KB, requests/s", "nginx100k.requestsPerSecond"),
     *sharing.BESIDE,
+    *queries.BESIDE,
+    *assets.BESIDE,
     ("processors used by other programs", "machine.otherProcessors"),
 ]
 
 WORKLOADS = (
     "ingest", "sync1", "sync2", "sync2000", "singles", "lookup", "deltaEmpty", "delta.small",
-    "delta.large", *sharing.WORKLOADS,
+    "delta.large", *sharing.WORKLOADS, *queries.WORKLOADS,
 )
 
 

@@ -16,6 +16,14 @@ def resident_bytes(pid):
     raise RuntimeError(f"process {pid} is gone")
 
 
+def resident_bytes_most(pid):
+    """Since the process began, or since its `clear_refs` was last written 5 to."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    raise RuntimeError(f"process {pid} is gone")
+
+
 def processor_seconds(pid):
     """User and system time of a running process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()

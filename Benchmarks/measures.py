@@ -5,6 +5,7 @@ import os
 import time
 
 import machine
+from assets import Assets
 from lenticular import Lenticular
 from nginx import Nginx
 from sharing import Sharing
@@ -25,6 +26,8 @@ class Measures:
         """Does all of it, or only one part that needs no other."""
         if only == "sharing":
             return self.run_sharing()
+        if only == "assets":
+            return self.run_assets()
         with Nginx(self.folder) as self.nginx:
             try:
                 self.start_and_idle()
@@ -35,6 +38,7 @@ class Measures:
                 self.deltas()
                 self.reads_while_ingesting()
                 Sharing(self).run()
+                Assets(self).run(self.nginx)
                 self.end()
             finally:
                 self.server.stop()
@@ -47,6 +51,16 @@ class Measures:
             Sharing(self).run()
         finally:
             self.server.stop()
+        return self.figures
+
+    def run_assets(self):
+        with Nginx(self.folder) as nginx:
+            try:
+                self.server.start()
+                self.server.provision()
+                Assets(self).run(nginx)
+            finally:
+                self.server.stop()
         return self.figures
 
     def load(self, name, workload, operation, **values):

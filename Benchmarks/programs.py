@@ -1,4 +1,4 @@
-"""The two C programs of this folder: the load generator and the loops that measure SQLite."""
+"""The three C programs of this folder: the load generator and the loops that measure SQLite."""
 
 import json
 import os
@@ -27,6 +27,7 @@ class Programs:
     def __init__(self, folder):
         self.load_path = folder / "load"
         self.limits_path = folder / "limits"
+        self.queries_path = folder / "queries"
 
     def compile(self):
         load = [str(path) for path in sorted((HERE / "load").glob("*.c"))]
@@ -34,6 +35,10 @@ class Programs:
         limits = [str(HERE / "limits/limits.c"), str(HERE / "load/latency.c")]
         subprocess.run(
             ["cc", *FLAGS, "-o", str(self.limits_path), *limits, "-lsqlite3"],
+            check=True)
+        queries = [str(HERE / "limits/queries.c"), str(HERE / "load/latency.c")]
+        subprocess.run(
+            ["cc", *FLAGS, "-o", str(self.queries_path), *queries, "-lsqlite3", "-lm"],
             check=True)
 
     def start_load(self, workload, **values):
@@ -68,6 +73,13 @@ class Programs:
         schema = [part for path in SCHEMA for part in ("--schema", str(path))]
         done = subprocess.run(
             [str(self.limits_path), loop, *(schema if loop == "write" else []), *options(values)],
+            check=True, stdout=subprocess.PIPE, text=True)
+        return json.loads(done.stdout)
+
+    def limit_queries(self, kind, **values):
+        """Asks the server's own file with hand-written SQL."""
+        done = subprocess.run(
+            [str(self.queries_path), kind, *options(values)],
             check=True, stdout=subprocess.PIPE, text=True)
         return json.loads(done.stdout)
 

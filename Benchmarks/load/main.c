@@ -13,10 +13,10 @@
 
 static _Noreturn void usage(void) {
     fputs(
-        "usage: load repeat|save|lookup|follow|idle|sample --port N [--target T] [--zone Z]\n"
+        "usage: load repeat|save|lookup|follow|query|idle|sample --port N [--target T] [--zone Z]\n"
         "  [--body FILE] [--seed N] [--first N] [--records N] [--per-request N] [--per-page N]\n"
         "  [--connections N] [--seconds S] [--warm S] [--stride N] [--operation O]\n"
-        "  [--owner NAME] [--root N] [--fanout N] [--forever] [--gate]\n",
+        "  [--owner NAME] [--root N] [--fanout N] [--pages-max N] [--forever] [--gate]\n",
         stderr);
     exit(2);
 }
@@ -36,7 +36,7 @@ static void read_options(int count, char **arguments, struct subject *subject, s
         {"connections", 1, NULL, 'c'}, {"seconds", 1, NULL, 'd'},  {"warm", 1, NULL, 'w'},
         {"forever", 0, NULL, 'e'},     {"stride", 1, NULL, 'i'},  {"operation", 1, NULL, 'a'},
         {"gate", 0, NULL, 'x'},        {"owner", 1, NULL, 'n'},    {"root", 1, NULL, 'u'},
-        {"fanout", 1, NULL, 'k'},      {NULL, 0, NULL, 0},
+        {"fanout", 1, NULL, 'k'},      {"pages-max", 1, NULL, 'm'}, {NULL, 0, NULL, 0},
     };
     int option;
     while ((option = getopt_long(count, arguments, "", options, NULL)) != -1) switch (option) {
@@ -56,6 +56,7 @@ static void read_options(int count, char **arguments, struct subject *subject, s
         case 'i': subject->stride = (uint64_t)number(optarg); break;
         case 'a': subject->operation = optarg; break;
         case 'x': load->gated = true; break;
+        case 'm': subject->pages_max = (uint64_t)number(optarg); break;
         case 'n': subject->owner = optarg; break;
         case 'u': subject->root = (uint64_t)number(optarg); break;
         case 'k': subject->fanout = (uint64_t)number(optarg); break;
@@ -120,13 +121,14 @@ int main(int count, char **arguments) {
     read_options(count - 1, arguments + 1, &subject, &load);
     bool saves = strcmp(name, "save") == 0, follows = strcmp(name, "follow") == 0;
     bool looks = strcmp(name, "lookup") == 0, repeats = strcmp(name, "repeat") == 0;
+    bool queries = strcmp(name, "query") == 0;
     if (strcmp(name, "sample") == 0) {
         print_sample(&subject);
         return 0;
     }
     if (load.port == 0 || subject.target == NULL || load.connections == 0) usage();
     if (subject.records == 0 || subject.per_page == 0 || subject.per_request == 0) usage();
-    if (!repeats && subject.zone == NULL && strcmp(name, "idle") != 0) usage();
+    if (!repeats && !queries && subject.zone == NULL && strcmp(name, "idle") != 0) usage();
     if (strcmp(name, "idle") == 0) {
         hold_idle(&load, &subject);
         return 0;
@@ -134,6 +136,7 @@ int main(int count, char **arguments) {
     struct workload *workload = saves     ? save_workload(&subject)
                                 : looks   ? lookup_workload(&subject)
                                 : follows ? follow_workload(&subject)
+                                : queries ? query_workload(&subject)
                                 : repeats ? repeat_workload(&subject)
                                           : NULL;
     if (workload == NULL) usage();

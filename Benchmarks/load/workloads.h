@@ -16,6 +16,8 @@ struct subject {
     /* A file with the body of a repeated request; NULL asks with GET. */
     const char *body_file;
     uint64_t seed, first_record, stride, records, per_request, per_page;
+    /* After how many pages a query is left; 0 for its end. */
+    uint64_t pages_max;
     /* Of every saved record: `create`, `forceReplace`. */
     const char *operation;
     /* With a fanout, records lie in one tree below the record `root`, each above so many others. */
@@ -36,6 +38,10 @@ struct workload *lookup_workload(const struct subject *subject);
 /* Every connection follows a zone of `records` records from its beginning to its end, once or
    (forever) again and again. */
 struct workload *follow_workload(const struct subject *subject);
+
+/* Every connection asks the queries of a file in turn, each to its end, page by page, once or
+   (forever) again and again. */
+struct workload *query_workload(const struct subject *subject);
 
 /* The last token that a follow workload was given. */
 const char *followed_token(const struct workload *workload);

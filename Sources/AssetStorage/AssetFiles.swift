@@ -53,6 +53,14 @@ enum AssetFiles {
         }
     }
 
+    /// Has the system begin to put on disk what is behind an offset; nobody waits for it.
+    static func beginWriting(_ descriptor: Int32, from offset: Int) {
+        #if canImport(Glibc)
+            // What Linux is to forget it writes first, and what is not written yet it keeps.
+            posix_fadvise(descriptor, off_t(offset), 0, POSIX_FADV_DONTNEED)
+        #endif
+    }
+
     /// Reads from an offset until the count is there or the file ends.
     static func read(
         _ descriptor: Int32, at offset: Int, count: Int

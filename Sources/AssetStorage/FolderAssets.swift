@@ -48,6 +48,11 @@ package final class FolderAssets: AssetStorage {
             cipher: key.map { $0.makeCipher(random) })
     }
 
+    /// - Throws: `AssetFailure.full` when no more may be written.
+    fileprivate func checkFloor() throws(AssetFailure) {
+        guard try AssetFiles.freeBytes(path) >= freeBytesMin else { throw .full }
+    }
+
     package func open(_ digest: AssetDigest) throws(AssetFailure) -> (any AssetReader)? {
         for isSealed in key == nil ? [false, true] : [true, false] {
             let descriptor = AssetFiles.open(place(of: digest, isSealed: isSealed), O_RDONLY)
@@ -133,7 +138,12 @@ package final class FolderAssets: AssetStorage {
 
 /// A file on its way into a folder.
 private final class FolderUpload: AssetUpload {
+    /// After so much it looks at the room that is left, which others take from too, and has the disk
+    /// begin, so that the end does not wait for all of it.
+    private static let stepBytes = 4 << 20
+
     private let storage: FolderAssets
+    private var stepStart = 0
     private let temporary: String
     private let descriptor: Int32
     private var cipher: AssetCipher?
@@ -168,8 +178,15 @@ private final class FolderUpload: AssetUpload {
     func append(_ bytes: UnsafeRawBufferPointer) throws(AssetFailure) {
         hash.update(bytes)
         size += bytes.count
-        guard cipher != nil else { return try AssetFiles.write(bytes, to: descriptor) }
-        for chunk in try cipher?.append(bytes) ?? [] { try write(chunk) }
+        if cipher == nil {
+            try AssetFiles.write(bytes, to: descriptor)
+        } else {
+            for chunk in try cipher?.append(bytes) ?? [] { try write(chunk) }
+        }
+        guard size - stepStart >= Self.stepBytes else { return }
+        try storage.checkFloor()
+        AssetFiles.beginWriting(descriptor, from: stepStart)
+        stepStart = size
     }
 
     func seal() throws(AssetFailure) -> AssetContent {

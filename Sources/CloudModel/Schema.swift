@@ -88,10 +88,12 @@ package struct Schema: Sendable, Equatable {
         .share: RecordType(grants: [:]),
     ]
 
-    /// The schema with the built-in types that it does not have.
+    /// The schema with the built-in types, and fields of theirs, that it does not have.
     package var withBuiltInTypes: Schema {
         var whole = self
-        whole.types.merge(Schema.builtInTypes) { own, _ in own }
+        for (name, type) in Schema.builtInTypes {
+            whole.types[name, default: type].fields.merge(type.fields) { own, _ in own }
+        }
         return whole
     }
 }

@@ -1,5 +1,5 @@
 /// The `Date` field of answers, written anew once a second (RFC 9110 §5.6.7).
-struct HTTPDate {
+package struct HTTPDate {
     /// The whole field: name, value, CR LF.
     private(set) var field: [UInt8] = []
     private var second: Int64?
@@ -11,7 +11,10 @@ struct HTTPDate {
         field = Array("Date: \(Self.text(seconds))\r\n".utf8)
     }
 
-    static func text(_ seconds: Int64) -> String {
+    /// The form of times in header fields.
+    ///
+    /// - Parameter seconds: since 1970-01-01T00:00:00Z.
+    package static func text(_ seconds: Int64) -> String {
         let days = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
         let ofDay = seconds - days * 86_400
         let names = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]

@@ -145,29 +145,29 @@ final class GroupState: GroupHooks {
     func groupWillCommit(_ connection: Connection) throws {
         let (_, statements) = try prepared(connection)
         for (number, change) in sums.zones {
-            statements.applyZone.bind(number.value, at: 1)
-            statements.applyZone.bind(change.changed, at: 2)
-            statements.applyZone.bind(change.records, at: 3)
-            statements.applyZone.bind(change.bytes, at: 4)
-            statements.applyZone.bind(change.assetBytes, at: 5)
-            try statements.applyZone.run()
-            statements.shareOfZone.bind(number.value, at: 1)
-            if try statements.shareOfZone.step() {
-                sums.shares[ShareNumber(statements.shareOfZone.int64(0))] = change.changed
+            statements.sums.applyZone.bind(number.value, at: 1)
+            statements.sums.applyZone.bind(change.changed, at: 2)
+            statements.sums.applyZone.bind(change.records, at: 3)
+            statements.sums.applyZone.bind(change.bytes, at: 4)
+            statements.sums.applyZone.bind(change.assetBytes, at: 5)
+            try statements.sums.applyZone.run()
+            statements.sums.shareOfZone.bind(number.value, at: 1)
+            if try statements.sums.shareOfZone.step() {
+                sums.shares[ShareNumber(statements.sums.shareOfZone.int64(0))] = change.changed
             }
-            statements.shareOfZone.reset()
+            statements.sums.shareOfZone.reset()
         }
         for (number, changed) in sums.shares {
-            for statement in [statements.applyGrants, statements.applyViews] {
+            for statement in [statements.sums.applyGrants, statements.sums.applyViews] {
                 statement.bind(number.value, at: 1)
                 statement.bind(changed, at: 2)
                 try statement.run()
             }
         }
         for (number, bytes) in sums.owners where bytes != 0 {
-            statements.applyOwner.bind(number.value, at: 1)
-            statements.applyOwner.bind(bytes, at: 2)
-            try statements.applyOwner.run()
+            statements.sums.applyOwner.bind(number.value, at: 1)
+            statements.sums.applyOwner.bind(bytes, at: 2)
+            try statements.sums.applyOwner.run()
         }
         if nextPosition > reservedThrough {
             reservedThrough = nextPosition + Self.reservationBlock

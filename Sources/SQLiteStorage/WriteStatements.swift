@@ -15,12 +15,8 @@ struct WriteStatements {
     let insertTombstone: Statement
     let deleteLinks: Statement
     let insertLink: Statement
-    let applyZone: Statement
-    let applyOwner: Statement
-    let shareOfZone: Statement
-    let applyGrants: Statement
-    let applyViews: Statement
     let setProperty: Statement
+    let sums: SumStatements
 
     init(_ connection: Connection) throws {
         insertOwner = try connection.prepare(
@@ -57,29 +53,8 @@ struct WriteStatements {
             INSERT OR IGNORE INTO links (target_zone, target_name, kind, source)
             VALUES (?1, ?2, ?3, ?4)
             """)
-        applyZone = try connection.prepare(
-            """
-            UPDATE zones SET
-                changed = CASE
-                    WHEN deleted_at IS NULL AND changed > 0 THEN max(changed, ?2) ELSE changed END,
-                record_count = record_count + ?3, body_bytes = body_bytes + ?4,
-                asset_bytes = asset_bytes + ?5
-            WHERE id = ?1
-            """)
-        applyOwner = try connection.prepare(
-            "UPDATE owners SET used_bytes = used_bytes + ?2 WHERE id = ?1")
-        shareOfZone = try connection.prepare(
-            "SELECT id FROM shares WHERE zone = ?1 AND ended IS NULL AND root IS NULL")
-        applyGrants = try connection.prepare(
-            """
-            UPDATE grants SET changed = max(changed, ?2) WHERE share = ?1 AND revoked IS NULL
-            """)
-        applyViews = try connection.prepare(
-            """
-            UPDATE views SET changed = max(changed, ?2) WHERE (viewer, zone) IN
-                (SELECT viewer, zone FROM grants WHERE share = ?1 AND revoked IS NULL)
-            """)
         setProperty = try connection.prepare(
             "INSERT OR REPLACE INTO properties (name, value) VALUES (?1, ?2)")
+        sums = try SumStatements(connection)
     }
 }

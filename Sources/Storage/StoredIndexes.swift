@@ -35,8 +35,8 @@ package struct StoredIndex: Sendable, Equatable {
 }
 
 /// A place between the rows of an index, which are ordered by value and then record.
-package struct IndexPosition: Sendable {
-    package enum Value: Sendable {
+package struct IndexPosition: Sendable, Hashable {
+    package enum Value: Sendable, Hashable {
         /// Before every value.
         case lowest
         case value(IndexValue)
@@ -69,6 +69,23 @@ package struct IndexPosition: Sendable {
     /// After the rows of a value.
     package static func after(_ value: IndexValue) -> IndexPosition {
         IndexPosition(.value(value), .max)
+    }
+}
+
+extension IndexPosition: Comparable {
+    package static func < (left: IndexPosition, right: IndexPosition) -> Bool {
+        left.value == right.value ? left.record < right.record : left.value < right.value
+    }
+}
+
+extension IndexPosition.Value: Comparable {
+    package static func < (left: IndexPosition.Value, right: IndexPosition.Value) -> Bool {
+        switch (left, right) {
+        case (.value(let left), .value(let right)): left < right
+        case (.lowest, .lowest), (.highest, _): false
+        case (.lowest, _), (_, .highest): true
+        case (_, .lowest): false
+        }
     }
 }
 

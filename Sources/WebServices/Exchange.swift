@@ -18,6 +18,10 @@ final class Exchange: @unchecked Sendable {
     var allowedOrigin: String?
     /// The web token to send back.
     var webToken: String?
+    /// Beside those of every answer.
+    var moreHeaders: [(name: String, value: String)] = []
+    /// Those that pages of other origins get to see.
+    var exposedHeaders = "X-Apple-Request-UUID,X-Apple-CloudKit-Web-Auth-Token"
     /// Of a body that streamed.
     var bytesStreamedIn = 0
 
@@ -41,6 +45,7 @@ final class Exchange: @unchecked Sendable {
     func fail(_ error: any Error) {
         switch error {
         case let fault as Fault: fail(fault, failure: nil)
+        case let refusal as StatusFault: fail(refusal.fault, status: refusal.status)
         case StorageFailure.full:
             fail(.tryAgainLater("the server's disk is full"), failure: "disk full")
         case StorageFailure.indeterminate:
@@ -71,14 +76,13 @@ final class Exchange: @unchecked Sendable {
     }
 
     /// Answers OPTIONS on every path: what may be sent is decided when it is sent (rulings.md 9).
-    func sendPreflight() {
-        var fields: [(name: String, value: String)] = [
-            ("Allow", "GET, POST, PUT, DELETE, OPTIONS"), ("X-Apple-Request-UUID", request.id),
-        ]
+    func sendPreflight(methods: String = "GET, POST, PUT, DELETE, OPTIONS") {
+        var fields: [(name: String, value: String)] =
+            [("Allow", methods), ("X-Apple-Request-UUID", request.id)] + moreHeaders
         if let origin = request.headers["origin"] {
             fields += [
                 ("Access-Control-Allow-Origin", origin),
-                ("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE, OPTIONS"),
+                ("Access-Control-Allow-Methods", methods),
                 (
                     "Access-Control-Allow-Headers",
                     request.headers["access-control-request-headers"] ?? "Content-Type"
@@ -95,13 +99,10 @@ final class Exchange: @unchecked Sendable {
             ("X-Apple-Request-UUID", request.id),
         ]
         if let webToken { fields.append(("X-Apple-CloudKit-Web-Auth-Token", webToken)) }
+        fields += moreHeaders
         if let allowedOrigin {
             fields.append(("Access-Control-Allow-Origin", allowedOrigin))
-            fields.append(
-                (
-                    "Access-Control-Expose-Headers",
-                    "X-Apple-Request-UUID,X-Apple-CloudKit-Web-Auth-Token"
-                ))
+            fields.append(("Access-Control-Expose-Headers", exposedHeaders))
             fields.append(("Vary", "Origin"))
         }
         return fields

@@ -74,6 +74,9 @@ package final class WebServices: Responder {
     /// Lets go of a container's stores before they are closed and removed.
     package func forget(_ container: ContainerID) { stores.forget(container) }
 
+    /// Leaves nothing of resumable uploads that nobody goes on with; now and then.
+    package func removeExpiredUploads() { assets.removeExpiredUploads() }
+
     /// What uploads and downloads have come to, for metrics.
     package var assetCounts: AssetCounts { assets.counters.counts }
 

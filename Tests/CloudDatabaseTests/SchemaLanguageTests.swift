@@ -136,6 +136,8 @@ struct SchemaLanguageTests {
         #expect(text.contains("RECORD TYPE Users ("))
         #expect(text.contains("roles           LIST<INT64>,"))
         #expect(!text.contains("cloudkit.share"))
+        let roles = try parse("DEFINE SCHEMA RECORD TYPE Users (motto STRING);")
+        #expect(SchemaLanguage.print(roles).contains("roles           LIST<INT64>\n"))
         let share = try parse("DEFINE SCHEMA RECORD TYPE \"cloudkit.share\" (title STRING);")
         #expect(SchemaLanguage.print(share).contains("RECORD TYPE \"cloudkit.share\" ("))
         #expect(error("DEFINE SCHEMA RECORD TYPE \"cloud.other\" (title STRING);") != nil)
@@ -213,6 +215,7 @@ struct SchemaLanguageTests {
             ("DEFINE SCHEMA RECORD TYPE \"T (f STRING);\n", 1, 27, "a second \""),
             ("DEFINE SCHEMA /* never", 1, 15, "*/"),
             ("DEFINE SCHEMA RECORD TYPE T (f STRING)", 1, 39, "';'"),
+            ("DEFINE SCHEMA RECORD TYPE Users (roles INT64);", 1, 40, "LIST<INT64>"),
         ])
     func errors(_ text: String, line: Int, column: Int, expected: String) throws {
         let found = try #require(error(text))

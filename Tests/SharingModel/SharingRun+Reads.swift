@@ -90,6 +90,7 @@ extension SharingRun {
                 found[name] = item.record
             }
             token = page["syncToken"].string
+            try workSome()
             if page["moreComing"].bool == false { break }
         }
         guard found == view else {

@@ -23,7 +23,9 @@ extension SharingRun {
         var share = SharingOperation("create", isWhole ? SharingModel.zoneShare : shareName(place))
         var change = SharingOperation.ShareChange()
         if !isWhole {
-            let candidates = notes(place)
+            var candidates = notes(place)
+            let parents = candidates.filter { !model.children(of: $0, in: place).isEmpty }
+            if !parents.isEmpty, random.happens(60) { candidates = parents }
             if let root = random.any(of: candidates), random.happens(75) {
                 change.root = root
                 let record = model.record(root, in: place)
@@ -72,7 +74,7 @@ extension SharingRun {
     ) -> [Entry] {
         let taken = Set(present.compactMap { model.person(of: $0) } + [place.owner])
         let handlesTaken = Set(present.map(\.handle))
-        return people.shuffled(using: &random).prefix(random.one(of: [0, 1, 1, 2, 3])).compactMap {
+        return people.shuffled(using: &random).prefix(random.one(of: [0, 1, 2, 3, 4])).compactMap {
             person in
             guard !taken.contains(person.index) else { return nil }
             let isAnyTaken = ([.email(person.email)] + person.laterAddresses)
@@ -186,7 +188,7 @@ extension SharingRun {
         let user = random.one(of: users)
         let zone = random.one(of: options.zones)
         let place = Place(owner: user, zone: zone == "own" ? "qzz\(user)zq" : zone)
-        let isMade = model.zones[place] == nil || random.happens(30)
+        let isMade = model.zones[place] == nil || random.happens(60)
         underWay = { if isMade { $0.makeZone(place) } else { _ = $0.removeZone(place) } }
         let answer = try send(
             user, "private/zones/modify", Self.zoneBody(isMade ? "create" : "delete", place.zone))
@@ -218,9 +220,10 @@ extension SharingRun {
                 chosen.append(one)
             }
         }
+        if chosen.count == options.countSpared { chosen.removeLast() }
         guard !chosen.isEmpty else { return }
         var values = chosen.compactMap { model.record($0.name, in: $0.place)?.guid }
-        let isSpoilt = random.happens(8)
+        let isSpoilt = random.happens(8) && values.count + 1 != options.countSpared
         if isSpoilt { values.append("0AbCdEfGhIjKlMnOpQrStUvWx") }
         let mayAll =
             !isSpoilt && chosen.allSatisfy { model.maySee(user, share: $0.share, in: $0.place) }

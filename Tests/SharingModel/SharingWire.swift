@@ -13,8 +13,10 @@ package protocol SharingWire: AnyObject {
     /// Notes that an address is somebody's own.
     func verify(_ handle: SharingModel.Handle, of person: SharingPerson) throws
 
-    /// Lets the work that follows requests be done, where it does not do itself.
-    func settle() throws
+    /// Does a step of the work on trees that requests have left for later, or lets the server do it.
+    ///
+    /// - Returns: whether there was any, as far as is known.
+    func doWork() throws -> Bool
 }
 
 /// The server went away: whether the request was done is not known.

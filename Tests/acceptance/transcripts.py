@@ -25,6 +25,7 @@ WIDTH = 96
 VARYING = [
     (re.compile(r'"timestamp":\d+'), '"timestamp":1767225600000'),
     (re.compile(r'"(syncToken|metaSyncToken)":"[A-Za-z0-9+/]+=*"'), r'"\1":"AQFh…"'),
+    (re.compile(r'"continuationMarker":"[A-Za-z0-9+/]+=*"'), '"continuationMarker":"AcE9…"'),
     (re.compile(r'"participantId":"[0-9a-f-]{36}"'), '"participantId":"6f1e2a34-…"'),
     (re.compile(r'"0L0[A-Za-z0-9_-]{22}"'), '"0L0kQ7…"'),
     (re.compile(r'"uuid":"[0-9a-f-]{36}"'), '"uuid":"5f0c41d2-…"'),

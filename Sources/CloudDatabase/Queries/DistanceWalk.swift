@@ -36,7 +36,8 @@ final class DistanceWalk: Candidates {
         self.reader = reader
         self.budget = budget
         origin = ground.ascending ? ground.centre : ground.centre.antipode
-        let start = ground.start.map { ground.ascending ? $0 : Self.halfway - $0 } ?? 0
+        var start = ground.start.map { ground.ascending ? $0 : Self.halfway - $0 } ?? 0
+        if !ground.ascending { start = max(start, Self.halfway - ground.metresMax) }
         // A place is as far from the one point as it is near to the other, but for rounding.
         inner = max(0, start - 1)
         width = max(Self.firstMetres, inner / 4)
@@ -50,17 +51,23 @@ final class DistanceWalk: Candidates {
         return rest.popFirst()
     }
 
+    /// How far from the origin the last ring reaches; a little more than there is, for rounding.
+    private var end: Double {
+        ground.ascending ? min(Self.halfway + 1, ground.metresMax) : Self.halfway + 1
+    }
+
     private func loadRing() throws {
-        let outer = inner + width
+        // Beyond what is asked for, and for the farthest beyond the centre, nothing is read.
+        let outer = min(inner + width, end)
         var found: [Candidate] = []
-        for rectangle in origin.surroundings(metres: min(outer, Self.halfway)) {
+        for rectangle in origin.surroundings(metres: outer) {
             let places = try reader.places(
                 of: ground.index, in: ground.zone.number, rectangle, limit: budget.rowsAtOnceMax)
             try budget.spend(places.count)
             for placed in places {
                 let metres = placed.place.distance(to: ground.centre)
                 let fromOrigin = ground.ascending ? metres : Self.halfway - metres
-                guard inner == 0 || fromOrigin >= inner, fromOrigin < outer,
+                guard inner == 0 || fromOrigin >= inner, fromOrigin < outer || outer == end,
                     metres <= ground.metresMax
                 else {
                     continue
@@ -72,9 +79,10 @@ final class DistanceWalk: Candidates {
         }
         found.sort { DistanceWalk.precedes($0, $1, ascending: ground.ascending) }
         rest = Self.withoutRepeats(found)
-        isAtEnd = outer > (ground.ascending ? min(Self.halfway, ground.metresMax) : Self.halfway)
+        isAtEnd = outer == end
         inner = outer
-        width *= 2
+        // Far from everything, rings grow faster.
+        width *= found.isEmpty ? 4 : 2
     }
 
     private static func precedes(_ left: Candidate, _ right: Candidate, ascending: Bool) -> Bool {

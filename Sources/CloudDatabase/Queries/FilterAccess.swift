@@ -56,6 +56,11 @@ extension RecordQuery.Filter {
         }
     }
 
+    /// Whether it holds within a circle around a place.
+    func isCircle(around centre: RecordQuery.Place) -> Bool {
+        comparator == .near && value == .location(centre)
+    }
+
     /// How the index is read in one zone.
     ///
     /// - Throws: `Fault` for a text of too many words.

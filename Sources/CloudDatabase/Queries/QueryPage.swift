@@ -14,8 +14,8 @@ final class QueryPage {
     private let start: QueryPlace?
     /// For each zone the filters as they judge its records, made when its first one is judged.
     private var tests: [[FilterTest]?]
-    /// Whether an index alone tells that its filter holds.
-    private let isCovered: Bool
+    /// For each filter whether the index that is read tells alone that it holds.
+    private let covered: [Bool]
 
     private var count = 0
     private var bytes = 0
@@ -33,16 +33,19 @@ final class QueryPage {
         self.database = database
         bytesMax = database.limits.pageBytesMax
         order = QueryOrder(sorts: reading.plan.query.sorts)
-        let filters = reading.plan.query.filters
         tests = reading.zones.map { _ in nil }
-        guard let chosen = source.filter, filters.indices.contains(chosen) else {
-            isCovered = true
-            return
+        let query = reading.plan.query
+        var covered = query.filters.map { _ in false }
+        if let chosen = source.filter, query.filters.indices.contains(chosen) {
+            for filter in query.joint(with: chosen) {
+                // A cut value stands for several; a range's rows tell themselves whether they are cut.
+                covered[filter] =
+                    query.filters[filter].isCovered
+                    && !query.filters[filter].indexValues(in: .defaultZone).contains(
+                        where: \.mayBeCut)
+            }
         }
-        // A cut value stands for several; a range's rows tell themselves whether they are cut.
-        isCovered =
-            filters[chosen].isCovered
-            && !filters[chosen].indexValues(in: .defaultZone).contains(where: \.mayBeCut)
+        self.covered = covered
     }
 
     /// Appends the page's records.
@@ -83,7 +86,8 @@ final class QueryPage {
             // It was the first one beyond the page.
             if isFound == true { return shown }
             if isFound == false { shown = place }
-            last = place
+            // A marker tells a participant of no place that he is not shown.
+            if isFound == false || reading.shared == nil { last = place }
         }
         return nil
     }
@@ -180,10 +184,8 @@ final class QueryPage {
 
     private func holds(for candidate: Candidate, _ fields: LazyFields) throws -> Bool {
         for (index, test) in try tests(in: candidate.zone).enumerated() {
-            if index == source.filter {
-                if try !isFirstMember(candidate, fields) { return false }
-                if isCovered, candidate.value?.mayBeCut != true { continue }
-            }
+            if index == source.filter, try !isFirstMember(candidate, fields) { return false }
+            if covered[index], candidate.value?.mayBeCut != true { continue }
             guard try test.holds(for: fields.get()) else { return false }
         }
         return true

@@ -35,7 +35,9 @@ struct QueryPlan {
     ///
     /// - Parameter count: how many records an index has for a filter, counted up to `collectedMax`.
     func source(count: (Int) throws -> Int) throws -> QuerySource {
-        let finding = query.filters.indices.filter { query.filters[$0].findsRecords }
+        let finding = query.filters.indices.filter {
+            query.filters[$0].findsRecords && query.joint(with: $0).first == $0
+        }
         guard query.sorts.isEmpty else { return try sortedSource(finding, count) }
         guard let first = finding.first else { return QuerySource(kind: .walk, filter: nil) }
         let best = finding.count == 1 ? first : try least(finding, count).filter
@@ -56,9 +58,13 @@ struct QueryPlan {
         return QuerySource(kind: .walk, filter: alongSort)
     }
 
-    /// Whether the filter is a range of the index that the first sort walks.
+    /// Whether the filter holds for a part of the walk of the first sort: a range of its index, or a
+    /// circle around the place from which it measures.
     private func isAlongSort(_ filter: RecordQuery.Filter) -> Bool {
         guard let sort = query.sorts.first else { return false }
+        if let centre = sort.relativeTo {
+            return filter.subject == sort.subject && filter.isCircle(around: centre)
+        }
         return filter.isRange && filter.indexNeed == Self.need(sort)
     }
 

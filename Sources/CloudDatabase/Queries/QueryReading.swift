@@ -24,16 +24,16 @@ struct QueryReading {
         for zone in zones {
             let left = QueryPlan.collectedMax - count
             guard left > 0 else { break }
-            count += try self.count(of: query.filters[filter], in: zone, limit: left)
+            count += try self.count(of: filter, in: zone, limit: left)
         }
         return count
     }
 
     private func count(
-        of filter: RecordQuery.Filter, in zone: StoredZone, limit: Int
+        of filter: Int, in zone: StoredZone, limit: Int
     ) throws -> Int {
-        let access = try filter.access(in: zone.name, words: words)
-        let index = try filter.indexNeed.map(number) ?? 0
+        let access = try query.access(by: filter, in: zone.name, words: words)
+        let index = try query.filters[filter].indexNeed.map(number) ?? 0
         switch access {
         case .range(let from, let to):
             return try reader.count(
@@ -98,7 +98,7 @@ struct QueryReading {
             }
             var found: [any Candidates] = []
             for place in zones.indices {
-                found += try sets(place, query.filters[filter], after: after ?? RecordNumber(0))
+                found += try sets(place, filter, after: after ?? RecordNumber(0))
             }
             return try MergedCandidates.merging(found) { $0.record.value < $1.record.value }
         }
@@ -110,11 +110,10 @@ struct QueryReading {
         _ place: Int, _ filter: Int?, _ descending: Bool, after start: QueryPlace?
     ) throws -> any Candidates {
         let zone = zones[place].number
-        if let filter {
-            let chosen = query.filters[filter]
-            guard let need = chosen.indexNeed,
-                case .range(let from, let to) = try chosen.access(
-                    in: zones[place].name, words: words)
+        if let filter, query.sorts.first?.relativeTo == nil {
+            guard let need = query.filters[filter].indexNeed,
+                case .range(let from, let to) = try query.access(
+                    by: filter, in: zones[place].name, words: words)
             else { return KnownCandidates([]) }
             let range = IndexRange(index: try number(need), zone: zone, from: from, to: to)
             return indexWalk([IndexWalk.Section(range: range)], place, descending, after: start)
@@ -164,7 +163,12 @@ struct QueryReading {
         let position: IndexPosition =
             isWhole
             ? IndexPosition(value, place.record) : descending ? .after(value) : .before(value)
-        if descending { rest[0].range.to = position } else { rest[0].range.from = position }
+        // A reference stands under another value in each zone: the place may lie outside of the range.
+        if descending {
+            rest[0].range.to = min(rest[0].range.to, position)
+        } else {
+            rest[0].range.from = max(rest[0].range.from, position)
+        }
         return rest
     }
 
@@ -178,8 +182,10 @@ struct QueryReading {
             guard filter.comparator == .near, case .location(let near) = filter.value else {
                 continue
             }
-            let radius = (filter.distance ?? 0) + near.distance(to: centre)
-            metresMax = min(metresMax, radius * (1 + 1e-9) + 1)
+            let metres = filter.distance ?? 0
+            // Around another place, what may be met is somewhat more than what the filter holds for.
+            let reach = (metres + near.distance(to: centre)) * (1 + 1e-9) + 1
+            metresMax = min(metresMax, filter.isCircle(around: centre) ? metres : reach)
         }
         var metres: Double?
         if case .distance(let known)? = start?.keys.first { metres = known }
@@ -207,11 +213,11 @@ struct QueryReading {
     // MARK: - Sets
 
     private func sets(
-        _ place: Int, _ filter: RecordQuery.Filter, after: RecordNumber
+        _ place: Int, _ filter: Int, after: RecordNumber
     ) throws -> [any Candidates] {
         let zone = zones[place]
-        let access = try filter.access(in: zone.name, words: words)
-        let index = try filter.indexNeed.map(number) ?? 0
+        let access = try query.access(by: filter, in: zone.name, words: words)
+        let index = try query.filters[filter].indexNeed.map(number) ?? 0
         switch access {
         case .nothing: return []
         case .range(let from, let to):

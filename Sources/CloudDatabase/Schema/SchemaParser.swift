@@ -68,10 +68,10 @@ struct SchemaParser {
         var systemFields: Set<SystemField> = []
         try take("(")
         if !token.isSign(")") {
-            try readItem(of: &type, &systemFields)
+            try readItem(of: name, &type, &systemFields)
             while token.isSign(",") {
                 try advance()
-                try readItem(of: &type, &systemFields)
+                try readItem(of: name, &type, &systemFields)
             }
         }
         guard token.isSign(")") else { throw unexpected("',' or ')'") }
@@ -80,7 +80,8 @@ struct SchemaParser {
     }
 
     private mutating func readItem(
-        of type: inout Schema.RecordType, _ systemFields: inout Set<SystemField>
+        of typeName: RecordTypeName, _ type: inout Schema.RecordType,
+        _ systemFields: inout Set<SystemField>
     ) throws(SchemaSyntaxError) {
         if token.isWord("GRANT") { return try readGrant(of: &type) }
         let named = token
@@ -106,7 +107,12 @@ struct SchemaParser {
         guard type.fields[field] == nil else {
             throw unexpected("a field that this type does not have yet", named)
         }
-        type.fields[field] = try readField()
+        let place = token
+        let read = try readField()
+        if let known = Schema.builtInTypes[typeName]?.fields[field]?.type, read.type != known {
+            throw unexpected("\(SchemaLanguage.text(known)), the type of \(name)", place)
+        }
+        type.fields[field] = read
     }
 
     // MARK: - Fields

@@ -5,6 +5,8 @@ package struct AssetSettings: Sendable, Equatable {
     package var uploadSeconds = 900
     package var downloadSeconds = 3_600
     package var receiptSeconds = 86_400
+    package var resumableUploadsMax = 256
+    package var resumeSeconds = 3_600
     package var graceSeconds = 86_400
     /// 0 for none.
     package var freeBytesMin = 268_435_456
@@ -33,6 +35,14 @@ extension AssetSettings {
             .number(
                 "assets.receiptSeconds", \.assets.receiptSeconds, 60...2_592_000, "seconds",
                 "Time in which an uploaded file can be made the value of a field."),
+            .number(
+                "assets.resumableUploadsMax", \.assets.resumableUploadsMax, 0...65_536, "uploads",
+                zero: "none",
+                "Uploads that can be gone on with (tus) at a time, each an open file. Over it: 503."
+            ),
+            .number(
+                "assets.resumeSeconds", \.assets.resumeSeconds, 60...604_800, "seconds",
+                "Time for which such an upload stays that no request goes on with."),
             .number(
                 "assets.graceSeconds", \.assets.graceSeconds, 60...31_536_000, "seconds",
                 "Time for which a file stays that no record and no receipt refers to any more."),

@@ -1,6 +1,7 @@
 /// How long what was deleted is remembered.
 package struct RetentionSettings: Sendable, Equatable {
     package var tombstoneDays = 180
+    package var upkeepSeconds = 60
 }
 
 extension RetentionSettings {
@@ -12,6 +13,9 @@ extension RetentionSettings {
                 """
                 A client that has not asked for so long has to fetch everything again, because \
                 deletions older than this are forgotten.
-                """)
+                """),
+            .number(
+                "retention.upkeepSeconds", \.retention.upkeepSeconds, 1...86_400, "seconds",
+                "How often what nobody can ask for any more is removed, in small steps."),
         ])
 }

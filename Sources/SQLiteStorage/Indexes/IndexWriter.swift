@@ -30,7 +30,10 @@ final class IndexWriter {
         deleteWords = try connection.prepare(
             "INSERT INTO index_words (index_words, rowid, terms) VALUES ('delete', ?1, ?2)")
         insertPlace = try connection.prepare(
-            "INSERT INTO index_places VALUES (?1, ?2, ?2, ?3, ?3, ?4, ?4, ?5, ?5, ?4, ?2, ?3)")
+            """
+            INSERT INTO index_places
+            VALUES (?1, ?2, ?2, ?3, ?3, ?4, ?4 + 1, ?5, ?5 + 1, ?4, ?2, ?3)
+            """)
         deletePlace = try connection.prepare("DELETE FROM index_places WHERE id = ?1")
     }
 

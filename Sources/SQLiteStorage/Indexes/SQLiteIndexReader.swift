@@ -234,8 +234,8 @@ struct IndexReadStatements {
             """
             SELECT id, latitude, longitude, zone FROM index_places
             WHERE north >= ?1 AND south <= ?2 AND east >= ?3 AND west <= ?4
-            AND zone_through >= ?5 AND zone_from <= ?5
-            AND index_through >= ?6 AND index_from <= ?6 LIMIT ?7
+            AND zone_through >= ?5 + 0.5 AND zone_from <= ?5 + 0.5
+            AND index_through >= ?6 + 0.5 AND index_from <= ?6 + 0.5 LIMIT ?7
             """)
         words = try connection.prepare(
             """

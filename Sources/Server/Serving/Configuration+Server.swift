@@ -128,6 +128,8 @@ extension Configuration {
         var options = AssetOptions(baseURL: base)
         options.bytesMax = assets.bytesMax
         options.tokensPerRequestMax = assets.tokensPerRequestMax
+        options.resumableUploadsMax = assets.resumableUploadsMax
+        options.resumeSeconds = assets.resumeSeconds
         options.lives.uploadURL = assets.uploadSeconds
         options.lives.downloadURL = assets.downloadSeconds
         options.lives.receipt = assets.receiptSeconds

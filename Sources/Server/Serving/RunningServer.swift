@@ -61,7 +61,9 @@ package final class RunningServer: Sendable {
         }
         upkeep = Upkeep(
             stores: stores, clock: clock, tombstoneDays: configuration.retention.tombstoneDays,
-            graceSeconds: configuration.assets.graceSeconds, log: log)
+            graceSeconds: configuration.assets.graceSeconds, log: log,
+            intervalSeconds: configuration.retention.upkeepSeconds,
+            alsoDue: { webServices.removeExpiredUploads() })
         self.folder = folder
         self.log = log
         self.metrics = metrics

@@ -20,6 +20,8 @@ final class Upkeep: Sendable {
     private let retentionMilliseconds: Milliseconds
     private let graceMilliseconds: Milliseconds
     private let log: Log
+    /// What else is due in each round.
+    private let alsoDue: @Sendable () -> Void
     private let queue = DispatchQueue(label: "lenticular.upkeep", qos: .utility)
     private let isStopped = Atomic(false)
     // Dispatch's own objects may be used from any thread; only their Swift class does not say so.
@@ -30,15 +32,18 @@ final class Upkeep: Sendable {
     /// - Parameters:
     ///   - tombstoneDays: how long deletions stay in the feeds.
     ///   - graceSeconds: how long files stay that nothing refers to.
+    ///   - alsoDue: run at the start of each round; must not block for long.
     init(
         stores: Stores, clock: Clock, tombstoneDays: Int, graceSeconds: Int = 86_400, log: Log,
-        intervalSeconds: Int = Upkeep.intervalSecondsDefault
+        intervalSeconds: Int = Upkeep.intervalSecondsDefault,
+        alsoDue: @escaping @Sendable () -> Void = {}
     ) {
         self.stores = stores
         self.clock = clock
         retentionMilliseconds = Milliseconds(tombstoneDays) * 86_400_000
         graceMilliseconds = Milliseconds(graceSeconds) * 1_000
         self.log = log
+        self.alsoDue = alsoDue
         timer = DispatchSource.makeTimerSource(queue: queue)
         timer.schedule(
             deadline: .now() + .seconds(intervalSeconds), repeating: .seconds(intervalSeconds),
@@ -56,6 +61,7 @@ final class Upkeep: Sendable {
 
     /// Removes all that can be removed now; on the queue, or before anybody else uses it.
     func round() {
+        alsoDue()
         let moment = clock.now() - retentionMilliseconds
         for (store, depot) in stores.openWithAssets {
             do {

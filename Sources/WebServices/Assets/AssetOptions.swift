@@ -7,6 +7,10 @@ package struct AssetOptions: Sendable {
     package var bytesMax = 52_428_800
     /// Addresses that one request may ask for.
     package var tokensPerRequestMax = 200
+    /// Resumable uploads at a time; 0 for none.
+    package var resumableUploadsMax = 256
+    /// How long a resumable upload stays that nobody goes on with, in seconds.
+    package var resumeSeconds = 3_600
     package var lives = AssetTokens.Lives()
     /// Where clients reach uploads and downloads, without a slash at the end.
     package var baseURL: String

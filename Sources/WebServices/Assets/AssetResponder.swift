@@ -21,6 +21,7 @@ final class AssetResponder: Sendable {
     private let workers: [DispatchQueue]
     private let nextWorker = Atomic<Int>(0)
     let counters = AssetCounters()
+    private let tus: TusResponder
 
     init(_ stores: OpenStores, _ dependencies: WebServices.Dependencies) {
         self.stores = stores
@@ -28,7 +29,14 @@ final class AssetResponder: Sendable {
         clock = dependencies.clock
         random = dependencies.random
         workers = (0..<Self.workerCount).map { DispatchQueue(label: "web.asset.\($0)") }
+        tus = TusResponder(
+            uploads: ResumableUploads(
+                openMax: options.resumableUploadsMax, idleSeconds: options.resumeSeconds),
+            bytesMax: options.bytesMax, clock: clock, counters: counters)
     }
+
+    /// Leaves nothing of uploads that nobody goes on with.
+    func removeExpiredUploads() { tus.uploads.removeExpired(now: clock.now()) }
 
     private var worker: DispatchQueue {
         let number = nextWorker.wrappingAdd(1, ordering: .relaxed).oldValue
@@ -40,10 +48,12 @@ final class AssetResponder: Sendable {
         exchange.operation = "assets"
         exchange.allowedOrigin = exchange.request.headers["origin"]
         let method = exchange.request.method
-        if method == .options { return exchange.sendPreflight() }
+        if method == .options { return sendPreflight(exchange) }
         do {
             let (address, store) = try find(exchange)
             switch address.place {
+            case .upload(let token) where TusResponder.serves(exchange.request):
+                try tus.respond(exchange, at: place(token, store, exchange))
             case .upload:
                 let sink = try sink(for: exchange, address, store, stream: BodyStream { _ in })
                 sink.end()
@@ -76,9 +86,11 @@ final class AssetResponder: Sendable {
         exchange.allowedOrigin = exchange.request.headers["origin"]
         do {
             let (address, store) = try find(exchange)
+            if case .upload(let token) = address.place, TusResponder.serves(exchange.request) {
+                return try tus.receive(
+                    exchange, at: place(token, store, exchange), stream: stream)
+            }
             return try sink(for: exchange, address, store, stream: stream)
-        } catch let refusal as TooLarge {
-            refusal.answer(exchange)
         } catch {
             exchange.fail(error)
         }
@@ -100,6 +112,26 @@ final class AssetResponder: Sendable {
         }
     }
 
+    private func sendPreflight(_ exchange: Exchange) {
+        exchange.moreHeaders = TusResponder.preflightFields(bytesMax: options.bytesMax)
+        exchange.sendPreflight(methods: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+    }
+
+    /// - Throws: `Fault` NOT_FOUND for what is no upload URL of this store.
+    private func place(
+        _ token: String, _ store: OpenStores.OpenStore, _ exchange: Exchange
+    ) throws(Fault) -> TusResponder.Place {
+        guard store.assetTokens.uploadGrant(token) != nil else { throw Self.notFound }
+        exchange.operation = "assets/receive"
+        return TusResponder.Place(
+            token: token, store: store, use: receiving(store), queue: worker)
+    }
+
+    private func receiving(_ store: OpenStores.OpenStore) -> ReceiveAsset {
+        ReceiveAsset(
+            store.storage, depot: store.depot, tokens: store.assetTokens, random: random)
+    }
+
     private func sink(
         for exchange: Exchange, _ address: AssetAddress, _ store: OpenStores.OpenStore,
         stream: BodyStream
@@ -109,21 +141,17 @@ final class AssetResponder: Sendable {
             request.method == .post || request.method == .put
         else { throw Fault.badRequest("an asset is uploaded by POST or PUT to its upload URL") }
         guard let grant = store.assetTokens.uploadGrant(token) else { throw Self.notFound }
-        guard clock.now() / 1_000 < grant.expires else {
-            throw Fault(.accessDenied, "the upload URL has expired; ask assets/upload for another")
-        }
+        guard clock.now() / 1_000 < grant.expires else { throw Self.expiredUpload }
         exchange.operation = "assets/receive"
         let form = try MultipartForm(contentType: request.headers["content-type"])
         let length = request.headers["content-length"].flatMap { Int($0) }
         let room = form == nil ? 0 : MultipartForm.overheadBytesMax
         if let length, length - room > options.bytesMax {
-            throw TooLarge(bytesMax: options.bytesMax)
+            throw StatusFault.tooLarge(bytesMax: options.bytesMax)
         }
         let sink = AssetUploadSink(
             exchange, stream: stream, form: form, bytesMax: options.bytesMax,
-            depot: store.depot,
-            use: ReceiveAsset(
-                store.storage, depot: store.depot, tokens: store.assetTokens, random: random),
+            depot: store.depot, use: receiving(store),
             grant: grant, tokens: store.assetTokens, queue: worker, counters: counters)
         sink.begin(expectedBytes: length ?? 0)
         return sink
@@ -131,16 +159,6 @@ final class AssetResponder: Sendable {
 
     /// For whatever the server has not handed out, and for files that have gone.
     static let notFound = Fault(.notFound, "no such asset")
-}
-
-/// More than an asset may have.
-struct TooLarge: Error {
-    let bytesMax: Int
-
-    /// A plain 413, as for every body that is too long.
-    func answer(_ exchange: Exchange) {
-        exchange.fail(
-            .badRequest("the asset is over the limit of \(bytesMax) bytes (assets.bytesMax)"),
-            status: 413)
-    }
+    static let expiredUpload = Fault(
+        .accessDenied, "the upload URL has expired; ask assets/upload for another")
 }

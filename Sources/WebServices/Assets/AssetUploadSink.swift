@@ -85,7 +85,7 @@ final class AssetUploadSink: BodySink, @unchecked Sendable {
 
     private func append(_ bytes: UnsafeRawBufferPointer) throws {
         byteCount += bytes.count
-        guard byteCount <= bytesMax else { throw TooLarge(bytesMax: bytesMax) }
+        guard byteCount <= bytesMax else { throw StatusFault.tooLarge(bytesMax: bytesMax) }
         try upload?.append(bytes)
     }
 
@@ -112,11 +112,7 @@ final class AssetUploadSink: BodySink, @unchecked Sendable {
 
     private func fail(_ error: any Error) {
         close()
-        if let refusal = error as? TooLarge {
-            refusal.answer(exchange)
-        } else {
-            exchange.fail(error)
-        }
+        exchange.fail(error)
     }
 
     private func close() {
@@ -130,7 +126,7 @@ final class AssetUploadSink: BodySink, @unchecked Sendable {
         }
     }
 
-    private static func answer(_ receipt: AssetReceipt, _ tokens: AssetTokens) -> [UInt8] {
+    static func answer(_ receipt: AssetReceipt, _ tokens: AssetTokens) -> [UInt8] {
         var writer = JSONWriter(reserving: 400)
         writer.raw("{\"singleFile\":")
         AssetValueJSON.append(receipt, tokens, links: nil, to: &writer)

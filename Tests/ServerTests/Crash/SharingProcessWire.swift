@@ -19,6 +19,9 @@ final class SharingProcessWire: SharingWire {
         _ = try Self.command(data, "container", "create", Self.container)
         let token = try Self.command(data, "api-token", "create", Self.container, "development")
         apiToken = token["apiToken"] as? String ?? ""
+        let schema = data + ".ckdb"
+        try SharingRun.schema.write(toFile: schema, atomically: true, encoding: .utf8)
+        _ = try Self.command(data, "schema", "import", Self.container, schema)
         server = try ServerProcess(data: data)
     }
 
@@ -65,7 +68,7 @@ final class SharingProcessWire: SharingWire {
         }
     }
 
-    func settle() throws {}
+    func doWork() throws -> Bool { true }
 
     // MARK: - Kills
 

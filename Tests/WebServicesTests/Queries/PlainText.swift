@@ -83,14 +83,21 @@ enum PlainText {
             let isMark = (0x300...0x36F).contains(scalar.value)
             if isMark { continue }
             if separators.contains(scalar) {
-                if !word.isEmpty { words.append(word) }
+                if !word.isEmpty { words.append(cut(word)) }
                 word = ""
                 continue
             }
             word += plain[scalar] ?? lower(scalar)
         }
-        if !word.isEmpty { words.append(word) }
+        if !word.isEmpty { words.append(cut(word)) }
         return words
+    }
+
+    /// What of a word is looked at: its first 64 bytes, without half a letter at their end.
+    private static func cut(_ word: String) -> String {
+        var kept = Substring(word).unicodeScalars
+        while String(kept).utf8.count > 64 { kept.removeLast() }
+        return String(kept)
     }
 
     /// The words that are searched for: without those that nearly every English text has.

@@ -21,12 +21,14 @@ struct SharedQueryTests {
         for number in 0..<6 { try put("seen\(number)", n: 90 - number, below: "root") }
     }
 
-    private func put(_ name: String, n: Int, below parent: String?) throws {
+    private func put(
+        _ name: String, n: Int, word: String = "tea", below parent: String?
+    ) throws {
         let answer = try ida.modify(
             [
                 operation(
                     "create", name, type: "Note",
-                    fields: #"{"n":{"value":\#(n)},"word":{"value":"tea \#(n)"}}"#,
+                    fields: #"{"n":{"value":\#(n)},"word":{"value":"\#(word) \#(n)"}}"#,
                     more: parent.map(WebServicesTests.below))
             ], zone: "Shelf")
         try #require(answer.records[0].code == nil, "\(answer.text)")
@@ -86,9 +88,24 @@ struct SharedQueryTests {
         let before = try Self.queries.map { try query($0).text }
         let found = try Self.queries.map(names)
         #expect(found.map(\.count) == [6, 6, 31, 6, 31, 31])
-        for number in 0..<12 { try put("hidden\(number)", n: 55 + number, below: nil) }
+        for number in 0..<27 {
+            try put("hidden\(number)", n: 55 + number, word: "mate", below: nil)
+        }
         #expect(try Self.queries.map { try query($0).text } == before)
         #expect(try Self.queries.map(names) == found)
+    }
+
+    @Test("A page that ends at a limit ends, for its marker, at the last record that it shows")
+    func endOfPage() throws {
+        try bo.join(try ida.share("root"))
+        for number in 6..<30 { try put("seen\(number)", n: 10 + number, below: "root") }
+        let limited = ",\"filterBy\":[\(Self.high)]},\"resultsLimit\":1"
+        try put("first", n: 51, below: "root")
+        let before = try query(limited)
+        #expect(before.records.compactMap(\.name) == ["first"])
+        // As many as a query may look at lie between the first and the second.
+        for number in 0..<80 { try put("hidden\(number)", n: 52, below: nil) }
+        #expect(try query(limited).text == before.text)
     }
 
     @Test("What has left the tree, or was deleted, is found no more; what several shares have, is")

@@ -96,7 +96,9 @@ CREATE VIRTUAL TABLE index_words USING fts5 (
     tokenize = "unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
 );
 
--- Of kind 4. Ids as above; zone and index are dimensions, so that a search meets only its own places.
+-- Of kind 4. Ids as above; zone and index are dimensions, so that a search meets only its own places. An
+-- entry reaches from its zone's number to the next: boxes without width would all have the volume 0, by
+-- which the tree could not tell near from far.
 CREATE VIRTUAL TABLE index_places USING rtree (
     id, south, north, west, east, zone_from, zone_through, index_from, index_through,
     +zone, +latitude, +longitude

@@ -1,0 +1,35 @@
+import SQLite
+
+/// The statements with which a group of writes ends: what it adds to zones, owners and shares.
+struct SumStatements {
+    let applyZone: Statement
+    let applyOwner: Statement
+    let shareOfZone: Statement
+    let applyGrants: Statement
+    let applyViews: Statement
+
+    init(_ connection: Connection) throws {
+        applyZone = try connection.prepare(
+            """
+            UPDATE zones SET
+                changed = CASE
+                    WHEN deleted_at IS NULL AND changed > 0 THEN max(changed, ?2) ELSE changed END,
+                record_count = record_count + ?3, body_bytes = body_bytes + ?4,
+                asset_bytes = asset_bytes + ?5
+            WHERE id = ?1
+            """)
+        applyOwner = try connection.prepare(
+            "UPDATE owners SET used_bytes = used_bytes + ?2 WHERE id = ?1")
+        shareOfZone = try connection.prepare(
+            "SELECT id FROM shares WHERE zone = ?1 AND ended IS NULL AND root IS NULL")
+        applyGrants = try connection.prepare(
+            """
+            UPDATE grants SET changed = max(changed, ?2) WHERE share = ?1 AND revoked IS NULL
+            """)
+        applyViews = try connection.prepare(
+            """
+            UPDATE views SET changed = max(changed, ?2) WHERE (viewer, zone) IN
+                (SELECT viewer, zone FROM grants WHERE share = ?1 AND revoked IS NULL)
+            """)
+    }
+}

@@ -1,0 +1,147 @@
+import AssetStorage
+import CloudDatabase
+import CloudModel
+import Dispatch
+
+/// One asset that comes in over several requests (the tus protocol, 1.0).
+///
+/// One request at a time adds to it: the newest, because a client that asks again has lost the one
+/// before, whatever that connection still seems to be.
+final class ResumableUpload: @unchecked Sendable {
+    // Unchecked: everything that changes is touched on the queue alone.
+
+    /// What becomes of all its bytes, once they are there.
+    typealias Outcome = Result<AssetReceipt, any Error>
+
+    private enum State {
+        case open(any AssetUpload)
+        /// On its way to the disk; those who ask meanwhile wait.
+        case placing(waiting: [@Sendable (Outcome) -> Void])
+        case over(Outcome)
+    }
+
+    /// Of the whole, in bytes.
+    let length: Int
+    let queue: DispatchQueue
+    private let identity: [UInt8]
+    private let use: ReceiveAsset
+    private let counters: AssetCounters
+    /// Called once, when no more bytes are awaited.
+    private let onOver: @Sendable () -> Void
+    private var state: State
+    private var offset = 0
+    /// Counts the requests that were let at it.
+    private var turn = 0
+
+    init(
+        _ upload: any AssetUpload, length: Int, identity: [UInt8], use: ReceiveAsset,
+        queue: DispatchQueue, counters: AssetCounters, onOver: @escaping @Sendable () -> Void
+    ) {
+        state = .open(upload)
+        self.length = length
+        self.identity = identity
+        self.use = use
+        self.queue = queue
+        self.counters = counters
+        self.onOver = onOver
+        counters.change { $0.uploadsActive += 1 }
+    }
+
+    /// How far it has come; whoever was adding to it may do so no more. On the queue.
+    func takeOver() throws -> (offset: Int, turn: Int) {
+        if case .over(.failure(let error)) = state { throw error }
+        turn += 1
+        return (offset, turn)
+    }
+
+    /// Adds bytes at the end. On the queue.
+    ///
+    /// - Throws: `Fault` for a request whose turn is over, and for more bytes than were announced; what
+    ///   the storage reports, and then the upload is over.
+    func append(_ piece: [UInt8], turn: Int) throws {
+        guard turn == self.turn else { throw Self.overtaken }
+        guard case .open(let upload) = state, offset + piece.count <= length else {
+            throw Fault.badRequest("the upload has \(length) bytes (Upload-Length), and more came")
+        }
+        do {
+            try piece.withUnsafeBytes { try upload.append($0) }
+        } catch {
+            fail()
+            throw error
+        }
+        offset += piece.count
+        counters.change { $0.bytesReceived += piece.count }
+        if offset == length { place(upload) }
+    }
+
+    /// How far it is; of one whose bytes are all there, once the file is on disk. On the queue.
+    func settle(_ answer: @escaping @Sendable (Result<Int, any Error>) -> Void) {
+        guard case .open(let upload) = state else {
+            return whenOver { [length] in answer($0.map { _ in length }) }
+        }
+        guard offset == length else { return answer(.success(offset)) }
+        // One of no bytes, which nobody has added to.
+        place(upload)
+        settle(answer)
+    }
+
+    /// Hands over the receipt when the file is on disk. On the queue.
+    ///
+    /// - Parameter answer: gets a `Fault` BAD_REQUEST while bytes are missing.
+    func finished(_ answer: @escaping @Sendable (Outcome) -> Void) {
+        if case .open = state {
+            return answer(
+                .failure(
+                    Fault.badRequest(
+                        "\(offset) of \(length) bytes have come; send the others by PATCH")))
+        }
+        whenOver(answer)
+    }
+
+    /// Leaves nothing of it. On the queue.
+    func discard() {
+        guard case .open = state else { return }
+        counters.change { $0.uploadsAborted += 1 }
+        fail()
+    }
+
+    private func whenOver(_ answer: @escaping @Sendable (Outcome) -> Void) {
+        switch state {
+        case .open: answer(.failure(Self.gone))
+        case .placing(let waiting): state = .placing(waiting: waiting + [answer])
+        case .over(let outcome): answer(outcome)
+        }
+    }
+
+    private func place(_ upload: any AssetUpload) {
+        state = .placing(waiting: [])
+        onOver()
+        use.run(upload, identity: identity) { outcome in
+            self.queue.async { self.end(outcome) }
+        }
+    }
+
+    private func end(_ outcome: Outcome) {
+        guard case .placing(let waiting) = state else { return }
+        // Whoever comes later has to send it again, whatever went wrong.
+        state = .over(outcome.mapError { _ in Self.gone })
+        counters.change {
+            $0.uploadsActive -= 1
+            if case .success = outcome { $0.uploadsFinished += 1 }
+        }
+        for answer in waiting { answer(outcome) }
+    }
+
+    private func fail() {
+        guard case .open(let upload) = state else { return }
+        upload.discard()
+        state = .over(.failure(Self.gone))
+        onOver()
+        counters.change { $0.uploadsActive -= 1 }
+    }
+
+    static let gone = Fault(
+        .notFound, "no such upload: it has ended, expired, or the server began anew; send it again")
+    private static let overtaken = Fault(
+        .conflict, "another request goes on with this upload; ask by HEAD how far it is")
+}

@@ -1,0 +1,195 @@
+import AssetStorage
+import CloudDatabase
+import CloudModel
+import Dispatch
+import HTTP
+
+/// Resumable uploads by the tus protocol 1.0, on the same URLs as uploads in one piece.
+///
+/// The core with `creation`, `creation-with-upload`, `expiration` and `termination`. A `GET` gives the
+/// value for the field once all bytes are there.
+struct TusResponder {
+    static let version = "1.0.0"
+    private static let extensions = "creation,creation-with-upload,expiration,termination"
+    private static let mediaType = "application/offset+octet-stream"
+
+    let uploads: ResumableUploads
+    let bytesMax: Int
+    let clock: Clock
+    let counters: AssetCounters
+
+    /// What an upload URL leads to.
+    struct Place {
+        let token: String
+        let store: OpenStores.OpenStore
+        let use: ReceiveAsset
+        /// For an upload that begins.
+        let queue: DispatchQueue
+    }
+
+    /// Whether a request on an upload URL is one of this protocol.
+    static func serves(_ request: HTTPRequest) -> Bool {
+        switch request.method {
+        case .head, .get, .delete, .other("PATCH"): true
+        case .post: request.headers["tus-resumable"] != nil
+        default: false
+        }
+    }
+
+    /// What an answer to OPTIONS says of the protocol.
+    static func preflightFields(bytesMax: Int) -> [(name: String, value: String)] {
+        [
+            ("Tus-Resumable", version), ("Tus-Version", version), ("Tus-Extension", extensions),
+            ("Tus-Max-Size", "\(bytesMax)"),
+        ]
+    }
+
+    /// A request without a body.
+    func respond(_ exchange: Exchange, at place: Place) throws {
+        let request = exchange.request
+        switch request.method {
+        case .get:
+            let (upload, _) = try find(place)
+            upload.queue.async {
+                upload.finished { outcome in
+                    exchange.finish(
+                        outcome.map {
+                            AssetUploadSink.answer($0, place.store.assetTokens)
+                        })
+                }
+            }
+        case .head:
+            try checkVersion(exchange)
+            let (upload, expires) = try find(place)
+            upload.queue.async { self.answerOffset(exchange, of: upload, expires: expires) }
+        case .delete:
+            try checkVersion(exchange)
+            guard uploads.remove(place.token) else { throw ResumableUpload.gone }
+            exchange.answer(HTTPResponse(status: 204, headers: exchange.bodilessHeaders))
+        default:
+            let sink = try receive(exchange, at: place, stream: BodyStream { _ in })
+            sink.end()
+        }
+    }
+
+    /// A request that brings bytes.
+    func receive(
+        _ exchange: Exchange, at place: Place, stream: BodyStream
+    ) throws -> any BodySink {
+        try checkVersion(exchange)
+        let request = exchange.request
+        let sink: TusSink
+        if request.method == .post {
+            sink = try create(exchange, at: place, stream: stream)
+        } else {
+            guard request.method == .other("PATCH") else {
+                throw Fault.badRequest("this request has no body")
+            }
+            try checkType(request)
+            guard let offset = Self.number(request.headers["upload-offset"]) else {
+                throw Fault.badRequest("Upload-Offset: expected the number of bytes sent so far")
+            }
+            let (upload, expires) = try find(place)
+            sink = TusSink(
+                exchange, stream: stream, upload: upload, offset: offset, expires: expires,
+                isNew: false)
+        }
+        sink.begin(count: Self.number(request.headers["content-length"]) ?? 0)
+        return sink
+    }
+
+    /// Begins an upload, with its first bytes if the request has some.
+    private func create(
+        _ exchange: Exchange, at place: Place, stream: BodyStream
+    ) throws -> TusSink {
+        let request = exchange.request
+        guard let grant = place.store.assetTokens.uploadGrant(place.token),
+            clock.now() / 1_000 < grant.expires
+        else { throw AssetResponder.expiredUpload }
+        guard let length = Self.number(request.headers["upload-length"]) else {
+            throw Fault.badRequest("Upload-Length: expected the number of bytes of the whole file")
+        }
+        guard length <= bytesMax else { throw StatusFault.tooLarge(bytesMax: bytesMax) }
+        if request.headers["content-length"] != "0", request.headers["content-type"] != nil {
+            try checkType(request)
+        }
+        try uploads.reserve()
+        // Storages may be made to wait for only on the queue: the file is begun by the first use.
+        let upload = ResumableUpload(
+            DeferredUpload(place.store.depot.storage, expectedBytes: length), length: length,
+            identity: grant.identity, use: place.use, queue: place.queue, counters: counters,
+            onOver: { [uploads] in uploads.release() })
+        let expires = uploads.add(upload, place.token, now: clock.now())
+        return TusSink(
+            exchange, stream: stream, upload: upload, offset: 0, expires: expires, isNew: true)
+    }
+
+    private func answerOffset(
+        _ exchange: Exchange, of upload: ResumableUpload, expires: Milliseconds
+    ) {
+        do {
+            let (offset, _) = try upload.takeOver()
+            exchange.answer(
+                HTTPResponse(
+                    status: 200,
+                    headers: exchange.bodilessHeaders + [
+                        ("Upload-Offset", "\(offset)"), ("Upload-Length", "\(upload.length)"),
+                        ("Upload-Expires", HTTPDate.text(expires / 1_000)),
+                    ]))
+        } catch {
+            exchange.fail(error)
+        }
+    }
+
+    private func find(
+        _ place: Place
+    ) throws(Fault) -> (upload: ResumableUpload, expires: Milliseconds) {
+        guard let found = uploads.find(place.token, now: clock.now()) else {
+            throw ResumableUpload.gone
+        }
+        return found
+    }
+
+    private func checkVersion(_ exchange: Exchange) throws {
+        exchange.becomeTus()
+        guard exchange.request.headers["tus-resumable"] == Self.version else {
+            exchange.moreHeaders.append(("Tus-Version", Self.version))
+            throw StatusFault(412, .badRequest("Tus-Resumable: expected \(Self.version)"))
+        }
+    }
+
+    private func checkType(_ request: HTTPRequest) throws {
+        guard request.headers["content-type"]?.lowercased() == Self.mediaType else {
+            throw StatusFault(415, .badRequest("Content-Type: expected \(Self.mediaType)"))
+        }
+    }
+
+    /// Decimal digits, and nothing else.
+    private static func number(_ text: String?) -> Int? {
+        guard let text, !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int(text)
+    }
+}
+
+extension Exchange {
+    /// Marks the answer as one of this protocol, whatever it will be.
+    func becomeTus() {
+        guard moreHeaders.isEmpty else { return }
+        moreHeaders = [("Tus-Resumable", TusResponder.version), ("Cache-Control", "no-store")]
+        exposedHeaders =
+            "Location,Tus-Extension,Tus-Max-Size,Tus-Resumable,Tus-Version,Upload-Expires,"
+            + "Upload-Length,Upload-Offset,X-Apple-Request-UUID"
+    }
+
+    /// Of an answer without a body.
+    var bodilessHeaders: [(name: String, value: String)] {
+        headers.filter { $0.name != "Content-Type" }
+    }
+
+    /// Answers with a body, or the failure.
+    func finish(_ result: Result<[UInt8], any Error>) {
+        do { succeed(try result.get()) } catch { fail(error) }
+    }
+}

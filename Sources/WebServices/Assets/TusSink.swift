@@ -1,0 +1,129 @@
+import AssetStorage
+import CloudModel
+import Dispatch
+import HTTP
+import Synchronization
+
+/// Takes the bytes of one request of a resumable upload in.
+///
+/// What has come stays when the connection goes: that is the point.
+final class TusSink: BodySink {
+    private let exchange: Exchange
+    private let stream: BodyStream
+    private let upload: ResumableUpload
+    /// Where the client believes to be.
+    private let offset: Int
+    private let expires: Milliseconds
+    private let isNew: Bool
+    /// Of the request among those of the upload; nil before it begins and once it is answered.
+    private let turn = Mutex<Int?>(nil)
+
+    init(
+        _ exchange: Exchange, stream: BodyStream, upload: ResumableUpload, offset: Int,
+        expires: Milliseconds, isNew: Bool
+    ) {
+        self.exchange = exchange
+        self.stream = stream
+        self.upload = upload
+        self.offset = offset
+        self.expires = expires
+        self.isNew = isNew
+    }
+
+    /// Makes the request the one that adds to the upload, if it begins where that is.
+    ///
+    /// - Parameter count: the bytes that are announced.
+    func begin(count: Int) {
+        upload.queue.async { [self] in
+            do {
+                let (reached, turn) = try upload.takeOver()
+                guard offset == reached else {
+                    throw Fault(
+                        .conflict,
+                        "Upload-Offset is \(offset), and \(reached) bytes have been received")
+                }
+                guard count <= upload.length - reached else {
+                    throw StatusFault(
+                        413,
+                        .badRequest(
+                            "the upload has \(upload.length) bytes (Upload-Length), \(reached) of "
+                                + "which have been received; \(count) more are too many"))
+                }
+                self.turn.withLock { $0 = turn }
+            } catch {
+                exchange.fail(error)
+            }
+        }
+    }
+
+    func receive(_ piece: [UInt8]) {
+        upload.queue.async { [self] in
+            if let turn = turn.withLock({ $0 }) {
+                do {
+                    exchange.bytesStreamedIn += piece.count
+                    try upload.append(piece, turn: turn)
+                } catch {
+                    self.turn.withLock { $0 = nil }
+                    exchange.fail(error)
+                }
+            }
+            stream.consumed(piece.count)
+        }
+    }
+
+    func end() {
+        upload.queue.async { [self] in
+            guard turn.withLock({ $0 }) != nil else { return }
+            turn.withLock { $0 = nil }
+            upload.settle { [exchange, expires, isNew] result in
+                do {
+                    var fields = exchange.bodilessHeaders
+                    fields.append(("Upload-Offset", "\(try result.get())"))
+                    fields.append(("Upload-Expires", HTTPDate.text(expires / 1_000)))
+                    if isNew {
+                        // The same URL, however it was reached.
+                        let target = exchange.request.target
+                        fields.append(("Location", String(decoding: target, as: UTF8.self)))
+                    }
+                    exchange.answer(HTTPResponse(status: isNew ? 201 : 204, headers: fields))
+                } catch {
+                    exchange.fail(error)
+                }
+            }
+        }
+    }
+
+    func abort() { upload.queue.async { self.turn.withLock { $0 = nil } } }
+}
+
+/// A file that is begun when its first bytes come, on the thread that they come on.
+final class DeferredUpload: AssetUpload {
+    private let storage: any AssetStorage
+    private let expectedBytes: Int
+    private var upload: (any AssetUpload)?
+
+    init(_ storage: any AssetStorage, expectedBytes: Int) {
+        self.storage = storage
+        self.expectedBytes = expectedBytes
+    }
+
+    func append(_ bytes: UnsafeRawBufferPointer) throws(AssetFailure) {
+        try begun().append(bytes)
+    }
+
+    func seal() throws(AssetFailure) -> AssetContent { try begun().seal() }
+
+    func place() throws(AssetFailure) { try begun().place() }
+
+    func discard() {
+        upload?.discard()
+        upload = nil
+    }
+
+    private func begun() throws(AssetFailure) -> any AssetUpload {
+        if let upload { return upload }
+        let made = try storage.begin(expectedBytes: expectedBytes)
+        upload = made
+        return made
+    }
+}

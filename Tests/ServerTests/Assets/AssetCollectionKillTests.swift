@@ -1,0 +1,77 @@
+import AssetStorage
+import CloudModel
+import Foundation
+import SQLite
+import Testing
+
+@Suite("A server killed while it removes assets")
+struct AssetCollectionKillTests {
+    private static let unused = 900
+
+    /// Puts files in place that nothing has referred to for long: some with a row, some without.
+    private static func fill(_ data: String) throws {
+        let folder = "\(data)/containers/icloud.a/development"
+        let storage = FolderAssets(path: "\(folder)/assets")
+        let store = try Connection(path: "\(folder)/store.sqlite", mode: .readWrite)
+        try store.execute("BEGIN")
+        for number in 0..<unused {
+            let upload = try storage.begin(expectedBytes: 0)
+            let bytes = Array("unused \(number)".utf8)
+            try bytes.withUnsafeBytes { try upload.append($0) }
+            let content = try upload.seal()
+            try upload.place()
+            let name = content.digest.hexadecimal
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -7_200)],
+                ofItemAtPath: "\(folder)/assets/\(name.prefix(2))/\(name)")
+            // Each tenth is as a crash leaves it.
+            guard number % 10 > 0 else { continue }
+            let row = try store.prepare(
+                "INSERT INTO asset_files (digest, bytes, unused_since) VALUES (?1, ?2, 1)")
+            row.bind(content.digest.bytes, at: 1)
+            row.bind(Int64(bytes.count), at: 2)
+            try row.run()
+        }
+        try store.execute("COMMIT")
+    }
+
+    @Test("Whenever it goes, what is held stays whole, and the next goes on until the rest is gone")
+    func kills() async throws {
+        let folder = try TemporaryFolder()
+        let test = try AssetFixture(
+            data: folder.path("data"),
+            environment: [
+                "LENTICULAR_RETENTION_UPKEEP_SECONDS": "1",
+                "LENTICULAR_ASSETS_GRACE_SECONDS": "60",
+            ])
+        try await BlockingThread.run {
+            let held = try makeFile(folder.path("held"), bytes: 70_000)
+            try test.save("held", test.upload(file: folder.path("held")))
+            test.server.signal(SIGTERM)
+            _ = test.server.wait()
+            try Self.fill(test.data)
+            var left = test.files().placed.count
+            #expect(left == Self.unused + 1)
+            var kills = 0
+            let until = Date(timeIntervalSinceNow: 120)
+            while left > 1, Date() < until {
+                try test.restart()
+                // A request opens the store; then the rounds begin.
+                #expect(try test.download(test.link(of: "held")) == held)
+                let before = left
+                while left > max(1, before - 200), Date() < until {
+                    left = test.files().placed.count
+                }
+                test.server.signal(SIGKILL)
+                _ = test.server.wait()
+                kills += 1
+                left = test.files().placed.count
+            }
+            #expect(left == 1)
+            #expect(kills > 2)
+            try test.restart()
+            #expect(try test.download(test.link(of: "held")) == held)
+            #expect(try test.problems() == [])
+        }
+    }
+}
