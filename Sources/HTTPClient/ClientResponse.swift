@@ -1,4 +1,6 @@
-/// An answer whose head has come, and whose body comes as it is read. Used by one thread at a time.
+/// An answer whose head has come, and whose body comes as it is read.
+///
+/// Used by one thread at a time.
 package final class ClientResponse {
     private static let pieceBytes = 64 * 1024
 

@@ -20,7 +20,7 @@ package struct Socket: Sendable {
         case writable = 2
     }
 
-    /// Connects to a host, by its name or address. Blocks: for threads that may.
+    /// Connects to a host, by its name or address; blocks, for threads that may.
     ///
     /// - Parameter milliseconds: for each of its addresses, beside the time that the name takes.
     /// - Throws: when none of them answers.
@@ -37,7 +37,7 @@ package struct Socket: Sendable {
         }
     }
 
-    /// Waits until something can be done, or the peer has gone. Blocks: for threads that may.
+    /// Waits until something can be done, or the peer has gone; blocks, for threads that may.
     ///
     /// - Returns: false when the time is up.
     package func wait(

@@ -1,7 +1,7 @@
 import CloudModel
 import Cryptography
 
-/// The keys of an account at a store. Its text form shows the public part alone.
+/// The keys of an account at a store; their text form shows the public part alone.
 package struct S3Credentials: Sendable, CustomStringConvertible, CustomReflectable {
     package let accessKeyID: String
     let secretKey: [UInt8]

@@ -55,19 +55,28 @@ struct AssetCheck {
         while true {
             let page = try rows.page(after: last, limit: Self.pageFiles)
             for entry in page {
-                let found = listed.removeValue(forKey: entry.content.digest)
-                if found == nil {
-                    if entry.isNeeded { missing.append(entry.content.digest.hexadecimal) }
-                } else if let count = found?.byteCount, count != entry.content.size {
-                    damaged.append(entry.content.digest.hexadecimal)
+                let digest = entry.content.digest
+                let found = listed.removeValue(forKey: digest)
+                if let count = found?.byteCount, count == entry.content.size { continue }
+                // What came or changed since the listing is looked at once more.
+                guard let count = try byteCount(of: digest) else {
+                    if entry.isNeeded { missing.append(digest.hexadecimal) }
+                    continue
                 }
+                if count != entry.content.size { damaged.append(digest.hexadecimal) }
             }
             guard page.count == Self.pageFiles else { break }
             last = page.last?.content.digest
         }
-        let stray = listed.values.filter { $0.placed < strayBefore }.map(\.digest).sorted()
+        let stray = try listed.values.filter { $0.placed < strayBefore }.map(\.digest).sorted()
+            .filter { try byteCount(of: $0) != nil }
         return told("missing asset", missing) + told("damaged asset", damaged)
             + told("asset that nothing refers to", stray.map(\.hexadecimal))
+    }
+
+    /// How long a file is: nil where there is none, -1 for one that cannot be opened for what it is.
+    private func byteCount(of digest: AssetDigest) throws -> Int? {
+        do { return try storage.open(digest)?.byteCount } catch AssetFailure.damaged { return -1 }
     }
 
     private enum State { case whole, missing, damaged }
