@@ -12,7 +12,7 @@ package final class S3StandInServer: Sendable {
     package static let bucket = "assets-of-tests"
     package static let region = "eu-test-1"
     package static let accessKeyID = "AKTESTS"
-    package static let secret = Array("not a secret of anybody".utf8)
+    package static let secret = Array("not-a-secret-of-anybody".utf8)
 
     package let objects = S3StandInObjects()
     package let origin: HTTPOrigin
