@@ -4,12 +4,13 @@ All users are in one store. Whoever follows somebody else's zone is measured aga
 a zone that nobody shares, in the same run and in turn.
 """
 
+import contextlib
 import json
 import sqlite3
 import time
 
 CONNECTIONS = 8
-ROUNDS = 3
+ROUNDS = 5
 FANOUT = 300
 CHILDREN = 10
 CHANGED = 100
@@ -265,13 +266,14 @@ class Sharing:
 
     def singles(self, name, beside=None):
         """Single saves into another zone; their p99 in microseconds."""
-        seconds = self.sizes.seconds
+        # Shorter than the tree takes.
+        seconds = self.sizes.seconds / 4
         first, self.measures.next_record = (
-            self.measures.next_record, self.measures.next_record + 200_000)
+            self.measures.next_record, self.measures.next_record + 50_000)
         process = self.measures.programs.start_load(
             "save", port=self.server.port, target=self.server.target("records/modify"),
-            zone="Beside", seed=self.measures.seed, first=first, records=200_000, per_request=1,
-            connections=CONNECTIONS, seconds=seconds, warm=0.1, gate=True)
+            zone="Beside", seed=self.measures.seed, first=first, records=50_000, per_request=1,
+            connections=CONNECTIONS, seconds=seconds, warm=0.05, gate=True)
         process.stdout.readline()
         if beside:
             beside()
@@ -279,12 +281,13 @@ class Sharing:
         process.stdin.flush()
         outcome = self.measures.programs.finish(process)
         if beside and not self.has_work():
-            print("  the tree was whole before the saves beside it had ended")
+            print("  the tree was whole before the saves beside it had ended", flush=True)
         self.measures.keep(name, outcome)
         return outcome["p99us"]
 
     def has_work(self):
-        with sqlite3.connect(f"file:{self.server.store}?mode=ro", uri=True) as store:
+        address = f"file:{self.server.store}?mode=ro"
+        with contextlib.closing(sqlite3.connect(address, uri=True)) as store:
             return store.execute("SELECT 1 FROM share_work LIMIT 1").fetchone() is not None
 
     def wait_until_whole(self):

@@ -179,8 +179,8 @@ static int nearer(const void *left, const void *right) {
 
 static const char *const NEAR_SQL =
     "SELECT id, latitude, longitude FROM index_places WHERE north >= ?3 AND south <= ?4"
-    " AND east >= ?5 AND west <= ?6 AND zone_through >= ?2 AND zone_from <= ?2"
-    " AND index_through >= ?1 AND index_from <= ?1";
+    " AND east >= ?5 AND west <= ?6 AND zone_through >= ?2 + 0.5 AND zone_from <= ?2 + 0.5"
+    " AND index_through >= ?1 + 0.5 AND index_from <= ?1 + 0.5";
 
 /* The first page of the places within a circle, nearest first. It crosses no pole and no date line. */
 static void ask_near(struct reading *reading, const char *line) {

@@ -247,11 +247,13 @@ package protocol ShareReading: AnyObject {
         withVersions: Bool
     ) throws -> StayRun
 
-    /// What changed after a position in the shares of a zone that a viewer had then: their stays, one
-    /// share after the other, with versions. At most `limit` of them, then the run is not the last.
+    /// What changed after a position in the shares of a zone that a viewer had then and has still: their
+    /// stays with versions, one share after the other.
+    ///
+    /// - Returns: nil when a share came or went since, and when there are more than `limit` stays.
     func changedStays(
         of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
-    ) throws -> StayRun
+    ) throws -> StayRun?
 
     /// The parent that a record names; nil for none.
     func parent(of record: RecordNumber) throws -> RecordName?

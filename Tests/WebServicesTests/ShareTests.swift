@@ -405,6 +405,33 @@ struct ShareTests {
         #expect(nested.code == "BAD_REQUEST" && nested.reason.contains("parent"))
     }
 
+    @Test("A root of somebody else's, or of another zone, is nothing to share")
+    func foreignRoots() throws {
+        let share = try ida.shareNote(publicPermission: "READ_WRITE")
+        try ida.save("private")
+        #expect(try mo.accept(share.shortGUID).status == 200)
+        try mo.make("Shelf")
+        try mo.make("Attic")
+        try mo.save("mine", zone: "Attic")
+        let tag = try ida.record("note").tag
+        for root in ["note", "private", "mine", "nowhere"] {
+            let refused = try mo.modify([
+                shareOperation("create", "s", root: root, rootTag: tag)
+            ]).records[0]
+            #expect(refused.code == "BAD_REQUEST")
+            #expect(refused.reason.contains("'\(root)' is not there"), "\(refused.raw)")
+        }
+        let answers = try ["note", "private", "nowhere"].map { root in
+            try mo.modify(
+                [shareOperation("create", "s", root: root, rootTag: tag)], zone: nil,
+                in: "shared", more: "\"zoneID\":\(zoneID())"
+            ).records[0].raw
+        }
+        #expect(answers[0].contains("private database"))
+        #expect(Set(answers).count == 1, "\(answers)")
+        #expect(try mo.record("s").code == "NOT_FOUND" && ida.record("s").code == "NOT_FOUND")
+    }
+
     // MARK: - Changes and ends
 
     @Test("A share is saved over the version that was seen only, by force too")

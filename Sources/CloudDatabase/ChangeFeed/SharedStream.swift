@@ -59,13 +59,6 @@ struct SharedStream {
         self.readsVersions = readsVersions
     }
 
-    /// Begins with all the changes since `seenThrough`, which have been read with those of others.
-    mutating func showChanges(_ read: StayRun, _ part: Range<Int>) {
-        phase = .changes
-        run = read
-        (next, end) = (part.lowerBound, part.upperBound)
-    }
-
     /// Shows what came with the share, after a stay that was the last of it to be shown.
     mutating func showArrivals(after shown: Position) {
         // Of a share that is lost again he is told only what is gone.

@@ -89,6 +89,21 @@ struct SharedTreesFeed {
     private func merge(
         from start: Place, _ end: inout Place, _ writer: inout JSONWriter, _ page: inout FeedPage
     ) throws -> Bool {
+        // Mostly no share comes or goes, and what changed since the token fits the page.
+        if start.position > 0,
+            let run = try snapshot.changedStays(
+                of: access.viewer, in: access.zone.number, after: start.position,
+                limit: page.roomForRecords)
+        {
+            for index in ordered(run) {
+                let row = try change(run, index, since: start)
+                guard page.hasRoomForRow, try show(row, since: start, &writer, &page) else {
+                    return true
+                }
+                end.pass(row)
+            }
+            return false
+        }
         var streams = StreamMerge(try streams(from: start, chunk: page.roomForRecords))
         while let row = try streams.next(snapshot) {
             guard page.hasRoomForRow, try show(row, since: start, &writer, &page) else {
@@ -103,16 +118,12 @@ struct SharedTreesFeed {
         let seenThrough = max(start.position, start.unseenThrough)
         let changed = try snapshot.grants(
             of: access.viewer, in: access.zone.number, changedAfter: start.position)
-        let parts = try changed.count > 1 ? changes(since: start.position, chunk) : nil
         return changed.compactMap { grant in
             // A first fetch begins with what there is: what he lost before, he is not told of.
             if let revoked = grant.revoked, revoked <= start.unseenThrough { return nil }
             var stream = SharedStream(
                 grant, seenThrough: start.position, chunk: changed.count == 1 ? chunk : 4,
                 readsVersions: changed.count == 1)
-            if let parts, grant.granted <= start.position {
-                stream.showChanges(parts.run, parts.of[grant.share] ?? 0..<0)
-            }
             if grant.granted > seenThrough {
                 if let inside = start.inside, inside.place == grant.granted {
                     stream.showArrivals(after: inside.after)
@@ -130,23 +141,26 @@ struct SharedTreesFeed {
         }
     }
 
-    /// What changed in all the shares that the viewer had at a position; nil when it is too much for one
-    /// page, or there was none.
-    private func changes(
-        since position: Position, _ limit: Int
-    ) throws -> (run: StayRun, of: [ShareNumber: Range<Int>])? {
-        guard position > 0 else { return nil }
-        let run = try snapshot.changedStays(
-            of: access.viewer, in: access.zone.number, after: position, limit: limit)
-        guard run.isLast else { return nil }
-        var parts: [ShareNumber: Range<Int>] = [:]
-        var first = 0
-        for index in run.stays.indices {
-            let share = run.stays[index].share
-            if share != run.stays[first].share { first = index }
-            parts[share] = first..<index + 1
+    /// The stays of a run in the order of their places.
+    private func ordered(_ run: StayRun) -> [Int] {
+        let order = Array(run.stays.indices)
+        let isOrdered = order.dropFirst().allSatisfy {
+            run.stays[$0 - 1].position < run.stays[$0].position
         }
-        return (run, parts)
+        return isOrdered
+            ? order : order.sorted { run.stays[$0].position < run.stays[$1].position }
+    }
+
+    /// A stay that changed in a share that the viewer had before and has still.
+    private func change(
+        _ run: StayRun, _ index: Int, since start: Place
+    ) throws -> SharedStream.Row {
+        let stay = run.stays[index]
+        // What is still there is shown in any case.
+        let granted = try stay.left == nil ? 0 : access.grant(of: stay.share)?.granted ?? 0
+        return SharedStream.Row(
+            kind: .change, place: stay.position, stay: stay, run: run, index: index,
+            isGranted: true, granted: granted, seenThrough: start.position)
     }
 
     /// Shows a row, or passes it over.

@@ -26,13 +26,21 @@ extension SQLiteSnapshot {
 
     func changedStays(
         of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
-    ) throws -> StayRun {
+    ) throws -> StayRun? {
         let statement = try shareStatements().coverage.changedStays
+        defer { statement.reset() }
         statement.bind(viewer.text, at: 1)
         statement.bind(zone.value, at: 2)
         statement.bind(after, at: 3)
         statement.bind(Self.key(zone, 0), at: 4)
-        return try run(statement, limit: limit, withVersions: true)
+        let run = StayRun(limit: limit)
+        while try statement.step() {
+            guard run.hasRoom, statement.int64(9) != 0 else { return nil }
+            // A grant may have changed without a stay.
+            if !statement.isNull(0) { append(statement, to: run, withVersion: true) }
+        }
+        run.end()
+        return run
     }
 
     func parent(of record: RecordNumber) throws -> RecordName? {
@@ -97,19 +105,21 @@ extension SQLiteSnapshot {
         let run = StayRun(limit: limit)
         while try statement.step() {
             guard run.hasRoom else { return run }
-            let stay = StoredStay(
-                share: ShareNumber(statement.int64(0)), position: statement.int64(1),
-                record: RecordNumber(statement.int64(2)), version: statement.int64(3),
-                type: statement.int64(4), entered: statement.int64(5),
-                left: statement.isNull(6) ? nil : statement.int64(6))
-            if withVersions, !statement.isNull(7) {
-                run.append(
-                    stay, VersionFlags(rawValue: statement.int64(7)), statement.bytes(8))
-            } else {
-                run.append(stay)
-            }
+            append(statement, to: run, withVersion: withVersions)
         }
         run.end()
         return run
+    }
+
+    private func append(_ row: Statement, to run: StayRun, withVersion: Bool) {
+        let stay = StoredStay(
+            share: ShareNumber(row.int64(0)), position: row.int64(1),
+            record: RecordNumber(row.int64(2)), version: row.int64(3), type: row.int64(4),
+            entered: row.int64(5), left: row.isNull(6) ? nil : row.int64(6))
+        if withVersion, !row.isNull(7) {
+            run.append(stay, VersionFlags(rawValue: row.int64(7)), row.bytes(8))
+        } else {
+            run.append(stay)
+        }
     }
 }

@@ -80,7 +80,7 @@ extension SQLiteTransaction {
 
     func changedStays(
         of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
-    ) throws -> StayRun {
+    ) throws -> StayRun? {
         try snapshot.changedStays(of: viewer, in: zone, after: after, limit: limit)
     }
 

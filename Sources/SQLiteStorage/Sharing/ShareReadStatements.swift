@@ -32,8 +32,9 @@ final class ShareReadStatements {
             shareByNumber = try connection.prepare("\(share) WHERE id = ?1")
             shareByRoot = try connection.prepare("\(share) WHERE root = ?1 AND ended IS NULL")
             shareByRecord = try connection.prepare("\(share) WHERE record = ?1 AND ended IS NULL")
+            // Left to itself it would go through the shares that have ended as well.
             sharesOfZone = try connection.prepare(
-                "\(share) WHERE zone = ?1 AND ended IS NULL LIMIT ?2")
+                "\(share) INDEXED BY shares_by_zone WHERE zone = ?1 AND ended IS NULL LIMIT ?2")
             let participant = """
                 SELECT p.share, p.id, p.user_record_name, p.address, p.role, p.permission, p.status
                 FROM participants p
@@ -66,7 +67,8 @@ final class ShareReadStatements {
             grant = try connection.prepare(
                 "\(grants) WHERE share = ?1 AND viewer = ?2 AND revoked IS NULL")
             grantsChanged = try connection.prepare(
-                "\(grants) WHERE viewer = ?1 AND zone = ?2 AND changed > ?3 ORDER BY changed")
+                "\(grants) WHERE viewer = ?1 AND zone = ?2 AND changed > ?3 ORDER BY changed, share"
+            )
             let view = "SELECT zone, since, ended, changed, whole_after FROM views"
             self.view = try connection.prepare("\(view) WHERE viewer = ?1 AND zone = ?2")
             viewsChanged = try connection.prepare(
@@ -117,14 +119,12 @@ final class ShareReadStatements {
                     LEFT JOIN versions v ON t.left IS NULL AND v.key = (?3 | t.version)
                 WHERE t.share = ?1 AND t.position > ?2 ORDER BY t.position
                 """)
-            // The planner may not turn the joins round: from the grants that changed to their stays.
             changedStays = try connection.prepare(
                 """
-                SELECT \(stay), v.flags, v.body FROM grants g
-                    CROSS JOIN stays t ON t.share = g.share AND t.position > ?3
-                    LEFT JOIN versions v ON t.left IS NULL AND g.revoked IS NULL
-                        AND v.key = (?4 | t.version)
-                WHERE g.viewer = ?1 AND g.zone = ?2 AND g.changed > ?3 AND g.granted <= ?3
+                SELECT \(stay), v.flags, v.body, g.granted <= ?3 AND g.revoked IS NULL
+                FROM grants g LEFT JOIN stays t ON t.share = g.share AND t.position > ?3
+                    LEFT JOIN versions v ON t.left IS NULL AND v.key = (?4 | t.version)
+                WHERE g.viewer = ?1 AND g.zone = ?2 AND g.changed > ?3 ORDER BY g.changed
                 """)
             parent = try connection.prepare(
                 "SELECT target_name FROM links WHERE source = ?1 AND kind = 3")

@@ -84,7 +84,9 @@ CREATE TABLE grants (
     revoked_at INTEGER,
     changed INTEGER NOT NULL
 );
-CREATE INDEX grants_by_change ON grants (viewer, zone, changed);
+-- A viewer of a thousand shares finds here what changed and all that is needed of it.
+CREATE INDEX grants_by_change ON grants (
+    viewer, zone, changed, share, permission, granted, revoked);
 CREATE UNIQUE INDEX grants_by_share ON grants (share, viewer) WHERE revoked IS NULL;
 CREATE INDEX grants_of_zone ON grants (zone);
 CREATE INDEX grants_revoked ON grants (revoked_at) WHERE revoked_at IS NOT NULL;
