@@ -130,6 +130,9 @@ struct S3Tests {
         }
         try place.assets.removeAbandoned(begunBefore: 1_000_001)
         #expect(store.objects.state.withLock { $0.uploads.keys.sorted() } == ["2", "foreign"])
+        store.objects.fail("GET ", .refuse(status: 501, code: "NotImplemented"))
+        try place.assets.removeAbandoned(begunBefore: .max)
+        #expect(store.objects.uploadCount == 2)
     }
 
     @Test("A download goes on after half a body, no body and refusals, byte for byte")
