@@ -14,8 +14,9 @@ struct UnseenTests {
 
     private var shelf: String { zone("Shelf", ida.name) }
 
-    /// Bo may write below `note`; `secret`, `locker` and its share are nobody's but Ida's, as is the
-    /// zone `Den`. Names of what is not there are as long as those of what is.
+    /// Bo may write below `note`; `secret`, `locker` and its share are Ida's alone, as is zone `Den`.
+    ///
+    /// Names of what is not there are as long as those of what is.
     init() throws {
         server = try WireServer()
         ida = try server.user("ida")
