@@ -63,6 +63,9 @@ BESIDE = [
         ("equal", "a page of the equal"), ("range", "a page of the range"),
         ("near", "200 of 800 places"), ("nearest", "the nearest 200"), ("words", "a word"),
         ("allWords", "two frequent words"))),
+    *((f"C loop / server, processor time a page, {what}", f"query.{name}.processorFraction")
+      for name, what in (("equal", "the equal"), ("range", "the range"), ("near", "places"),
+                         ("nearest", "the nearest"), ("words", "a word"))),
     ("an index of 1,000,000 rows is whole beside saves after, s", "build.seconds"),
     ("another one alone after, s", "build.alone.seconds"),
     ("single saves before and after, p99 µs", "build.quiet.p99us"),
@@ -312,6 +315,16 @@ class QueryMeasures:
             limit_kind, store=self.server.store, index=index, zone=self.zone_number(zone),
             list=lines, per_page=PER_PAGE, seconds=self.sizes.seconds, cache_kib=READER_CACHE_KIB,
             **more))
+
+        # Processor time a page, which a busy machine changes less than the time by the clock.
+        asked, limit = (
+            {key: self.figures[f"{part}query.{name}.{key}"] for key in keys}
+            for part, keys in (
+                ("", ("serverProcessors", "requestsPerSecond")),
+                ("limit.", ("processorSeconds", "pages"))))
+        self.figures[f"query.{name}.processorFraction"] = (
+            limit["processorSeconds"] / limit["pages"]
+            * asked["requestsPerSecond"] / asked["serverProcessors"])
 
     def pages_of_rows(self):
         """Every kind's records, and ranges of a fiftieth of the sizes; drawn, then asked in turn."""

@@ -13,24 +13,29 @@ package struct AssetDigest: Hashable, Sendable {
 
     /// Reads 64 lower-case hexadecimal digits, the only spelling.
     package init?(hexadecimal text: some StringProtocol) {
+        self.init(hexadecimal: Array(text.utf8))
+    }
+
+    /// Reads 64 lower-case hexadecimal digits, the only spelling.
+    package init?(hexadecimal digits: [UInt8]) {
+        guard digits.count == 2 * Self.byteCount else { return nil }
         var bytes: [UInt8] = []
-        var high: UInt8?
-        for letter in text.utf8 {
-            let digit: UInt8
-            switch letter {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = letter - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = letter - UInt8(ascii: "a") + 10
-            default: return nil
-            }
-            if let first = high {
-                bytes.append(first << 4 | digit)
-                high = nil
-            } else {
-                high = digit
-            }
+        bytes.reserveCapacity(Self.byteCount)
+        for index in 0..<Self.byteCount {
+            guard let high = Self.value(of: digits[2 * index]),
+                let low = Self.value(of: digits[2 * index + 1])
+            else { return nil }
+            bytes.append(high << 4 | low)
         }
-        guard high == nil else { return nil }
-        self.init(bytes)
+        self.bytes = bytes
+    }
+
+    private static func value(of digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        default: nil
+        }
     }
 
     /// 64 lower-case hexadecimal digits.

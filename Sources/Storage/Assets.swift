@@ -14,7 +14,9 @@ package struct StoredReceipt: Sendable {
     }
 }
 
-/// What a read sees of assets. The bytes themselves are kept elsewhere.
+/// What a read sees of assets.
+///
+/// The bytes themselves are kept elsewhere.
 package protocol AssetReading: AnyObject {
     /// The upload with that id; nil when it is unknown or was forgotten.
     func assetReceipt(_ id: [UInt8]) throws -> StoredReceipt?

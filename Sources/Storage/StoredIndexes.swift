@@ -123,8 +123,11 @@ package struct IndexRow: Sendable {
     }
 }
 
-/// A record in an index of places.
+/// A record in an index of places, and about where.
 package struct PlacedRecord: Sendable {
+    /// How far the record's place may be from `place`, which has 24 bits.
+    package static let metresOff = 10.0
+
     package let record: RecordNumber
     package let place: RecordQuery.Place
 
@@ -157,6 +160,9 @@ package protocol IndexReader: AnyObject {
     /// Appends the first rows of a range in its order, or the last ones in the reverse.
     func append(
         _ range: IndexRange, descending: Bool, limit: Int, to rows: inout [IndexRow]) throws
+
+    /// The place of a record exactly, as an index of places has it.
+    func place(of record: RecordNumber, in index: Int64) throws -> RecordQuery.Place?
 
     /// How many rows a range has, counted up to a limit.
     func count(_ range: IndexRange, limit: Int) throws -> Int

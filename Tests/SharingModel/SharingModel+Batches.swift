@@ -81,6 +81,7 @@ extension SharingModel {
     /// Makes as if a record were not there, and had never been.
     private mutating func forget(_ name: String, in place: Place) {
         zones[place]?.records[name] = nil
+        if let share = share(ofRoot: name, in: place) { zones[place]?.records[share] = nil }
         for child in children(of: name, in: place) {
             zones[place]?.records[child]?.parent = nil
         }

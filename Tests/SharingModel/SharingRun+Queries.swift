@@ -102,7 +102,8 @@ extension SharingRun {
             members.append("\"sortBy\":[{\"fieldName\":\"\(sort)\",\"ascending\":true}]")
         }
         let after = marker.map { ",\"continuationMarker\":\"\($0)\"" } ?? ""
-        return "{\"zoneID\":\(zoneID(place, for: user)),\"query\":{\(members.joined(separator: ","))},"
+        return
+            "{\"zoneID\":\(zoneID(place, for: user)),\"query\":{\(members.joined(separator: ","))},"
             + "\"resultsLimit\":\(random.one(of: [1, 3, 200]))\(after)}"
     }
 }

@@ -80,6 +80,15 @@ package struct FetchZoneChanges {
 
         /// Where the feed ends now.
         var changed: Position { max(end, access?.view.since ?? 0) }
+
+        /// Deletions up to here are unknown to a client that begins now.
+        ///
+        /// Who is shown trees is told nothing of the rest of the zone, not even when it changed last.
+        var beginning: Position {
+            guard let access else { return changed }
+            return access.wholeZone == nil
+                ? access.view.changed : max(changed, access.view.changed)
+        }
     }
 
     /// - Returns: nil for a public default zone that is not there yet.
@@ -120,7 +129,7 @@ package struct FetchZoneChanges {
         return SyncToken(
             feed: .zone, incarnation: database.storage.identity.incarnation, zone: zone.number,
             place: 0, position: 0,
-            cursor: .first(through: max(place.changed, view?.changed ?? 0)))
+            cursor: .first(through: place.beginning))
     }
 
     private func appendOldestFirst(

@@ -4,7 +4,8 @@ import Storage
 /// Walks the places of one zone by their distance from a centre, ring by ring.
 ///
 /// Rings grow outwards from the centre, or from its antipode for the farthest first, until one has been
-/// met that holds what is asked for.
+/// met that holds what is asked for. The index tells about where a record is; where exactly is looked up
+/// for those whose turn it may be.
 final class DistanceWalk: Candidates {
     /// What is walked.
     struct Ground {
@@ -18,87 +19,116 @@ final class DistanceWalk: Candidates {
         let start: Double?
     }
 
+    /// A record of the ring, and how far it is from the origin by the index.
+    private typealias About = (metres: Double, record: RecordNumber)
+
     private static let halfway = Double.pi * RecordQuery.Place.earthRadius
     private static let firstMetres = 50.0
+    private static let off = PlacedRecord.metresOff
 
     private let ground: Ground
     private let reader: any IndexReader
     private let budget: QueryBudget
     /// The point that rings grow from.
     private let origin: RecordQuery.Place
+    /// How far from the origin the last ring reaches.
+    private let end: Double
     private var inner: Double
     private var width: Double
-    private var rest: ArraySlice<Candidate> = []
+    private var ring: ArraySlice<About> = []
     private var isAtEnd = false
+    /// Those whose place is known, in order.
+    private var known: ArraySlice<Candidate> = []
 
     init(_ ground: Ground, reader: any IndexReader, budget: QueryBudget) {
         self.ground = ground
         self.reader = reader
         self.budget = budget
         origin = ground.ascending ? ground.centre : ground.centre.antipode
+        // A place is as far from the one point as it is near to the other, but for rounding.
+        let whole = Self.halfway + Self.off
+        end = ground.ascending ? min(whole, ground.metresMax + Self.off) : whole
         var start = ground.start.map { ground.ascending ? $0 : Self.halfway - $0 } ?? 0
         if !ground.ascending { start = max(start, Self.halfway - ground.metresMax) }
-        // A place is as far from the one point as it is near to the other, but for rounding.
-        inner = max(0, start - 1)
+        inner = max(0, start - Self.off)
         width = max(Self.firstMetres, inner / 4)
     }
 
     func next() throws -> Candidate? {
-        while rest.isEmpty {
-            guard !isAtEnd else { return nil }
-            try loadRing()
+        while true {
+            if let first = known.first, fromOrigin(first) < frontier { return known.popFirst() }
+            if ring.isEmpty {
+                guard !isAtEnd else { return nil }
+                try loadRing()
+            } else {
+                try lookUp()
+            }
         }
-        return rest.popFirst()
     }
 
-    /// How far from the origin the last ring reaches; a little more than there is, for rounding.
-    private var end: Double {
-        ground.ascending ? min(Self.halfway + 1, ground.metresMax) : Self.halfway + 1
+    /// What is not known yet is not nearer to the origin than this.
+    private var frontier: Double {
+        if let first = ring.first { return first.metres - Self.off }
+        return isAtEnd ? .infinity : inner - Self.off
+    }
+
+    private func fromOrigin(_ candidate: Candidate) -> Double {
+        guard case .distance(let metres)? = candidate.key else { return 0 }
+        return ground.ascending ? metres : Self.halfway - metres
+    }
+
+    /// Looks up the places of the nearest ones of the ring: of all that may come before the first.
+    private func lookUp() throws {
+        let nearest = (ring.first?.metres ?? 0) + 2 * Self.off
+        var found = Array(known)
+        while let about = ring.first, about.metres <= nearest {
+            ring.removeFirst()
+            guard let place = try reader.place(of: about.record, in: ground.index) else { continue }
+            let metres = place.distance(to: ground.centre)
+            guard metres <= ground.metresMax else { continue }
+            found.append(
+                Candidate(key: .distance(metres), record: about.record, zone: ground.zone.place))
+        }
+        found.sort(by: precedes)
+        known = found[...]
     }
 
     private func loadRing() throws {
-        // Beyond what is asked for, and for the farthest beyond the centre, nothing is read.
+        // Nothing is read beyond what is asked for.
         let outer = min(inner + width, end)
-        var found: [Candidate] = []
-        for rectangle in origin.surroundings(metres: outer) {
+        var found: [About] = []
+        for rectangle in origin.surroundings(metres: outer + Self.off) {
             let places = try reader.places(
                 of: ground.index, in: ground.zone.number, rectangle, limit: budget.rowsAtOnceMax)
             try budget.spend(places.count)
             for placed in places {
-                let metres = placed.place.distance(to: ground.centre)
-                let fromOrigin = ground.ascending ? metres : Self.halfway - metres
-                guard inner == 0 || fromOrigin >= inner, fromOrigin < outer || outer == end,
-                    metres <= ground.metresMax
-                else {
+                let metres = placed.place.distance(to: origin)
+                guard metres >= inner || inner == 0, metres < outer || outer == end else {
                     continue
                 }
-                found.append(
-                    Candidate(
-                        key: .distance(metres), record: placed.record, zone: ground.zone.place))
+                found.append((metres, placed.record))
             }
         }
-        found.sort { DistanceWalk.precedes($0, $1, ascending: ground.ascending) }
-        rest = Self.withoutRepeats(found)
+        found.sort { ($0.metres, $0.record.value) < ($1.metres, $1.record.value) }
+        ring = Self.withoutRepeats(found)
         isAtEnd = outer == end
         inner = outer
         // Far from everything, rings grow faster.
         width *= found.isEmpty ? 4 : 2
     }
 
-    private static func precedes(_ left: Candidate, _ right: Candidate, ascending: Bool) -> Bool {
+    private func precedes(_ left: Candidate, _ right: Candidate) -> Bool {
         let (first, second) = (left.key ?? .absent, right.key ?? .absent)
-        if first != second { return (first < second) == ascending }
+        if first != second { return (first < second) == ground.ascending }
         return left.record != right.record
-            && (left.record.value < right.record.value) == ascending
+            && (left.record.value < right.record.value) == ground.ascending
     }
 
     /// A place on the line between two rectangles is in both.
-    private static func withoutRepeats(_ found: [Candidate]) -> ArraySlice<Candidate> {
-        var kept: [Candidate] = []
+    private static func withoutRepeats(_ found: [About]) -> ArraySlice<About> {
+        var kept: [About] = []
         kept.reserveCapacity(found.count)
-        for candidate in found where candidate.record != kept.last?.record {
-            kept.append(candidate)
-        }
+        for about in found where about.record != kept.last?.record { kept.append(about) }
         return kept[...]
     }
 }

@@ -74,13 +74,13 @@ struct QueryMarkers {
                 Array(bytes.suffix(Self.codeBytes)), for: Array(bytes.dropLast(Self.codeBytes))),
             bytes[0] == Self.format, Array(bytes[1..<33]) == binding,
             let marker = Self.marker(bytes[33..<(bytes.count - Self.codeBytes)])
-        else {
-            throw .badRequest(
-                "continuationMarker: expected one that this query got, for the same query, zone "
-                    + "and caller; start without it")
-        }
+        else { throw Self.unknown }
         return marker
     }
+
+    static let unknown = Fault.badRequest(
+        "continuationMarker: expected one that this query got, for the same query, zone and caller; "
+            + "start without it")
 
     private static func marker(_ bytes: ArraySlice<UInt8>) -> QueryMarker? {
         var reader = QueryTextReader(bytes)

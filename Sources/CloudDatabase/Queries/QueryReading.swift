@@ -265,15 +265,30 @@ struct QueryReading {
         after: RecordNumber
     ) throws -> KnownCandidates {
         var records: Set<RecordNumber> = []
-        for rectangle in centre.surroundings(metres: metres) {
+        for rectangle in centre.surroundings(metres: metres + PlacedRecord.metresOff) {
             let found = try reader.places(
                 of: index, in: zones[place].number, rectangle, limit: budget.rowsAtOnceMax)
             try budget.spend(found.count)
-            for placed in found where placed.place.distance(to: centre) <= metres {
+            for placed in found {
+                let about = placed.place.distance(to: centre)
+                guard about <= metres + PlacedRecord.metresOff else { continue }
+                // At the edge it is the record's own place that tells.
+                if about > metres - PlacedRecord.metresOff,
+                    try !isNear(placed.record, index, centre, metres)
+                {
+                    continue
+                }
                 records.insert(placed.record)
             }
         }
         return Self.known(records, place, after: after)
+    }
+
+    private func isNear(
+        _ record: RecordNumber, _ index: Int64, _ centre: RecordQuery.Place, _ metres: Double
+    ) throws -> Bool {
+        guard let place = try reader.place(of: record, in: index) else { return false }
+        return place.distance(to: centre) <= metres
     }
 
     static func known(

@@ -97,6 +97,12 @@ package struct QueryRecords {
             snapshot: snapshot, type: type, budget: budget,
             limit: min(request.resultsLimit, database.limits.recordsPerResponseMax),
             shared: try shared(snapshot))
+        if let source = marker?.source, source.filter == nil, source.kind != .walk,
+            reading.shared?.wholeZone != nil
+        {
+            // The zone was shared in trees, and is shared as a whole now.
+            throw QueryMarkers.unknown
+        }
         let source =
             try marker?.source ?? reading.concealingSource(access, database.limits)
             ?? reading.plan.source(count: reading.count)

@@ -22,7 +22,9 @@ package struct ReceiveAsset: Sendable {
         self.random = random
     }
 
-    /// Ends an upload. Blocks while the file goes to disk; the rest may happen on other threads.
+    /// Ends an upload.
+    ///
+    /// Blocks while the file goes to disk; the rest may happen on other threads.
     ///
     /// - Parameters:
     ///   - upload: all of the bytes; nobody else uses it any more.

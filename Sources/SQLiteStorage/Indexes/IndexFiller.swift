@@ -5,16 +5,18 @@ import Synchronization
 
 /// Has a store's indexes filled and emptied in the background, step by step between its other writes.
 ///
-/// A step takes about as long as a commit does while others write, so that they hardly notice, and
-/// is followed by a pause as long as itself; alone it takes more and does not pause. What a restart
-/// cuts short goes on when the store is opened again.
+/// While others write, a step takes about a millisecond and is followed by a pause as long as itself and
+/// its commit, so that others have half of the writer's time; alone it takes more and does not pause. The
+/// commit counts, because the rows of an index lie all over it: it writes more pages than that of a save.
+/// What a restart cuts short goes on when the store is opened again.
 final class IndexFiller: Sendable {
-    /// How long a step may hold the writer up, alone and beside other writes.
+    /// How long a step may hold the writer up before its commit, alone and beside other writes.
     private static let aloneNanoseconds: UInt64 = 20_000_000
-    private static let besideNanoseconds: UInt64 = 2_000_000
+    private static let besideNanoseconds: UInt64 = 1_000_000
     /// What a step counts towards the most that a group takes.
     private static let cost = 64
-    private static let recordsMin = 16
+    /// Fewer would not make a commit noticeably shorter.
+    private static let recordsMin = 64
     private static let recordsMax = 4_096
 
     private struct State {
@@ -66,25 +68,35 @@ final class IndexFiller: Sendable {
         store.write(cost: Self.cost, frees: false) { transaction in
             let start = DispatchTime.now().uptimeNanoseconds
             _ = try transaction.workOnIndexes(recordsMax: records)
-            return DispatchTime.now().uptimeNanoseconds &- start
+            return (start, DispatchTime.now().uptimeNanoseconds)
         } completion: { [weak store] result in
             guard let store else { return }
-            // A store that cannot be written to is tried again when a query asks.
-            self.ended(try? result.get(), store)
+            // NB: a store that cannot be written to is tried again when a query asks.
+            let times = (try? result.get()).map { start, end in
+                Times(step: end &- start, whole: DispatchTime.now().uptimeNanoseconds &- start)
+            }
+            self.ended(times, store)
         }
     }
 
-    /// - Parameter nanoseconds: how long the step held the writer up; nil when it failed.
-    private func ended(_ nanoseconds: UInt64?, _ store: SQLiteStore) {
+    /// Nanoseconds.
+    private struct Times {
+        let step: UInt64
+        /// With the commit.
+        let whole: UInt64
+    }
+
+    /// - Parameter times: nil for a step that failed.
+    private func ended(_ times: Times?, _ store: SQLiteStore) {
         let jobs = store.measurements.jobs
-        let hasMore = nanoseconds != nil && store.indexes.hasWork
-        let nanoseconds = nanoseconds ?? 0
+        let hasMore = times != nil && store.indexes.hasWork
+        let times = times ?? Times(step: 0, whole: 0)
         let pause = state.withLock { state -> UInt64? in
             let isAlone = jobs &- state.jobs <= 1
             state.jobs = jobs
             let wanted = isAlone ? Self.aloneNanoseconds : Self.besideNanoseconds
             let fitting =
-                Double(state.recordsPerStep) * Double(wanted) / Double(max(1, nanoseconds))
+                Double(state.recordsPerStep) * Double(wanted) / Double(max(1, times.step))
             // No faster than by doubling: a step may have met few records of the type.
             state.recordsPerStep = max(
                 Self.recordsMin,
@@ -92,7 +104,7 @@ final class IndexFiller: Sendable {
             if !hasMore || state.isStopped { state.isRunning = false }
             Self.tell(&state)
             guard state.isRunning else { return nil }
-            return isAlone ? 0 : nanoseconds
+            return isAlone ? 0 : times.whole
         }
         guard let pause else { return }
         queue.asyncAfter(deadline: .now() + .nanoseconds(Int(pause))) { [weak store] in

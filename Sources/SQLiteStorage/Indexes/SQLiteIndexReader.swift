@@ -83,7 +83,9 @@ final class SQLiteIndexReader: IndexReader {
     func places(
         of index: Int64, in zone: ZoneNumber, _ rectangle: RecordQuery.Place.Rectangle, limit: Int
     ) throws -> [PlacedRecord] {
-        let statement = statements.places
+        // Numbers beyond what a float tells apart; reading a stored column costs each row a look-up.
+        let isZoneVague = zone.value >= 1 << 22
+        let statement = isZoneVague ? statements.placesWithZones : statements.places
         defer { statement.reset() }
         statement.bind(rectangle.south, at: 1)
         statement.bind(rectangle.north, at: 2)
@@ -95,15 +97,25 @@ final class SQLiteIndexReader: IndexReader {
         var found: [PlacedRecord] = []
         while try statement.step() {
             let entry = EntryNumber(statement.int64(0))
-            // Its numbers are exact to 24 bits only.
-            guard entry.index == index, statement.int64(3) == zone.value else { continue }
+            guard entry.index == index, !isZoneVague || statement.int64(5) == zone.value else {
+                continue
+            }
             found.append(
                 PlacedRecord(
                     record: entry.record,
                     place: RecordQuery.Place(
-                        latitude: statement.double(1), longitude: statement.double(2))))
+                        latitude: (statement.double(1) + statement.double(2)) / 2,
+                        longitude: (statement.double(3) + statement.double(4)) / 2)))
         }
         return found
+    }
+
+    func place(of record: RecordNumber, in index: Int64) throws -> RecordQuery.Place? {
+        let statement = statements.place
+        defer { statement.reset() }
+        statement.bind(EntryNumber(index, record).value, at: 1)
+        guard try statement.step() else { return nil }
+        return RecordQuery.Place(latitude: statement.double(0), longitude: statement.double(1))
     }
 
     func records(
@@ -212,6 +224,8 @@ struct IndexReadStatements {
     let rangeDescending: Statement
     let countRange: Statement
     let places: Statement
+    let placesWithZones: Statement
+    let place: Statement
     let words: Statement
     let version: Statement
     let last: Statement
@@ -230,13 +244,17 @@ struct IndexReadStatements {
             "SELECT value, record \(rows) ORDER BY value DESC, record DESC LIMIT ?7")
         countRange = try connection.prepare(
             "SELECT count(*) FROM (SELECT 1 \(rows) LIMIT ?7)")
-        places = try connection.prepare(
-            """
-            SELECT id, latitude, longitude, zone FROM index_places
+        let box = "SELECT id, south, north, west, east"
+        let within = """
+            FROM index_places
             WHERE north >= ?1 AND south <= ?2 AND east >= ?3 AND west <= ?4
             AND zone_through >= ?5 + 0.5 AND zone_from <= ?5 + 0.5
             AND index_through >= ?6 + 0.5 AND index_from <= ?6 + 0.5 LIMIT ?7
-            """)
+            """
+        places = try connection.prepare("\(box) \(within)")
+        placesWithZones = try connection.prepare("\(box), zone \(within)")
+        place = try connection.prepare(
+            "SELECT latitude, longitude FROM index_places WHERE id = ?1")
         words = try connection.prepare(
             """
             SELECT rowid FROM index_words WHERE index_words MATCH ?1

@@ -44,12 +44,11 @@ struct AssetAddress {
         else { return nil }
         self.container = container
         self.environment = environment
-        let kind = String(decoding: segments[2], as: UTF8.self)
-        if kind == AssetTokens.uploadSegment {
+        if segments[2].elementsEqual(AssetTokens.uploadSegment.utf8) {
             place = .upload(token: String(decoding: segments[3], as: UTF8.self))
             return
         }
-        guard let digest = AssetDigest(hexadecimal: kind),
+        guard let digest = AssetDigest(hexadecimal: Array(segments[2])),
             let expires = QueryParameter.value("e", in: target).flatMap({ Int64($0) }),
             let signature = QueryParameter.value("s", in: target)
         else { return nil }

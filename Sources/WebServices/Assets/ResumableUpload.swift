@@ -47,14 +47,18 @@ final class ResumableUpload: @unchecked Sendable {
         counters.change { $0.uploadsActive += 1 }
     }
 
-    /// How far it has come; whoever was adding to it may do so no more. On the queue.
+    /// How far it has come; whoever was adding to it may do so no more.
+    ///
+    /// On the queue.
     func takeOver() throws -> (offset: Int, turn: Int) {
         if case .over(.failure(let error)) = state { throw error }
         turn += 1
         return (offset, turn)
     }
 
-    /// Adds bytes at the end. On the queue.
+    /// Adds bytes at the end.
+    ///
+    /// On the queue.
     ///
     /// - Throws: `Fault` for a request whose turn is over, and for more bytes than were announced; what
     ///   the storage reports, and then the upload is over.
@@ -74,7 +78,9 @@ final class ResumableUpload: @unchecked Sendable {
         if offset == length { place(upload) }
     }
 
-    /// How far it is; of one whose bytes are all there, once the file is on disk. On the queue.
+    /// How far it is; of one whose bytes are all there, once the file is on disk.
+    ///
+    /// On the queue.
     func settle(_ answer: @escaping @Sendable (Result<Int, any Error>) -> Void) {
         guard case .open(let upload) = state else {
             return whenOver { [length] in answer($0.map { _ in length }) }
@@ -85,7 +91,9 @@ final class ResumableUpload: @unchecked Sendable {
         settle(answer)
     }
 
-    /// Hands over the receipt when the file is on disk. On the queue.
+    /// Hands over the receipt when the file is on disk.
+    ///
+    /// On the queue.
     ///
     /// - Parameter answer: gets a `Fault` BAD_REQUEST while bytes are missing.
     func finished(_ answer: @escaping @Sendable (Outcome) -> Void) {
@@ -98,7 +106,9 @@ final class ResumableUpload: @unchecked Sendable {
         whenOver(answer)
     }
 
-    /// Leaves nothing of it. On the queue.
+    /// Leaves nothing of it.
+    ///
+    /// On the queue.
     func discard() {
         guard case .open = state else { return }
         counters.change { $0.uploadsAborted += 1 }

@@ -50,6 +50,12 @@ struct AssetCollectionKillTests {
             test.server.signal(SIGTERM)
             _ = test.server.wait()
             try Self.fill(test.data)
+            let found = try Program.run(
+                ["check", "--data", test.data, "--json"], environment: test.environment)
+            let problems = found.object["problems"] as? [String] ?? []
+            #expect(found.status == 1 && problems.count == 21, "\(found)")
+            #expect(problems.allSatisfy { $0.contains("asset that nothing refers to") })
+            #expect(problems.last?.contains("70 more") == true)
             var left = test.files().placed.count
             #expect(left == Self.unused + 1)
             var kills = 0

@@ -7,10 +7,19 @@ struct AssetFaultTests {
     /// What was acknowledged: records, and the bytes that they hold.
     private final class Acknowledged: Sendable {
         private let state = Mutex<[String: Data]>([:])
+        private let added = DispatchSemaphore(value: 0)
 
         var all: [String: Data] { state.withLock { $0 } }
 
-        func add(_ name: String, _ bytes: Data) { state.withLock { $0[name] = bytes } }
+        func add(_ name: String, _ bytes: Data) {
+            state.withLock { $0[name] = bytes }
+            added.signal()
+        }
+
+        /// Waits until one more is there.
+        func waitForNext() -> Bool {
+            added.wait(timeout: .now() + .seconds(120)) == .success
+        }
     }
 
     @Test("Whatever was acknowledged outlives every kill byte for byte, and nothing half is left")
@@ -38,7 +47,8 @@ struct AssetFaultTests {
                     _ = try? test.server.command("backup", folder.path("copy-\(round)"))
                     done.leave()
                 }
-                _ = done.wait(timeout: .now() + .milliseconds(200 + random.below(1_500)))
+                #expect(acknowledged.waitForNext())
+                _ = done.wait(timeout: .now() + .milliseconds(random.below(1_500)))
                 test.server.signal(SIGKILL)
                 #expect(test.server.wait() == -SIGKILL)
                 done.wait()

@@ -50,6 +50,75 @@ struct AssetProcessTests {
         #expect(!log.contains("&s="), "a link is not logged")
     }
 
+    @Test("A bomb is just bytes, and is not unpacked on its way in either")
+    func bombs() throws {
+        let test = try AssetFixture(data: folder.path("data"))
+        let (zeros, bomb) = (folder.path("zeros"), folder.path("bomb.gz"))
+        #expect(FileManager.default.createFile(atPath: zeros, contents: Data(count: 30_000_000)))
+        let gzip = Process()
+        gzip.executableURL = URL(fileURLWithPath: "/bin/sh")
+        gzip.arguments = ["-c", "gzip -9 <'\(zeros)' >'\(bomb)'"]
+        try gzip.run()
+        gzip.waitUntilExit()
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: bomb))
+        let value = try test.upload(
+            ["--data-binary", "@\(bomb)", "-H", "Content-Type: application/gzip"])
+        #expect(value["size"] as? Int == bytes.count)
+        #expect(try test.download(test.save("bomb", value)) == bytes)
+        let packed = try test.server.request(
+            test.uploadPath(), ["--data-binary", "@\(bomb)", "-H", "Content-Encoding: gzip"])
+        #expect(packed.status == 415)
+        #expect(test.files().incoming.isEmpty && test.files().placed.count == 1)
+    }
+
+    @Test("An upload whose connection breaks goes on where it was, over real sockets")
+    func resumed() throws {
+        let test = try AssetFixture(data: folder.path("data"))
+        let file = folder.path("file.bin")
+        let bytes = try makeFile(file, bytes: 3_000_000)
+        let path = try test.uploadPath()
+        let tus = ["-H", "Tus-Resumable: 1.0.0"]
+        let made = try test.server.request(
+            path, tus + ["-X", "POST", "-H", "Upload-Length: \(bytes.count)"])
+        #expect(made.status == 201, "\(made.text)")
+        let patch =
+            tus + ["-X", "PATCH", "-H", "Content-Type: application/offset+octet-stream"]
+        let first = folder.path("first")
+        try bytes.prefix(1_000_000).write(to: URL(fileURLWithPath: first))
+        // More is announced than comes: the connection ends in the middle.
+        let socket = Process()
+        socket.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        socket.arguments = [
+            "python3", "-c",
+            """
+            import socket, sys
+            host, port = sys.argv[1].rsplit(":", 1)
+            link = socket.create_connection((host, int(port)))
+            link.sendall((f"PATCH {sys.argv[2]} HTTP/1.1\\r\\nHost: a\\r\\nTus-Resumable: 1.0.0\\r\\n"
+                "Content-Type: application/offset+octet-stream\\r\\nUpload-Offset: 0\\r\\n"
+                "Content-Length: 3000000\\r\\n\\r\\n").encode() + open(sys.argv[3], "rb").read())
+            """, test.server.address, path, first,
+        ]
+        try socket.run()
+        socket.waitUntilExit()
+        #expect(socket.terminationStatus == 0)
+        // Whatever has been taken in by now is what it goes on from.
+        let head = try test.server.request(path, tus + ["-I"])
+        let line = head.text.split(separator: "\r\n").first { $0.hasPrefix("Upload-Offset:") }
+        let offset = try #require(line.flatMap { Int($0.dropFirst(15)) }, "\(head.text)")
+        #expect(offset <= 1_000_000)
+        let rest = folder.path("rest")
+        try bytes.dropFirst(offset).write(to: URL(fileURLWithPath: rest))
+        let last = try test.server.request(
+            path, patch + ["-H", "Upload-Offset: \(offset)", "--data-binary", "@\(rest)"])
+        #expect(last.status == 204, "\(last.text)")
+        let answer = try test.server.request(path)
+        let object = try JSONSerialization.jsonObject(with: Data(answer.body.utf8))
+        let value = try #require((object as? [String: Any])?["singleFile"] as? [String: Any])
+        #expect(try test.download(test.save("r", value)) == bytes)
+        #expect(test.files().incoming.isEmpty)
+    }
+
     @Test("A file over the limit is refused before it is sent, and in the middle; then all goes on")
     func limits() throws {
         let test = try AssetFixture(

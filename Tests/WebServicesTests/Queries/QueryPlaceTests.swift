@@ -90,4 +90,45 @@ struct QueryPlaceTests {
                 "\(centre) \(metres) LENTICULAR_SEED=\(random.seed)")
         }
     }
+
+    @Test(
+        "Circles come in order of the distance from their own and from another centre, page by page"
+    )
+    func sortedCircles() throws {
+        var random = SeededGenerator("sorted circles")
+        var places: [(Double, Double)] = []
+        for _ in 0..<180 {
+            let place = RandomValues.place(&random)
+            places.append((place.latitude, place.longitude))
+        }
+        try save(places)
+        try ida.save("none")
+        for round in 0..<60 {
+            let centre = RandomValues.place(&random)
+            let origin = round.isMultiple(of: 3) ? RandomValues.place(&random) : centre
+            let metres = RandomValues.metres(&random)
+            let ascending = random.happens(50)
+            let from = { (here: (latitude: Double, longitude: Double)) in
+                places.map { PlainGlobe.metres($0, here) }
+            }
+            let (distances, sorted) = (from(centre), from(origin))
+            guard distances.allSatisfy({ abs($0 - metres) > 1 }) else { continue }
+            let inside = distances.indices.filter { distances[$0] < metres }
+            let filter = PlainFilter(
+                field: "spot", comparator: "NEAR",
+                value: .place(latitude: centre.latitude, longitude: centre.longitude),
+                distance: metres
+            ).json()
+            let sort = PlainSort(field: "spot", ascending: ascending, from: origin).json
+            let got = try ida.names(
+                filters: [filter], sorts: [sort], limit: random.one(of: [3, 17, 200])
+            ).compactMap { Int($0.dropFirst()) }
+            let request = "\(filter) \(sort) LENTICULAR_SEED=\(random.seed)"
+            #expect(got.sorted() == inside, "\(request)")
+            for (left, right) in zip(got, got.dropFirst()) {
+                let ahead = sorted[right] - sorted[left]
+                #expect((ascending ? ahead : -ahead) > -1, "\(left), \(right): \(request)")
+            }
+        }
+    }
 }

@@ -71,6 +71,37 @@ struct ConcealmentTests {
         #expect(large.status == 400 && large.reason.contains("too many bytes"), "\(large.text)")
     }
 
+    @Test("References show whether a name is taken, and nothing else of what is kept")
+    func references() throws {
+        try server.grant([
+            "Diary": ["_creator": [.read, .create, .write]],
+            "Post": ["_icloud": [.read, .create], "_creator": .write],
+        ])
+        func item(_ name: String, _ more: String, fields: String = "{}") throws -> Found {
+            try modify(operation("create", name, type: "Post", fields: fields, more: more))
+                .records[0]
+        }
+        for (index, target) in ["Diary.1", "none"].enumerated() {
+            let up = try item("up\(index)", #""parent":{"recordName":"\#(target)"}"#)
+            let reference = #"{"recordName":"\#(target)","action":"VALIDATE"}"#
+            let on = try item(
+                "on\(index)", #""parent":null"#,
+                fields: #"{"r":{"value":\#(reference),"type":"REFERENCE"}}"#)
+            for found in [up, on] {
+                #expect(found.code == (index == 0 ? nil : "VALIDATING_REFERENCE_ERROR"))
+                #expect(!found.raw.contains("s3cret") && !found.raw.contains("recordType\":\"D"))
+            }
+        }
+        try ida.save(
+            "Diary.2", "{}", type: "Diary", zone: nil, in: "public",
+            more: #""parent":{"recordName":"up0"}"#)
+        let kept = try modify(operation("delete", "up0", type: nil)).records[0]
+        #expect(
+            kept.reason
+                == "record 'up0' is still the parent or the VALIDATE target of another record")
+        #expect(!kept.raw.contains("Diary"))
+    }
+
     @Test("Without the right to create, a name that is taken looks like a free one")
     func creation() throws {
         try server.grant(["Diary": [:]])

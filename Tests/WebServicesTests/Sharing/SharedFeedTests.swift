@@ -349,4 +349,31 @@ struct SharedFeedTests {
         let token2 = changed["metaSyncToken"].string
         #expect(try bo.sharedChanges(after: token2).zones[0]["deleted"].bool == true)
     }
+
+    @Test("What is not shared leaves no trace in a participant's feeds, tokens and lists")
+    func noTrace() throws {
+        try ida.put(("note", nil), ("page", "note"), ("apart", nil))
+        try bo.join(try ida.share("note"))
+        let copy = SharedZone(bo, of: ida)
+        // Changes since then come after all that came with the share.
+        try ida.put(("page", "note"), ("p2", "note"), ("p3", "note"))
+        let known = try #require(try copy.page()["syncToken"].string)
+        func everything() throws -> [String] {
+            try (1...6).map { try copy.page(limit: $0).raw } + [
+                copy.page().raw, copy.page(after: known).raw,
+                copy.page(limit: 1, more: ",\"reverse\":true").raw,
+                bo.sharedChanges().text,
+                bo.send("shared/zones/list", nil).text,
+                bo.send("shared/zones/changes", "{}").text,
+                bo.send("shared/zones/lookup", "{\"zones\":[{\(copy.id)}]}").text,
+                bo.send("shared/records/changes", "{\(copy.id),\"resultsLimit\":1}").text,
+            ]
+        }
+        let before = try everything()
+        try ida.put(("apart", nil), ("new", "apart"))
+        try ida.delete("new")
+        try ida.share("apart")
+        try ida.make("Other")
+        #expect(try everything() == before)
+    }
 }

@@ -143,6 +143,23 @@ struct SharedQueryTests {
         }
     }
 
+    @Test("A marker from before the zone was shared as a whole is refused")
+    func otherSharing() throws {
+        try bo.join(try ida.share("root"))
+        let marker = try #require(
+            try query("},\"resultsLimit\":1")["continuationMarker"].string)
+        try ida.delete("share-root")
+        let zone = try ida.modify(
+            [
+                shareOperation(
+                    "create", "cloudkit.zoneshare", publicPermission: "READ_ONLY")
+            ], zone: "Shelf")
+        try bo.join(zone.records[0].shortGUID)
+        let next = try query("},\"continuationMarker\":\(quoted(marker))")
+        #expect(next.status == 400, "\(next.text)")
+        #expect(try names("},\"resultsLimit\":2").count == 7)
+    }
+
     @Test("A marker of another viewer, zone, database or query is refused")
     func foreignMarkers() throws {
         let link = try ida.share("root")
