@@ -137,6 +137,40 @@ struct SharedFeedTests {
         #expect(copy.restarts == 0)
     }
 
+    @Test("What changed in many shares comes in one order, however long the pages are")
+    func manyShares() throws {
+        for index in 0..<5 {
+            try ida.put(("r\(index)", nil), ("a\(index)", "r\(index)"), ("b\(index)", "r\(index)"))
+            try bo.join(try ida.share("r\(index)"))
+        }
+        var copy = SharedZone(bo, of: ida)
+        try copy.catchUp()
+        try ida.put(("b3", "r3"), ("a1", "r1"))
+        try ida.put(("a4", nil))
+        try ida.put(("b1", "r1"))
+        #expect(try ida.delete("b0").code == nil)
+        try ida.put(("beside", nil), ("b3", "r3"), ("r2", nil))
+        let token = try #require(copy.token)
+        for limit in [nil, 1, 2, 5, 6, 7] {
+            var (names, next, hasMore) = ([String](), token, true)
+            while hasMore {
+                let page = try copy.page(after: next, limit: limit)
+                let records = page["records"].elements
+                #expect(records.count <= limit ?? .max)
+                names += records.map {
+                    ($0["deleted"].bool == true ? "-" : "") + ($0.name ?? "")
+                }
+                next = try #require(page["syncToken"].string)
+                hasMore = page["moreComing"].bool == true
+            }
+            #expect(names == ["a1", "-a4", "b1", "-b0", "b3", "r2"], "\(limit ?? 0)")
+            #expect(try copy.page(after: next)["records"].elements.isEmpty)
+        }
+        let desired = try copy.page(after: token, more: ",\"desiredRecordTypes\":[\"None\"]")
+        #expect(desired["records"].elements.compactMap(\.name) == ["a4", "b0"])
+        #expect(try server.problems() == [])
+    }
+
     @Test("Losing one of two shares deletes its records alone; losing both takes the zone")
     func revoked() throws {
         try ida.put(("a", nil), ("b", nil), ("a1", "a"), ("b1", "b"))
