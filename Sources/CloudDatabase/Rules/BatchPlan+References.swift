@@ -115,7 +115,7 @@ extension BatchPlan {
                 guard case .operation(let operation) = operations[index],
                     try isAliveAfterAll(key(operation.name))
                 else { continue }
-                for link in save.links {
+                for link in save.links where try !staysUnseen(link, key(operation.name)) {
                     let target = RecordKey(zone: link.targetZone, name: link.target)
                     let isNeeded = link.kind != .deleteSelf || failed.contains(target)
                     let isHidden =
@@ -138,6 +138,14 @@ extension BatchPlan {
         }
         if !isAtomic, !found.isEmpty { try spread(&found) }
         return found
+    }
+
+    /// Whether a link leads to what the caller cannot see, as it did before: he is told nothing by it.
+    private func staysUnseen(_ link: Link, _ source: RecordKey) throws -> Bool {
+        guard unseen.contains(RecordKey(zone: link.targetZone, name: link.target)),
+            let record = try former(source).head?.record
+        else { return false }
+        return try transaction.hasLink(link, from: record)
     }
 
     /// Adds the saves of new records that refer to what will not be made: however long a chain of

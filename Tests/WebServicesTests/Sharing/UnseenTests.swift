@@ -175,7 +175,8 @@ struct UnseenTests {
         }
     }
 
-    @Test("Nobody finds a shared root by the parent that he is not shown")
+    @Test(
+        "Nobody finds a shared root by the parent that he is not shown, nor the parent by the root")
     func parents() throws {
         try ida.put(("top", nil), ("middle", "top"), ("leaf", "middle"))
         try bo.join(try ida.share("middle"))
@@ -200,6 +201,12 @@ struct UnseenTests {
         #expect(try found(ida, "private", below: "top") == ["middle"])
         #expect(try found(bo, "shared", below: "top") == [])
         #expect(try found(bo, "shared", below: "middle") == ["leaf"])
+        let guess = try bo.modify(
+            [
+                operation("forceUpdate", "middle", type: "Note", fields: "{}"),
+                operation("delete", "top", type: nil),
+            ], zone: nil, atomic: false, in: "shared", more: shelf)
+        #expect(guess.records.map(\.code) == [nil, "NOT_FOUND"], "a guess of the parent's name")
     }
 
     @Test("Who has left a share and leaves it again is shown nothing of it, whatever tag he sends")
