@@ -225,7 +225,9 @@ struct SharedTreesFeed {
         departure row: SharedStream.Row, _ writer: inout JSONWriter, _ page: inout FeedPage
     ) throws -> Bool {
         let stay = row.stay
-        guard stay.entered <= row.seenThrough, stay.left.map({ $0 > row.granted }) ?? true,
+        // What left where it came in, or before, was never in the tree: its parent had gone already.
+        guard stay.entered <= row.seenThrough,
+            stay.left.map({ $0 > max(row.granted, stay.entered) }) ?? true,
             try !access.sees(stay.record), let place = try snapshot.place(of: stay.record)
         else {
             page.pass()

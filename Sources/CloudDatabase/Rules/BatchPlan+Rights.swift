@@ -41,9 +41,9 @@ extension BatchPlan {
     func rolesApart(
         _ admitted: EncodedFields, of type: RecordTypeName, _ name: RecordName
     ) throws -> (EncodedFields, Set<Int64>?) {
-        guard type == .users, let user = UserRecordName(name.text) else { return (admitted, nil) }
+        guard type == .users, UserRecordName(name.text) != nil else { return (admitted, nil) }
         let (fields, wanted) = try UserRecord.split(admitted)
-        guard let wanted, try wanted != roles(of: user) else { return (fields, nil) }
+        guard let wanted else { return (fields, nil) }
         guard database.scope == .public, database.caller.passesRoles else {
             throw Fault(
                 .accessDenied,
@@ -61,11 +61,16 @@ extension BatchPlan {
         _ body: [UInt8], _ key: RecordKey, _ record: RecordNumber, _ flags: VersionFlags
     ) throws -> [UInt8] {
         if let user = UserRecord.user(key.name, in: zone.name) {
-            return UserRecord.body(body, roles: try roles(of: user))
+            return try answered(body, of: user)
         }
         return try body.withUnsafeBytes {
             try database.shown(record, flags, $0, from: transaction)
         }
+    }
+
+    /// The record of a user, with his roles for those who give them: to all others they are invisible.
+    func answered(_ body: [UInt8], of user: UserRecordName) throws -> [UInt8] {
+        database.caller.passesRoles ? UserRecord.body(body, roles: try roles(of: user)) : body
     }
 
     /// The roles of a user, which are of the public database alone.

@@ -122,7 +122,7 @@ struct BatchWriter {
                 created: save.created, parent: shown.parent)
         }
         if let user = UserRecord.user(name, in: plan.zone.name) {
-            return UserRecord.body(body, roles: try plan.roles(of: user))
+            return try plan.answered(body, of: user)
         }
         guard plan.access != nil, flags.contains(.root) else { return body }
         return try body.withUnsafeBytes { try RecordBody.withoutParent($0) }

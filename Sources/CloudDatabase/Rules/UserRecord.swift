@@ -5,7 +5,8 @@ import Storage
 /// The record of type `Users` that the server keeps of each user, under his name in a default zone.
 ///
 /// It is made when somebody first asks for it. In the public database its field `roles` shows the
-/// roles that the user was given; it is no part of the stored body, so that it is always true.
+/// roles that the user was given, to those who give roles; it is no part of the stored body, so that it is
+/// always true.
 package enum UserRecord {
     static let rolesField = "roles"
 

@@ -15,6 +15,8 @@ struct Coverage {
     private var hasTrees: Bool?
     /// Whether work has been left for later.
     private(set) var hasQueued = false
+    /// Where records have come into a share by this same change.
+    private var arrivals: [RecordNumber: Position] = [:]
 
     /// - Parameter recordsMax: records below those that are saved, to be looked at.
     init(_ transaction: any StoreTransaction, zone: ZoneNumber, recordsMax: Int) {
@@ -42,11 +44,11 @@ struct Coverage {
                 saved.record, former, at: saved.position, type: saved.type)
         }
         if let former {
-            try transaction.leave(
+            try leave(
                 saved.record, former, at: transaction.takePosition(), left: saved.position)
         }
         if let target {
-            try transaction.enter(
+            try enter(
                 StoredStay(
                     share: target, position: saved.position, record: saved.record,
                     version: saved.position, type: saved.type, entered: saved.position, left: nil))
@@ -61,7 +63,7 @@ struct Coverage {
     /// Follows a deletion.
     mutating func deleted(_ record: RecordNumber, at position: Position) throws {
         guard try keepsTrees(), let former = try transaction.cover(of: record) else { return }
-        try transaction.leave(record, former, at: position, left: position)
+        try leave(record, former, at: position, left: position)
     }
 
     /// Begins to cover what a new share is of; the rest of a large tree is left for later.
@@ -82,18 +84,30 @@ struct Coverage {
     }
 
     /// Puts one record into a share, out of whatever covers it.
-    private func take(_ record: RecordNumber, into share: ShareNumber) throws {
+    private mutating func take(_ record: RecordNumber, into share: ShareNumber) throws {
         let former = try transaction.cover(of: record)
         guard former?.share != share, let place = try transaction.place(of: record),
             let type = try livingType(at: place)
         else { return }
         let position = try transaction.takePosition()
-        if let former { try transaction.leave(record, former, at: position, left: position) }
+        if let former { try leave(record, former, at: position, left: position) }
         let entered = former == nil ? position : try transaction.takePosition()
-        try transaction.enter(
+        try enter(
             StoredStay(
                 share: share, position: entered, record: record, version: place.position,
                 type: type, entered: entered, left: nil))
+    }
+
+    private mutating func enter(_ stay: StoredStay) throws {
+        arrivals[stay.record] = stay.entered
+        try transaction.enter(stay)
+    }
+
+    /// What has come by this same change, nobody has seen: it goes as if it had never come.
+    private func leave(
+        _ record: RecordNumber, _ former: StoredCover, at position: Position, left: Position
+    ) throws {
+        try transaction.leave(record, former, at: position, left: arrivals[record] ?? left)
     }
 
     private mutating func keepsTrees() throws -> Bool {
@@ -156,7 +170,7 @@ struct Coverage {
     /// Covers a child as its parent is, unless it is a root of its own.
     ///
     /// - Returns: nil when nothing has changed, for it and what is below.
-    private func move(_ child: RecordNumber, below parent: Moved) throws -> Moved? {
+    private mutating func move(_ child: RecordNumber, below parent: Moved) throws -> Moved? {
         let former = try transaction.cover(of: child)
         guard former?.share != parent.to, try transaction.share(ofRoot: child) == nil,
             try transaction.share(ofRecord: child) == nil,
@@ -170,11 +184,11 @@ struct Coverage {
                     try transaction.shareWorkSince(parent.record, concerning: former.share)
                     ?? since
             }
-            try transaction.leave(child, former, at: transaction.takePosition(), left: since)
+            try leave(child, former, at: transaction.takePosition(), left: since)
         }
         if let share = parent.to {
             let position = try transaction.takePosition()
-            try transaction.enter(
+            try enter(
                 StoredStay(
                     share: share, position: position, record: child, version: place.position,
                     type: type, entered: position, left: nil))

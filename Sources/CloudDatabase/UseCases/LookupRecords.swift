@@ -91,7 +91,9 @@ package struct LookupRecords: Sendable {
         _ version: StoredVersion, of name: RecordName, as rendering: RecordRendering,
         from snapshot: any StoreSnapshot, to writer: inout JSONWriter
     ) throws {
-        guard database.scope == .public, let user = UserRecord.user(name, in: zone.name) else {
+        guard database.scope == .public, database.caller.passesRoles,
+            let user = UserRecord.user(name, in: zone.name)
+        else {
             return try database.append(
                 version.record, version.flags, version.body, as: rendering, from: snapshot,
                 to: &writer)

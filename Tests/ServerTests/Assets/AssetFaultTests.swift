@@ -136,4 +136,32 @@ struct AssetFaultTests {
         #expect(try test.download(test.link(of: "small")) == small)
         #expect(try test.problems() == [])
     }
+
+    @Test("An upload of unknown length ends where the disk would be left with less than the floor")
+    func floorOnTheWay() throws {
+        guard let disk = try SmallDisk(bytes: 48 << 20) else {
+            print("skipped: mounting a small disk needs root on Linux")
+            return
+        }
+        let elsewhere = try TemporaryFolder()
+        let test = try AssetFixture(
+            data: disk.folder.path("data"),
+            environment: [
+                "LENTICULAR_ASSETS_FREE_BYTES_MIN": "25165824",
+                "LENTICULAR_STORAGE_RESERVE_BYTES": "1048576",
+            ])
+        let file = elsewhere.path("file")
+        _ = try makeFile(file, bytes: 40_000_000)
+        // Nobody knows beforehand that it is too long: there is room for the beginning.
+        let refused = try test.server.request(
+            test.uploadPath(), ["-T", file, "-H", "Transfer-Encoding: chunked"])
+        #expect(refused.status == 503, "\(refused.text)")
+        #expect(refused.text.contains("full"))
+        #expect(test.files().incoming.isEmpty)
+        #expect(test.files().placed.isEmpty)
+        let small = try makeFile(file, bytes: 5_000_000)
+        try test.save(
+            "small", test.upload(["-T", file, "-H", "Transfer-Encoding: chunked"]))
+        #expect(try test.download(test.link(of: "small")) == small)
+    }
 }

@@ -51,6 +51,25 @@ struct SharedFeedTests {
         #expect(copy.deletions == [])
     }
 
+    @Test(
+        "What comes into a tree and goes with it in one request is never named, in pages of any size"
+    )
+    func passing() throws {
+        try ida.put(("note", nil), ("page", "note"))
+        try bo.join(try ida.share("note"))
+        var copy = SharedZone(bo, of: ida)
+        try copy.catchUp()
+        let answer = try ida.modify([
+            operation("create", "passing", type: "Note", fields: "{}", more: below("page")),
+            operation("forceUpdate", "page", type: "Note", fields: "{}", more: "\"parent\":null"),
+        ])
+        #expect(answer.records.map(\.code) == [nil, nil])
+        try copy.catchUp(limit: 1)
+        #expect(copy.names == ["note"])
+        #expect(copy.deletions == ["page"])
+        #expect(try server.problems() == [])
+    }
+
     @Test("A record moved in comes with all below it, and goes again when it is moved out")
     func moves() throws {
         try ida.put(("note", nil), ("loose", nil), ("leaf", "loose"), ("twig", "leaf"))
