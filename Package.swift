@@ -29,12 +29,13 @@ let package = Package(
             name: "Migrations", path: "migrations/sqlite", cSettings: [.unsafeFlags(["-std=c23"])]),
         layer("Network", ["COpenSSL", "CNetwork"]),
         layer("HTTP", ["Network", "CZlib"]),
+        layer("HTTPClient", ["Network", "HTTP"]),
         layer("JSON", []),
         layer("SQLite", ["CSQLite"]),
         layer("Cryptography", ["COpenSSL"]),
         layer("CloudModel", ["JSON"]),
         layer("Storage", ["CloudModel"]),
-        layer("AssetStorage", ["CloudModel", "Cryptography"]),
+        layer("AssetStorage", ["CloudModel", "Cryptography", "HTTPClient"]),
         layer("SQLiteStorage", ["Storage", "CloudModel", "SQLite", "Migrations"]),
         layer("CloudDatabase", ["CloudModel", "Storage", "AssetStorage", "Cryptography", "JSON"]),
         layer("Accounts", ["CloudModel", "Storage", "Cryptography"]),
@@ -48,7 +49,7 @@ let package = Package(
         layer(
             "Server",
             [
-                "CloudModel", "Storage", "AssetStorage", "SQLiteStorage", "SQLite",
+                "CloudModel", "Storage", "AssetStorage", "HTTPClient", "SQLiteStorage", "SQLite",
                 "CloudDatabase", "Accounts", "Configuration", "WebServices", "HTTP", "Network",
                 "JSON", "Cryptography",
                 "CProcess",
@@ -56,7 +57,8 @@ let package = Package(
         .executableTarget(
             name: "lenticular", dependencies: ["Server", "Configuration"], swiftSettings: strict),
         tests(of: "NetworkTests", ["Network"]),
-        tests(of: "HTTPTests", ["HTTP", "Network", "CZlib", "COpenSSL"]),
+        tests(of: "HTTPTests", ["HTTP", "HTTPClient", "Network", "CZlib", "COpenSSL"]),
+        tests(of: "HTTPClientTests", ["HTTPClient", "HTTP", "Network"]),
         tests(of: "JSONTests", ["JSON"]),
         .target(
             name: "SharingModel", dependencies: ["JSON"], path: "Tests/SharingModel",
@@ -64,7 +66,14 @@ let package = Package(
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         tests(of: "SQLiteTests", ["SQLite", "CSQLite", "CFaultVFS"]),
         tests(of: "CryptographyTests", ["Cryptography"]),
-        tests(of: "AssetStorageTests", ["AssetStorage", "CloudModel", "Cryptography"]),
+        .target(
+            name: "S3StandIn",
+            dependencies: [
+                "AssetStorage", "CloudModel", "Cryptography", "HTTP", "HTTPClient", "Network",
+            ], path: "Tests/S3StandIn", swiftSettings: strict),
+        tests(
+            of: "AssetStorageTests",
+            ["AssetStorage", "CloudModel", "Cryptography", "HTTPClient", "S3StandIn"]),
         tests(of: "ConfigurationTests", ["Configuration"]),
         tests(
             of: "AccountsTests",

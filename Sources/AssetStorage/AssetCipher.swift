@@ -66,6 +66,15 @@ struct AssetCipher {
         return Int(exactly: length).map { (cipher, $0) }
     }
 
+    /// How long the contents of a sealed file of a length are; nil when none has that length.
+    static func contentBytes(ofSealed count: Int) -> Int? {
+        let sealed = count - headerBytes
+        guard sealed >= AES256GCM.tagBytes else { return nil }
+        let chunkCount = (sealed + sealedChunkBytes - 1) / sealedChunkBytes
+        let length = sealed - chunkCount * AES256GCM.tagBytes
+        return length >= 0 ? length : nil
+    }
+
     /// Takes bytes, and gives the chunks that are certain not to be the last.
     mutating func append(_ bytes: UnsafeRawBufferPointer) throws(AssetFailure) -> [[UInt8]] {
         var sealed: [[UInt8]] = []
@@ -127,18 +136,23 @@ struct AssetCipher {
     }
 }
 
+/// The bytes of a file as they are stored, sealed or not.
+protocol StoredBytes: AnyObject, Sendable {
+    /// As many bytes from an offset on; fewer only where the file ends.
+    func stored(at offset: Int, count: Int) throws(AssetFailure) -> [UInt8]
+}
+
 /// A sealed file, of which any stretch can be read.
 final class SealedReader: AssetReader {
     let byteCount: Int
-    private let file: OpenAssetFile
+    private let file: any StoredBytes
     private let digest: AssetDigest
     private let cipher: AssetCipher
 
     init(
-        _ file: OpenAssetFile, digest: AssetDigest, key: AssetKey
+        _ file: any StoredBytes, digest: AssetDigest, key: AssetKey
     ) throws(AssetFailure) {
-        let header = try AssetFiles.read(
-            file.descriptor, at: 0, count: AssetCipher.headerBytes)
+        let header = try file.stored(at: 0, count: AssetCipher.headerBytes)
         guard let (cipher, length) = AssetCipher.opening(header, with: key) else {
             throw .damaged(digest)
         }
@@ -157,17 +171,20 @@ final class SealedReader: AssetReader {
         let first = offset / AssetCipher.chunkBytes
         let last = (end - 1) / AssetCipher.chunkBytes
         let lastOfFile = max(byteCount - 1, 0) / AssetCipher.chunkBytes
+        // All of them at once: where the file is far away, each look at it takes its time.
+        let sealed = try file.stored(
+            at: AssetCipher.headerBytes + first * AssetCipher.sealedChunkBytes,
+            count: (last - first + 1) * AssetCipher.sealedChunkBytes)
         var bytes: [UInt8] = []
         bytes.reserveCapacity((last - first + 1) * AssetCipher.chunkBytes)
         for index in first...last {
-            let start = index * AssetCipher.chunkBytes
-            let plainCount = min(AssetCipher.chunkBytes, byteCount - start)
-            let sealed = try AssetFiles.read(
-                file.descriptor,
-                at: AssetCipher.headerBytes + index * AssetCipher.sealedChunkBytes,
-                count: plainCount + AES256GCM.tagBytes)
-            guard sealed.count == plainCount + AES256GCM.tagBytes,
-                let plain = cipher.open(sealed, index: index, isLast: index == lastOfFile)
+            let plainCount = min(
+                AssetCipher.chunkBytes, byteCount - index * AssetCipher.chunkBytes)
+            let start = (index - first) * AssetCipher.sealedChunkBytes
+            let end = start + plainCount + AES256GCM.tagBytes
+            guard end <= sealed.count,
+                let plain = cipher.open(
+                    Array(sealed[start..<end]), index: index, isLast: index == lastOfFile)
             else { throw .damaged(digest) }
             bytes += plain
         }

@@ -19,7 +19,9 @@ package protocol AssetStorage: AnyObject, Sendable {
     /// Opens a file for reading; nil when there is none.
     func open(_ digest: AssetDigest) throws(AssetFailure) -> (any AssetReader)?
 
-    /// Removes a file, if it is there; whoever has it open reads on.
+    /// Removes a file, if it is there.
+    ///
+    /// Whoever has it open reads on, or, where it is not on this machine, may be told that it has gone.
     func delete(_ digest: AssetDigest) throws(AssetFailure)
 
     /// The files in place, in the order of their digests, after one of them.
@@ -29,6 +31,42 @@ package protocol AssetStorage: AnyObject, Sendable {
 
     /// Removes what uploads have left that no process works at any more; before the first upload.
     func removeUnfinished() throws(AssetFailure)
+
+    /// Removes what uploads that were begun before a moment have left elsewhere than on this machine.
+    func removeAbandoned(begunBefore moment: Milliseconds) throws(AssetFailure)
+
+    /// Removes everything that is not in the folder of the container environment, which has gone.
+    func removeEverything() throws(AssetFailure)
+
+    /// Where a client gets a file itself; nil when it comes from here.
+    ///
+    /// - Parameters:
+    ///   - presentation: the answer's fields, without which the bytes could act in an origin.
+    ///   - seconds: how long the address is good at most.
+    func address(
+        of digest: AssetDigest, presentation: AssetPresentation, seconds: Int64
+    ) -> String?
+}
+
+extension AssetStorage {
+    package func removeAbandoned(begunBefore moment: Milliseconds) throws(AssetFailure) {}
+
+    package func removeEverything() throws(AssetFailure) {}
+
+    package func address(
+        of digest: AssetDigest, presentation: AssetPresentation, seconds: Int64
+    ) -> String? { nil }
+}
+
+/// What an answer says of a file, whoever sends it.
+package struct AssetPresentation: Sendable {
+    package let type: String
+    package let disposition: String
+
+    package init(type: String, disposition: String) {
+        self.type = type
+        self.disposition = disposition
+    }
 }
 
 /// A file on its way into a storage; used by one thread at a time.
@@ -39,7 +77,7 @@ package protocol AssetUpload: AnyObject {
     /// Ends the file and has it on disk, but not yet in place.
     func seal() throws(AssetFailure) -> AssetContent
 
-    /// Puts the sealed file in place, durably; one of the same digest is replaced.
+    /// Puts the sealed file in place, durably; one of the same digest is replaced, or stays.
     func place() throws(AssetFailure)
 
     /// Leaves nothing behind; does nothing once the file is in place.
@@ -62,10 +100,13 @@ package struct AssetListing: Sendable, Equatable {
     package let digest: AssetDigest
     /// When it was put there, in milliseconds since 1970.
     package let placed: Milliseconds
+    /// How long its contents are; nil where the list does not tell.
+    package let byteCount: Int?
 
-    package init(digest: AssetDigest, placed: Milliseconds) {
+    package init(digest: AssetDigest, placed: Milliseconds, byteCount: Int? = nil) {
         self.digest = digest
         self.placed = placed
+        self.byteCount = byteCount
     }
 }
 
@@ -77,14 +118,22 @@ package enum AssetFailure: Error, Sendable, Equatable, CustomStringConvertible {
     case damaged(AssetDigest)
     /// The file is sealed and its key is not here.
     case keyMissing
-    /// A call of the system failed.
+    /// Where the files are does not answer, or not well; trying again may help.
+    case unavailable(call: String, reason: String)
+    /// A call of the system, or of where the files are, failed.
     case system(call: String, reason: String)
+
+    /// Whether the same may succeed later, without anybody doing something.
+    package var mayPass: Bool {
+        if case .unavailable = self { true } else { false }
+    }
 
     package var description: String {
         switch self {
         case .full: "no room for assets"
         case .damaged(let digest): "asset \(digest.hexadecimal) is damaged"
         case .keyMissing: "an asset is encrypted and the key is not configured"
+        case .unavailable(let call, let reason): "\(call): \(reason)"
         case .system(let call, let reason): "\(call): \(reason)"
         }
     }

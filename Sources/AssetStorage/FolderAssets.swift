@@ -38,6 +38,11 @@ package final class FolderAssets: AssetStorage {
     package var isLocal: Bool { true }
 
     package func begin(expectedBytes: Int) throws(AssetFailure) -> any AssetUpload {
+        try beginFile(expectedBytes: expectedBytes)
+    }
+
+    /// As `begin`, for a storage that takes the file on from here.
+    func beginFile(expectedBytes: Int) throws(AssetFailure) -> FolderUpload {
         try AssetFiles.makeFolder(path)
         let incoming = "\(path)/\(Self.incomingName)"
         try AssetFiles.makeFolder(incoming)
@@ -137,7 +142,7 @@ package final class FolderAssets: AssetStorage {
 }
 
 /// A file on its way into a folder.
-private final class FolderUpload: AssetUpload {
+final class FolderUpload: AssetUpload {
     /// After so much it looks at the room that is left, which others take from too, and has the disk
     /// begin, so that the end does not wait for all of it.
     private static let stepBytes = 4 << 20
@@ -145,7 +150,7 @@ private final class FolderUpload: AssetUpload {
     private let storage: FolderAssets
     private var stepStart = 0
     private let temporary: String
-    private let descriptor: Int32
+    let descriptor: Int32
     private var cipher: AssetCipher?
     private var hash = SHA256()
     private var size = 0
@@ -174,6 +179,8 @@ private final class FolderUpload: AssetUpload {
         discard()
         if descriptor >= 0 { close(descriptor) }
     }
+
+    var isSealed: Bool { cipher != nil }
 
     func append(_ bytes: UnsafeRawBufferPointer) throws(AssetFailure) {
         hash.update(bytes)
@@ -232,12 +239,16 @@ private final class FolderUpload: AssetUpload {
 }
 
 /// A descriptor that is closed with its last reader.
-final class OpenAssetFile: Sendable {
+final class OpenAssetFile: StoredBytes {
     let descriptor: Int32
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(descriptor) }
+
+    func stored(at offset: Int, count: Int) throws(AssetFailure) -> [UInt8] {
+        try AssetFiles.read(descriptor, at: offset, count: count)
+    }
 }
 
 /// A file whose bytes are the contents.

@@ -9,6 +9,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -143,6 +144,52 @@ int network_accept(int listener, struct network_address *peer) {
         setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     }
     describe(&storage, peer);
+    return descriptor;
+}
+
+int network_wait(int descriptor, uint32_t readiness, int timeout_milliseconds) {
+    short wanted = (readiness & NETWORK_READABLE ? POLLIN : 0)
+                   | (readiness & NETWORK_WRITABLE ? POLLOUT : 0);
+    struct pollfd watched = {.fd = descriptor, .events = wanted};
+    int count = poll(&watched, 1, timeout_milliseconds);
+    if (count <= 0) return count < 0 ? -errno : 0;
+    return (watched.revents & POLLIN ? NETWORK_READABLE : 0)
+           | (watched.revents & POLLOUT ? NETWORK_WRITABLE : 0)
+           | (watched.revents & (POLLHUP | POLLERR | POLLNVAL) ? NETWORK_HANGUP : 0);
+}
+
+static int connect_to(const struct addrinfo *found, int timeout_milliseconds) {
+    int descriptor = socket(found->ai_family, SOCK_STREAM, 0);
+    if (descriptor < 0) return -errno;
+    prepare(descriptor);
+    int on = 1;
+    setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+#if defined(SO_NOSIGPIPE)
+    setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
+#endif
+    if (connect(descriptor, found->ai_addr, found->ai_addrlen) == 0) return descriptor;
+    if (errno != EINPROGRESS) return failed(descriptor);
+    int readiness = network_wait(descriptor, NETWORK_WRITABLE, timeout_milliseconds);
+    int error = 0;
+    socklen_t length = sizeof error;
+    if (readiness == 0) error = ETIMEDOUT;
+    else if (readiness < 0) error = -readiness;
+    else if (getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) < 0) error = errno;
+    if (error == 0) return descriptor;
+    close(descriptor);
+    return -error;
+}
+
+int network_connect_tcp(const char *host, const char *port, int timeout_milliseconds) {
+    struct addrinfo hints = {
+        .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM,
+        .ai_flags = AI_NUMERICSERV | AI_ADDRCONFIG};
+    struct addrinfo *found = NULL;
+    if (getaddrinfo(host, port, &hints, &found) != 0 || found == NULL) return -EADDRNOTAVAIL;
+    int descriptor = -EADDRNOTAVAIL;
+    for (struct addrinfo *next = found; next != NULL && descriptor < 0; next = next->ai_next)
+        descriptor = connect_to(next, timeout_milliseconds);
+    freeaddrinfo(found);
     return descriptor;
 }
 

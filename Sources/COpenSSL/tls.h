@@ -5,6 +5,7 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 
 /// Chooses http/1.1, the only protocol spoken; a client that offers only others is refused, as
 /// RFC 7301 §3.2 asks.
@@ -61,4 +62,33 @@ static inline void openssl_drop(BIO *memory, long count) {
         if (dropped <= 0) return;
         count -= dropped;
     }
+}
+
+/// A context for a client that believes no one without a chain to a certificate it trusts: TLS 1.2
+/// and later, HTTP/1.1 alone. NULL when OpenSSL refuses one of it.
+static inline SSL_CTX *openssl_client_context(const char *ciphers, const char *groups) {
+    static const unsigned char spoken[] = "\x08http/1.1";
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    if (context == NULL) return NULL;
+    SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+    // NB: this one function gives zero for success.
+    if (SSL_CTX_set_alpn_protos(context, spoken, sizeof spoken - 1) == 0
+        && SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1
+        && SSL_CTX_set_cipher_list(context, ciphers) == 1
+        && SSL_CTX_set1_groups_list(context, groups) == 1)
+        return context;
+    SSL_CTX_free(context);
+    return NULL;
+}
+
+/// Has a client's session name a host, and accept its certificate only; an address is no name.
+static inline int openssl_expect_host(SSL *session, const char *host) {
+    X509_VERIFY_PARAM *wanted = SSL_get0_param(session);
+    if (X509_VERIFY_PARAM_set1_ip_asc(wanted, host) == 1) return 1;
+    ERR_clear_error();
+    X509_VERIFY_PARAM_set_hostflags(wanted, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    return SSL_set1_host(session, host) == 1 && SSL_set_tlsext_host_name(session, host) == 1;
 }

@@ -98,6 +98,12 @@ extension Configuration {
             tls.certificateFile.isEmpty ? "tls.certificateFile" : "tls.privateKeyFile",
             "expected both tls.certificateFile and tls.privateKeyFile, or neither")
         try require(
+            s3.bucket.isEmpty || !s3.endpoint.isEmpty, "s3.endpoint",
+            "expected the store's address beside s3.bucket")
+        try require(
+            s3.bucket.isEmpty || !s3.credentialsFile.isEmpty, "s3.credentialsFile",
+            "expected a file with the store's keys beside s3.bucket")
+        try require(
             limits.recordBytesMax <= limits.pageBytesMax, "limits.pageBytesMax",
             "expected at least limits.recordBytesMax")
         try require(

@@ -15,6 +15,7 @@ package struct Configuration: Sendable, Equatable {
     package var retention = RetentionSettings()
     package var storage = StorageSettings()
     package var assets = AssetSettings()
+    package var s3 = S3Settings()
     package var log = LogSettings()
     package var metrics = MetricsSettings()
 

@@ -1,8 +1,8 @@
 /// Takes the chunk framing off a body as it arrives (RFC 9112 §7.1), strictly.
 ///
 /// Extensions and trailers are checked and dropped; together they are held to the limits of a head.
-struct ChunkDecoder {
-    enum Event: Equatable {
+package struct ChunkDecoder: Sendable {
+    package enum Event: Equatable {
         /// Bytes of the body, as a range of the bytes handed in.
         case data(Range<Int>)
         case needsMore
@@ -25,10 +25,12 @@ struct ChunkDecoder {
     private var overheadBytes = 0
     private var trailerCount = 0
 
+    package init() {}
+
     /// Gives the next event of the bytes from a position, and moves the position behind it.
     ///
     /// - Throws: 400 for what breaks the framing, 413 and 431 for what is beyond the limits.
-    mutating func next(
+    package mutating func next(
         _ bytes: UnsafeRawBufferPointer, at position: inout Int, limits: WireLimits
     ) throws(WireFault) -> Event {
         while state != .end {

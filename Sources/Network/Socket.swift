@@ -1,5 +1,11 @@
 import CNetwork
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// A connected, non-blocking socket: the bytes in and out of one descriptor.
 ///
 /// Whoever holds it closes it, once.
@@ -7,6 +13,40 @@ package struct Socket: Sendable {
     package let descriptor: Int32
 
     package init(descriptor: Int32) { self.descriptor = descriptor }
+
+    /// What a socket can be waited for.
+    package enum Readiness: UInt32, Sendable {
+        case readable = 1
+        case writable = 2
+    }
+
+    /// Connects to a host, by its name or address; blocks, for threads that may.
+    ///
+    /// - Parameter milliseconds: for each of its addresses, beside the time that the name takes.
+    /// - Throws: when none of them answers.
+    package static func connect(
+        host: String, port: UInt16, milliseconds: Int
+    ) throws(SystemError) -> Socket {
+        let outcome = SystemCall.run("connect") {
+            Int(network_connect_tcp(host, "\(port)", Int32(clamping: milliseconds)))
+        }
+        switch outcome {
+        case .done(let descriptor): return Socket(descriptor: Int32(descriptor))
+        case .wouldBlock: throw SystemError(call: "connect", code: EAGAIN)
+        case .failed(let error): throw error
+        }
+    }
+
+    /// Waits until something can be done, or the peer has gone; blocks, for threads that may.
+    ///
+    /// - Returns: false when the time is up.
+    package func wait(
+        for readiness: Readiness, milliseconds: Int
+    ) throws(SystemError) -> Bool {
+        try SystemCall.require("poll") {
+            Int(network_wait(descriptor, readiness.rawValue, Int32(clamping: milliseconds)))
+        } > 0
+    }
 
     /// Receives what is there; zero bytes mean that the peer has ended its direction.
     package func receive(into bytes: UnsafeMutableRawBufferPointer) -> CallOutcome {

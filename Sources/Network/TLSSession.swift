@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// The server's side of TLS on one connection: encrypted bytes in and out, plain bytes in and out.
+/// One side of TLS on one connection: encrypted bytes in and out, plain bytes in and out.
 ///
 /// It knows no socket. Whatever is called may leave encrypted output to be sent. Used by one thread
 /// at a time.
@@ -20,7 +20,24 @@ package final class TLSSession {
     private let input: OpaquePointer
     private let output: OpaquePointer
 
+    /// The server's side.
     init?(context: OpaquePointer) {
+        guard let made = Self.make(context) else { return nil }
+        (session, input, output) = made
+        SSL_set_accept_state(session)
+    }
+
+    /// The client's side, which goes on only with a certificate for that host.
+    init?(context: OpaquePointer, toward host: String) {
+        guard let made = Self.make(context) else { return nil }
+        (session, input, output) = made
+        guard openssl_expect_host(session, host) == 1 else { return nil }
+        SSL_set_connect_state(session)
+    }
+
+    private static func make(
+        _ context: OpaquePointer
+    ) -> (session: OpaquePointer, input: OpaquePointer, output: OpaquePointer)? {
         guard let session = SSL_new(context) else { return nil }
         guard let input = BIO_new(BIO_s_mem()) else {
             SSL_free(session)
@@ -33,16 +50,20 @@ package final class TLSSession {
         }
         // The session owns both from here on.
         SSL_set_bio(session, input, output)
-        SSL_set_accept_state(session)
-        self.session = session
-        self.input = input
-        self.output = output
+        return (session, input, output)
     }
 
     deinit { SSL_free(session) }
 
     /// True once the handshake is done.
     package var isEstablished: Bool { SSL_is_init_finished(session) == 1 }
+
+    /// Why the peer's certificate is not believed; nil when it is, or none has come.
+    package var refusedCertificate: String? {
+        let code = SSL_get_verify_result(session)
+        guard code != Int(X509_V_OK) else { return nil }
+        return X509_verify_cert_error_string(code).map { String(cString: $0) }
+    }
 
     /// Takes encrypted bytes off the wire; false without memory.
     package func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {

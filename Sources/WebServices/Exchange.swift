@@ -57,6 +57,9 @@ final class Exchange: @unchecked Sendable {
             fail(.tryAgainLater("reading took too long; ask for less"), failure: "read interrupted")
         case AssetFailure.full:
             fail(.tryAgainLater("the server's disk is full"), failure: "no room for assets")
+        case let failure as AssetFailure where failure.mayPass:
+            fail(
+                .tryAgainLater("where the assets are does not answer"), failure: "\(failure)")
         case StorageFailure.beginning:
             fail(
                 .tryAgainLater("the container's data is being reset", seconds: 1), failure: nil)

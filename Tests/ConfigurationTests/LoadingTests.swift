@@ -133,6 +133,8 @@ struct LoadingTests {
                 "limits.pageBytesMax"
             ),
             ("{ http: { targetBytesMax: 2048, headerBytesMax: 1024 } }", "http.headerBytesMax"),
+            ("{ s3: { bucket: 'abc', credentialsFile: 'f' } }", "s3.endpoint"),
+            ("{ s3: { bucket: 'abc', endpoint: 'http://a' } }", "s3.credentialsFile"),
             (
                 "{ metrics: { bearerToken: '0123456789abcdef', bearerTokenFile: 'f' } }",
                 "metrics.bearerTokenFile"

@@ -95,6 +95,20 @@ struct SettingTests {
             ["files.example", "https://", "https://a/", "ftp://a", "https://a b", "https://a?b"]
         ),
         "assets.keyFile": (["", "/etc/lenticular/assets.key"], ["a\\0b"]),
+        "s3.endpoint": (
+            ["", "https://s3.example", "http://127.0.0.1:9000"],
+            ["s3.example", "https://", "https://a/b", "ftp://a", "https://a?b"]
+        ),
+        "s3.region": (["us-east-1", "garage"], ["", "US", "a b", "a/b"]),
+        "s3.bucket": (["", "abc", "a.b-c0"], ["ab", "Abc", "a_b", "a/b", "a b c"]),
+        "s3.prefix": (
+            ["", "one/", "one/two_3.x/"], ["one", "/", "/one/", "one//two/", "../", "A/", "a b/"]
+        ),
+        "s3.addressing": (["path", "host"], ["", "Path", "virtual"]),
+        "s3.credentialsFile": (["", "/etc/lenticular/s3-keys"], ["a\\0b"]),
+        "s3.authoritiesFile": (["", "/a.pem"], ["a\\0b"]),
+        "s3.downloads": (["served", "redirected"], ["", "direct"]),
+        "s3.backups": (["listed", "copied"], ["", "none"]),
         "http.gzip": (["remote", "always", "never"], ["", "Remote", "on"]),
         "tls.certificateFile": (["/a.pem"], ["a\\0b"]),
         "tls.privateKeyFile": (["/a.pem"], ["a\\0b"]),

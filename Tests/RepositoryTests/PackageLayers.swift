@@ -51,7 +51,7 @@ enum PackageLayers {
             dependencies[String(match.1)] = Set(names(String(match.2)))
         }
         let leaf = try Regex(
-            "\\.(systemLibrary|target)\\(\\s*name: \"(\\w+)\"([^\n]*)",
+            "\\.(systemLibrary|target)\\(\\s*name: \"(\\w+)\"((?:[^()])*)",
             as: (Substring, Substring, Substring, Substring).self)
         for match in text.matches(of: leaf) where !match.3.contains("path: \"Tests/") {
             dependencies[String(match.2)] = []

@@ -49,6 +49,12 @@ int network_bound_address(int descriptor, struct network_address *address);
 /// Takes one waiting connection: non-blocking, close-on-exec, TCP_NODELAY.
 int network_accept(int listener, struct network_address *peer);
 
+/// Connects to the first address of a host that answers in time: non-blocking, close-on-exec,
+/// TCP_NODELAY. Blocks for as long as the name takes, and so many milliseconds for each address.
+int network_connect_tcp(const char *host, const char *port, int timeout_milliseconds);
+/// Waits for one descriptor; 0 when the time is up, else its readiness.
+int network_wait(int descriptor, uint32_t readiness, int timeout_milliseconds);
+
 ssize_t network_receive(int descriptor, void *bytes, size_t count);
 /// The number of bytes that could be received without waiting, at most one; 0 at the end.
 ssize_t network_peek(int descriptor);

@@ -89,8 +89,9 @@ struct SharedTreesFeed {
     private func merge(
         from start: Place, _ end: inout Place, _ writer: inout JSONWriter, _ page: inout FeedPage
     ) throws -> Bool {
-        // Mostly no share comes or goes, and what changed since the token fits the page.
-        if start.position > 0,
+        // Mostly no share comes or goes, and what changed since the token fits the page. Not so in the
+        // middle of a first fetch, or of a share that comes.
+        if start.position > 0, start.position >= start.unseenThrough, start.inside == nil,
             let run = try snapshot.changedStays(
                 of: access.viewer, in: access.zone.number, after: start.position,
                 limit: page.roomForRecords)

@@ -20,6 +20,14 @@ package struct CollectAssets: Sendable {
         self.depot = depot
     }
 
+    /// Whether looking at many files costs little.
+    package var isLocal: Bool { depot.storage.isLocal }
+
+    /// Removes parts of uploads that nobody will finish.
+    package func removeAbandoned(begunBefore moment: Milliseconds) throws {
+        try depot.storage.removeAbandoned(begunBefore: moment)
+    }
+
     /// Removes some of what has been unused since before a moment.
     ///
     /// - Returns: whether there may be more.

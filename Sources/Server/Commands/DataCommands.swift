@@ -34,7 +34,8 @@ extension Command {
                 let problems = try withExtendedLifetime(lock) {
                     try DataBackup.restore(
                         invocation.required("SRC"), into: path,
-                        assets: AssetPlaces(configuration.assets, random: random),
+                        assets: AssetPlaces(
+                            configuration, clock: surroundings.clock, random: random),
                         random: { random.bytes($0) })
                 }
                 return outcome(

@@ -17,6 +17,7 @@ struct AssetCheck {
     ///
     /// - Throws: what the database and the system report.
     func problems() throws -> [String] {
+        guard storage.isLocal else { return try listedProblems() }
         var missing: [String] = []
         var damaged: [String] = []
         var known: Set<AssetDigest> = []
@@ -40,6 +41,44 @@ struct AssetCheck {
             + told("asset that nothing refers to", try stray(known))
     }
 
+    /// As `problems`, by what the storage lists and how long it says that the files are; none is read.
+    ///
+    /// For files that are elsewhere: reading all of them would take hours and cost money, and such
+    /// stores hold their bytes against digests of their own.
+    func listedProblems() throws -> [String] {
+        var listed: [AssetDigest: AssetListing] = [:]
+        try visitListings { listed[$0.digest] = $0 }
+        var missing: [String] = []
+        var damaged: [String] = []
+        var last: AssetDigest?
+        let rows = StoredAssets(path: storePath)
+        while true {
+            let page = try rows.page(after: last, limit: Self.pageFiles)
+            for entry in page {
+                let digest = entry.content.digest
+                let found = listed.removeValue(forKey: digest)
+                if let count = found?.byteCount, count == entry.content.size { continue }
+                // What came or changed since the listing is looked at once more.
+                guard let count = try byteCount(of: digest) else {
+                    if entry.isNeeded { missing.append(digest.hexadecimal) }
+                    continue
+                }
+                if count != entry.content.size { damaged.append(digest.hexadecimal) }
+            }
+            guard page.count == Self.pageFiles else { break }
+            last = page.last?.content.digest
+        }
+        let stray = try listed.values.filter { $0.placed < strayBefore }.map(\.digest).sorted()
+            .filter { try byteCount(of: $0) != nil }
+        return told("missing asset", missing) + told("damaged asset", damaged)
+            + told("asset that nothing refers to", stray.map(\.hexadecimal))
+    }
+
+    /// How long a file is: nil where there is none, -1 for one that cannot be opened for what it is.
+    private func byteCount(of digest: AssetDigest) throws -> Int? {
+        do { return try storage.open(digest)?.byteCount } catch AssetFailure.damaged { return -1 }
+    }
+
     private enum State { case whole, missing, damaged }
 
     private func state(of content: AssetContent) throws -> State {
@@ -53,13 +92,20 @@ struct AssetCheck {
 
     private func stray(_ known: Set<AssetDigest>) throws -> [String] {
         var found: [String] = []
+        try visitListings { file in
+            if !known.contains(file.digest), file.placed < strayBefore {
+                found.append(file.digest.hexadecimal)
+            }
+        }
+        return found
+    }
+
+    private func visitListings(_ visit: (AssetListing) -> Void) throws {
         var last: AssetDigest?
         while true {
             let page = try storage.list(after: last, limit: Self.pageFiles)
-            for file in page where !known.contains(file.digest) && file.placed < strayBefore {
-                found.append(file.digest.hexadecimal)
-            }
-            guard page.count == Self.pageFiles else { return found }
+            for file in page { visit(file) }
+            guard page.count == Self.pageFiles else { return }
             last = page.last?.digest
         }
     }

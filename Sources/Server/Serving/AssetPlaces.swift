@@ -1,20 +1,39 @@
 import AssetStorage
+import CloudModel
 import Configuration
 import Cryptography
+import HTTPClient
 import SQLiteStorage
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
 
 /// Where the assets of each container environment are, as the settings say.
 struct AssetPlaces: Sendable {
     private let key: AssetKey?
     private let freeBytesMin: Int
     private let random: RandomSource
+    private let bucket: S3Bucket?
+    private let s3: S3Settings
+    /// Told of what only the log is to know.
+    let reports = AssetReports()
 
-    /// - Throws: `CommandFailure` for a key file that holds no key.
-    init(_ settings: AssetSettings, random: RandomSource) throws {
-        key = try Self.key(settings.keyFile)
-        freeBytesMin = settings.freeBytesMin
+    /// - Throws: `CommandFailure` for a key file that holds no key, and for files of the store's keys
+    ///   and certificates that cannot be used.
+    init(_ configuration: Configuration, clock: Clock, random: RandomSource) throws {
+        key = try Self.key(configuration.assets.keyFile)
+        freeBytesMin = configuration.assets.freeBytesMin
         self.random = random
+        s3 = configuration.s3
+        bucket = try Self.bucket(configuration.s3, clock: clock, random: random)
     }
+
+    /// Whether backups do without the files, because those are elsewhere.
+    var staysOutOfBackups: Bool { bucket != nil && s3.backups == .listed }
 
     private static func key(_ path: String) throws -> AssetKey? {
         guard !path.isEmpty else { return nil }
@@ -30,9 +49,59 @@ struct AssetPlaces: Sendable {
         return key
     }
 
-    /// The assets of a store below a data folder.
+    private static func bucket(
+        _ settings: S3Settings, clock: Clock, random: RandomSource
+    ) throws -> S3Bucket? {
+        guard !settings.bucket.isEmpty else { return nil }
+        guard let endpoint = HTTPOrigin(settings.endpoint) else {
+            throw CommandFailure(
+                "s3.endpoint: \(settings.endpoint) is no http:// or https:// origin")
+        }
+        var options = S3Bucket.Options(endpoint: endpoint, bucket: settings.bucket)
+        options.region = settings.region
+        options.isPathStyle = settings.addressing == .path
+        options.partBytes = settings.partBytes
+        options.attemptsMax = settings.attemptsMax
+        options.client.silenceMillisecondsMax = settings.silenceSeconds * 1_000
+        options.client.connectMillisecondsMax = min(settings.silenceSeconds, 10) * 1_000
+        do {
+            return S3Bucket(
+                options, credentials: try credentials(settings.credentialsFile),
+                trust: endpoint.isSecure
+                    ? try ServerTrust(authoritiesFile: settings.authoritiesFile) : nil,
+                surroundings: S3Bucket.Surroundings(
+                    clock: clock, random: random, pause: { usleep(UInt32(clamping: $0 * 1_000)) }))
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            throw CommandFailure("s3.authoritiesFile: \(error)")
+        }
+    }
+
+    private static func credentials(_ path: String) throws -> S3Credentials {
+        let text = try FileSystem.contents(of: path, bytesMax: 4_096)
+        let lines = text.split { $0 == 0x0A || $0 == 0x0D }
+        let isLegal =
+            lines.count == 2 && lines.allSatisfy { $0.allSatisfy { 0x21...0x7E ~= $0 } }
+            && !lines[0].contains(UInt8(ascii: "/")) && !lines[0].contains(UInt8(ascii: ","))
+        guard isLegal else {
+            throw CommandFailure(
+                "s3.credentialsFile: \(path) does not hold two lines, the access key's id and the "
+                    + "secret key")
+        }
+        return S3Credentials(
+            accessKeyID: String(decoding: lines[0], as: UTF8.self), secretKey: Array(lines[1]))
+    }
+
+    /// The assets of a store below a data folder, or of a bucket.
     func storage(of key: Stores.Key, in folder: String) -> any AssetStorage {
-        folderStorage(of: key, in: folder, freeBytesMin: freeBytesMin)
+        let local = folderStorage(of: key, in: folder, freeBytesMin: freeBytesMin)
+        guard let bucket else { return local }
+        let environment = key.environment.rawValue
+        return S3Assets(
+            bucket, prefix: "\(s3.prefix)\(key.container.folded)/\(environment)/", staging: local,
+            key: self.key, sendsClientsThere: s3.downloads == .redirected,
+            report: { [reports] in reports.tell($0) })
     }
 
     /// The assets of a store in a copy of a data folder: always files beside the store.
@@ -42,10 +111,21 @@ struct AssetPlaces: Sendable {
 
     private func folderStorage(
         of key: Stores.Key, in folder: String, freeBytesMin: Int
-    ) -> any AssetStorage {
+    ) -> FolderAssets {
         let path = Stores.path(of: key, in: folder)
         let parent = FileSystem.parent(of: path) ?? folder
         return FolderAssets(
             path: "\(parent)/assets", key: self.key, freeBytesMin: freeBytesMin, random: random)
     }
+}
+
+/// Hands on why downloads broke off, to whoever writes the log.
+final class AssetReports: Sendable {
+    private let receiver = Mutex<@Sendable (AssetFailure) -> Void>({ _ in })
+
+    func observe(_ receive: @escaping @Sendable (AssetFailure) -> Void) {
+        receiver.withLock { $0 = receive }
+    }
+
+    func tell(_ failure: AssetFailure) { receiver.withLock { $0 }(failure) }
 }

@@ -130,6 +130,8 @@ extension Configuration {
         options.tokensPerRequestMax = assets.tokensPerRequestMax
         options.resumableUploadsMax = assets.resumableUploadsMax
         options.resumeSeconds = assets.resumeSeconds
+        // Those who wait for a store elsewhere must not be in each other's way.
+        if !s3.bucket.isEmpty { options.workerCount = 32 }
         options.lives.uploadURL = assets.uploadSeconds
         options.lives.downloadURL = assets.downloadSeconds
         options.lives.receipt = assets.receiptSeconds

@@ -37,6 +37,9 @@ struct DataBackup {
                     try copyDatabase(
                         Stores.path(of: key, in: folder.path),
                         to: Stores.path(of: key, in: partial))
+                    guard !folder.assetPlaces.staysOutOfBackups else {
+                        return try missingAssets(of: key, in: partial, from: depot.storage)
+                    }
                     return try copyAssets(
                         of: key, in: partial, from: depot.storage,
                         to: folder.assetPlaces.backupStorage(of: key, in: partial))
@@ -138,7 +141,9 @@ struct DataBackup {
             let page = try rows.page(after: last, limit: assetsPerPage)
             for entry in page {
                 do {
-                    let isThere = try storage.copy(entry.content.digest, to: copy)
+                    let digest = entry.content.digest
+                    // A bucket has what a copy that was made without files speaks of.
+                    let isThere = try storage.copy(digest, to: copy) || copy.open(digest) != nil
                     if !isThere, entry.isNeeded {
                         problems.append(
                             "\(place): missing asset: \(entry.content.digest.hexadecimal)")
@@ -150,11 +155,24 @@ struct DataBackup {
             last = page.last?.content.digest
             guard page.count == assetsPerPage else { break }
         }
-        // What reading leaves beside a file.
-        for suffix in ["-wal", "-shm"] {
-            FileSystem.removeFile(Stores.path(of: key, in: folder) + suffix)
-        }
+        removeReadersFiles(beside: Stores.path(of: key, in: folder))
         return problems
+    }
+
+    /// What a copied store's rows speak of and its storage does not list whole.
+    private static func missingAssets(
+        of key: Stores.Key, in folder: String, from storage: any AssetStorage
+    ) throws -> [String] {
+        let path = Stores.path(of: key, in: folder)
+        defer { removeReadersFiles(beside: path) }
+        // Files that are too new for a row are none of the copy's concern.
+        return try AssetCheck(storePath: path, storage: storage, strayBefore: .min)
+            .listedProblems().map { "\(key.container.name) \(key.environment.rawValue): \($0)" }
+    }
+
+    /// What reading leaves beside a file.
+    private static func removeReadersFiles(beside path: String) {
+        for suffix in ["-wal", "-shm"] { FileSystem.removeFile(path + suffix) }
     }
 
     private static let assetsPerPage = 1_000

@@ -43,7 +43,7 @@ package final class DataFolder: Sendable {
             catalog: catalog, random: random, settings: configuration.accountsSettings)
         let options = configuration.storeOptions(
             folder: path, clock: clock, random: { random.bytes($0) })
-        assetPlaces = try AssetPlaces(configuration.assets, random: random)
+        assetPlaces = try AssetPlaces(configuration, clock: clock, random: random)
         stores = Stores(
             folder: path, catalog: catalog, options: options, assetPlaces: assetPlaces,
             onIndeterminate: onIndeterminate)

@@ -47,6 +47,9 @@ package final class RunningServer: Sendable {
             throw CommandFailure("cannot listen: \(error)")
         }
         Self.observe(http, stores, log, in: metrics)
+        folder.assetPlaces.reports.observe {
+            log.warning("asset not sent to its end", [("failure", .text("\($0)"))])
+        }
         Self.observeAssets(of: webServices, in: metrics)
         do {
             control = try ControlServer(

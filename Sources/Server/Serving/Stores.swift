@@ -155,6 +155,7 @@ package final class Stores: Sendable {
             }
         }
         defer { _ = state.withLock { $0.leaving.remove(container) } }
+        let assets = assets(of: container)
         onRemoval.withLock { $0 }(container)
         for store in closed { store.close() }
         let place = Self.folder(of: container, in: folder)
@@ -166,7 +167,13 @@ package final class Stores: Sendable {
             if hasFiles { try FileSystem.move(aside, to: place) }
             throw error
         }
+        // Before the files: where this fails, they tell the next start what was left to do.
+        for storage in assets { try storage.removeEverything() }
         try FileSystem.removeTree(aside)
+    }
+
+    private func assets(of container: ContainerID) -> [any AssetStorage] {
+        Environment.allCases.map { assetPlaces.storage(of: Key(container, $0), in: folder) }
     }
 
     /// Has a store begin anew, with a schema and nothing else; its tokens expire.
@@ -215,13 +222,28 @@ package final class Stores: Sendable {
         for name in try FileSystem.names(in: containers) {
             let container = "\(containers)/\(name)"
             guard !name.hasSuffix(Self.asideSuffix) else {
-                try FileSystem.removeTree(container)
+                try finishRemoval(of: String(name.dropLast(Self.asideSuffix.count)), in: container)
                 continue
             }
             for environment in Environment.allCases {
                 try Self.finishReset(of: "\(container)/\(environment.rawValue)")
             }
         }
+    }
+
+    /// Removes what a container that was deleted has left.
+    private func finishRemoval(of name: String, in aside: String) throws {
+        let place = String(aside.dropLast(Self.asideSuffix.count))
+        // One made again under the name has its own files there, and finds the old ones by and by.
+        if let container = ContainerID(name), try FileSystem.kind(of: place) == nil {
+            do throws(AssetFailure) {
+                for storage in assets(of: container) { try storage.removeEverything() }
+            } catch {
+                // NB: a store that does not answer keeps nobody from starting; the next start tries.
+                return
+            }
+        }
+        try FileSystem.removeTree(aside)
     }
 
     /// Puts the new files of a store in their place when only that was left to do, and removes what

@@ -80,8 +80,10 @@ final class Upkeep: Sendable {
     private func collectAssets(_ collection: CollectAssets) throws {
         let moment = clock.now() - graceMilliseconds
         while try !isStopped.load(ordering: .relaxed) && collection.removeUnused(since: moment) {}
-        for _ in 0..<Self.searchStepsMax where !isStopped.load(ordering: .relaxed) {
+        let stepsMax = collection.isLocal ? Self.searchStepsMax : 1
+        for _ in 0..<stepsMax where !isStopped.load(ordering: .relaxed) {
             guard try collection.removeStray(placedBefore: moment) else { break }
         }
+        try collection.removeAbandoned(begunBefore: moment)
     }
 }

@@ -14,6 +14,15 @@ struct AssetDownload {
     let secondsLeft: Int64
 
     func answer(_ exchange: Exchange, from storage: any AssetStorage) {
+        let fileName = AssetFileName(encoded: name)
+        let presentation = AssetPresentation(
+            type: fileName.type, disposition: fileName.disposition)
+        if exchange.request.method == .get,
+            let address = storage.address(
+                of: digest, presentation: presentation, seconds: secondsLeft)
+        {
+            return exchange.answer(redirection(to: address, exchange))
+        }
         do {
             guard let reader = try storage.open(digest) else { throw AssetResponder.notFound }
             exchange.answer(response(to: exchange.request, reader, exchange))
@@ -61,6 +70,19 @@ struct AssetDownload {
             parts.append(.bytes(Array("\r\n--\(boundary)--\r\n".utf8)))
             return Self.response(206, fields, parts)
         }
+    }
+
+    /// The address is as good as the link, so that neither is to be kept by anybody.
+    private func redirection(to address: String, _ exchange: Exchange) -> HTTPResponse {
+        var fields = [
+            ("Location", address), ("Cache-Control", "no-store"),
+            ("Referrer-Policy", "no-referrer"),
+            ("X-Apple-Request-UUID", exchange.request.id),
+        ]
+        if let origin = exchange.allowedOrigin {
+            fields += [("Access-Control-Allow-Origin", origin), ("Vary", "Origin")]
+        }
+        return HTTPResponse(status: 307, headers: fields.map { (name: $0.0, value: $0.1) })
     }
 
     private var etag: String { "\"\(digest.hexadecimal.prefix(40))\"" }

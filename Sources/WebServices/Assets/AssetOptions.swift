@@ -11,6 +11,8 @@ package struct AssetOptions: Sendable {
     package var resumableUploadsMax = 256
     /// How long a resumable upload stays that nobody goes on with, in seconds.
     package var resumeSeconds = 3_600
+    /// Threads that write, hash and wait for where the bytes are.
+    package var workerCount = 8
     package var lives = AssetTokens.Lives()
     /// Where clients reach uploads and downloads, without a slash at the end.
     package var baseURL: String

@@ -11,9 +11,6 @@ import Synchronization
 ///
 /// No credential is looked at here: whoever has the address may use it while it is good.
 final class AssetResponder: Sendable {
-    /// Threads that write, hash and wait for disks; an upload stays with one of them.
-    private static let workerCount = 8
-
     private let stores: OpenStores
     private let options: AssetOptions
     private let clock: Clock
@@ -28,7 +25,8 @@ final class AssetResponder: Sendable {
         options = dependencies.assets
         clock = dependencies.clock
         random = dependencies.random
-        workers = (0..<Self.workerCount).map { DispatchQueue(label: "web.asset.\($0)") }
+        // An upload stays with one of them.
+        workers = (0..<max(1, options.workerCount)).map { DispatchQueue(label: "web.asset.\($0)") }
         tus = TusResponder(
             uploads: ResumableUploads(
                 openMax: options.resumableUploadsMax, idleSeconds: options.resumeSeconds),

@@ -1,3 +1,4 @@
+import CloudDatabase
 import Foundation
 import Testing
 
@@ -172,6 +173,33 @@ struct UnseenTests {
                 }
             }
         }
+    }
+
+    @Test("Nobody finds a shared root by the parent that he is not shown")
+    func parents() throws {
+        try ida.put(("top", nil), ("middle", "top"), ("leaf", "middle"))
+        try bo.join(try ida.share("middle"))
+        _ = try ImportSchema(
+            SchemaLanguage.parse(
+                Array(
+                    "DEFINE SCHEMA RECORD TYPE Note (\"___parent\" REFERENCE QUERYABLE);".utf8)),
+            into: server.store(), production: server.store(WireServer.tea, .production),
+            limits: server.limits
+        ).run(by: "the test")
+        func found(
+            _ client: WireClient, _ database: String, below parent: String
+        ) throws -> [String] {
+            let filter =
+                "{\"fieldName\":\"parent\",\"comparator\":\"EQUALS\",\"fieldValue\":{\"value\":"
+                + "{\"recordName\":\(quoted(parent)),\"action\":\"NONE\"}}}"
+            return try client.send(
+                "\(database)/records/query",
+                "{\(shelf),\"query\":{\"recordType\":\"Note\",\"filterBy\":[\(filter)]}}"
+            ).records.compactMap(\.name)
+        }
+        #expect(try found(ida, "private", below: "top") == ["middle"])
+        #expect(try found(bo, "shared", below: "top") == [])
+        #expect(try found(bo, "shared", below: "middle") == ["leaf"])
     }
 
     @Test("Who has left a share and leaves it again is shown nothing of it, whatever tag he sends")

@@ -1,0 +1,176 @@
+import CloudModel
+import Cryptography
+import HTTPClient
+
+/// Assets in a bucket of an S3-compatible store: an object each, named by its digest below a prefix.
+///
+/// Uploads are received into a folder of this machine, hashed (and sealed, if there is a key) there, and
+/// are in the bucket before they count as in place. An object that is there already stays: its name says
+/// what is in it.
+package final class S3Assets: AssetStorage {
+    private let bucket: S3Bucket
+    private let prefix: String
+    private let staging: FolderAssets
+    private let key: AssetKey?
+    private let sendsClientsThere: Bool
+    private let report: @Sendable (AssetFailure) -> Void
+
+    /// - Parameters:
+    ///   - prefix: how the keys of this container environment begin, with a slash at the end.
+    ///   - staging: where uploads are received; it has the same key.
+    ///   - sendsClientsThere: whether clients get addresses at the store to download from.
+    ///   - report: told why a download could not be finished.
+    package init(
+        _ bucket: S3Bucket, prefix: String, staging: FolderAssets, key: AssetKey? = nil,
+        sendsClientsThere: Bool = false,
+        report: @escaping @Sendable (AssetFailure) -> Void = { _ in }
+    ) {
+        self.bucket = bucket
+        self.prefix = prefix
+        self.staging = staging
+        self.key = key
+        self.sendsClientsThere = sendsClientsThere
+        self.report = report
+    }
+
+    package var isLocal: Bool { false }
+
+    package func begin(expectedBytes: Int) throws(AssetFailure) -> any AssetUpload {
+        S3Upload(to: self, file: try staging.beginFile(expectedBytes: expectedBytes))
+    }
+
+    package func open(_ digest: AssetDigest) throws(AssetFailure) -> (any AssetReader)? {
+        for isSealed in key == nil ? [false, true] : [true, false] {
+            let name = name(of: digest, isSealed: isSealed)
+            guard let state = try bucket.state(of: name) else { continue }
+            let object = S3Object(bucket, key: name, digest: digest, state: state)
+            guard isSealed else {
+                return ReportingReader(S3PlainReader(object), report: report)
+            }
+            guard let key else { throw .keyMissing }
+            return ReportingReader(
+                try SealedReader(object, digest: digest, key: key), report: report)
+        }
+        return nil
+    }
+
+    package func delete(_ digest: AssetDigest) throws(AssetFailure) {
+        for isSealed in [false, true] {
+            try bucket.delete(name(of: digest, isSealed: isSealed))
+        }
+    }
+
+    package func list(
+        after: AssetDigest?, limit: Int
+    ) throws(AssetFailure) -> [AssetListing] {
+        var found: [AssetListing] = []
+        // Both kinds of a digest lie together, the sealed one last.
+        var last = after.map { name(of: $0, isSealed: true) } ?? ""
+        while found.count < limit {
+            let wanted = limit - found.count
+            let page = try bucket.list(prefix: prefix, after: last, limit: wanted)
+            for object in page {
+                guard let listing = listing(object), found.last?.digest != listing.digest else {
+                    continue
+                }
+                found.append(listing)
+            }
+            guard page.count == wanted, let end = page.last?.key else { break }
+            last = end
+        }
+        return found
+    }
+
+    private func listing(_ object: S3ListedObject) -> AssetListing? {
+        let name = object.key.dropFirst(prefix.count)
+        let isSealed = name.hasSuffix(FolderAssets.sealedSuffix)
+        let stem = isSealed ? name.dropLast(FolderAssets.sealedSuffix.count) : name
+        return AssetDigest(hexadecimal: stem).map {
+            AssetListing(
+                digest: $0, placed: object.modified,
+                byteCount: isSealed
+                    ? AssetCipher.contentBytes(ofSealed: object.byteCount) : object.byteCount)
+        }
+    }
+
+    package func removeUnfinished() throws(AssetFailure) { try staging.removeUnfinished() }
+
+    package func removeAbandoned(begunBefore moment: Milliseconds) throws(AssetFailure) {
+        for upload in try bucket.unfinishedUploads(prefix: prefix) where upload.begun < moment {
+            try bucket.abort(upload.key, upload.id)
+        }
+    }
+
+    package func removeEverything() throws(AssetFailure) {
+        try removeAbandoned(begunBefore: .max)
+        var last = ""
+        while true {
+            let page = try bucket.list(prefix: prefix, after: last, limit: 1_000)
+            for object in page { try bucket.delete(object.key) }
+            guard page.count == 1_000, let end = page.last?.key else { return }
+            last = end
+        }
+    }
+
+    package func address(
+        of digest: AssetDigest, presentation: AssetPresentation, seconds: Int64
+    ) -> String? {
+        // What is sealed only this server can open; and what was stored before the setting is rare then.
+        guard sendsClientsThere, key == nil else { return nil }
+        return bucket.address(
+            of: name(of: digest, isSealed: false),
+            query: [
+                ("response-content-disposition", presentation.disposition),
+                ("response-content-type", presentation.type),
+            ], seconds: seconds)
+    }
+
+    private func name(of digest: AssetDigest, isSealed: Bool) -> String {
+        prefix + digest.hexadecimal + (isSealed ? FolderAssets.sealedSuffix : "")
+    }
+
+    /// Has a file of this machine in the bucket.
+    fileprivate func accept(
+        _ file: FolderUpload, _ content: AssetContent
+    ) throws(AssetFailure) {
+        let name = name(of: content.digest, isSealed: file.isSealed)
+        let (descriptor, isSealed) = (file.descriptor, file.isSealed)
+        let byteCount = Int(try AssetFiles.status(descriptor).st_size)
+        if try bucket.state(of: name)?.byteCount == byteCount { return }
+        let read = { (offset: Int, count: Int) throws(AssetFailure) -> [UInt8] in
+            try AssetFiles.read(descriptor, at: offset, count: count)
+        }
+        if byteCount > bucket.options.partBytes {
+            return try bucket.putInParts(name, byteCount: byteCount, read: read)
+        }
+        let payload =
+            isSealed ? try S3Bucket.digest(0, byteCount, read) : content.digest.bytes
+        try bucket.put(
+            name, ClientBody(byteCount: byteCount) { try read($0, $1) }, payload: payload)
+    }
+}
+
+/// A file on its way into a bucket, by way of this machine.
+private final class S3Upload: AssetUpload {
+    private let storage: S3Assets
+    private let file: FolderUpload
+    private var isInPlace = false
+
+    init(to storage: S3Assets, file: FolderUpload) {
+        self.storage = storage
+        self.file = file
+    }
+
+    func append(_ bytes: UnsafeRawBufferPointer) throws(AssetFailure) { try file.append(bytes) }
+
+    func seal() throws(AssetFailure) -> AssetContent { try file.seal() }
+
+    func place() throws(AssetFailure) {
+        guard !isInPlace else { return }
+        try storage.accept(file, file.seal())
+        isInPlace = true
+        file.discard()
+    }
+
+    func discard() { file.discard() }
+}

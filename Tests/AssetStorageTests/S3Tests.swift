@@ -1,0 +1,226 @@
+import AssetStorage
+import CloudModel
+import Cryptography
+import Foundation
+import HTTPClient
+import S3StandIn
+import Testing
+
+@Suite("Assets on an S3-compatible store that fails")
+struct S3Tests {
+    private static let prefix = "lenticular/tea/development/"
+    private static let put = "PUT /\(S3StandInServer.bucket)/"
+    private static let get = "GET /\(S3StandInServer.bucket)/lenticular"
+    private static let head = "HEAD /\(S3StandInServer.bucket)/"
+    private static let post = "POST /\(S3StandInServer.bucket)/"
+
+    private struct Place {
+        let store: S3StandInServer
+        let folder: TemporaryFolder
+        let assets: S3Assets
+
+        init(
+            _ store: S3StandInServer, secret: [UInt8] = S3StandInServer.secret,
+            redirects: Bool = false
+        ) throws {
+            self.store = store
+            folder = try TemporaryFolder()
+            assets = S3Assets(
+                store.bucket(secret: secret), prefix: S3Tests.prefix,
+                staging: FolderAssets(path: folder.path), sendsClientsThere: redirects)
+        }
+    }
+
+    @Test("Small files go in one request, larger ones by parts, and neither stays on this machine")
+    func parts() throws {
+        let store = try S3StandInServer()
+        let place = try Place(store)
+        try place.assets.put(pattern(100_000))
+        #expect(store.objects.count(Self.post) == 0)
+        let digest = try place.assets.put(pattern(350_001)).digest
+        #expect(store.objects.count(Self.post) == 2)
+        #expect(store.objects.count(Self.put) == 1 + 4)
+        #expect(store.objects.uploadCount == 0)
+        #expect(store.objects.keys.contains(Self.prefix + digest.hexadecimal))
+        #expect(place.folder.files.isEmpty)
+    }
+
+    @Test("What is there already is not sent again")
+    func equal() throws {
+        let store = try S3StandInServer()
+        let place = try Place(store)
+        let digest = try place.assets.put(pattern(5_000)).digest
+        #expect(try place.assets.put(pattern(5_000)).digest == digest)
+        #expect(store.objects.count(Self.put) == 1)
+        // An object of another length is none of ours: it is replaced.
+        store.objects.state.withLock {
+            $0.objects[Self.prefix + digest.hexadecimal] = .init(bytes: [1])
+        }
+        try place.assets.put(pattern(5_000))
+        #expect(try place.assets.get(digest) == pattern(5_000))
+    }
+
+    @Test("What may pass is tried again, after pauses that double; the third failure is the last")
+    func retries() throws {
+        let store = try S3StandInServer()
+        let place = try Place(store)
+        store.objects.fail(Self.put, .refuse(status: 503, code: "SlowDown"))
+        store.objects.fail(Self.put, .loseAnswer(status: 500))
+        let digest = try place.assets.put(pattern(1_000)).digest
+        #expect(try place.assets.get(digest) == pattern(1_000))
+        let pauses = store.pauses.all
+        #expect(pauses.count == 2)
+        #expect((50..<100).contains(pauses[0]) && (100..<200).contains(pauses[1]))
+        store.objects.fail(Self.put, .refuse(status: 500, code: "InternalError"), times: 3)
+        #expect(
+            throws: AssetFailure.unavailable(
+                call: "S3 PUT", reason: "500 InternalError (attempts: 3)")
+        ) { try place.assets.put(pattern(1_000, seed: 2)) }
+        #expect(store.objects.keys.count == 1)
+        #expect(place.folder.files.isEmpty)
+        // The same again, when the store is well: nothing is in the way.
+        try place.assets.put(pattern(1_000, seed: 2))
+        #expect(store.objects.keys.count == 2)
+    }
+
+    @Test("What will not pass is said at once, without a word of the keys")
+    func refusals() throws {
+        let store = try S3StandInServer()
+        let foreign = try Place(store, secret: Array("other".utf8))
+        #expect(
+            throws: AssetFailure.system(call: "S3 LIST", reason: "403 SignatureDoesNotMatch")
+        ) { try foreign.assets.list(after: nil, limit: 1) }
+        #expect(throws: AssetFailure.system(call: "S3 HEAD", reason: "403 ")) {
+            try foreign.assets.put([1])
+        }
+        #expect(foreign.folder.files.isEmpty)
+        #expect(store.pauses.all.isEmpty)
+        let place = try Place(store)
+        store.objects.fail(Self.put, .refuse(status: 507, code: "InsufficientStorage"))
+        #expect(throws: AssetFailure.full) { try place.assets.put([2]) }
+    }
+
+    @Test("An upload by parts that fails leaves nothing; one whose last answer was lost is whole")
+    func brokenParts() throws {
+        let store = try S3StandInServer()
+        let place = try Place(store)
+        let bytes = pattern(250_000)
+        store.objects.fail("\(Self.put)\(Self.prefix)", .refuse(status: 500, code: ""), times: 3)
+        #expect(throws: AssetFailure.self) { try place.assets.put(bytes) }
+        #expect(store.objects.uploadCount == 0 && store.objects.keys.isEmpty)
+        // The second POST completes; its answer is lost, and the third finds no upload.
+        store.objects.fail(Self.post, .loseAnswer(status: 500))
+        let digest = try place.assets.put(bytes).digest
+        #expect(try place.assets.get(digest) == bytes)
+        #expect(store.objects.keys.count == 1)
+    }
+
+    @Test("Parts that nobody will complete are removed after their time")
+    func abandoned() throws {
+        let store = try S3StandInServer()
+        let place = try Place(store)
+        for index in 1...2 {
+            store.objects.state.withLock {
+                $0.uploads["\(index)"] = .init(key: Self.prefix + "ab", begun: .now)
+            }
+        }
+        store.objects.state.withLock {
+            $0.uploads["foreign"] = .init(key: "other/ab", begun: .distantPast)
+            $0.uploads["1"]?.begun = Date(timeIntervalSince1970: 1_000)
+        }
+        try place.assets.removeAbandoned(begunBefore: 1_000_001)
+        #expect(store.objects.state.withLock { $0.uploads.keys.sorted() } == ["2", "foreign"])
+        store.objects.fail("GET ", .refuse(status: 501, code: "NotImplemented"))
+        try place.assets.removeAbandoned(begunBefore: .max)
+        #expect(store.objects.uploadCount == 2)
+    }
+
+    @Test("A download goes on after half a body, no body and refusals, byte for byte")
+    func halves() throws {
+        let store = try S3StandInServer()
+        let place = try Place(store)
+        let bytes = pattern(400_000)
+        let digest = try place.assets.put(bytes).digest
+        store.objects.fail(Self.get, .halfBody)
+        store.objects.fail(Self.get, .refuse(status: 503, code: "SlowDown"))
+        store.objects.fail(Self.get, .noBody)
+        store.objects.fail(Self.get, .halfBody)
+        #expect(try place.assets.get(digest) == bytes)
+        // Five windows; what two halves brought is not asked for again.
+        #expect(store.objects.count(Self.get) == 5 + 4 - 1)
+        store.objects.fail(Self.get, .noBody, times: 3)
+        #expect(throws: AssetFailure.self) { try place.assets.get(digest) }
+    }
+
+    @Test("Bytes that changed since a file was opened are no bytes of it; what has gone has gone")
+    func changed() throws {
+        let store = try S3StandInServer()
+        let place = try Place(store)
+        let digest = try place.assets.put(pattern(200_000)).digest
+        let key = Self.prefix + digest.hexadecimal
+        let reader = try #require(try place.assets.open(digest))
+        store.objects.state.withLock { $0.objects[key]?.bytes[150_000] ^= 1 }
+        #expect(throws: AssetFailure.self) { try reader.readAll() }
+        let other = try #require(try place.assets.open(digest))
+        try place.assets.delete(digest)
+        #expect(throws: AssetFailure.self) { try other.readAll() }
+    }
+
+    @Test("A store that has died is unavailable, and files stay out of the way")
+    func dead() throws {
+        let store = try S3StandInServer()
+        let place = try Place(store)
+        let digest = try place.assets.put(pattern(300_000)).digest
+        let reader = try #require(try place.assets.open(digest))
+        _ = try reader.read(at: 0, count: 10_000)
+        let upload = try place.assets.begin(expectedBytes: 10)
+        try [UInt8](repeating: 1, count: 10).withUnsafeBytes { try upload.append($0) }
+        store.stop()
+        #expect(throws: AssetFailure.self) { try reader.readAll() }
+        _ = try upload.seal()
+        let failure = #expect(throws: AssetFailure.self) { try upload.place() }
+        #expect(failure.map { "\($0)".hasPrefix("S3 HEAD: not reachable") } == true)
+        upload.discard()
+        #expect(place.folder.files.isEmpty)
+    }
+
+    @Test(
+        "A client's address is signed, names the file harmlessly, and is there only where it is set"
+    )
+    func addresses() throws {
+        let store = try S3StandInServer()
+        let place = try Place(store, redirects: true)
+        let digest = try place.assets.put(pattern(1_000)).digest
+        let presentation = AssetPresentation(
+            type: "image/png", disposition: "attachment; filename=\"a b&c.png\"")
+        let address = try #require(
+            place.assets.address(of: digest, presentation: presentation, seconds: 60))
+        #expect(address.hasPrefix(store.origin.text + "/"))
+        let client = HTTPClient(store.origin, trust: nil)
+        let target = String(address.dropFirst(store.origin.text.count))
+        let response = try client.send(ClientRequest(method: "GET", target: target))
+        #expect(response.status == 200)
+        #expect(response.header("content-type") == "image/png")
+        #expect(response.header("content-disposition") == presentation.disposition)
+        #expect(try response.readAll(bytesMax: 10_000) == pattern(1_000))
+        let forged = target.replacing("image", with: "text")
+        #expect(try client.send(ClientRequest(method: "GET", target: forged)).status == 403)
+        #expect(
+            try Place(store).assets.address(of: digest, presentation: presentation, seconds: 60)
+                == nil)
+    }
+
+    @Test("A container that goes takes its objects along, and no other's")
+    func everything() throws {
+        let store = try S3StandInServer()
+        let place = try Place(store)
+        for seed in 0..<12 { try place.assets.put(pattern(10, seed: UInt64(seed))) }
+        store.objects.state.withLock {
+            $0.objects["lenticular/tea/production/x"] = .init(bytes: [1])
+            $0.uploads["1"] = .init(key: Self.prefix + "ab")
+        }
+        try place.assets.removeEverything()
+        #expect(store.objects.keys == ["lenticular/tea/production/x"])
+        #expect(store.objects.uploadCount == 0)
+    }
+}
