@@ -95,7 +95,10 @@ struct SharingTests {
     /// docs/correctness.md says what each of them finds.
     @Test(
         "Runs that have found something before",
-        arguments: [(seed: UInt64(11), steps: 500), (seed: 12, steps: 400), (seed: 14, steps: 400)])
+        arguments: [
+            (seed: UInt64(11), steps: 500), (seed: 12, steps: 400), (seed: 14, steps: 400),
+            (seed: 3_230_953, steps: 500), (seed: 10_957_955_245_735_361_746, steps: 500),
+        ])
     func known(_ seed: UInt64, _ steps: Int) throws { _ = try Self.run(seed, steps: steps) }
 
     /// - Returns: how often each thing came about.
