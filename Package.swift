@@ -98,6 +98,7 @@ let package = Package(
             [
                 "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",
                 "Cryptography", "Storage", "Accounts", "AssetStorage", "SQLite", "SharingModel",
+                "S3StandIn",
             ]),
         tests(of: "RepositoryTests", ["Configuration", "WebServices"]),
     ],
