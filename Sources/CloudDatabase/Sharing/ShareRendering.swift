@@ -142,9 +142,10 @@ extension Database {
         to writer: inout JSONWriter
     ) throws {
         guard flags.contains(.share) else {
+            // Made only for who has some: every record of a page comes by here.
+            let links = flags.contains(.hasAssets) ? assets?.links : nil
             return try rendering.append(
-                body, flags: flags, hidingParent: hidesParent(flags), assets: assets?.links,
-                to: &writer)
+                body, flags: flags, hidingParent: hidesParent(flags), assets: links, to: &writer)
         }
         let shown = try shown(record, flags, body, from: snapshot)
         try shown.withUnsafeBytes { try rendering.append($0, assets: assets?.links, to: &writer) }
