@@ -54,7 +54,7 @@ package struct Database: Sendable {
         Database(
             scope: scope, container: container, environment: environment, caller: caller,
             limits: limits, storage: storage, shareWorker: shareWorker, identities: identities,
-            random: random)
+            random: random, assets: assets)
     }
 
     /// What holds records to this database's schema.

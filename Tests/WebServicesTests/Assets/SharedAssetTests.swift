@@ -39,7 +39,10 @@ struct SharedAssetTests {
         let photo = pattern(1_000)
         _ = try ida.save(
             "note", Self.photo(ida.asset(photo)), type: "Note", more: "\"parent\":null")
-        try bo.join(try ida.share("note"))
+        let joined = try bo.accept(
+            ida.share("note"), more: ",\"shouldFetchRootRecord\":true"
+        ).json["results"][0]
+        #expect(try bo.download(link(joined["rootRecord"]) ?? "").bytes == photo, "\(joined.raw)")
         #expect(try bo.download(link(copy.lookup("note")[0]) ?? "").bytes == photo)
         let page = try copy.page()
         let listed = page["records"].elements.first { $0.name == "note" }
