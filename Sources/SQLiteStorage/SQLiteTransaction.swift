@@ -2,7 +2,7 @@ import CloudModel
 import SQLite
 import Storage
 
-/// The writing half of the contract: one job of a group, inside its savepoint.
+/// The writing half of the contract: one job of a group.
 final class SQLiteTransaction: StoreTransaction {
     let now: Milliseconds
     private(set) var schema: Schema
