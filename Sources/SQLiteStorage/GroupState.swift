@@ -70,6 +70,8 @@ final class GroupState: GroupHooks {
 
         var owners: [UserRecordName: StoredOwner] = [:]
         var zones: [ZoneKey: StoredZone] = [:]
+        /// Zones that have no tree of a share.
+        var treeless: Set<ZoneNumber> = []
     }
 
     init(
