@@ -135,11 +135,9 @@ final class SQLiteTransaction: StoreTransaction {
             try statements.insertTombstone.run()
         }
         let bytes = Int64((isTombstone ? 0 : version.body.count) - version.formerBytes)
-        var sum = sums.zones[zone] ?? GroupState.Sums.Zone()
-        sum.changed = max(sum.changed, version.position)
-        sum.records += (isTombstone ? 0 : 1) - (version.formerIsAlive ? 1 : 0)
-        sum.bytes += bytes
-        sums.zones[zone] = sum
+        let records: Int64 = (isTombstone ? 0 : 1) - (version.formerIsAlive ? 1 : 0)
+        sums.zones[zone, default: GroupState.Sums.Zone()].add(
+            GroupState.Sums.Zone(changed: version.position, records: records, bytes: bytes))
         sums.owners[version.zone.owner, default: 0] += bytes
         return record
     }
