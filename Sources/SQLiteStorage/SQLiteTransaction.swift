@@ -316,10 +316,11 @@ extension SQLiteTransaction {
 
     func versions(
         in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
-        _ visit: (StoredVersion) throws -> Bool
+        readingNumbers: Bool, _ visit: (StoredVersion) throws -> Bool
     ) throws {
         try snapshot.versions(
-            in: zone, after: after, through: through, newestFirst: newestFirst, visit)
+            in: zone, after: after, through: through, newestFirst: newestFirst,
+            readingNumbers: readingNumbers, visit)
     }
 
     func recordTypes() throws -> [String: Int64] { try snapshot.recordTypes() }
