@@ -105,7 +105,10 @@ struct SharingTests {
 
     @Test(
         "Runs that have found something before, with references",
-        arguments: [(seed: UInt64(18_390_628_538_349_966_915), steps: 500)])
+        arguments: [
+            (seed: UInt64(18_390_628_538_349_966_915), steps: 450),
+            (seed: 16_255_204_643_759_472_919, steps: 400),
+        ])
     func knownWithTies(_ seed: UInt64, _ steps: Int) throws {
         _ = try Self.run(seed, steps: steps)
     }
