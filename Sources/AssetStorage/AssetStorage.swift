@@ -118,6 +118,8 @@ package enum AssetFailure: Error, Sendable, Equatable, CustomStringConvertible {
     case damaged(AssetDigest)
     /// The file is sealed and its key is not here.
     case keyMissing
+    /// Where the files would be, the object named says that another server has its own.
+    case ownedByAnother(object: String)
     /// Where the files are does not answer, or not well; trying again may help.
     case unavailable(call: String, reason: String)
     /// A call of the system, or of where the files are, failed.
@@ -133,6 +135,9 @@ package enum AssetFailure: Error, Sendable, Equatable, CustomStringConvertible {
         case .full: "no room for assets"
         case .damaged(let digest): "asset \(digest.hexadecimal) is damaged"
         case .keyMissing: "an asset is encrypted and the key is not configured"
+        case .ownedByAnother(let object):
+            "s3.prefix: another server keeps its assets there, as the bucket's object \(object) says; give "
+                + "this one a prefix of its own, or delete that object if the other has gone for good"
         case .unavailable(let call, let reason): "\(call): \(reason)"
         case .system(let call, let reason): "\(call): \(reason)"
         }

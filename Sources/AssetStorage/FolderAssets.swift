@@ -43,7 +43,8 @@ package final class FolderAssets: AssetStorage {
 
     /// As `begin`, for a storage that takes the file on from here.
     func beginFile(expectedBytes: Int) throws(AssetFailure) -> FolderUpload {
-        try AssetFiles.makeFolder(path)
+        // With its name on disk: what is put below it later is as durable as that.
+        if try AssetFiles.makeFolder(path) { try AssetFiles.synchronizeFolder("\(path)/..") }
         let incoming = "\(path)/\(Self.incomingName)"
         try AssetFiles.makeFolder(incoming)
         let (wanted, overflow) = expectedBytes.addingReportingOverflow(freeBytesMin)

@@ -255,7 +255,7 @@ package final class GroupWriter: Sendable {
             if confined.isFull {
                 makeRoom()
             } else {
-                checkpointer?.committed(logPages: logPages, self)
+                checkpointer?.committed(logPages: logPages, self, committer.connection)
             }
         case .rolledBack(let error):
             measured.withLock { $0.groupRollbacks &+= 1 }

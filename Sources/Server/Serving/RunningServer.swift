@@ -19,9 +19,13 @@ package final class RunningServer: Sendable {
 
     /// Makes everything and begins to accept requests and commands.
     ///
-    /// - Throws: `CommandFailure` when an address cannot be listened at.
+    /// - Throws: `CommandFailure` when an address cannot be listened at, and when the bucket's prefix is
+    ///   another server's.
     package init(folder: DataFolder, log: Log) throws {
         let configuration = folder.configuration
+        try folder.assetPlaces.confirmOwnership {
+            log.warning("the bucket of the assets does not answer", [("failure", .text("\($0)"))])
+        }
         try folder.stores.requireKnown()
         try folder.stores.finishRemovals()
         try folder.finishDepartures()

@@ -65,7 +65,8 @@ final class ResumableUpload: @unchecked Sendable {
     func append(_ piece: [UInt8], turn: Int) throws {
         guard turn == self.turn else { throw Self.overtaken }
         guard case .open(let upload) = state, offset + piece.count <= length else {
-            throw Fault.badRequest("the upload has \(length) bytes (Upload-Length), and more came")
+            throw StatusFault(
+                413, .badRequest("the upload has \(length) bytes (Upload-Length), and more came"))
         }
         do {
             try piece.withUnsafeBytes { try upload.append($0) }

@@ -70,13 +70,9 @@ final class ResumableUploads: Sendable {
         return expires
     }
 
-    /// Ends one, and leaves nothing of it.
-    ///
-    /// - Returns: whether there was one.
-    func remove(_ token: String) -> Bool {
-        let former = entries.withLock { $0.removeValue(forKey: token)?.upload }
-        discard(former)
-        return former != nil
+    /// Forgets one, which the caller is to discard; nil when there is none.
+    func remove(_ token: String) -> ResumableUpload? {
+        entries.withLock { $0.removeValue(forKey: token)?.upload }
     }
 
     /// Ends all whose time is over.

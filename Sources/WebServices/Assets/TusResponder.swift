@@ -64,8 +64,11 @@ struct TusResponder {
             upload.queue.async { self.answerOffset(exchange, of: upload, expires: expires) }
         case .delete:
             try checkVersion(exchange)
-            guard uploads.remove(place.token) else { throw ResumableUpload.gone }
-            exchange.answer(HTTPResponse(status: 204, headers: exchange.bodilessHeaders))
+            guard let upload = uploads.remove(place.token) else { throw ResumableUpload.gone }
+            upload.queue.async {
+                upload.discard()
+                exchange.answer(HTTPResponse(status: 204, headers: exchange.bodilessHeaders))
+            }
         default:
             let sink = try receive(exchange, at: place, stream: BodyStream { _ in })
             sink.end()

@@ -132,6 +132,10 @@ struct ResumableUploadTests {
         let elsewhere = try patch(pattern(10), at: 9)
         #expect(elsewhere?.status == 409 && elsewhere?.reason.contains("10 bytes") == true)
         #expect(try patch(pattern(91), at: 10)?.status == 413)
+        let unannounced = try ida.upload(
+            pattern(91), to: url, method: .other("PATCH"),
+            headers: [Self.tus, Self.type, ("Upload-Offset", "10")], hasLength: false)
+        #expect(unannounced?.status == 413)
         let untyped = try send(.other("PATCH"), [1], with: ("Upload-Offset", "10"))
         #expect(untyped?.status == 415)
         for offset in ["", "x", "-1", "+10", "10.0", "99999999999999999999"] {
@@ -156,20 +160,25 @@ struct ResumableUploadTests {
         try patch(pattern(50), at: 0)
         #expect(try server.depotFiles().count == 1)
         #expect(try send(.delete)?.status == 204)
+        #expect(try server.depotFiles().isEmpty)
+        #expect(server.web.assetCounts.uploadsActive == 0)
         #expect(try send(.head)?.status == 404)
         #expect(try send(.delete)?.status == 404)
         let others = try (0..<3).map { _ in try ida.uploadURL() }
         for other in others { #expect(try create(10, at: other)?.status == 201) }
+        try send(
+            .other("PATCH"), pattern(5), to: others[0], with: Self.type, ("Upload-Offset", "0"))
+        #expect(try server.depotFiles().count == 1)
         let refused = try create(10)
         #expect(refused?.status == 503 && refused?.code == "TRY_AGAIN_LATER")
         server.clock.advance(3_600_000)
         server.web.removeExpiredUploads()
         #expect(try send(.head, to: others[0])?.status == 404)
-        #expect(try create(10, at: ida.uploadURL())?.status == 201)
-        // The same threads of work come to it only after what they discard.
-        for _ in 0..<8 { _ = try ida.asset([1]) }
-        #expect(try server.depotFiles().count == 1, "the one whole file")
-        #expect(server.web.assetCounts.uploadsActive == 1)
+        // They are counted out last, when their files have gone and others have their room.
+        try server.until { server.web.assetCounts.uploadsActive == 0 }
+        #expect(try server.depotFiles().isEmpty)
+        for _ in 0..<3 { #expect(try create(10, at: ida.uploadURL())?.status == 201) }
+        #expect(server.web.assetCounts.uploadsActive == 3)
     }
 
     @Test("Pages of other origins are told what there is, and see the fields of the protocol")
