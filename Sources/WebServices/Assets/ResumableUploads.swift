@@ -57,9 +57,7 @@ final class ResumableUploads: Sendable {
     func release() { openCount.withLock { $0 -= 1 } }
 
     /// Takes one up, in the place of the token's former one.
-    ///
-    /// - Returns: when it expires.
-    func add(_ upload: ResumableUpload, _ token: String, now: Milliseconds) -> Milliseconds {
+    func add(_ upload: ResumableUpload, _ token: String, now: Milliseconds) {
         let expires = now + lifeMilliseconds
         let former = entries.withLock { entries in
             let former = entries[token]?.upload
@@ -67,7 +65,6 @@ final class ResumableUploads: Sendable {
             return former
         }
         discard(former)
-        return expires
     }
 
     /// Forgets one, which the caller is to discard; nil when there is none.

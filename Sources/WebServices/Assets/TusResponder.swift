@@ -92,10 +92,10 @@ struct TusResponder {
             guard let offset = Self.number(request.headers["upload-offset"]) else {
                 throw Fault.badRequest("Upload-Offset: expected the number of bytes sent so far")
             }
-            let (upload, expires) = try find(place)
+            let (upload, _) = try find(place)
             sink = TusSink(
-                exchange, stream: stream, upload: upload, offset: offset, expires: expires,
-                isNew: false)
+                exchange, stream: stream, upload: upload, offset: offset, isNew: false,
+                renew: renewal(of: upload, place.token))
         }
         sink.begin(count: Self.number(request.headers["content-length"]) ?? 0)
         return sink
@@ -122,9 +122,20 @@ struct TusResponder {
             DeferredUpload(place.store.depot.storage, expectedBytes: length), length: length,
             identity: grant.identity, use: place.use, queue: place.queue, counters: counters,
             onOver: { [uploads] in uploads.release() })
-        let expires = uploads.add(upload, place.token, now: clock.now())
+        uploads.add(upload, place.token, now: clock.now())
         return TusSink(
-            exchange, stream: stream, upload: upload, offset: 0, expires: expires, isNew: true)
+            exchange, stream: stream, upload: upload, offset: 0, isNew: true,
+            renew: renewal(of: upload, place.token))
+    }
+
+    private func renewal(
+        of upload: ResumableUpload, _ token: String
+    ) -> @Sendable () -> Milliseconds? {
+        { [uploads, clock] in
+            guard let found = uploads.find(token, now: clock.now()), found.upload === upload
+            else { return nil }
+            return found.expires
+        }
     }
 
     private func answerOffset(

@@ -13,21 +13,22 @@ final class TusSink: BodySink {
     private let upload: ResumableUpload
     /// Where the client believes to be.
     private let offset: Int
-    private let expires: Milliseconds
+    /// Begins the upload's time anew, and says when that ends; nil when the upload has gone.
+    private let renew: @Sendable () -> Milliseconds?
     private let isNew: Bool
     /// Of the request among those of the upload; nil before it begins and once it is answered.
     private let turn = Mutex<Int?>(nil)
 
     init(
         _ exchange: Exchange, stream: BodyStream, upload: ResumableUpload, offset: Int,
-        expires: Milliseconds, isNew: Bool
+        isNew: Bool, renew: @escaping @Sendable () -> Milliseconds?
     ) {
         self.exchange = exchange
         self.stream = stream
         self.upload = upload
         self.offset = offset
-        self.expires = expires
         self.isNew = isNew
+        self.renew = renew
     }
 
     /// Makes the request the one that adds to the upload, if it begins where that is.
@@ -59,6 +60,8 @@ final class TusSink: BodySink {
     func receive(_ piece: [UInt8]) {
         upload.queue.async { [self] in
             if let turn = turn.withLock({ $0 }) {
+                // A request may take longer than one may be waited for.
+                _ = renew()
                 do {
                     exchange.bytesStreamedIn += piece.count
                     try upload.append(piece, turn: turn)
@@ -75,11 +78,13 @@ final class TusSink: BodySink {
         upload.queue.async { [self] in
             guard turn.withLock({ $0 }) != nil else { return }
             turn.withLock { $0 = nil }
-            upload.settle { [exchange, expires, isNew] result in
+            upload.settle { [exchange, renew, isNew] result in
                 do {
                     var fields = exchange.bodilessHeaders
                     fields.append(("Upload-Offset", "\(try result.get())"))
-                    fields.append(("Upload-Expires", HTTPDate.text(expires / 1_000)))
+                    if let expires = renew() {
+                        fields.append(("Upload-Expires", HTTPDate.text(expires / 1_000)))
+                    }
                     if isNew {
                         // The same URL, however it was reached.
                         let target = exchange.request.target
