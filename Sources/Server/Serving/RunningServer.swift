@@ -63,7 +63,8 @@ package final class RunningServer: Sendable {
         }
         upkeep = Upkeep(
             stores: stores, clock: clock, tombstoneDays: configuration.retention.tombstoneDays,
-            graceSeconds: configuration.assets.graceSeconds, log: log,
+            graceSeconds: configuration.assets.graceSeconds,
+            resumeSeconds: configuration.assets.resumeSeconds, log: log,
             intervalSeconds: configuration.retention.upkeepSeconds,
             alsoDue: { webServices.removeExpiredUploads() })
         self.folder = folder

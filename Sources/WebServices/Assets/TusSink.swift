@@ -50,6 +50,8 @@ final class TusSink: BodySink {
                             "the upload has \(upload.length) bytes (Upload-Length), \(reached) of "
                                 + "which have been received; \(count) more are too many"))
                 }
+                // An upload is begun with its file: what is there of one before it goes.
+                if isNew { try upload.append([], turn: turn) }
                 self.turn.withLock { $0 = turn }
             } catch {
                 exchange.fail(error)
@@ -101,19 +103,23 @@ final class TusSink: BodySink {
     func abort() { upload.queue.async { self.turn.withLock { $0 = nil } } }
 }
 
-/// A file that is begun when its first bytes come, on the thread that they come on.
+/// A file that is begun when it is first used, on the thread of that.
 final class DeferredUpload: AssetUpload {
     private let storage: any AssetStorage
-    private let expectedBytes: Int
+    private let name: String
+    private let byteCount: Int
     private var upload: (any AssetUpload)?
 
-    init(_ storage: any AssetStorage, expectedBytes: Int) {
+    /// - Parameter name: by which the next process finds it.
+    init(_ storage: any AssetStorage, name: String, _ byteCount: Int) {
         self.storage = storage
-        self.expectedBytes = expectedBytes
+        self.name = name
+        self.byteCount = byteCount
     }
 
     func append(_ bytes: UnsafeRawBufferPointer) throws(AssetFailure) {
-        try begun().append(bytes)
+        let upload = try begun()
+        if !bytes.isEmpty { try upload.append(bytes) }
     }
 
     func seal() throws(AssetFailure) -> AssetContent { try begun().seal() }
@@ -127,7 +133,7 @@ final class DeferredUpload: AssetUpload {
 
     private func begun() throws(AssetFailure) -> any AssetUpload {
         if let upload { return upload }
-        let made = try storage.begin(expectedBytes: expectedBytes)
+        let made = try storage.begin(resumable: name, byteCount: byteCount)
         upload = made
         return made
     }
