@@ -57,6 +57,10 @@ extension SharingRun {
         guard !operation.deletes else { return operation }
         if random.happens(70) { operation.fields["v"] = newValue() }
         if random.happens(40) { operation.fields["w"] = newValue() }
+        if random.happens(10) {
+            let target = random.one(of: pool(place))
+            operation.fields[SharingModel.referenceField] = SharingModel.reference(to: target)
+        }
         let record = model.record(name, in: place)
         if random.happens(record == nil ? 60 : 20) {
             operation.parent = .set(random.any(of: notes(place)) ?? random.one(of: pool(place)))
@@ -160,6 +164,7 @@ extension SharingRun {
         if shares.contains(name), random.happens(70) {
             operation.type = SharingModel.shareType
             operation.share = SharingOperation.ShareChange()
+            operation.fields[SharingModel.referenceField] = nil
             operation.tag = operation.tag ?? model.record(name, in: place)?.tag
         }
         if model.record(name, in: place) == nil || random.happens(15) {
@@ -276,7 +281,10 @@ extension SharingRun {
             let type = operation.share == nil ? operation.type : SharingModel.shareType
             members.append("\"recordType\":\"\(type)\"")
             let fields = operation.fields.sorted { $0.key < $1.key }
-                .map { "\"\($0.key)\":{\"value\":\($0.value),\"type\":\"STRING\"}" }
+                .map { name, value in
+                    let type = name == SharingModel.referenceField ? "REFERENCE" : "STRING"
+                    return "\"\(name)\":{\"value\":\(value),\"type\":\"\(type)\"}"
+                }
             members.append("\"fields\":{\(fields.joined(separator: ","))}")
             switch operation.parent {
             case .absent: break
