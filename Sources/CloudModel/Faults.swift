@@ -54,6 +54,12 @@ package struct Fault: Error, Sendable, Equatable {
         self.reason = reason
     }
 
+    /// A name that a request brought, as reasons repeat it: of one that is longer than any legal name only
+    /// the beginning.
+    package static func shown(_ name: String) -> String {
+        name.utf8.count <= 255 ? name : String(name.unicodeScalars.prefix(60)) + "…"
+    }
+
     package static func badRequest(_ reason: String) -> Fault { Fault(.badRequest, reason) }
 
     package static let zoneNotFound = Fault(.zoneNotFound, "Zone does not exist")
@@ -66,7 +72,7 @@ package struct Fault: Error, Sendable, Equatable {
 
     /// A query for a record type that the schema does not have (rulings.md 24).
     package static func unknownRecordType(_ name: String) -> Fault {
-        Fault(.notFound, "Did not find record type: \(name)")
+        Fault(.notFound, "Did not find record type: \(shown(name))")
     }
 
     /// A transient failure of the machinery: nothing was done, or (after a failed commit) nothing is known.

@@ -168,14 +168,12 @@ class SQLiteSnapshot: StoreSnapshot {
     }
 
     func sources(
-        of target: RecordName, in zone: ZoneNumber, needing: Bool, limit: Int
+        of target: RecordName, in zone: ZoneNumber, kinds: ClosedRange<LinkKind>, limit: Int
     ) throws -> [LinkSource] {
         let statement = statements.sources
         defer { statement.reset() }
         statement.bind(zone.value, at: 1)
         statement.bind(target.text, at: 2)
-        let kinds: ClosedRange<LinkKind> =
-            needing ? .validate ... .parent : .deleteSelf ... .deleteSelf
         statement.bind(kinds.lowerBound.rawValue, at: 3)
         statement.bind(kinds.upperBound.rawValue, at: 4)
         statement.bind(Int64(limit), at: 5)

@@ -336,9 +336,9 @@ extension SQLiteTransaction {
     }
 
     func sources(
-        of target: RecordName, in zone: ZoneNumber, needing: Bool, limit: Int
+        of target: RecordName, in zone: ZoneNumber, kinds: ClosedRange<LinkKind>, limit: Int
     ) throws -> [LinkSource] {
-        try snapshot.sources(of: target, in: zone, needing: needing, limit: limit)
+        try snapshot.sources(of: target, in: zone, kinds: kinds, limit: limit)
     }
 
     func assignedRoles(of user: UserRecordName) throws -> Set<Int64> {

@@ -48,9 +48,9 @@ package protocol StoreSnapshot: ShareReading, AssetReading {
 
     /// The records that refer to a name by links, at most `limit` of them.
     ///
-    /// - Parameter needing: those that need the target to exist; else those that go with it.
+    /// - Parameter kinds: what the references do.
     func sources(
-        of target: RecordName, in zone: ZoneNumber, needing: Bool, limit: Int
+        of target: RecordName, in zone: ZoneNumber, kinds: ClosedRange<LinkKind>, limit: Int
     ) throws
         -> [LinkSource]
 

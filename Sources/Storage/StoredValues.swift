@@ -144,6 +144,9 @@ package struct StoredVersion {
 
 /// What a reference does to its source or its target.
 package enum LinkKind: Int64, Sendable, Comparable {
+    /// As `deleteSelf`, by a participant of a share: acts while one shared tree holds both records, or
+    /// none holds either.
+    case deleteSelfInTree = 0
     /// Deleting the target deletes the source.
     case deleteSelf = 1
     /// The target must exist and cannot be deleted while the source remains.

@@ -100,6 +100,18 @@ struct CommandLineParserTests {
         )
     }
 
+    @Test("What stands where one of some words may, and is none of them, is refused by these words")
+    func choices() throws {
+        let parser = CommandLineParser(commands: Command.schemas)
+        #expect {
+            _ = try parser.parse(["schema", "check", "Garden", "staging", "garden.ckdb"])
+        } throws: { error in
+            "\(error)"
+                == "lenticular schema check: ENVIRONMENT is development or production, not 'staging'; "
+                + "see lenticular schema check --help"
+        }
+    }
+
     @Test("A refusal shows no control characters of an argument")
     func refusalsAreOneCleanLine() throws {
         let text = try #require(usage("a\n\u{1b}[31mred"))

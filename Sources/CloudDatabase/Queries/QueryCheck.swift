@@ -7,17 +7,17 @@ import CloudModel
 package struct QueryCheck {
     private let type: RecordTypeName
     private let known: Schema.RecordType
-    private let caller: Caller
+    private let database: Database
 
     /// - Parameters:
     ///   - schema: as it is now.
-    ///   - caller: whom `_defaultOwner` means as creator or modifier.
+    ///   - database: whose caller `_defaultOwner` means as creator or modifier.
     /// - Returns: the query to be answered: values in the types of their fields, and sorts without effect
     ///   left out.
     /// - Throws: `Fault` NOT_FOUND for an unknown record type; BAD_REQUEST that names the field and what
     ///   to do.
     package static func admit(
-        _ query: RecordQuery, to schema: Schema, caller: Caller
+        _ query: RecordQuery, to schema: Schema, in database: Database
     ) throws(Fault) -> RecordQuery {
         guard query.type != .users else {
             throw .badRequest(
@@ -27,7 +27,7 @@ package struct QueryCheck {
         guard let known = schema.types[query.type] else {
             throw .unknownRecordType(query.type.text)
         }
-        let check = QueryCheck(type: query.type, known: known, caller: caller)
+        let check = QueryCheck(type: query.type, known: known, database: database)
         var admitted = RecordQuery(type: query.type)
         for filter in query.filters { admitted.filters.append(try check.admit(filter)) }
         for sort in query.sorts {
@@ -110,14 +110,23 @@ package struct QueryCheck {
         guard found.type.indexOptionsAllowed.contains(option) else {
             throw .badRequest("\(refusal), and a field of type \(found.type.name) cannot be")
         }
-        let declared =
-            switch found.subject {
-            case .field(let name): name.text
-            case .system(let field): "\"\(field.rawValue)\""
-            }
+        var declared = Schema.Field(type: found.type, indexes: found.indexes.union(option))
+        if case .field(let name) = found.subject {
+            declared.preferred = known.fields[name]?.preferred
+        }
         throw .badRequest(
-            "\(refusal); to add the index, write \(option.word) after \(declared) in record type "
-                + "\(type.text) of the schema, and import it with: lenticular schema import")
+            "\(refusal); to add the index, let record type \(type.text) of the schema have "
+                + "\(SchemaLanguage.quoted(found.subject.name)) \(SchemaLanguage.text(declared)), "
+                + "\(commands)")
+    }
+
+    /// What brings this database a schema.
+    private var commands: String {
+        let place = database.container.map { " \($0.name)" } ?? ""
+        let imports = "import it with: lenticular schema import\(place) FILE"
+        return database.environment == .development
+            ? "and \(imports)"
+            : "\(imports), and deploy it with: lenticular schema deploy\(place)"
     }
 
     // MARK: - Sorts
@@ -213,14 +222,17 @@ package struct QueryCheck {
 
     private func user(_ name: String) -> String {
         guard name == "_defaultOwner" || name == "__defaultOwner__" else { return name }
-        return caller.userRecordName?.text ?? name
+        return database.caller.userRecordName?.text ?? name
     }
 
     private func mismatch(
         _ filter: RecordQuery.Filter, _ expected: FieldType, _ name: String
     ) -> Fault {
-        .badRequest(
+        // Nobody sends NUMBER.
+        let element: FieldType.Element = expected.element == .number ? .int64 : expected.element
+        let sent = FieldType(element, isList: expected.isList).name
+        return .badRequest(
             "Invalid value, expected type \(expected.name). The filter on '\(name)' has "
-                + "\(filter.type.name); send {\"value\":…,\"type\":\"\(expected.name)\"}")
+                + "\(filter.type.name); send {\"value\":…,\"type\":\"\(sent)\"}")
     }
 }

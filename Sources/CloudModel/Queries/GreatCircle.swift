@@ -12,11 +12,19 @@ extension RecordQuery.Place {
     package func distance(to other: RecordQuery.Place) -> Double {
         let radians = Double.pi / 180
         let latitudes = (latitude * radians, other.latitude * radians)
+        // The shorter way round, so that the two names of the date line are one place.
+        let east = abs(other.longitude - longitude)
         let halves = (
-            sin((latitudes.1 - latitudes.0) / 2), sin((other.longitude - longitude) * radians / 2)
+            sin((latitudes.1 - latitudes.0) / 2), sin(min(east, 360 - east) * radians / 2)
         )
-        let square = halves.0 * halves.0 + cos(latitudes.0) * cos(latitudes.1) * halves.1 * halves.1
+        let square = halves.0 * halves.0 + width * other.width * halves.1 * halves.1
         return 2 * Self.earthRadius * asin(min(1, square.squareRoot()))
+    }
+
+    /// How wide a degree of longitude is, as a part of one at the equator.
+    private var width: Double {
+        // A pole is one place, whatever its longitude; the cosine of a rounded right angle is not 0.
+        abs(latitude) == 90 ? 0 : cos(latitude * .pi / 180)
     }
 
     /// The rectangles of latitude and longitude that hold every place within so many metres.

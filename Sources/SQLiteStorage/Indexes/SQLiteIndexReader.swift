@@ -115,7 +115,7 @@ final class SQLiteIndexReader: IndexReader {
         defer { statement.reset() }
         statement.bind(EntryNumber(index, record).value, at: 1)
         guard try statement.step() else { return nil }
-        return RecordQuery.Place(latitude: statement.double(0), longitude: statement.double(1))
+        return RecordQuery.Place(latitude: statement.double(3), longitude: statement.double(4))
     }
 
     func records(
@@ -253,8 +253,9 @@ struct IndexReadStatements {
             """
         places = try connection.prepare("\(box) \(within)")
         placesWithZones = try connection.prepare("\(box), zone \(within)")
-        place = try connection.prepare(
-            "SELECT latitude, longitude FROM index_places WHERE id = ?1")
+        // The tree's own table of ids, which ends with the stored columns: the tree itself would look the
+        // entry's box up too, and prepare a statement for the columns each time.
+        place = try connection.prepare("SELECT * FROM index_places_rowid WHERE rowid = ?1")
         words = try connection.prepare(
             """
             SELECT rowid FROM index_words WHERE index_words MATCH ?1

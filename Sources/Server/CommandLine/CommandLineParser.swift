@@ -102,6 +102,7 @@ package struct CommandLineParser: Sendable {
     private func place(_ loose: [String], into invocation: inout Invocation) throws(UsageFailure) {
         var rest = loose[...]
         var placesLeft = invocation.command.places[...]
+        var passed: (place: CommandPlace, argument: String)?
         while let place = placesLeft.popFirst() {
             switch place.arity {
             case .one, .optional:
@@ -110,7 +111,10 @@ package struct CommandLineParser: Sendable {
                     let needed = placesLeft.filter { $0.arity != .optional }.count
                     let isChoice =
                         place.choices.isEmpty || rest.first.map(place.choices.contains) == true
-                    guard rest.count > needed, isChoice else { continue }
+                    guard rest.count > needed, isChoice else {
+                        if !isChoice, let argument = rest.first { passed = (place, argument) }
+                        continue
+                    }
                 }
                 if let value = rest.popFirst() {
                     invocation.append(value, toPlace: place.name)
@@ -123,6 +127,12 @@ package struct CommandLineParser: Sendable {
             }
         }
         if let first = rest.first {
+            if let (place, argument) = passed {
+                throw failure(
+                    invocation.command,
+                    "\(place.name) is \(place.choices.joined(separator: " or ")), not "
+                        + quoted(argument))
+            }
             throw failure(invocation.command, "\(quoted(first)) is one argument too many")
         }
     }

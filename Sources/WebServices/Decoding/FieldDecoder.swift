@@ -35,8 +35,8 @@ struct FieldDecoder {
         let text = key.string ?? ""
         guard let name = FieldName(text) else {
             throw Fault.badRequest(
-                "field '\(text)': a field's name is a letter, then letters, digits and _, "
-                    + "at most 255")
+                "field '\(Fault.shown(text))': a field's name is a letter, then letters, digits "
+                    + "and _, at most 255")
         }
         guard field.kind == .object || field.isNull else {
             throw RequestFault(
@@ -106,8 +106,8 @@ struct FieldDecoder {
         }
         guard let plain = Self.plain.first(where: { tag.stringEquals($0.tag) }) else {
             throw Fault.badRequest(
-                "field '\(name.text)': unknown type '\(tag.string ?? "")'; expected one of STRING, "
-                    + "INT64, DOUBLE, TIMESTAMP, BYTES, REFERENCE, ASSETID, LOCATION, each also "
+                "field '\(name.text)': unknown type '\(Fault.shown(tag.string ?? ""))'; expected one "
+                    + "of STRING, INT64, DOUBLE, TIMESTAMP, BYTES, REFERENCE, ASSETID, LOCATION, each also "
                     + "with _LIST")
         }
         let (element, isList) = (plain.type.element, plain.type.isList)

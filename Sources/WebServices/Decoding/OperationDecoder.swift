@@ -90,7 +90,8 @@ struct OperationDecoder {
             }
             throw Fault(
                 .notFound,
-                "recordType '\(text)': expected a letter, then letters, digits and _, at most 255")
+                "recordType '\(Fault.shown(text))': expected a letter, then letters, digits and _, "
+                    + "at most 255")
         }
         return type
     }
@@ -118,7 +119,7 @@ struct OperationDecoder {
     ) throws(Fault) -> RecordOperation.Parent {
         guard let text else { return record.value["parent"] == nil ? .absent : .cleared }
         guard let name = RecordName(text) else {
-            throw .badRequest("parent: no record can have the name '\(text)'")
+            throw .badRequest("parent: no record can have the name '\(Fault.shown(text))'")
         }
         return .set(name)
     }

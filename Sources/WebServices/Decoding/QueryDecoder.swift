@@ -109,11 +109,13 @@ struct QueryDecoder {
         if field.hasPrefix("___") {
             guard let system = SystemField(spelling: field) else {
                 throw .badRequest(
-                    "Unknown field '\(field)'; system fields are \(Self.systemFields)")
+                    "Unknown field '\(Fault.shown(field))'; system fields are \(Self.systemFields)")
             }
             found = .system(system)
         } else {
-            guard let name = FieldName(field) else { throw .badRequest("Unknown field '\(field)'") }
+            guard let name = FieldName(field) else {
+                throw .badRequest("Unknown field '\(Fault.shown(field))'")
+            }
             found = .field(name)
         }
         guard named == nil || named == found || named?.wireName == found.wireName else {

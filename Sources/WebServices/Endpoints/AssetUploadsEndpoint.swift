@@ -43,12 +43,13 @@ enum AssetUploadsEndpoint {
         }
         guard let field = FieldName(fieldText) else {
             throw .badRequest(
-                "fieldName '\(fieldText)': expected a letter, then letters, digits and _, at most 255"
-            )
+                "fieldName '\(Fault.shown(fieldText))': expected a letter, then letters, digits and _, "
+                    + "at most 255")
         }
         if let type = try token.string("recordType"), RecordTypeName(type) == nil {
             throw .badRequest(
-                "recordType '\(type)': expected a letter, then letters, digits and _, at most 255")
+                "recordType '\(Fault.shown(type))': expected a letter, then letters, digits and _, "
+                    + "at most 255")
         }
         guard let recordText = try token.string("recordName") else { return (field, nil) }
         guard let record = RecordName(recordText), !record.isReserved else {

@@ -35,7 +35,7 @@ enum QueryRecordsEndpoint {
         do {
             return QueryRequest(
                 query: try QueryCheck.admit(
-                    decoded, to: database.storage.schema, caller: context.caller),
+                    decoded, to: database.storage.schema, in: database),
                 zone: zone, continuationMarker: marker, resultsLimit: limit, rendering: rendering)
         } catch {
             // What fields a type has is nothing for somebody who may not read its records.

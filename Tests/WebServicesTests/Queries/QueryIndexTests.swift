@@ -29,16 +29,19 @@ struct QueryIndexTests {
     }
 
     /// Declares STRING fields of the record type Card, as an import of a schema does.
-    private func declare(_ fields: [String: IndexOptions]) throws {
+    private func declare(
+        _ fields: [String: IndexOptions], as element: FieldType.Element = .string,
+        in environment: CloudModel.Environment = .development
+    ) throws {
         var type = Schema.RecordType()
         for (name, options) in fields {
             let field = try #require(FieldName(name))
-            type.fields[field] = Schema.Field(type: FieldType(.string), indexes: options)
+            type.fields[field] = Schema.Field(type: FieldType(element), indexes: options)
         }
         let name = try #require(RecordTypeName("Card"))
         let done = Waiting<Result<Void, any Error>>()
         let declared = type
-        try server.store().write(cost: 1, frees: false) {
+        try server.store(WireServer.tea, environment).write(cost: 1, frees: false) {
             var schema = $0.schema
             schema.types[name] = declared
             try $0.replaceSchema(by: schema, who: "a test", difference: [])
@@ -69,12 +72,44 @@ struct QueryIndexTests {
                 continue
             }
             #expect(answer.status == 400 && answer.code == "BAD_REQUEST", "\(name) \(comparator)")
+            let words = ["found": "QUERYABLE", "searched": "SEARCHABLE", "sorted": "SORTABLE"]
+            let declared = [words[name], words[field]].compactMap { $0 }.sorted()
             #expect(
                 answer.reason
-                    == "Field '\(name)' is not marked \(option); to add the index, write "
-                    + "\(option.uppercased()) after \(name) in record type Card of the schema, and "
-                    + "import it with: lenticular schema import")
+                    == "Field '\(name)' is not marked \(option); to add the index, let record type "
+                    + "Card of the schema have \(name) STRING \(declared.joined(separator: " ")), and "
+                    + "import it with: lenticular schema import \(WireServer.tea) FILE")
         }
+    }
+
+    @Test("What a reason says to declare is in the schema language, reserved words in quotes")
+    func reservedWords() throws {
+        try declare(["grant": []])
+        #expect(
+            try ida.query("Card", filters: [filter("grant", "EQUALS", "a")]).reason.contains(
+                "have \"grant\" STRING QUERYABLE, and import"))
+    }
+
+    @Test("In production a missing index comes by an import and a deployment")
+    func production() throws {
+        try declare(["found": .queryable], in: .production)
+        let live = try server.user("ida", WireServer.tea, .production)
+        #expect(
+            try live.query("Card", filters: [filter("found", "LESS_THAN", "a")], zone: nil).reason
+                == "Field 'found' is not marked sortable; to add the index, let record type Card of "
+                + "the schema have found STRING QUERYABLE SORTABLE, import it with: lenticular "
+                + "schema import \(WireServer.tea) FILE, and deploy it with: lenticular schema deploy "
+                + "\(WireServer.tea)")
+    }
+
+    @Test("A value that a NUMBER cannot be is refused with a type that can be sent")
+    func numbers() throws {
+        try declare(["amount": .queryable], as: .number)
+        let answer = try ida.query("Card", filters: [filter("amount", "EQUALS", "a")])
+        #expect(
+            answer.reason
+                == "Invalid value, expected type NUMBER. The filter on 'amount' has STRING; "
+                + "send {\"value\":…,\"type\":\"INT64\"}")
     }
 
     @Test("Sorting needs SORTABLE")
@@ -114,8 +149,8 @@ struct QueryIndexTests {
         #expect(refused.status == 400)
         #expect(
             refused.reason.hasPrefix(
-                "Field '\(field)' is not marked queryable; to add the index, write QUERYABLE after "
-                    + "\"\(inner)\" in record type Card"))
+                "Field '\(field)' is not marked queryable; to add the index, let record type Card of "
+                    + "the schema have \"\(inner)\" REFERENCE QUERYABLE, and"))
         try server.restart { path in
             let connection = try Connection(path: path, mode: .readWrite)
             try connection.execute(

@@ -45,6 +45,11 @@ struct QueryPlaceTests {
         #expect(try near((89.999, 90), 100) == [])
         #expect(try near((-90, 0), 0.001) == [5])
         #expect(try near((0, 0), 0) == [2])
+        // A pole has every longitude, the date line two.
+        #expect(try near((90, 17), 0) == [6])
+        #expect(try near((-90, 17), 0) == [5])
+        #expect(try near((0, 180), 0) == [9, 10])
+        #expect(try near((0, -180), 0) == [9, 10])
         #expect(try near((0, 0), 20_016_000) == Array(0...10))
         #expect(try near((0, 0), 1e300) == Array(0...10))
         // Berlin and Paris are 877 or 878 kilometres apart.
@@ -65,6 +70,25 @@ struct QueryPlaceTests {
         for limit in [nil, 1, 2] {
             #expect(try ida.names(sorts: [sort(true)], limit: limit) == nearest)
             #expect(try ida.names(sorts: [sort(false)], limit: limit) == nearest.reversed())
+        }
+    }
+
+    @Test("Places at one pole are equally far, and so are those on either side of the date line")
+    func samePlaces() throws {
+        try save([(90, 120), (0, -180), (90, -60), (0, 180), (90, 0)])
+        let sort = { (latitude: Int, longitude: Int) in
+            "{\"fieldName\":\"spot\",\"relativeLocation\":{\"latitude\":\(latitude),\"longitude\":\(longitude)}}"
+        }
+        for limit in [nil, 1, 2] {
+            #expect(
+                try ida.names(sorts: [sort(90, 33)], limit: limit)
+                    == ["p0", "p2", "p4", "p1", "p3"])
+            #expect(
+                try ida.names(sorts: [sort(0, 180)], limit: limit)
+                    == ["p1", "p3", "p0", "p2", "p4"])
+            #expect(
+                try ida.names(sorts: [sort(0, -180)], limit: limit)
+                    == ["p1", "p3", "p0", "p2", "p4"])
         }
     }
 

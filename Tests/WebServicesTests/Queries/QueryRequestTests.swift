@@ -430,6 +430,28 @@ struct QueryRequestTests {
         expectRefused(try ida.query("Users"), "Queried type is not marked indexable")
     }
 
+    @Test("Of a name longer than any can be, a reason repeats only the beginning")
+    func longNames() throws {
+        let long = String(repeating: "x", count: 100_000)
+        let filter = #"{"fieldName":"\#(long)","comparator":"EQUALS","fieldValue":{"value":1}}"#
+        let system = #"{"fieldName":"___\#(long)","comparator":"EQUALS","fieldValue":{"value":1}}"#
+        for answer in [
+            try ida.query(long), try ida.query(filters: [filter]),
+            try ida.query(filters: [system]),
+        ] {
+            #expect(answer.reason.contains("xxx…") && answer.reason.count < 500)
+        }
+        let items = try ida.modify([
+            operation("create", "a", type: long),
+            operation("create", "b", fields: "{\"\(long)\":{\"value\":1}}"),
+            operation("create", "c", fields: "{\"n\":{\"value\":1,\"type\":\"\(long)\"}}"),
+            operation("create", "d", more: "\"parent\":{\"recordName\":\"\(long)\"}"),
+        ])
+        for item in items.records {
+            #expect(item.reason.contains("xxx…") && item.reason.count < 500)
+        }
+    }
+
     @Test("An encrypted field may be sorted by, which orders nothing")
     func encryptedSort() throws {
         for ascending in [true, false] {
