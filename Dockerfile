@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
-# The commands here are those of the Makefile, and the libraries those that ldd lists for the binary:
-# `make image-check` compares them.
+# The commands here are those of the Makefile, and the libraries those that ldd lists for the binary,
+# beside the authorities that an S3 store's certificate is checked against: `make image-check` compares them.
 
 FROM swift:6.3-bookworm AS build
 RUN apt-get update && apt-get install --yes --no-install-recommends libsqlite3-dev libssl-dev zlib1g-dev
@@ -15,7 +15,7 @@ FROM debian:bookworm-slim
 LABEL org.opencontainers.image.title="lenticular" \
     org.opencontainers.image.description="A self-hosted sync server that speaks CloudKit Web Services" \
     org.opencontainers.image.licenses="Apache-2.0"
-RUN apt-get update && apt-get install --yes --no-install-recommends libgcc-s1 libsqlite3-0 libssl3 libstdc++6 zlib1g && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install --yes --no-install-recommends ca-certificates libgcc-s1 libsqlite3-0 libssl3 libstdc++6 zlib1g && rm -rf /var/lib/apt/lists/*
 RUN install --directory --owner=10001 --group=10001 --mode=0700 /data
 COPY --from=build /source/.build/release/lenticular /usr/local/bin/lenticular
 ENV LENTICULAR_CONTAINER=1 LENTICULAR_DATA=/data LENTICULAR_LISTEN=0.0.0.0:8080

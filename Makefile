@@ -31,7 +31,7 @@ serve: release ## build for release and run a development server on 127.0.0.1:80
 test: unit acceptance ## run every test
 
 unit: packages ## run the Swift tests
-	swift test
+	Tests/unit
 
 acceptance: release ## run the scripts that use the server as its clients do
 	Tests/acceptance/run

@@ -14,8 +14,12 @@ enum AssetFiles {
         return .system(call: call, reason: String(cString: strerror(code)))
     }
 
-    static func makeFolder(_ path: String) throws(AssetFailure) {
-        if mkdir(path, 0o700) != 0, errno != EEXIST { throw failure("mkdir") }
+    /// - Returns: whether there was none before.
+    @discardableResult
+    static func makeFolder(_ path: String) throws(AssetFailure) -> Bool {
+        if mkdir(path, 0o700) == 0 { return true }
+        guard errno == EEXIST else { throw failure("mkdir") }
+        return false
     }
 
     /// Has a folder's entries on disk.

@@ -16,6 +16,22 @@ package protocol AssetStorage: AnyObject, Sendable {
     /// - Throws: `AssetFailure.full`, and what the system reports.
     func begin(expectedBytes: Int) throws(AssetFailure) -> any AssetUpload
 
+    /// Begins a file that the next process may go on with, where that can be.
+    ///
+    /// - Parameter name: of hexadecimal digits; what was begun by that name before is forgotten.
+    /// - Throws: as `begin`.
+    func begin(
+        resumable name: String, byteCount: Int
+    ) throws(AssetFailure) -> any AssetUpload
+
+    /// Whether there is a file to go on with; a matter of microseconds.
+    func canResume(_ name: String) -> Bool
+
+    /// Goes on with a file that an earlier process has begun; nil where there is none.
+    ///
+    /// Reads what is there of it.
+    func resume(_ name: String) throws(AssetFailure) -> ResumedAsset?
+
     /// Opens a file for reading; nil when there is none.
     func open(_ digest: AssetDigest) throws(AssetFailure) -> (any AssetReader)?
 
@@ -29,10 +45,11 @@ package protocol AssetStorage: AnyObject, Sendable {
     /// - Parameter limit: how many at most; fewer mean that there are no more.
     func list(after: AssetDigest?, limit: Int) throws(AssetFailure) -> [AssetListing]
 
-    /// Removes what uploads have left that no process works at any more; before the first upload.
+    /// Removes what uploads have left that nobody can go on with; before the first upload.
     func removeUnfinished() throws(AssetFailure)
 
-    /// Removes what uploads that were begun before a moment have left elsewhere than on this machine.
+    /// Removes what uploads have left elsewhere than on this machine that were begun before a moment, and
+    /// on it what has had no more bytes since.
     func removeAbandoned(begunBefore moment: Milliseconds) throws(AssetFailure)
 
     /// Removes everything that is not in the folder of the container environment, which has gone.
@@ -49,8 +66,6 @@ package protocol AssetStorage: AnyObject, Sendable {
 }
 
 extension AssetStorage {
-    package func removeAbandoned(begunBefore moment: Milliseconds) throws(AssetFailure) {}
-
     package func removeEverything() throws(AssetFailure) {}
 
     package func address(
@@ -118,6 +133,8 @@ package enum AssetFailure: Error, Sendable, Equatable, CustomStringConvertible {
     case damaged(AssetDigest)
     /// The file is sealed and its key is not here.
     case keyMissing
+    /// Where the files would be, the object named says that another server has its own.
+    case ownedByAnother(object: String)
     /// Where the files are does not answer, or not well; trying again may help.
     case unavailable(call: String, reason: String)
     /// A call of the system, or of where the files are, failed.
@@ -133,6 +150,9 @@ package enum AssetFailure: Error, Sendable, Equatable, CustomStringConvertible {
         case .full: "no room for assets"
         case .damaged(let digest): "asset \(digest.hexadecimal) is damaged"
         case .keyMissing: "an asset is encrypted and the key is not configured"
+        case .ownedByAnother(let object):
+            "s3.prefix: another server keeps its assets there, as the bucket's object \(object) says; give "
+                + "this one a prefix of its own, or delete that object if the other has gone for good"
         case .unavailable(let call, let reason): "\(call): \(reason)"
         case .system(let call, let reason): "\(call): \(reason)"
         }

@@ -7,6 +7,8 @@ import Synchronization
 /// Passive checkpoints run on a queue and a connection of their own and stop nobody. Only when they
 /// have moved nearly all of a long log is the rest moved between two groups, where the log can be
 /// started over; that holds the writer up for as long as the rest takes and readers are waited for.
+/// A writer that gets too far ahead of it waits, or else a disk that is full then would have no room
+/// for what the log holds.
 final class Checkpointer: Sendable {
     private struct State {
         var isRunning = false
@@ -40,18 +42,29 @@ final class Checkpointer: Sendable {
 
     /// Takes note of the log's length after a commit, and starts a checkpoint when it is time.
     ///
-    /// Called on the writer's queue.
-    func committed(logPages: Int, _ writer: GroupWriter) {
-        let starts = state.withLock { state in
+    /// Called on the writer's queue; returns at once, unless more of the log than `logPagesMax` is not
+    /// in the file yet: then when that has been moved or readers are in the way.
+    func committed(logPages: Int, _ writer: GroupWriter, _ writing: Connection) {
+        let (starts, isBehind) = state.withLock { state in
             // The log was started over, by the commit itself when all of it had been moved.
             if logPages < state.movedPages { state.movedPages = 0 }
-            guard !state.isRunning, logPages - state.movedPages >= options.checkpointPages else {
-                return false
+            let unmovedPages = logPages - state.movedPages
+            let isBehind =
+                unmovedPages >= options.logPagesMax && logPages >= state.restartAt
+            guard !state.isRunning, unmovedPages >= options.checkpointPages, !isBehind else {
+                return (false, isBehind)
             }
             state.isRunning = true
-            return true
+            return (true, false)
         }
         if starts { queue.async { [weak writer] in self.run(writer) } }
+        if isBehind {
+            // On its own queue, so that no passive checkpoint is going on.
+            queue.sync {
+                guard connection != nil else { return }
+                restart(writing, SQLITE_CHECKPOINT_RESTART, logPages, writer)
+            }
+        }
     }
 
     /// Moves what there is and truncates the log, if the file's growth fits into the room there is.
@@ -61,7 +74,7 @@ final class Checkpointer: Sendable {
         // On its own queue, so that no passive checkpoint is going on.
         queue.sync {
             guard connection != nil, writing.growthAtCheckpoint() < roomBytes else { return }
-            restart(writing, SQLITE_CHECKPOINT_TRUNCATE, options.logPagesMax)
+            restart(writing, SQLITE_CHECKPOINT_TRUNCATE, options.logPagesMax, nil)
         }
     }
 
@@ -96,7 +109,9 @@ final class Checkpointer: Sendable {
         guard isLong, !outcome.isFailure else { return finished() }
         let logPages = outcome.logPages
         writer.betweenGroups { connection in
-            if let connection { self.restart(connection, SQLITE_CHECKPOINT_RESTART, logPages) }
+            if let connection {
+                self.restart(connection, SQLITE_CHECKPOINT_RESTART, logPages, writer)
+            }
             self.finished()
         }
     }
@@ -105,9 +120,13 @@ final class Checkpointer: Sendable {
     ///
     /// Called between two groups.
     ///
-    /// - Parameter mode: RESTART as a rule: a log that need not grow is synced much faster. TRUNCATE
-    ///   gives its space back to the disk.
-    private func restart(_ connection: Connection, _ mode: Int32, _ logPages: Int) {
+    /// - Parameters:
+    ///   - mode: RESTART as a rule: a log that need not grow is synced much faster. TRUNCATE gives its
+    ///     space back to the disk.
+    ///   - writer: who is told when the disk is full; nil when that is known.
+    private func restart(
+        _ connection: Connection, _ mode: Int32, _ logPages: Int, _ writer: GroupWriter?
+    ) {
         let start = now()
         let patience = Patience(logPages: logPages, options)
         let outcome = connection.checkpoint(
@@ -126,6 +145,7 @@ final class Checkpointer: Sendable {
                 state.measured.failures &+= outcome.isFailure ? 1 : 0
             }
         }
+        if outcome.code & 0xff == SQLITE_FULL { writer?.checkpointMetFullDisk() }
     }
 
     private func finished() { state.withLock { $0.isRunning = false } }

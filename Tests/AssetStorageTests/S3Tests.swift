@@ -45,19 +45,94 @@ struct S3Tests {
         #expect(place.folder.files.isEmpty)
     }
 
-    @Test("What is there already is not sent again")
+    @Test("What is there already is sent all the same, so that nobody learns of it; it stays one")
     func equal() throws {
         let store = try S3StandInServer()
         let place = try Place(store)
         let digest = try place.assets.put(pattern(5_000)).digest
+        let seen = store.objects.state.withLock { $0.seen }
+        let reader = try #require(try place.assets.open(digest))
+        store.objects.state.withLock { $0.seen = [] }
         #expect(try place.assets.put(pattern(5_000)).digest == digest)
-        #expect(store.objects.count(Self.put) == 1)
-        // An object of another length is none of ours: it is replaced.
+        #expect(store.objects.state.withLock { $0.seen } == seen)
+        #expect(store.objects.keys.count == 1)
+        #expect(try reader.readAll()?.digest == digest)
+        // What has been damaged there is mended by it.
         store.objects.state.withLock {
-            $0.objects[Self.prefix + digest.hexadecimal] = .init(bytes: [1])
+            $0.objects[Self.prefix + digest.hexadecimal] = .init(
+                bytes: [UInt8](repeating: 1, count: 5_000))
         }
         try place.assets.put(pattern(5_000))
         #expect(try place.assets.get(digest) == pattern(5_000))
+    }
+
+    @Test("A prefix belongs to one server: another neither stores nor removes anything there")
+    func ownership() throws {
+        let store = try S3StandInServer()
+        let object = "lenticular/lenticular-owner"
+        func server(_ name: String) throws -> (S3Ownership, S3Assets, TemporaryFolder) {
+            let bucket = store.bucket()
+            let folder = try TemporaryFolder()
+            let ownership = S3Ownership(bucket, prefix: "lenticular/") { name }
+            return (
+                ownership,
+                S3Assets(
+                    bucket, prefix: Self.prefix, staging: FolderAssets(path: folder.path),
+                    ownership: ownership), folder
+            )
+        }
+        let first = try server("one")
+        let digest = try first.1.put(pattern(10)).digest
+        #expect(store.objects.state.withLock { $0.objects[object]?.bytes } == Array("one".utf8))
+        let second = try server("two")
+        let foreign = AssetFailure.ownedByAnother(object: object)
+        #expect(throws: foreign) { try second.0.confirm() }
+        #expect(throws: foreign) { try second.1.put(pattern(20)) }
+        #expect(throws: foreign) { try second.1.delete(digest) }
+        #expect(throws: foreign) { try second.1.removeEverything() }
+        #expect(throws: foreign) { try second.1.removeAbandoned(begunBefore: .max) }
+        #expect(second.2.files.isEmpty)
+        #expect(store.objects.keys == [object, Self.prefix + digest.hexadecimal])
+        // The first again, after a start.
+        #expect(try server("one").1.get(digest) == pattern(10))
+        try server("one").0.confirm()
+        #expect("\(foreign)".contains(object))
+        // Taken over, as the manual says.
+        store.objects.state.withLock { $0.objects[object] = nil }
+        try second.1.delete(digest)
+        #expect(store.objects.keys == [object])
+        #expect(throws: foreign) { try server("one").0.confirm() }
+    }
+
+    @Test("Of two servers that come at once one gets the prefix, also where there is no condition")
+    func ownershipRace() throws {
+        for (status, code) in [(501, "NotImplemented"), (400, "InvalidArgument"), (0, "")] {
+            let store = try S3StandInServer()
+            let bucket = store.bucket()
+            let first = S3Ownership(bucket, prefix: "a/") { "one" }
+            let second = S3Ownership(bucket, prefix: "a/") { "two" }
+            if status > 0 {
+                store.objects.fail(Self.put, .refuse(status: status, code: code))
+                try first.confirm()
+                #expect(throws: AssetFailure.self) { try second.confirm() }
+            } else {
+                // The second finds nothing and writes; the first has been there meanwhile.
+                store.objects.fail(
+                    "GET /\(S3StandInServer.bucket)/a", .refuse(status: 404, code: ""), times: 1)
+                store.objects.state.withLock {
+                    $0.objects["a/lenticular-owner"] = .init(bytes: Array("one".utf8))
+                }
+                #expect(throws: AssetFailure.self) { try second.confirm() }
+                try first.confirm()
+            }
+            #expect(
+                store.objects.state.withLock { $0.objects["a/lenticular-owner"]?.bytes }
+                    == Array("one".utf8))
+            store.stop()
+            #expect(throws: AssetFailure.self) {
+                try S3Ownership(bucket, prefix: "b/") { "three" }.confirm()
+            }
+        }
     }
 
     @Test("What may pass is tried again, after pauses that double; the third failure is the last")
@@ -90,9 +165,9 @@ struct S3Tests {
         #expect(
             throws: AssetFailure.system(call: "S3 LIST", reason: "403 SignatureDoesNotMatch")
         ) { try foreign.assets.list(after: nil, limit: 1) }
-        #expect(throws: AssetFailure.system(call: "S3 HEAD", reason: "403 ")) {
-            try foreign.assets.put([1])
-        }
+        #expect(
+            throws: AssetFailure.system(call: "S3 PUT", reason: "403 SignatureDoesNotMatch")
+        ) { try foreign.assets.put([1]) }
         #expect(foreign.folder.files.isEmpty)
         #expect(store.pauses.all.isEmpty)
         let place = try Place(store)
@@ -179,7 +254,7 @@ struct S3Tests {
         #expect(throws: AssetFailure.self) { try reader.readAll() }
         _ = try upload.seal()
         let failure = #expect(throws: AssetFailure.self) { try upload.place() }
-        #expect(failure.map { "\($0)".hasPrefix("S3 HEAD: not reachable") } == true)
+        #expect(failure.map { "\($0)".hasPrefix("S3 PUT: not reachable") } == true)
         upload.discard()
         #expect(place.folder.files.isEmpty)
     }

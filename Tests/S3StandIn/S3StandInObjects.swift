@@ -126,6 +126,9 @@ package final class S3StandInObjects: Responder {
         case "PUT":
             guard let id = query["uploadId"], let number = query["partNumber"].flatMap({ Int($0) })
             else {
+                if call.header("if-none-match") == "*", state.objects[call.key] != nil {
+                    return error(412, "PreconditionFailed")
+                }
                 state.objects[call.key] = Stored(bytes: call.body)
                 return HTTPResponse(status: 200)
             }

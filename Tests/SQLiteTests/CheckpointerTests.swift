@@ -28,8 +28,8 @@ import Testing
         pool = ReaderPool(path: folder.file())
     }
 
-    private func write() throws {
-        try writer.write {
+    private func write(_ other: GroupWriter? = nil) throws {
+        try (other ?? writer).write {
             try $0.execute("INSERT INTO t (body) VALUES (randomblob(40000))")
         }
     }
@@ -94,6 +94,32 @@ import Testing
         }
         #expect(writer.measurements.checkpoints.restarts > before)
         #expect(writer.measurements.logPages < 8 * Self.logPagesMax)
+    }
+
+    @Test("A writer that no checkpoint keeps up with moves the log itself, and never twice in vain")
+    func behind() throws {
+        var options = WriterOptions()
+        var checkpoints = CheckpointOptions()
+        checkpoints.checkpointPages = .max
+        checkpoints.restartPages = 100
+        checkpoints.logPagesMax = 200
+        options.checkpoints = checkpoints
+        let lone = try GroupWriter(path: folder.file(), options: options, onIndeterminate: { _ in })
+        for _ in 0..<100 {
+            try write(lone)
+            #expect(lone.measurements.logPages < 200 + 12)
+        }
+        #expect(lone.measurements.checkpoints.restarts > 3)
+        #expect(lone.measurements.checkpoints.seconds.count == 0, "none ran beside the writer")
+        let reader = try pool.makeReader()
+        try reader.snapshot { reader in
+            #expect(try reader.integer("SELECT count(*) FROM t") == 100)
+            let before = lone.measurements.checkpoints.restartsPutOff
+            for _ in 0..<40 { try write(lone) }
+            let tries = lone.measurements.checkpoints.restartsPutOff - before
+            #expect((1...4).contains(tries), "\(tries) waits of 40 writes")
+        }
+        lone.close()
     }
 
     @Test("Moved pages are in the file, so that a copy without the log has them")

@@ -130,12 +130,13 @@ extension SharingModel {
 
     /// Applies what succeeded.
     package mutating func apply(_ batch: SharingBatch, succeeded: [Bool]) {
+        let before = self
         let formerShares = Set(shares(in: batch.place).map(\.name))
         // What he could not see before the batch is as it was.
         let isThere = batch.operations.map { !isUnseen($0.name, batch) }
         for ((operation, isDone), isThere) in zip(zip(batch.operations, succeeded), isThere)
         where isDone && isThere {
-            perform(operation, batch)
+            perform(operation, batch, before: before)
         }
         // A root says that it is shared, whichever of the two came first.
         for (operation, isDone) in zip(batch.operations, succeeded)
@@ -157,7 +158,7 @@ extension SharingModel {
         return batch.operations.enumerated().map { index, operation in
             if let known = failing[index] { return known }
             let outcomes = model.outcomes(of: operation, batch, before: self)
-            if outcomes.contains(nil) { model.perform(operation, batch) }
+            if outcomes.contains(nil) { model.perform(operation, batch, before: self) }
             return outcomes
         }
     }
@@ -310,18 +311,19 @@ extension SharingModel {
                 return outcomes.contains(nil) && !leaves
             })
         var broken: [Int: SharingOutcomes] = [:]
+        let gone = gone(batch, outcomes)
         for (index, operation) in batch.operations.enumerated() where outcomes[index].contains(nil)
         {
             let name = operation.name
             if operation.deletes {
-                let wasThere = record(name, in: batch.place) != nil
-                if wasThere, !after.children(of: name, in: batch.place).isEmpty,
-                    after.record(name, in: batch.place) == nil
-                {
-                    broken[index] = Self.dangling
+                let isMissed = (gone[index] ?? []).contains {
+                    !after.children(of: $0, in: batch.place).isEmpty
+                        && after.record($0, in: batch.place) == nil
                 }
+                if isMissed { broken[index] = Self.dangling }
             } else if let record = after.record(name, in: batch.place), record.share == nil {
-                let found = after.faults(of: name, record, batch, before: self)
+                var found = after.faults(of: name, record, batch, before: self)
+                if after.isTiedToFailure(record, batch, outcomes) { found.formUnion(Self.dangling) }
                 if !found.isEmpty { broken[index] = found }
             } else if operation.share != nil, record(name, in: batch.place) == nil {
                 let found = after.faults(ofNewShare: operation, batch, before: self)
@@ -366,9 +368,11 @@ extension SharingModel {
 
     // MARK: - Doing it
 
-    private mutating func perform(_ operation: SharingOperation, _ batch: SharingBatch) {
+    mutating func perform(
+        _ operation: SharingOperation, _ batch: SharingBatch, before: SharingModel
+    ) {
         let place = batch.place
-        if operation.deletes { return delete(operation.name, batch) }
+        if operation.deletes { return delete(operation.name, batch, before: before) }
         let former = record(operation.name, in: place)
         if former?.share != nil || operation.share != nil {
             return saveShare(operation, over: former, batch)
@@ -384,37 +388,11 @@ extension SharingModel {
         case .cleared: if !keepsParent { record.parent = nil }
         case .set(let parent): record.parent = parent
         }
+        if record.goesWith != former?.goesWith { record.isTiedByParticipant = !batch.isOwners }
         record.modifier = batch.user
         if operation.makesGUID { record.hasGUID = true }
         record.touch()
         zones[place]?.records[operation.name] = record
-    }
-
-    private mutating func delete(_ name: String, _ batch: SharingBatch) {
-        guard let record = record(name, in: batch.place) else { return }
-        let root = share(ofRoot: name, in: batch.place)
-        if !batch.isOwners, record.share != nil {
-            return leave(name, user: batch.user, in: batch.place)
-        }
-        if let root { endShare(root, in: batch.place) }
-        if record.share != nil { return endShare(name, in: batch.place) }
-        zones[batch.place]?.records[name] = nil
-    }
-
-    private mutating func endShare(_ name: String, in place: Place) {
-        let root = record(name, in: place)?.share?.root
-        zones[place]?.records[name] = nil
-        if let root { change(root, in: place) { $0.touch() } }
-    }
-
-    package mutating func leave(_ name: String, user: Int, in place: Place) {
-        change(name, in: place) {
-            for index in ($0.share?.participants ?? []).indices
-            where $0.share?.participants[index].user == user {
-                $0.share?.participants[index].status = .removed
-            }
-            $0.touch()
-        }
     }
 
     private mutating func saveShare(

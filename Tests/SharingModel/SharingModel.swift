@@ -66,6 +66,8 @@ package struct SharingModel {
         package var guid: String?
         /// Tags that it had.
         package var oldTags: [String] = []
+        /// Whether a participant made the reference by which it goes with another record.
+        package var isTiedByParticipant = false
 
         /// Notes that its tag is another one now.
         package mutating func touch() {

@@ -62,6 +62,23 @@ extension SharingRun {
             }
         }
         note("zones listed")
+        try lookUpZones(user)
+    }
+
+    /// Every zone there is, by way of the shared database.
+    private func lookUpZones(_ user: Int) throws {
+        let places = model.zones.keys.filter { people[$0.owner].recordName != nil }.sorted()
+        let items = places.map {
+            "{\"zoneID\":{\"zoneName\":\"\($0.zone)\","
+                + "\"ownerRecordName\":\"\(name($0.owner))\"}}"
+        }
+        let answer = try send(
+            user, "shared/zones/lookup", "{\"zones\":[\(items.joined(separator: ","))]}")
+        let shared = model.sharedPlaces(of: user)
+        let found = answer["zones"].elements.map(\.code)
+        guard found == places.map({ shared.contains($0) ? nil : "ZONE_NOT_FOUND" }) else {
+            throw SharingFailure("zones looked up: \(answer.text)")
+        }
     }
 
     /// A device that has nothing reads all of a zone at once, backwards too.

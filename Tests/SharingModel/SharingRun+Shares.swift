@@ -86,8 +86,14 @@ extension SharingRun {
             return Entry(
                 handle: random.one(of: handles), role: isAdministrator ? .administrator : .user,
                 permission: isAdministrator
-                    ? .readWrite : random.one(of: [.readOnly, .readWrite]))
+                    ? .readWrite : anyPermission())
         }
+    }
+
+    private func anyPermission() -> SharingModel.Permission {
+        options.hasTies
+            ? random.one(of: [.readOnly, .readOnly, .readWrite, .readWrite, .nothing])
+            : random.one(of: [.readOnly, .readWrite])
     }
 
     // MARK: - Changing
@@ -126,7 +132,7 @@ extension SharingRun {
                 handle: participant.handle, role: participant.role,
                 permission: participant.permission)
             guard !isOwn, participant.role != .publicUser, random.happens(30) else { return entry }
-            entry.permission = random.one(of: [.readOnly, .readWrite])
+            entry.permission = anyPermission()
             let isAdministrator =
                 participant.role == .administrator
                 ? random.happens(70) : random.happens(user == place.owner ? 30 : 3)

@@ -235,6 +235,17 @@ private final class OpenedStores: Sendable {
     }
 }
 
+extension WireServer {
+    /// Waits, for a minute at most, until something that other threads do is done.
+    func until(_ isSo: () -> Bool) throws {
+        let end = Date().addingTimeInterval(60)
+        while !isSo() {
+            if Date() > end { throw WireFailure("waited in vain") }
+            sched_yield()
+        }
+    }
+}
+
 /// A value that another thread hands in.
 final class Waiting<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)

@@ -18,6 +18,7 @@ from server import BINARY, Server
 
 CONTAINER = "iCloud.org.example.Photos"
 BUCKET = "assets"
+OWNER = "one/lenticular-owner"
 PREFIX = f"one/{CONTAINER.lower()}/development/"
 
 
@@ -155,10 +156,21 @@ def checks(store, album, files):
     assert status == 204, body
     problems = run("check", "--data", restored, status=1)["problems"]
     assert len(problems) == 1 and "missing asset" in problems[0], problems
-    # A backup that has the bytes brings them back into the bucket.
+    # A backup that has the bytes brings them back into the bucket, once that is no other server's.
     shutil.rmtree(restored)
+    refused = subprocess.run(
+        [BINARY, "restore", full, "--data", restored, "--yes"], capture_output=True, text=True
+    )
+    assert refused.returncode == 1 and OWNER in refused.stderr, refused
+    take_over(store)
     run("restore", full, "--data", restored, "--yes")
     assert run("check", "--data", restored)["ok"] is True
+    take_over(store)
+
+
+def take_over(store):
+    status, body = store.call("DELETE", f"/{BUCKET}/{OWNER}")
+    assert status == 204, body
 
 
 def run(*words, status=0):
@@ -219,7 +231,7 @@ def main():
             assert SECRET not in log.read(), "the secret is in the log"
 
         server.command("container", "delete", CONTAINER, "--yes")
-        assert store.keys(BUCKET, "one/") == [], "a deleted container's files are in the bucket"
+        assert store.keys(BUCKET, "one/") == [OWNER], "a deleted container's files are in the bucket"
         server.stop()
 
 

@@ -5,30 +5,33 @@ import HTTPClient
 /// Assets in a bucket of an S3-compatible store: an object each, named by its digest below a prefix.
 ///
 /// Uploads are received into a folder of this machine, hashed (and sealed, if there is a key) there, and
-/// are in the bucket before they count as in place. An object that is there already stays: its name says
-/// what is in it.
+/// are in the bucket before they count as in place. An object that is there already is sent once more: from an
+/// upload that took no time one would learn that somebody has the same file.
 package final class S3Assets: AssetStorage {
     private let bucket: S3Bucket
     private let prefix: String
     private let staging: FolderAssets
     private let key: AssetKey?
+    private let ownership: S3Ownership?
     private let sendsClientsThere: Bool
     private let report: @Sendable (AssetFailure) -> Void
 
     /// - Parameters:
     ///   - prefix: how the keys of this container environment begin, with a slash at the end.
     ///   - staging: where uploads are received; it has the same key.
+    ///   - ownership: asked before anything is written or removed there.
     ///   - sendsClientsThere: whether clients get addresses at the store to download from.
     ///   - report: told why a download could not be finished.
     package init(
         _ bucket: S3Bucket, prefix: String, staging: FolderAssets, key: AssetKey? = nil,
-        sendsClientsThere: Bool = false,
+        ownership: S3Ownership? = nil, sendsClientsThere: Bool = false,
         report: @escaping @Sendable (AssetFailure) -> Void = { _ in }
     ) {
         self.bucket = bucket
         self.prefix = prefix
         self.staging = staging
         self.key = key
+        self.ownership = ownership
         self.sendsClientsThere = sendsClientsThere
         self.report = report
     }
@@ -37,6 +40,23 @@ package final class S3Assets: AssetStorage {
 
     package func begin(expectedBytes: Int) throws(AssetFailure) -> any AssetUpload {
         S3Upload(to: self, file: try staging.beginFile(expectedBytes: expectedBytes))
+    }
+
+    package func begin(
+        resumable name: String, byteCount: Int
+    ) throws(AssetFailure) -> any AssetUpload {
+        S3Upload(
+            to: self, file: try staging.beginFile(resumable: name, byteCount: byteCount))
+    }
+
+    package func canResume(_ name: String) -> Bool { staging.canResume(name) }
+
+    package func resume(_ name: String) throws(AssetFailure) -> ResumedAsset? {
+        try staging.resumeFile(name).map {
+            ResumedAsset(
+                upload: S3Upload(to: self, file: $0.file), byteCount: $0.byteCount,
+                received: $0.file.byteCount)
+        }
     }
 
     package func open(_ digest: AssetDigest) throws(AssetFailure) -> (any AssetReader)? {
@@ -55,6 +75,7 @@ package final class S3Assets: AssetStorage {
     }
 
     package func delete(_ digest: AssetDigest) throws(AssetFailure) {
+        try ownership?.confirm()
         for isSealed in [false, true] {
             try bucket.delete(name(of: digest, isSealed: isSealed))
         }
@@ -96,6 +117,8 @@ package final class S3Assets: AssetStorage {
     package func removeUnfinished() throws(AssetFailure) { try staging.removeUnfinished() }
 
     package func removeAbandoned(begunBefore moment: Milliseconds) throws(AssetFailure) {
+        try staging.removeAbandoned(begunBefore: moment)
+        try ownership?.confirm()
         for upload in try bucket.unfinishedUploads(prefix: prefix) where upload.begun < moment {
             try bucket.abort(upload.key, upload.id)
         }
@@ -133,10 +156,10 @@ package final class S3Assets: AssetStorage {
     fileprivate func accept(
         _ file: FolderUpload, _ content: AssetContent
     ) throws(AssetFailure) {
+        try ownership?.confirm()
         let name = name(of: content.digest, isSealed: file.isSealed)
         let (descriptor, isSealed) = (file.descriptor, file.isSealed)
         let byteCount = Int(try AssetFiles.status(descriptor).st_size)
-        if try bucket.state(of: name)?.byteCount == byteCount { return }
         let read = { (offset: Int, count: Int) throws(AssetFailure) -> [UInt8] in
             try AssetFiles.read(descriptor, at: offset, count: count)
         }

@@ -59,7 +59,8 @@ final class S3Object: StoredBytes {
     private func open(at position: Int) throws(AssetFailure) -> Window {
         let end = min(byteCount, position + bucket.options.windowBytes)
         guard let response = try bucket.read(key, position..<end, tag: tag) else {
-            throw .system(call: "S3 GET", reason: "\(digest.hexadecimal) has gone or changed")
+            // Sealed anew by an equal upload, or removed: another look at it tells.
+            throw .unavailable(call: "S3 GET", reason: "\(digest.hexadecimal) has gone or changed")
         }
         return Window(response: response, position: position, end: end)
     }

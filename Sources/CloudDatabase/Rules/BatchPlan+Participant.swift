@@ -62,8 +62,10 @@ extension BatchPlan {
         guard let access, access.wholeZone == nil else { return [:] }
         var found: [Int: Fault] = [:]
         for (index, step) in steps.enumerated() {
+            // A record that the batch takes away again is put nowhere.
             guard case .save(let save) = step, let parent = save.parent,
-                case .operation(let operation) = operations[index]
+                case .operation(let operation) = operations[index],
+                try isAliveAfterAll(key(operation.name))
             else { continue }
             do {
                 try checkRight(toPut: key(operation.name), below: key(parent))
@@ -98,6 +100,23 @@ extension BatchPlan {
         guard let record = former?.head?.record else { return false }
         return try transaction.hasLink(
             Link(targetZone: number, target: name, kind: kind), from: record)
+    }
+
+    /// Whether a DELETE_SELF reference is a participant's: by it he must not find out what becomes of a
+    /// record that he cannot see, nor whether there is one.
+    ///
+    /// It stays one when the owner saves the record again, as the owner's own stays his.
+    func actsInTree(
+        _ name: RecordName, in number: ZoneNumber, from former: FormerRecord?
+    ) throws -> Bool {
+        let isParticipants = access != nil
+        guard let former, former.flags.contains(.hasLinks), let record = former.head?.record else {
+            return isParticipants
+        }
+        let others = Link(
+            targetZone: number, target: name,
+            kind: isParticipants ? .deleteSelf : .deleteSelfInTree)
+        return try transaction.hasLink(others, from: record) ? !isParticipants : isParticipants
     }
 
     /// Whether a record may be named as one that must exist: for a participant only what he sees is

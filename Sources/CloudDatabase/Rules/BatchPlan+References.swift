@@ -20,7 +20,7 @@ extension BatchPlan {
             links.append(Link(targetZone: zone.number, target: parent, kind: .parent))
         }
         for reference in references where reference.action != .none {
-            let kind: LinkKind = reference.action == .deleteSelf ? .deleteSelf : .validate
+            var kind: LinkKind = reference.action == .deleteSelf ? .deleteSelf : .validate
             // A user's record goes with the account: nothing can rely on it.
             guard kind != .validate || !reference.name.isReserved else {
                 throw Self.missing(reference.name)
@@ -30,6 +30,9 @@ extension BatchPlan {
             else {
                 guard kind == .validate else { continue }
                 throw Self.missing(reference.name)
+            }
+            if try kind == .deleteSelf && actsInTree(reference.name, in: number, from: former) {
+                kind = .deleteSelfInTree
             }
             let link = Link(targetZone: number, target: reference.name, kind: kind)
             // A list may name one target thousands of times: it acts once.
@@ -49,10 +52,11 @@ extension BatchPlan {
         _ links: [Link], of name: RecordName, _ former: FormerRecord?
     ) throws {
         let most = database.limits.deleteSelfSourcesMax
-        for link in links where link.kind == .deleteSelf {
+        for link in links where LinkKind.going.contains(link.kind) {
             let target = RecordKey(zone: link.targetZone, name: link.target)
-            let sources = try sources(of: target, needing: false, limit: most + 1)
-            guard sources.count < most || sources.contains(key(name)) else {
+            // Participants' are counted apart, so that the number tells them nothing of the owner's.
+            let sources = try sources(of: target, kinds: link.kind...link.kind, limit: most + 1)
+            guard sources.count < most || sources[key(name)] != nil else {
                 throw Fault.badRequest(
                     "more than \(most) DELETE_SELF references to record '\(link.target.text)' "
                         + "(limits.deleteSelfSourcesMax)")
@@ -60,25 +64,25 @@ extension BatchPlan {
         }
     }
 
-    /// The records that will refer to a target, as the steps decided so far leave them.
+    /// The records that will refer to a target, as the steps decided so far leave them, and how.
     private func sources(
-        of target: RecordKey, needing: Bool, limit: Int
-    ) throws -> Set<RecordKey> {
-        var found: Set<RecordKey> = []
+        of target: RecordKey, kinds: ClosedRange<LinkKind>, limit: Int
+    ) throws -> [RecordKey: LinkKind] {
+        var found: [RecordKey: LinkKind] = [:]
         // Those that this batch changes do not count as stored, so as many more must be read.
         let stored = try transaction.sources(
-            of: target.name, in: target.zone, needing: needing, limit: limit + states.count)
+            of: target.name, in: target.zone, kinds: kinds, limit: limit + states.count)
         for source in stored {
             let key = RecordKey(zone: source.zone, name: source.name)
-            if states[key] == nil { found.insert(key) }
+            if states[key] == nil { found[key] = source.kind }
         }
         for key in sourcesPlanned[target] ?? [] {
             guard case .saved(let links) = states[key] else { continue }
-            let refers = links.contains {
+            let link = links.first {
                 $0.target == target.name && $0.targetZone == target.zone
-                    && ($0.kind != .deleteSelf) == needing
+                    && kinds.contains($0.kind)
             }
-            if refers { found.insert(key) }
+            if let link { found[key] = link.kind }
         }
         return found
     }
@@ -90,8 +94,10 @@ extension BatchPlan {
         var victims: [RecordKey] = []
         var next = [root]
         while let target = next.popLast() {
-            for source in try sources(of: target, needing: false, limit: most + 1)
-            where try reached.insert(source).inserted && goesAlong(source) {
+            for (source, kind) in try sources(of: target, kinds: LinkKind.going, limit: most + 1)
+            where try (kind == .deleteSelf || inOneTree(source, target))
+                && reached.insert(source).inserted && goesAlong(source)
+            {
                 victims.append(source)
                 next.append(source)
                 guard cascadedCount + victims.count <= most else {
@@ -117,7 +123,7 @@ extension BatchPlan {
                 else { continue }
                 for link in save.links where try !staysUnseen(link, key(operation.name)) {
                     let target = RecordKey(zone: link.targetZone, name: link.target)
-                    let isNeeded = link.kind != .deleteSelf || failed.contains(target)
+                    let isNeeded = !LinkKind.going.contains(link.kind) || failed.contains(target)
                     let isHidden =
                         try link.kind == .validate
                         && !isInSight(target, of: former(key(operation.name)))
@@ -199,7 +205,7 @@ extension BatchPlan {
 
     private func isNeededAfterAll(_ key: RecordKey) throws -> Bool {
         guard try !isAliveAfterAll(key) else { return false }
-        return try !sources(of: key, needing: true, limit: 1).isEmpty
+        return try !sources(of: key, kinds: LinkKind.needing, limit: 1).isEmpty
     }
 
     static func missing(_ name: RecordName) -> Fault {
@@ -207,4 +213,11 @@ extension BatchPlan {
             .validatingReferenceError,
             "the record that a VALIDATE reference or parent names does not exist: '\(name.text)'")
     }
+}
+
+extension LinkKind {
+    /// Of the references that let their source go with the target.
+    fileprivate static let going = deleteSelfInTree...deleteSelf
+    /// Of those that need the target to be there.
+    fileprivate static let needing = validate...parent
 }

@@ -216,8 +216,9 @@ final class BatchPlan {
                 "recordType '\(type.text)' differs from the stored record's"
                     + (isShown ? ", '\(kept.type)'" : ""))
         }
+        // Nor may he find out by a checksum which files the record has.
         let admitted = try admitAssets(
-            schemaCheck.admit(operation.fields, of: type, to: &schema), over: kept)
+            schemaCheck.admit(operation.fields, of: type, to: &schema), over: isShown ? kept : nil)
         let (sent, roles) = try rolesApart(admitted, of: type, operation.name)
         let merge =
             if let former, let kept, operation.kind.merges {

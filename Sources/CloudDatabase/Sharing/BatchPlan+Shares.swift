@@ -149,8 +149,10 @@ extension BatchPlan {
     }
 
     /// Whether the caller takes part in the share of a record, or has left it.
+    ///
+    /// Whom a permission of NONE keeps out does not: it is not there for him.
     func hasTakenPart(_ record: RecordNumber) throws -> Bool {
-        try part(in: record).map { $0.1.status != .invited } ?? false
+        try part(in: record).map { $0.1.status == .removed || $0.1.access != .none } ?? false
     }
 
     /// What a participant's deletion of a share record does: he leaves, and the record stays.

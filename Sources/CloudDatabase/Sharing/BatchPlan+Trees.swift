@@ -182,6 +182,24 @@ extension BatchPlan {
         return found
     }
 
+    /// Whether one shared tree holds both of two records, or none holds either.
+    func inOneTree(_ one: RecordKey, _ other: RecordKey) throws -> Bool {
+        guard try !transaction.shares(in: one.zone, limit: 1).isEmpty else { return true }
+        return try sharedRoot(over: one) == sharedRoot(over: other)
+    }
+
+    /// The root of the shared tree that a record is in; nil too where that would take too long to find.
+    private func sharedRoot(over record: RecordKey) throws -> RecordKey? {
+        var found: RecordKey?
+        do {
+            try climb(from: record) { ancestor in
+                if try isRoot(ancestor, [:]) { found = ancestor }
+                return found == nil
+            }
+        } catch is Fault { return nil }
+        return found
+    }
+
     private func parent(of record: RecordKey) throws -> RecordKey? {
         switch states[record] {
         case .deleted: return nil

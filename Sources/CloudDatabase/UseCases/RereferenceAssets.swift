@@ -29,15 +29,18 @@ package struct RereferenceAssets: Sendable {
 
     /// The assets of the fields, in order; of a list all its members.
     ///
-    /// - Throws: `Fault` BAD_REQUEST for a record or field that has none; ZONE_NOT_FOUND.
+    /// - Parameter most: how many they may be, because a receipt is written for each.
+    /// - Throws: `Fault` BAD_REQUEST for a record or field that has none, and for more than may be;
+    ///   ZONE_NOT_FOUND.
     package func contents(
-        of sources: [Source], from snapshot: any StoreSnapshot
+        of sources: [Source], most: Int, from snapshot: any StoreSnapshot
     ) throws -> [AssetContent] {
         let zone = try lookup.open(snapshot)
         let access = try lookup.access(snapshot)
         var rendering = RecordRendering.whole
         rendering.keepsAssetsAsStored = true
-        return try sources.flatMap { source in
+        var contents: [AssetContent] = []
+        for source in sources {
             var writer = JSONWriter()
             let item = LookupRecords.Item(name: source.record, rendering: rendering)
             do {
@@ -52,8 +55,13 @@ package struct RereferenceAssets: Sendable {
                 throw Fault.badRequest(
                     "assets: field '\(source.field)' of record '\(source.record)' has no asset")
             }
-            return found
+            contents += found
+            guard contents.count <= most else {
+                throw Fault.badRequest(
+                    "assets: the fields hold over \(most) (assets.rereferencedMax); ask for fewer")
+            }
         }
+        return contents
     }
 
     /// Makes a receipt for each, and reports when they are on disk.

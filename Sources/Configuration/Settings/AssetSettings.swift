@@ -2,6 +2,7 @@
 package struct AssetSettings: Sendable, Equatable {
     package var bytesMax = 52_428_800
     package var tokensPerRequestMax = 200
+    package var rereferencedMax = 1_000
     package var uploadSeconds = 900
     package var downloadSeconds = 3_600
     package var receiptSeconds = 86_400
@@ -26,6 +27,12 @@ extension AssetSettings {
             .number(
                 "assets.tokensPerRequestMax", \.assets.tokensPerRequestMax, 1...10_000, "tokens",
                 "Upload URLs that one request may ask for. Over it: 400."),
+            .number(
+                "assets.rereferencedMax", \.assets.rereferencedMax, 1...100_000, "assets",
+                """
+                Assets that one request may make usable in other records, each member of a list \
+                counted. Over it: 400.
+                """),
             .number(
                 "assets.uploadSeconds", \.assets.uploadSeconds, 60...86_400, "seconds",
                 "Life of a URL to upload to."),

@@ -35,7 +35,7 @@ extension Command {
                     try DataBackup.restore(
                         invocation.required("SRC"), into: path,
                         assets: AssetPlaces(
-                            configuration, clock: surroundings.clock, random: random),
+                            configuration, of: path, clock: surroundings.clock, random: random),
                         random: { random.bytes($0) })
                 }
                 return outcome(

@@ -3,6 +3,7 @@ import CloudModel
 import Configuration
 import Cryptography
 import HTTPClient
+import SQLite
 import SQLiteStorage
 import Synchronization
 
@@ -19,17 +20,63 @@ struct AssetPlaces: Sendable {
     private let random: RandomSource
     private let bucket: S3Bucket?
     private let s3: S3Settings
+    private let ownership: S3Ownership?
     /// Told of what only the log is to know.
     let reports = AssetReports()
 
+    /// - Parameter folder: the data folder whose assets they are.
     /// - Throws: `CommandFailure` for a key file that holds no key, and for files of the store's keys
     ///   and certificates that cannot be used.
-    init(_ configuration: Configuration, clock: Clock, random: RandomSource) throws {
+    init(
+        _ configuration: Configuration, of folder: String, clock: Clock, random: RandomSource
+    ) throws {
         key = try Self.key(configuration.assets.keyFile)
         freeBytesMin = configuration.assets.freeBytesMin
         self.random = random
         s3 = configuration.s3
         bucket = try Self.bucket(configuration.s3, clock: clock, random: random)
+        // The start waits for it, so not for long.
+        var hasty = configuration.s3
+        hasty.attemptsMax = min(hasty.attemptsMax, 2)
+        hasty.silenceSeconds = min(hasty.silenceSeconds, 5)
+        ownership = try Self.bucket(hasty, clock: clock, random: random).map {
+            S3Ownership($0, prefix: configuration.s3.prefix) { () throws(AssetFailure) in
+                try Self.owner(folder, random)
+            }
+        }
+    }
+
+    /// Where a data folder's name for itself is kept. Copies of the folder get none: they are others.
+    static let ownerName = "s3-owner"
+
+    /// The data folder's name for itself, made when it is first asked for.
+    private static func owner(
+        _ folder: String, _ random: RandomSource
+    ) throws(AssetFailure) -> String {
+        do {
+            let path = "\(folder)/\(ownerName)"
+            if try FileSystem.kind(of: path) == nil {
+                let name = Hexadecimal.encode(random.bytes(16))
+                try FileSystem.write(Array("\(name)\n".utf8), over: path)
+                try FileModes.synchronize(folder)
+            }
+            let text = try FileSystem.contents(of: path, bytesMax: 64)
+            return String(decoding: text.prefix { $0 != 0x0A }, as: UTF8.self)
+        } catch {
+            throw .system(call: ownerName, reason: "\(error)")
+        }
+    }
+
+    /// Looks whose the bucket's prefix is, before anything is served.
+    ///
+    /// - Parameter unanswered: told when the store does not say; then it is asked again before anything is
+    ///   written or removed there.
+    /// - Throws: `CommandFailure` when it is another server's.
+    func confirmOwnership(unanswered: (AssetFailure) -> Void) throws {
+        do throws(AssetFailure) { try ownership?.confirm() } catch {
+            if case .ownedByAnother = error { throw CommandFailure("\(error)") }
+            unanswered(error)
+        }
     }
 
     /// Whether backups do without the files, because those are elsewhere.
@@ -100,7 +147,7 @@ struct AssetPlaces: Sendable {
         let environment = key.environment.rawValue
         return S3Assets(
             bucket, prefix: "\(s3.prefix)\(key.container.folded)/\(environment)/", staging: local,
-            key: self.key, sendsClientsThere: s3.downloads == .redirected,
+            key: self.key, ownership: ownership, sendsClientsThere: s3.downloads == .redirected,
             report: { [reports] in reports.tell($0) })
     }
 

@@ -128,6 +128,7 @@ extension Configuration {
         var options = AssetOptions(baseURL: base)
         options.bytesMax = assets.bytesMax
         options.tokensPerRequestMax = assets.tokensPerRequestMax
+        options.rereferencedMax = assets.rereferencedMax
         options.resumableUploadsMax = assets.resumableUploadsMax
         options.resumeSeconds = assets.resumeSeconds
         // Those who wait for a store elsewhere must not be in each other's way.

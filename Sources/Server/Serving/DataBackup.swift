@@ -14,7 +14,9 @@ struct DataBackup {
     /// Under this name a restored folder grows until it is whole.
     private static let restoringName = "restoring"
     /// What may lie in a data folder that counts as empty.
-    private static let ownNames: Set = ["lock", "control.sock", "reserve", restoringName]
+    private static let ownNames: Set = [
+        "lock", "control.sock", "reserve", AssetPlaces.ownerName, restoringName,
+    ]
 
     /// Copies a folder's databases and assets to a place that is not there yet, or is an empty folder.
     ///

@@ -43,7 +43,7 @@ package final class DataFolder: Sendable {
             catalog: catalog, random: random, settings: configuration.accountsSettings)
         let options = configuration.storeOptions(
             folder: path, clock: clock, random: { random.bytes($0) })
-        assetPlaces = try AssetPlaces(configuration, clock: clock, random: random)
+        assetPlaces = try AssetPlaces(configuration, of: path, clock: clock, random: random)
         stores = Stores(
             folder: path, catalog: catalog, options: options, assetPlaces: assetPlaces,
             onIndeterminate: onIndeterminate)
@@ -85,12 +85,17 @@ package final class DataFolder: Sendable {
             .map { "catalog: \($0)" }
         for key in try stores.existing() {
             let file = Stores.path(of: key, in: path)
+            let depot = stores.depot(of: key)
             let assets = AssetCheck(
-                storePath: file, storage: stores.depot(of: key).storage,
+                storePath: file, storage: depot.storage,
                 strayBefore: clock.now() - Milliseconds(configuration.assets.graceSeconds) * 1_000)
             let found = try StoreCheck(path: file).problems()
             // Rows that cannot be read say nothing of files.
-            problems += (found + (found.isEmpty ? try assets.problems() : [])).map {
+            let ofAssets =
+                found.isEmpty
+                // A file that is removed meanwhile, after its row was read, would count as missing.
+                ? try depot.claims.withoutRemoval { try assets.problems() } : []
+            problems += (found + ofAssets).map {
                 "\(key.container.name) \(key.environment.rawValue): \($0)"
             }
         }

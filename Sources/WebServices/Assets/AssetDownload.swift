@@ -42,7 +42,8 @@ struct AssetDownload {
         let fileName = AssetFileName(encoded: name)
         fields.append(("Content-Disposition", fileName.disposition))
         let size = reader.byteCount
-        var range = ByteRanges(headers["range"], size: size)
+        // RFC 9110 §14.2: a range means nothing to a HEAD.
+        var range = ByteRanges(request.method == .get ? headers["range"] : nil, size: size)
         // What has changed is sent whole; a date says nothing here.
         if let condition = headers["if-range"], condition != etag { range = .whole }
         switch range {
@@ -77,10 +78,10 @@ struct AssetDownload {
         var fields = [
             ("Location", address), ("Cache-Control", "no-store"),
             ("Referrer-Policy", "no-referrer"),
-            ("X-Apple-Request-UUID", exchange.request.id),
+            ("X-Apple-Request-UUID", exchange.request.id), ("Vary", "Origin"),
         ]
         if let origin = exchange.allowedOrigin {
-            fields += [("Access-Control-Allow-Origin", origin), ("Vary", "Origin")]
+            fields.append(("Access-Control-Allow-Origin", origin))
         }
         return HTTPResponse(status: 307, headers: fields.map { (name: $0.0, value: $0.1) })
     }
@@ -98,6 +99,8 @@ struct AssetDownload {
             ),
             ("Cross-Origin-Resource-Policy", "cross-origin"),
             ("Referrer-Policy", "no-referrer"),
+            // Also where no origin is named: a cache must not give that answer to a page of one.
+            ("Vary", "Origin"),
             ("X-Apple-Request-UUID", exchange.request.id),
         ]
         if let origin = exchange.allowedOrigin {
@@ -107,7 +110,7 @@ struct AssetDownload {
                     "Access-Control-Expose-Headers",
                     "Accept-Ranges,Content-Disposition,Content-Length,Content-Range,ETag,"
                         + "X-Apple-Request-UUID"
-                ), ("Vary", "Origin"),
+                ),
             ]
         }
         return fields

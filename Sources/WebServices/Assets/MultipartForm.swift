@@ -38,9 +38,9 @@ struct MultipartForm {
     ///
     /// - Throws: `Fault` BAD_REQUEST for that type without a usable boundary.
     init?(contentType: String?) throws(Fault) {
-        guard let contentType, let (type, parameters) = HeaderParameters.read(contentType),
-            type == "multipart/form-data"
-        else { return nil }
+        guard let contentType else { return nil }
+        let (type, parameters) = HeaderParameters.read(contentType.utf8)
+        guard type == "multipart/form-data" else { return nil }
         guard let boundary = parameters["boundary"],
             (1...Self.boundaryBytesMax).contains(boundary.utf8.count)
         else {
@@ -123,16 +123,17 @@ struct MultipartForm {
             guard rest.count <= 8_192 else { throw Self.malformed }
             return false
         }
-        let head = String(decoding: rest[..<end], as: UTF8.self)
+        let lines = Self.lines(rest[..<end])
         try count(end - rest.startIndex)
         rest = rest[end...]
         state = .other
-        for line in head.split(whereSeparator: \.isNewline) {
-            let parts = line.split(separator: ":", maxSplits: 1)
-            guard parts.count == 2, parts[0].lowercased() == "content-disposition",
-                let (kind, parameters) = HeaderParameters.read(String(parts[1])),
-                kind == "form-data", parameters["name"] == "files"
+        for line in lines {
+            let parts = line.split(separator: UInt8(ascii: ":"), maxSplits: 1)
+            guard parts.count == 2,
+                String(decoding: parts[0], as: UTF8.self).lowercased() == "content-disposition"
             else { continue }
+            let (kind, parameters) = HeaderParameters.read(parts[1])
+            guard kind == "form-data", parameters["name"] == "files" else { continue }
             guard !hasFile else {
                 throw Fault.badRequest("the multipart body has two parts named 'files'")
             }
@@ -140,6 +141,20 @@ struct MultipartForm {
             state = .file
         }
         return true
+    }
+
+    /// The lines of a head, those that go on in the next one joined.
+    private static func lines(_ head: ArraySlice<UInt8>) -> [[UInt8]] {
+        var lines: [[UInt8]] = []
+        for piece in head.split(separator: 0x0A) {
+            let line = piece.last == 0x0D ? piece.dropLast() : piece
+            if let first = line.first, first == 0x20 || first == 0x09, !lines.isEmpty {
+                lines[lines.count - 1] += line
+            } else {
+                lines.append(Array(line))
+            }
+        }
+        return lines
     }
 
     /// Where a head's empty line ends; a part without fields begins with it.
@@ -193,46 +208,4 @@ struct MultipartForm {
     }
 
     private static let malformed = Fault.badRequest("the multipart body is malformed")
-}
-
-/// A header's value with parameters, such as `form-data; name="files"` (RFC 9110 §5.6.6).
-enum HeaderParameters {
-    /// The value in lower case, and the parameters by their names in lower case.
-    ///
-    /// The first of a name counts. Nil when the quotes do not match.
-    static func read(_ text: String) -> (value: String, parameters: [String: String])? {
-        var pieces: [String] = [""]
-        var isQuoted = false
-        var isEscaped = false
-        for character in text {
-            if isEscaped {
-                pieces[pieces.count - 1].append(character)
-                isEscaped = false
-            } else if isQuoted, character == "\\" {
-                isEscaped = true
-            } else if character == "\"" {
-                isQuoted.toggle()
-            } else if character == ";", !isQuoted {
-                pieces.append("")
-            } else {
-                pieces[pieces.count - 1].append(character)
-            }
-        }
-        guard !isQuoted, !isEscaped else { return nil }
-        var parameters: [String: String] = [:]
-        for piece in pieces.dropFirst() {
-            let parts = piece.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2 else { continue }
-            let name = trimmed(parts[0]).lowercased()
-            if parameters[name] == nil { parameters[name] = trimmed(parts[1]) }
-        }
-        return (trimmed(pieces[0][...]).lowercased(), parameters)
-    }
-
-    private static func trimmed(_ text: Substring) -> String {
-        var text = text
-        while text.first == " " || text.first == "\t" { text = text.dropFirst() }
-        while text.last == " " || text.last == "\t" { text = text.dropLast() }
-        return String(text)
-    }
 }

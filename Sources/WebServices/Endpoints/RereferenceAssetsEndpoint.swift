@@ -36,7 +36,7 @@ enum RereferenceAssetsEndpoint {
             return RereferenceAssets.Source(record: record, field: field)
         }
         let contents = try context.store.storage.read(loop: nil) {
-            try use.contents(of: sources, from: $0)
+            try use.contents(of: sources, most: context.assets.rereferencedMax, from: $0)
         }
         let tokens = context.store.assetTokens
         try use.receipts(for: contents, random: context.random) { result in

@@ -64,8 +64,9 @@ struct AssetCollectionKillTests {
                 try test.restart()
                 // A request opens the store; then the rounds begin.
                 #expect(try test.download(test.link(of: "held")) == held)
-                let before = left
-                while left > max(1, before - 200), Date() < until {
+                // The first are killed at the first file that goes: a busy machine may see it late.
+                let enough = max(1, left - (kills < 3 ? 1 : 200))
+                while left > enough, Date() < until {
                     left = test.files().placed.count
                 }
                 test.server.signal(SIGKILL)

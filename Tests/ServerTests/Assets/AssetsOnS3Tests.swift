@@ -29,6 +29,9 @@ struct AssetsOnS3Tests {
         try AssetFixture(data: folder.path("data"), environment: environment.merging(more) { $1 })
     }
 
+    /// The objects of the bucket that are files.
+    private var files: [String] { store.objects.keys.filter { !$0.hasSuffix("/lenticular-owner") } }
+
     /// Makes a file, and saves it under a name; its bytes.
     private func save(_ test: AssetFixture, _ name: String, bytes: Int) throws -> Data {
         let file = folder.path("file-\(name)")
@@ -42,8 +45,8 @@ struct AssetsOnS3Tests {
         let test = try fixture()
         let large = try save(test, "large", bytes: 6_000_000)
         let small = try save(test, "small", bytes: 10)
-        #expect(store.objects.keys.count == 2)
-        #expect(store.objects.keys.allSatisfy { $0.hasPrefix("one/icloud.a/development/") })
+        #expect(files.count == 2)
+        #expect(files.allSatisfy { $0.hasPrefix("one/icloud.a/development/") })
         #expect(test.files().placed.isEmpty && test.files().incoming.isEmpty)
         #expect(try test.download(test.link(of: "large")) == large)
         #expect(
@@ -55,7 +58,7 @@ struct AssetsOnS3Tests {
 
         let lost = try #require(
             store.objects.state.withLock { state in
-                state.objects.first { $0.value.bytes.count == 10 }?.key
+                state.objects.first { $0.value.bytes == Array(small) }?.key
             })
         store.objects.state.withLock { $0.objects[lost] = .init(bytes: [1]) }
         let damaged = try test.problems()
@@ -72,7 +75,54 @@ struct AssetsOnS3Tests {
             ["restore", copy, "--data", restored, "--yes", "--json"], environment: environment)
         #expect(outcome.object["ok"] as? Bool == true, "\(outcome)")
         _ = try test.server.command("container", "delete", "iCloud.a", "--yes")
-        #expect(store.objects.keys.isEmpty)
+        #expect(store.objects.keys == ["one/lenticular-owner"])
+    }
+
+    @Test("Two servers on one prefix: the second does not start, until it takes the prefix over")
+    func ownership() throws {
+        let test = try fixture()
+        let bytes = try save(test, "one", bytes: 5_000)
+        let copy = folder.path("copy")
+        #expect(try test.server.command("backup", copy, "--json").object["ok"] as? Bool == true)
+        let rehearsal = folder.path("rehearsal")
+        let restored = try Program.run(
+            ["restore", copy, "--data", rehearsal, "--yes", "--json"], environment: environment)
+        #expect(restored.object["ok"] as? Bool == true, "\(restored)")
+        let second = try Program.run(
+            ["serve", "--data", rehearsal, "--listen", "127.0.0.1:0"], environment: environment)
+        #expect(second.status == 1)
+        #expect(second.error.contains("another server"), "\(second.error)")
+        #expect(second.error.contains("one/lenticular-owner"))
+        // Nor does a command touch what is the first one's.
+        let removal = try Program.run(
+            ["container", "delete", "iCloud.a", "--yes", "--data", rehearsal],
+            environment: environment)
+        #expect(removal.status != 0, "\(removal)")
+        #expect(files.count == 1)
+        test.server.signal(SIGTERM)
+        #expect(test.server.wait() == 0)
+        // The same server goes on with what is its own.
+        try test.restart()
+        #expect(try test.download(test.link(of: "one")) == bytes)
+        test.server.signal(SIGTERM)
+        _ = test.server.wait()
+        store.objects.state.withLock { $0.objects["one/lenticular-owner"] = nil }
+        let successor = try ServerProcess(data: rehearsal, environment: environment)
+        successor.signal(SIGTERM)
+        #expect(successor.wait() == 0)
+    }
+
+    @Test("A store that does not answer does not keep the server from starting")
+    func startWithoutStore() throws {
+        store.stop()
+        let test = try fixture()
+        let file = folder.path("file")
+        _ = try makeFile(file, bytes: 10)
+        let answer = try test.server.request(test.uploadPath(), ["--data-binary", "@\(file)"])
+        #expect(answer.status == 503, "\(answer.text)")
+        test.server.signal(SIGTERM)
+        #expect(test.server.wait() == 0)
+        #expect(test.server.log().joined().contains("the bucket of the assets does not answer"))
     }
 
     @Test(
@@ -90,7 +140,7 @@ struct AssetsOnS3Tests {
         store.objects.fail("PUT ", .refuse(status: 403, code: "AccessDenied"))
         answer = try test.server.request(test.uploadPath(), ["--data-binary", "@\(file)"])
         #expect(answer.status == 500 && !answer.text.contains("AccessDenied"), "\(answer.text)")
-        #expect(store.objects.keys.count == 1 && test.files().incoming.isEmpty)
+        #expect(files.count == 1 && test.files().incoming.isEmpty)
         let link = try test.link(of: "one")
         store.stop()
         answer = try test.server.request(link, [])

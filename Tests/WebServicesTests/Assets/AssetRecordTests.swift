@@ -4,6 +4,7 @@ import CloudModel
 import Cryptography
 import Foundation
 import Testing
+import WebServices
 
 @Suite("Records that hold assets")
 struct AssetRecordTests {
@@ -333,5 +334,25 @@ struct AssetRecordTests {
         let foreign = try otto.send(
             "private/assets/rereference", #"{"assets":[{"recordName":"a","fieldName":"photo"}]}"#)
         #expect(foreign.status == 400)
+    }
+
+    @Test("rereference makes no more than the limit, however few fields hold them")
+    func rereferenceLimit() throws {
+        var options = AssetOptions(baseURL: "https://sync.example")
+        options.rereferencedMax = 10
+        let ida = try WireServer(assets: options).user()
+        let value = try ida.asset(pattern(5)).raw
+        let list = Array(repeating: value, count: 5).joined(separator: ",")
+        _ = try ida.save(
+            "a", "{\"pages\":{\"value\":[\(list)],\"type\":\"ASSETID_LIST\"}}", zone: nil)
+        func ask(_ times: Int) throws -> Answer {
+            let source = #"{"recordName":"a","fieldName":"pages"}"#
+            let sources = Array(repeating: source, count: times).joined(separator: ",")
+            return try ida.send("private/assets/rereference", "{\"assets\":[\(sources)]}")
+        }
+        #expect(try ask(2)["assets"].elements.count == 10)
+        let refused = try ask(3)
+        #expect(refused.status == 400 && refused.code == "BAD_REQUEST")
+        #expect(refused.reason.contains("assets.rereferencedMax"), "\(refused.reason)")
     }
 }

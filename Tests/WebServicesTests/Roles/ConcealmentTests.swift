@@ -1,4 +1,5 @@
 import CloudModel
+import Cryptography
 import Foundation
 import Testing
 
@@ -39,6 +40,35 @@ struct ConcealmentTests {
                 #expect(item.raw.contains("s3cret") == isShown)
             }
         }
+    }
+
+    @Test("Who may change a record without reading it finds out no file of it by a checksum")
+    func blindAssets() throws {
+        func photo(_ value: String) -> String { "{\"photo\":{\"value\":\(value)}}" }
+        let file = try ida.asset(pattern(100), in: "public")
+        for type in ["Diary", "Post"] {
+            try ida.save("\(type).1", photo(file.raw), type: type, zone: nil, in: "public")
+        }
+        try server.grant([
+            "Diary": ["_icloud": [.create, .write]], "Post": ["_icloud": [.read, .create, .write]],
+        ])
+        func guess(_ type: String, _ bytes: [UInt8]) throws -> Found {
+            let checksum = Base64.encode([1] + SHA256.digest(bytes).prefix(20))
+            return try modify(
+                operation(
+                    "forceUpdate", "\(type).1", type: type,
+                    fields: photo("{\"fileChecksum\":\"\(checksum)\"}"))
+            ).records[0]
+        }
+        #expect(try guess("Post", pattern(100)).code == nil)
+        #expect(try guess("Post", pattern(99)).code == "BAD_REQUEST")
+        let right = try guess("Diary", pattern(100))
+        #expect(right.code == "BAD_REQUEST")
+        #expect(try right.raw == guess("Diary", pattern(99)).raw)
+        let own = try mo.asset(pattern(50), in: "public")
+        let changed = try modify(
+            operation("forceUpdate", "Diary.1", type: "Diary", fields: photo(own.raw)))
+        #expect(changed.records[0].code == nil, "\(changed.text)")
     }
 
     @Test("Who may change a record without reading it gets back what he sent")

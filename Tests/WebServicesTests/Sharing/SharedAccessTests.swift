@@ -160,6 +160,73 @@ struct SharedAccessTests {
         #expect(try server.problems() == [])
     }
 
+    private func goes(with name: String) -> String {
+        "{\"on\":{\"value\":{\"recordName\":\"\(name)\",\"action\":\"DELETE_SELF\"}}}"
+    }
+
+    @Test("A participant learns by no reference what becomes of a record that he does not see")
+    func watching() throws {
+        try ida.put(("note", nil), ("page", "note"), ("line", "note"), ("secret", nil))
+        try ida.put(("old", nil), ("last", "note"))
+        try ida.save("idas", goes(with: "old"), type: "Note", more: below("note"))
+        let link = try ida.share("note")
+        try bo.join(link)
+        for name in ["secret", "absent", "page", "line", "late", "last"] {
+            let saved = try copy.save("on-\(name)", below: "note", fields: goes(with: name))
+            #expect(saved.code == nil, "\(saved.raw)")
+        }
+        // Whoever saves a record again leaves its references what they are.
+        let again = operation("forceUpdate", "on-secret", type: "Note", fields: "{}")
+        #expect(try ida.modify([again]).records[0].code == nil)
+        #expect(try copy.save("idas", below: "note").code == nil)
+        try ida.put(("absent", nil), ("line", nil))
+        #expect(try copy.save("late", below: "note").code == nil)
+        for name in ["secret", "absent", "page", "line", "late", "old"] {
+            #expect(try ida.delete(name).code == nil)
+        }
+        var here = copy
+        try here.catchUp()
+        #expect(here.names == ["last", "note", "on-absent", "on-last", "on-line", "on-secret"])
+        #expect(try ida.delete("share-note").code == nil)
+        #expect(try ida.delete("last").code == nil)
+        #expect(try ida.record("on-last").code == "NOT_FOUND", "in no tree it acts as any other")
+        #expect(try server.problems() == [])
+    }
+
+    @Test("What a participant's batch makes and takes away again needs no place, as an owner's")
+    func takenAgain() throws {
+        try ida.put(("note", nil), ("page", "note"), ("line", "note"))
+        try bo.join(try ida.share("note"))
+        func batch(_ parent: String) -> [String] {
+            [
+                operation(
+                    "create", "brief", type: "Note", fields: goes(with: parent), more: below(parent)
+                ), operation("forceDelete", parent, type: nil),
+            ]
+        }
+        #expect(try ida.modify(batch("line")).records.map(\.code) == [nil, nil])
+        #expect(try copy.modify(batch("page")).records.map(\.code) == [nil, nil])
+        #expect(try ida.record("brief").code == "NOT_FOUND")
+        #expect(try server.problems() == [])
+    }
+
+    @Test("How many references lead to a name tells a participant nothing of the owner's")
+    func manyReferences() throws {
+        let server = try WireServer(limits: { $0.deleteSelfSourcesMax = 2 })
+        let (ida, bo) = (try server.user("ida"), try server.user("bo"))
+        try ida.make("Shelf")
+        try ida.put(("note", nil), ("secret", nil))
+        for name in ["a", "b"] { try ida.save(name, goes(with: "secret"), type: "Note") }
+        try bo.join(try ida.share("note"))
+        let copy = SharedZone(bo, of: ida)
+        for name in ["secret", "absent"] {
+            let codes = try (1...3).map {
+                try copy.save("\(name)\($0)", below: "note", fields: goes(with: name)).code
+            }
+            #expect(codes == [nil, nil, "BAD_REQUEST"])
+        }
+    }
+
     @Test("What participants add counts against the owner, and a full owner refuses it")
     func quota() throws {
         let server = try WireServer(limits: { $0.userQuotaBytes = 6_000 })

@@ -226,6 +226,26 @@ struct UnseenTests {
         }
     }
 
+    @Test("Whom a permission of NONE keeps out, a share is not there for, to be left either")
+    func keptOut() throws {
+        try bo.join(try ida.share("secret", permission: "READ_ONLY"))
+        let share = try ida.record("share-secret")
+        let entry = try #require(share.participants[bo.name])
+        let changed = try ida.changeShare(
+            "share-secret",
+            participants: [
+                invitation(id: entry["participantId"].string, permission: "NONE", type: "USER")
+            ])
+        #expect(changed.participants[bo.name]?["permission"].string == "NONE", "\(changed.raw)")
+        for kind in ["delete", "forceDelete"] {
+            try expectSame(bo, "shared/records/modify", "share-secret", "share-nobody") {
+                "{\(shelf),\"operations\":[\(operation(kind, $0, type: nil))]}"
+            }
+        }
+        let kept = try ida.record("share-secret").participants[bo.name]
+        #expect(kept?["acceptanceStatus"].string == "ACCEPTED")
+    }
+
     @Test("A share does not name the administrator who saved it to somebody who is not shown him")
     func modifier() throws {
         let share = try ida.shareNote(

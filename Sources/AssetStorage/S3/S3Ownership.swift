@@ -1,0 +1,100 @@
+import Cryptography
+import HTTPClient
+import Synchronization
+
+/// Sees to it that no two data folders keep their assets below one prefix of a bucket, where each would
+/// remove the files of the other.
+///
+/// An object below the prefix names the data folder that it belongs to; it is made by the first that comes,
+/// and stays. It is looked at once before anything is written or removed.
+package final class S3Ownership: Sendable {
+    private static let objectName = "lenticular-owner"
+
+    private let bucket: S3Bucket
+    private let key: String
+    private let owner: @Sendable () throws(AssetFailure) -> String
+    /// What `owner` has said.
+    private let own = Mutex<String?>(nil)
+    private let isConfirmed = Atomic(false)
+
+    /// - Parameters:
+    ///   - prefix: of all assets of a server.
+    ///   - owner: names the data folder, always in the same way; asked once.
+    package init(
+        _ bucket: S3Bucket, prefix: String,
+        owner: @escaping @Sendable () throws(AssetFailure) -> String
+    ) {
+        self.bucket = bucket
+        key = prefix + Self.objectName
+        self.owner = owner
+    }
+
+    /// Makes sure of it, or makes the prefix ours where it is nobody's.
+    ///
+    /// - Throws: `AssetFailure.ownedByAnother`, and what the store reports.
+    package func confirm() throws(AssetFailure) {
+        if isConfirmed.load(ordering: .relaxed) { return }
+        let own = try own.withLock { own throws(AssetFailure) -> String in
+            if let own { return own }
+            let name = try owner()
+            own = name
+            return name
+        }
+        var found = try bucket.text(of: key)
+        if found == nil {
+            try bucket.putFirst(key, own)
+            // Somebody else may have come at the same moment.
+            found = try bucket.text(of: key)
+        }
+        guard found == own else { throw .ownedByAnother(object: key) }
+        isConfirmed.store(true, ordering: .relaxed)
+    }
+}
+
+// The object that names an owner.
+extension S3Bucket {
+    private static let textBytesMax = 256
+
+    /// The contents of a short object; nil when there is none.
+    fileprivate func text(of key: String) throws(AssetFailure) -> String? {
+        let what = "S3 GET"
+        let result = try perform(what, Request(method: "GET", key: key)) {
+            answer throws(ClientFailure) -> Result<String?, AssetFailure> in
+            switch answer {
+            case .success(let response):
+                let bytes = try response.readAll(bytesMax: Self.textBytesMax)
+                return .success(String(decoding: bytes, as: UTF8.self))
+            case .refused(404, _): return .success(nil)
+            case .refused(let status, let code):
+                return .failure(Self.failure(what, status, code))
+            }
+        }
+        return try result.get()
+    }
+
+    /// Stores a short object unless there is one, as far as the store can tell.
+    fileprivate func putFirst(_ key: String, _ text: String) throws(AssetFailure) {
+        let what = "S3 PUT"
+        let bytes = Array(text.utf8)
+        var request = Request(
+            method: "PUT", key: key,
+            headers: [("content-type", "text/plain"), ("if-none-match", "*")],
+            body: .bytes(bytes), payload: SHA256.digest(bytes))
+        let result = try perform(what, request) {
+            answer throws(ClientFailure) -> Result<Bool, AssetFailure> in
+            switch answer {
+            case .success(let response):
+                _ = try response.readAll(bytesMax: 65_536)
+                return .success(true)
+            case .refused(409, _), .refused(412, _): return .success(true)
+            // A store that does not know the condition.
+            case .refused(400, _), .refused(501, _): return .success(false)
+            case .refused(let status, let code):
+                return .failure(Self.failure(what, status, code))
+            }
+        }
+        if try result.get() { return }
+        request.headers.removeLast()
+        try expectSuccess(what, request)
+    }
+}
