@@ -16,6 +16,22 @@ package protocol AssetStorage: AnyObject, Sendable {
     /// - Throws: `AssetFailure.full`, and what the system reports.
     func begin(expectedBytes: Int) throws(AssetFailure) -> any AssetUpload
 
+    /// Begins a file that the next process may go on with, where that can be.
+    ///
+    /// - Parameter name: of hexadecimal digits; what was begun by that name before is forgotten.
+    /// - Throws: as `begin`.
+    func begin(
+        resumable name: String, byteCount: Int
+    ) throws(AssetFailure) -> any AssetUpload
+
+    /// Whether there is a file to go on with; a matter of microseconds.
+    func canResume(_ name: String) -> Bool
+
+    /// Goes on with a file that an earlier process has begun; nil where there is none.
+    ///
+    /// Reads what is there of it.
+    func resume(_ name: String) throws(AssetFailure) -> ResumedAsset?
+
     /// Opens a file for reading; nil when there is none.
     func open(_ digest: AssetDigest) throws(AssetFailure) -> (any AssetReader)?
 
@@ -29,10 +45,11 @@ package protocol AssetStorage: AnyObject, Sendable {
     /// - Parameter limit: how many at most; fewer mean that there are no more.
     func list(after: AssetDigest?, limit: Int) throws(AssetFailure) -> [AssetListing]
 
-    /// Removes what uploads have left that no process works at any more; before the first upload.
+    /// Removes what uploads have left that nobody can go on with; before the first upload.
     func removeUnfinished() throws(AssetFailure)
 
-    /// Removes what uploads that were begun before a moment have left elsewhere than on this machine.
+    /// Removes what uploads have left elsewhere than on this machine that were begun before a moment, and
+    /// on it what has had no more bytes since.
     func removeAbandoned(begunBefore moment: Milliseconds) throws(AssetFailure)
 
     /// Removes everything that is not in the folder of the container environment, which has gone.
@@ -49,8 +66,6 @@ package protocol AssetStorage: AnyObject, Sendable {
 }
 
 extension AssetStorage {
-    package func removeAbandoned(begunBefore moment: Milliseconds) throws(AssetFailure) {}
-
     package func removeEverything() throws(AssetFailure) {}
 
     package func address(

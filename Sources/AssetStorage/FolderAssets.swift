@@ -13,13 +13,14 @@ import Cryptography
 /// and end in `.sealed`; both kinds are read, whatever the present setting.
 package final class FolderAssets: AssetStorage {
     static let sealedSuffix = ".sealed"
-    private static let incomingName = "incoming"
 
     private let path: String
-    private let key: AssetKey?
+    /// Where files on their way are.
+    let incoming: String
+    let key: AssetKey?
     /// How much of the disk is left for everything else.
     private let freeBytesMin: Int
-    private let random: RandomSource
+    let random: RandomSource
 
     /// - Parameters:
     ///   - path: the folder, made when the first file comes; the one above exists.
@@ -30,6 +31,7 @@ package final class FolderAssets: AssetStorage {
         random: RandomSource = .system
     ) {
         self.path = path
+        incoming = "\(path)/incoming"
         self.key = key
         self.freeBytesMin = freeBytesMin
         self.random = random
@@ -43,19 +45,23 @@ package final class FolderAssets: AssetStorage {
 
     /// As `begin`, for a storage that takes the file on from here.
     func beginFile(expectedBytes: Int) throws(AssetFailure) -> FolderUpload {
-        // With its name on disk: what is put below it later is as durable as that.
-        if try AssetFiles.makeFolder(path) { try AssetFiles.synchronizeFolder("\(path)/..") }
-        let incoming = "\(path)/\(Self.incomingName)"
-        try AssetFiles.makeFolder(incoming)
-        let (wanted, overflow) = expectedBytes.addingReportingOverflow(freeBytesMin)
-        guard !overflow, try AssetFiles.freeBytes(path) >= wanted else { throw .full }
+        try makeRoom(for: expectedBytes)
         return try FolderUpload(
             to: self, temporary: "\(incoming)/\(Hexadecimal.encode(random.bytes(16)))",
             cipher: key.map { $0.makeCipher(random) })
     }
 
+    /// Makes sure that there is a place for a file on its way, and bytes for it.
+    func makeRoom(for expectedBytes: Int) throws(AssetFailure) {
+        // With its name on disk: what is put below it later is as durable as that.
+        if try AssetFiles.makeFolder(path) { try AssetFiles.synchronizeFolder("\(path)/..") }
+        try AssetFiles.makeFolder(incoming)
+        let (wanted, overflow) = expectedBytes.addingReportingOverflow(freeBytesMin)
+        guard !overflow, try AssetFiles.freeBytes(path) >= wanted else { throw .full }
+    }
+
     /// - Throws: `AssetFailure.full` when no more may be written.
-    fileprivate func checkFloor() throws(AssetFailure) {
+    func checkFloor() throws(AssetFailure) {
         guard try AssetFiles.freeBytes(path) >= freeBytesMin else { throw .full }
     }
 
@@ -100,14 +106,7 @@ package final class FolderAssets: AssetStorage {
         return found
     }
 
-    package func removeUnfinished() throws(AssetFailure) {
-        let incoming = "\(path)/\(Self.incomingName)"
-        for name in try AssetFiles.names(in: incoming) {
-            try AssetFiles.remove("\(incoming)/\(name)")
-        }
-    }
-
-    private static func modified(_ path: String) -> Milliseconds? {
+    static func modified(_ path: String) -> Milliseconds? {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
         #if canImport(Glibc)
@@ -126,7 +125,7 @@ package final class FolderAssets: AssetStorage {
     }
 
     /// Moves a file that is on disk to its place, and has its name there on disk too.
-    fileprivate func accept(
+    func accept(
         _ temporary: String, as digest: AssetDigest, isSealed: Bool
     ) throws(AssetFailure) {
         let folder = folder(of: digest)
@@ -139,103 +138,6 @@ package final class FolderAssets: AssetStorage {
             throw AssetFiles.failure("rename")
         }
         try AssetFiles.synchronizeFolder(folder)
-    }
-}
-
-/// A file on its way into a folder.
-final class FolderUpload: AssetUpload {
-    /// After so much it looks at the room that is left, which others take from too, and has the disk
-    /// begin, so that the end does not wait for all of it.
-    private static let stepBytes = 4 << 20
-
-    private let storage: FolderAssets
-    private var stepStart = 0
-    private let temporary: String
-    let descriptor: Int32
-    private var cipher: AssetCipher?
-    private var hash = SHA256()
-    private var size = 0
-    private var content: AssetContent?
-    private var isInPlace = false
-
-    init(
-        to storage: FolderAssets, temporary: String, cipher: AssetCipher?
-    ) throws(AssetFailure) {
-        self.storage = storage
-        self.temporary = temporary
-        self.cipher = cipher
-        descriptor = AssetFiles.open(temporary, O_RDWR | O_CREAT | O_EXCL)
-        guard descriptor >= 0 else { throw AssetFiles.failure("open") }
-        if cipher != nil {
-            do throws(AssetFailure) {
-                try write([UInt8](repeating: 0, count: AssetCipher.headerBytes))
-            } catch {
-                discard()
-                throw error
-            }
-        }
-    }
-
-    deinit {
-        discard()
-        if descriptor >= 0 { close(descriptor) }
-    }
-
-    var isSealed: Bool { cipher != nil }
-
-    func append(_ bytes: UnsafeRawBufferPointer) throws(AssetFailure) {
-        hash.update(bytes)
-        size += bytes.count
-        if cipher == nil {
-            try AssetFiles.write(bytes, to: descriptor)
-        } else {
-            for chunk in try cipher?.append(bytes) ?? [] { try write(chunk) }
-        }
-        guard size - stepStart >= Self.stepBytes else { return }
-        try storage.checkFloor()
-        AssetFiles.beginWriting(descriptor, from: stepStart)
-        stepStart = size
-    }
-
-    func seal() throws(AssetFailure) -> AssetContent {
-        if let content { return content }
-        guard let digest = AssetDigest(hash.digest()) else {
-            throw .system(call: "SHA-256", reason: "no digest")
-        }
-        if cipher != nil {
-            if let (last, header) = try cipher?.finish() {
-                try write(last)
-                guard pwrite(descriptor, header, header.count, 0) == header.count else {
-                    throw AssetFiles.failure("pwrite")
-                }
-            }
-        }
-        if fsync(descriptor) != 0 { throw AssetFiles.failure("fsync") }
-        let content = AssetContent(digest: digest, size: size)
-        self.content = content
-        return content
-    }
-
-    func place() throws(AssetFailure) {
-        let content = try seal()
-        guard !isInPlace else { return }
-        try storage.accept(temporary, as: content.digest, isSealed: cipher != nil)
-        isInPlace = true
-    }
-
-    func discard() {
-        if !isInPlace && descriptor >= 0 { unlink(temporary) }
-    }
-
-    private func write(_ bytes: [UInt8]) throws(AssetFailure) {
-        // NB: typed errors do not pass through the standard library's closures.
-        var failure: AssetFailure?
-        bytes.withUnsafeBytes { bytes in
-            do throws(AssetFailure) { try AssetFiles.write(bytes, to: descriptor) } catch {
-                failure = error
-            }
-        }
-        if let failure { throw failure }
     }
 }
 

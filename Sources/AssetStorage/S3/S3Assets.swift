@@ -42,6 +42,23 @@ package final class S3Assets: AssetStorage {
         S3Upload(to: self, file: try staging.beginFile(expectedBytes: expectedBytes))
     }
 
+    package func begin(
+        resumable name: String, byteCount: Int
+    ) throws(AssetFailure) -> any AssetUpload {
+        S3Upload(
+            to: self, file: try staging.beginFile(resumable: name, byteCount: byteCount))
+    }
+
+    package func canResume(_ name: String) -> Bool { staging.canResume(name) }
+
+    package func resume(_ name: String) throws(AssetFailure) -> ResumedAsset? {
+        try staging.resumeFile(name).map {
+            ResumedAsset(
+                upload: S3Upload(to: self, file: $0.file), byteCount: $0.byteCount,
+                received: $0.file.byteCount)
+        }
+    }
+
     package func open(_ digest: AssetDigest) throws(AssetFailure) -> (any AssetReader)? {
         for isSealed in key == nil ? [false, true] : [true, false] {
             let name = name(of: digest, isSealed: isSealed)
@@ -100,6 +117,7 @@ package final class S3Assets: AssetStorage {
     package func removeUnfinished() throws(AssetFailure) { try staging.removeUnfinished() }
 
     package func removeAbandoned(begunBefore moment: Milliseconds) throws(AssetFailure) {
+        try staging.removeAbandoned(begunBefore: moment)
         try ownership?.confirm()
         for upload in try bucket.unfinishedUploads(prefix: prefix) where upload.begun < moment {
             try bucket.abort(upload.key, upload.id)

@@ -23,12 +23,7 @@ package final class RunningServer: Sendable {
     ///   another server's.
     package init(folder: DataFolder, log: Log) throws {
         let configuration = folder.configuration
-        try folder.assetPlaces.confirmOwnership {
-            log.warning("the bucket of the assets does not answer", [("failure", .text("\($0)"))])
-        }
-        try folder.stores.requireKnown()
-        try folder.stores.finishRemovals()
-        try folder.finishDepartures()
+        try Self.prepare(folder, log)
         let stores = folder.stores
         let metrics = Metrics(version: ProgramVersion.text, startedAt: folder.clock.now())
         let readiness = Readiness { stores.diskTrouble }
@@ -68,7 +63,8 @@ package final class RunningServer: Sendable {
         }
         upkeep = Upkeep(
             stores: stores, clock: clock, tombstoneDays: configuration.retention.tombstoneDays,
-            graceSeconds: configuration.assets.graceSeconds, log: log,
+            graceSeconds: configuration.assets.graceSeconds,
+            resumeSeconds: configuration.assets.resumeSeconds, log: log,
             intervalSeconds: configuration.retention.upkeepSeconds,
             alsoDue: { webServices.removeExpiredUploads() })
         self.folder = folder
@@ -76,6 +72,16 @@ package final class RunningServer: Sendable {
         self.metrics = metrics
         self.readiness = readiness
         readiness.become(.ready)
+    }
+
+    /// Makes sure that all of the data is this server's, and finishes what the last one began.
+    private static func prepare(_ folder: DataFolder, _ log: Log) throws {
+        try folder.assetPlaces.confirmOwnership {
+            log.warning("the bucket of the assets does not answer", [("failure", .text("\($0)"))])
+        }
+        try folder.stores.requireKnown()
+        try folder.stores.finishRemovals()
+        try folder.finishDepartures()
     }
 
     /// Stops accepting, finishes what runs, closes the data folder.

@@ -19,6 +19,7 @@ final class Upkeep: Sendable {
     private let clock: Clock
     private let retentionMilliseconds: Milliseconds
     private let graceMilliseconds: Milliseconds
+    private let abandonedMilliseconds: Milliseconds
     private let log: Log
     /// What else is due in each round.
     private let alsoDue: @Sendable () -> Void
@@ -32,9 +33,11 @@ final class Upkeep: Sendable {
     /// - Parameters:
     ///   - tombstoneDays: how long deletions stay in the feeds.
     ///   - graceSeconds: how long files stay that nothing refers to.
+    ///   - resumeSeconds: how long uploads stay that nobody goes on with.
     ///   - alsoDue: run at the start of each round; must not block for long.
     init(
-        stores: Stores, clock: Clock, tombstoneDays: Int, graceSeconds: Int = 86_400, log: Log,
+        stores: Stores, clock: Clock, tombstoneDays: Int, graceSeconds: Int = 86_400,
+        resumeSeconds: Int = 0, log: Log,
         intervalSeconds: Int = Upkeep.intervalSecondsDefault,
         alsoDue: @escaping @Sendable () -> Void = {}
     ) {
@@ -42,6 +45,7 @@ final class Upkeep: Sendable {
         self.clock = clock
         retentionMilliseconds = Milliseconds(tombstoneDays) * 86_400_000
         graceMilliseconds = Milliseconds(graceSeconds) * 1_000
+        abandonedMilliseconds = Milliseconds(max(graceSeconds, resumeSeconds)) * 1_000
         self.log = log
         self.alsoDue = alsoDue
         timer = DispatchSource.makeTimerSource(queue: queue)
@@ -84,6 +88,6 @@ final class Upkeep: Sendable {
         for _ in 0..<stepsMax where !isStopped.load(ordering: .relaxed) {
             guard try collection.removeStray(placedBefore: moment) else { break }
         }
-        try collection.removeAbandoned(begunBefore: moment)
+        try collection.removeAbandoned(begunBefore: clock.now() - abandonedMilliseconds)
     }
 }

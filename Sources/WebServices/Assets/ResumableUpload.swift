@@ -14,14 +14,16 @@ final class ResumableUpload: @unchecked Sendable {
     typealias Outcome = Result<AssetReceipt, any Error>
 
     private enum State {
+        /// Begun by an earlier process; taken up when it is first asked for.
+        case asleep(() throws -> ResumedAsset?)
         case open(any AssetUpload)
         /// On its way to the disk; those who ask meanwhile wait.
         case placing(waiting: [@Sendable (Outcome) -> Void])
         case over(Outcome)
     }
 
-    /// Of the whole, in bytes.
-    let length: Int
+    /// Of the whole, in bytes; of one that an earlier process has begun, once it was asked for its offset.
+    private(set) var length: Int
     let queue: DispatchQueue
     private let identity: [UInt8]
     private let use: ReceiveAsset
@@ -33,11 +35,30 @@ final class ResumableUpload: @unchecked Sendable {
     /// Counts the requests that were let at it.
     private var turn = 0
 
-    init(
+    convenience init(
         _ upload: any AssetUpload, length: Int, identity: [UInt8], use: ReceiveAsset,
         queue: DispatchQueue, counters: AssetCounters, onOver: @escaping @Sendable () -> Void
     ) {
-        state = .open(upload)
+        self.init(
+            .open(upload), length, identity, use, queue, counters, onOver)
+    }
+
+    /// One that an earlier process has begun.
+    ///
+    /// - Parameter resume: called once, on the queue.
+    convenience init(
+        resuming resume: @escaping () throws -> ResumedAsset?, identity: [UInt8], use: ReceiveAsset,
+        queue: DispatchQueue, counters: AssetCounters, onOver: @escaping @Sendable () -> Void
+    ) {
+        self.init(.asleep(resume), 0, identity, use, queue, counters, onOver)
+    }
+
+    private init(
+        _ state: State, _ length: Int, _ identity: [UInt8], _ use: ReceiveAsset,
+        _ queue: DispatchQueue, _ counters: AssetCounters,
+        _ onOver: @escaping @Sendable () -> Void
+    ) {
+        self.state = state
         self.length = length
         self.identity = identity
         self.use = use
@@ -51,6 +72,7 @@ final class ResumableUpload: @unchecked Sendable {
     ///
     /// On the queue.
     func takeOver() throws -> (offset: Int, turn: Int) {
+        wake()
         if case .over(.failure(let error)) = state { throw error }
         turn += 1
         return (offset, turn)
@@ -98,7 +120,13 @@ final class ResumableUpload: @unchecked Sendable {
     ///
     /// - Parameter answer: gets a `Fault` BAD_REQUEST while bytes are missing.
     func finished(_ answer: @escaping @Sendable (Outcome) -> Void) {
-        if case .open = state {
+        wake()
+        if case .open(let upload) = state {
+            if offset == length {
+                // The process that got the last byte did not come to it.
+                place(upload)
+                return whenOver(answer)
+            }
             return answer(
                 .failure(
                     Fault.badRequest(
@@ -111,14 +139,32 @@ final class ResumableUpload: @unchecked Sendable {
     ///
     /// On the queue.
     func discard() {
+        wake()
         guard case .open = state else { return }
         counters.change { $0.uploadsAborted += 1 }
         fail()
     }
 
+    /// Ends it because another has been begun in its place, and with it what the storage has by its name.
+    ///
+    /// On the queue.
+    func giveWay() {
+        if case .asleep = state { lose() } else { discard() }
+    }
+
+    /// Takes up what an earlier process has left.
+    private func wake() {
+        guard case .asleep(let resume) = state else { return }
+        // NB: what cannot be read is as good as not there: the client sends it again.
+        guard let found = try? resume() else { return lose() }
+        state = .open(found.upload)
+        length = found.byteCount
+        offset = found.received
+    }
+
     private func whenOver(_ answer: @escaping @Sendable (Outcome) -> Void) {
         switch state {
-        case .open: answer(.failure(Self.gone))
+        case .asleep, .open: answer(.failure(Self.gone))
         case .placing(let waiting): state = .placing(waiting: waiting + [answer])
         case .over(let outcome): answer(outcome)
         }
@@ -146,13 +192,17 @@ final class ResumableUpload: @unchecked Sendable {
     private func fail() {
         guard case .open(let upload) = state else { return }
         upload.discard()
+        lose()
+    }
+
+    private func lose() {
         state = .over(.failure(Self.gone))
         onOver()
         counters.change { $0.uploadsActive -= 1 }
     }
 
     static let gone = Fault(
-        .notFound, "no such upload: it has ended, expired, or the server began anew; send it again")
+        .notFound, "no such upload: it has ended, expired, or was lost; send it again")
     private static let overtaken = Fault(
         .conflict, "another request goes on with this upload; ask by HEAD how far it is")
 }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The uploads that clients can go on with, by the tokens of their URLs.
 ///
-/// They last as long as the process, at most.
+/// Those that an earlier process has begun are not among them until somebody asks for them.
 final class ResumableUploads: Sendable {
     private struct Entry {
         let upload: ResumableUpload
@@ -26,16 +26,22 @@ final class ResumableUploads: Sendable {
         lifeMilliseconds = Milliseconds(idleSeconds) * 1_000
     }
 
-    /// The upload of a token, whose time then begins anew; and when that ends.
+    /// The upload of a token, whose time then begins anew, and when that ends; nil when it is not known
+    /// here.
+    ///
+    /// - Throws: `Fault` NOT_FOUND for one whose time is over.
     func find(
         _ token: String, now: Milliseconds
-    ) -> (upload: ResumableUpload, expires: Milliseconds)? {
-        entries.withLock { entries in
-            guard let entry = entries[token], entry.expires > now else { return nil }
-            let expires = now + lifeMilliseconds
-            entries[token]?.expires = expires
-            return (entry.upload, expires)
+    ) throws(Fault) -> (upload: ResumableUpload, expires: Milliseconds)? {
+        let found = entries.withLock { entries -> (upload: ResumableUpload, isOver: Bool)? in
+            guard let entry = entries[token] else { return nil }
+            guard entry.expires > now else { return (entry.upload, true) }
+            entries[token]?.expires = now + lifeMilliseconds
+            return (entry.upload, false)
         }
+        guard let found else { return nil }
+        if found.isOver { throw ResumableUpload.gone }
+        return (found.upload, now + lifeMilliseconds)
     }
 
     /// Counts another one that is open, until `release`.
@@ -57,35 +63,57 @@ final class ResumableUploads: Sendable {
     func release() { openCount.withLock { $0 -= 1 } }
 
     /// Takes one up, in the place of the token's former one.
-    ///
-    /// - Returns: when it expires.
-    func add(_ upload: ResumableUpload, _ token: String, now: Milliseconds) -> Milliseconds {
+    func add(_ upload: ResumableUpload, _ token: String, now: Milliseconds) {
         let expires = now + lifeMilliseconds
         let former = entries.withLock { entries in
             let former = entries[token]?.upload
             entries[token] = Entry(upload: upload, expires: expires)
             return former
         }
-        discard(former)
-        return expires
+        former?.queue.async { former?.giveWay() }
     }
 
-    /// Forgets one, which the caller is to discard; nil when there is none.
-    func remove(_ token: String) -> ResumableUpload? {
-        entries.withLock { $0.removeValue(forKey: token)?.upload }
+    /// Takes up one that an earlier process has begun, unless another request has just done so.
+    ///
+    /// - Parameter make: called when it is wanted, after room for it was counted.
+    /// - Throws: `Fault` TRY_AGAIN_LATER.
+    func findOrAdd(
+        _ token: String, now: Milliseconds, _ make: () -> ResumableUpload
+    ) throws(Fault) -> (upload: ResumableUpload, expires: Milliseconds) {
+        try reserve()
+        let expires = now + lifeMilliseconds
+        let (upload, isNew) = entries.withLock { entries in
+            if let known = entries[token]?.upload {
+                entries[token]?.expires = expires
+                return (known, false)
+            }
+            let upload = make()
+            entries[token] = Entry(upload: upload, expires: expires)
+            return (upload, true)
+        }
+        if !isNew { release() }
+        return (upload, expires)
+    }
+
+    /// Ends one, and leaves nothing of it; then it is forgotten.
+    ///
+    /// - Parameter completion: called on the upload's queue.
+    func end(
+        _ upload: ResumableUpload, _ token: String,
+        completion: @escaping @Sendable () -> Void = {}
+    ) {
+        upload.queue.async { [self] in
+            upload.discard()
+            entries.withLock { entries in
+                if entries[token]?.upload === upload { entries[token] = nil }
+            }
+            completion()
+        }
     }
 
     /// Ends all whose time is over.
     func removeExpired(now: Milliseconds) {
-        let expired = entries.withLock { entries in
-            let expired = entries.filter { $0.value.expires <= now }
-            for token in expired.keys { entries[token] = nil }
-            return expired.values.map(\.upload)
-        }
-        for upload in expired { discard(upload) }
-    }
-
-    private func discard(_ upload: ResumableUpload?) {
-        upload?.queue.async { upload?.discard() }
+        let expired = entries.withLock { $0.filter { $0.value.expires <= now } }
+        for (token, entry) in expired { end(entry.upload, token) }
     }
 }

@@ -1,6 +1,7 @@
 import AssetStorage
 import CloudDatabase
 import CloudModel
+import Cryptography
 import Dispatch
 import HTTP
 
@@ -44,6 +45,11 @@ struct TusResponder {
         ]
     }
 
+    /// By what name the storage knows the upload of a token, which is no business of whoever sees files.
+    private static func name(of token: String) -> String {
+        Hexadecimal.encode(SHA256.digest(Array(token.utf8)).prefix(16))
+    }
+
     /// A request without a body.
     func respond(_ exchange: Exchange, at place: Place) throws {
         let request = exchange.request
@@ -64,9 +70,8 @@ struct TusResponder {
             upload.queue.async { self.answerOffset(exchange, of: upload, expires: expires) }
         case .delete:
             try checkVersion(exchange)
-            guard let upload = uploads.remove(place.token) else { throw ResumableUpload.gone }
-            upload.queue.async {
-                upload.discard()
+            let (upload, _) = try find(place)
+            uploads.end(upload, place.token) {
                 exchange.answer(HTTPResponse(status: 204, headers: exchange.bodilessHeaders))
             }
         default:
@@ -92,10 +97,10 @@ struct TusResponder {
             guard let offset = Self.number(request.headers["upload-offset"]) else {
                 throw Fault.badRequest("Upload-Offset: expected the number of bytes sent so far")
             }
-            let (upload, expires) = try find(place)
+            let (upload, _) = try find(place)
             sink = TusSink(
-                exchange, stream: stream, upload: upload, offset: offset, expires: expires,
-                isNew: false)
+                exchange, stream: stream, upload: upload, offset: offset, isNew: false,
+                renew: renewal(of: upload, place.token))
         }
         sink.begin(count: Self.number(request.headers["content-length"]) ?? 0)
         return sink
@@ -117,14 +122,28 @@ struct TusResponder {
             try checkType(request)
         }
         try uploads.reserve()
-        // Storages may be made to wait for only on the queue: the file is begun by the first use.
+        // Storages may be made to wait for only on the queue: there the file is begun.
         let upload = ResumableUpload(
-            DeferredUpload(place.store.depot.storage, expectedBytes: length), length: length,
+            DeferredUpload(place.store.depot.storage, name: Self.name(of: place.token), length),
+            length: length,
             identity: grant.identity, use: place.use, queue: place.queue, counters: counters,
             onOver: { [uploads] in uploads.release() })
-        let expires = uploads.add(upload, place.token, now: clock.now())
+        uploads.add(upload, place.token, now: clock.now())
         return TusSink(
-            exchange, stream: stream, upload: upload, offset: 0, expires: expires, isNew: true)
+            exchange, stream: stream, upload: upload, offset: 0, isNew: true,
+            renew: renewal(of: upload, place.token))
+    }
+
+    private func renewal(
+        of upload: ResumableUpload, _ token: String
+    ) -> @Sendable () -> Milliseconds? {
+        { [uploads, clock] in
+            // NB: an upload that has ended has no time; the request learns of it by other ways.
+            guard let found = try? uploads.find(token, now: clock.now()),
+                found.upload === upload
+            else { return nil }
+            return found.expires
+        }
     }
 
     private func answerOffset(
@@ -147,10 +166,18 @@ struct TusResponder {
     private func find(
         _ place: Place
     ) throws(Fault) -> (upload: ResumableUpload, expires: Milliseconds) {
-        guard let found = uploads.find(place.token, now: clock.now()) else {
-            throw ResumableUpload.gone
+        if let found = try uploads.find(place.token, now: clock.now()) { return found }
+        let name = Self.name(of: place.token)
+        let storage = place.store.depot.storage
+        guard let grant = place.store.assetTokens.uploadGrant(place.token),
+            storage.canResume(name)
+        else { throw ResumableUpload.gone }
+        return try uploads.findOrAdd(place.token, now: clock.now()) {
+            ResumableUpload(
+                resuming: { try storage.resume(name) }, identity: grant.identity, use: place.use,
+                queue: place.queue, counters: counters,
+                onOver: { [uploads] in uploads.release() })
         }
-        return found
     }
 
     private func checkVersion(_ exchange: Exchange) throws {

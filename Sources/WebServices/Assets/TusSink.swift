@@ -13,21 +13,22 @@ final class TusSink: BodySink {
     private let upload: ResumableUpload
     /// Where the client believes to be.
     private let offset: Int
-    private let expires: Milliseconds
+    /// Begins the upload's time anew, and says when that ends; nil when the upload has gone.
+    private let renew: @Sendable () -> Milliseconds?
     private let isNew: Bool
     /// Of the request among those of the upload; nil before it begins and once it is answered.
     private let turn = Mutex<Int?>(nil)
 
     init(
         _ exchange: Exchange, stream: BodyStream, upload: ResumableUpload, offset: Int,
-        expires: Milliseconds, isNew: Bool
+        isNew: Bool, renew: @escaping @Sendable () -> Milliseconds?
     ) {
         self.exchange = exchange
         self.stream = stream
         self.upload = upload
         self.offset = offset
-        self.expires = expires
         self.isNew = isNew
+        self.renew = renew
     }
 
     /// Makes the request the one that adds to the upload, if it begins where that is.
@@ -49,6 +50,8 @@ final class TusSink: BodySink {
                             "the upload has \(upload.length) bytes (Upload-Length), \(reached) of "
                                 + "which have been received; \(count) more are too many"))
                 }
+                // An upload is begun with its file: what is there of one before it goes.
+                if isNew { try upload.append([], turn: turn) }
                 self.turn.withLock { $0 = turn }
             } catch {
                 exchange.fail(error)
@@ -59,6 +62,8 @@ final class TusSink: BodySink {
     func receive(_ piece: [UInt8]) {
         upload.queue.async { [self] in
             if let turn = turn.withLock({ $0 }) {
+                // A request may take longer than one may be waited for.
+                _ = renew()
                 do {
                     exchange.bytesStreamedIn += piece.count
                     try upload.append(piece, turn: turn)
@@ -75,11 +80,13 @@ final class TusSink: BodySink {
         upload.queue.async { [self] in
             guard turn.withLock({ $0 }) != nil else { return }
             turn.withLock { $0 = nil }
-            upload.settle { [exchange, expires, isNew] result in
+            upload.settle { [exchange, renew, isNew] result in
                 do {
                     var fields = exchange.bodilessHeaders
                     fields.append(("Upload-Offset", "\(try result.get())"))
-                    fields.append(("Upload-Expires", HTTPDate.text(expires / 1_000)))
+                    if let expires = renew() {
+                        fields.append(("Upload-Expires", HTTPDate.text(expires / 1_000)))
+                    }
                     if isNew {
                         // The same URL, however it was reached.
                         let target = exchange.request.target
@@ -96,19 +103,23 @@ final class TusSink: BodySink {
     func abort() { upload.queue.async { self.turn.withLock { $0 = nil } } }
 }
 
-/// A file that is begun when its first bytes come, on the thread that they come on.
+/// A file that is begun when it is first used, on the thread of that.
 final class DeferredUpload: AssetUpload {
     private let storage: any AssetStorage
-    private let expectedBytes: Int
+    private let name: String
+    private let byteCount: Int
     private var upload: (any AssetUpload)?
 
-    init(_ storage: any AssetStorage, expectedBytes: Int) {
+    /// - Parameter name: by which the next process finds it.
+    init(_ storage: any AssetStorage, name: String, _ byteCount: Int) {
         self.storage = storage
-        self.expectedBytes = expectedBytes
+        self.name = name
+        self.byteCount = byteCount
     }
 
     func append(_ bytes: UnsafeRawBufferPointer) throws(AssetFailure) {
-        try begun().append(bytes)
+        let upload = try begun()
+        if !bytes.isEmpty { try upload.append(bytes) }
     }
 
     func seal() throws(AssetFailure) -> AssetContent { try begun().seal() }
@@ -122,7 +133,7 @@ final class DeferredUpload: AssetUpload {
 
     private func begun() throws(AssetFailure) -> any AssetUpload {
         if let upload { return upload }
-        let made = try storage.begin(expectedBytes: expectedBytes)
+        let made = try storage.begin(resumable: name, byteCount: byteCount)
         upload = made
         return made
     }

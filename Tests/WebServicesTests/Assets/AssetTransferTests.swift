@@ -210,7 +210,19 @@ struct AssetTransferTests {
         #expect(plain.header("vary") == "Origin")
     }
 
-    @Test("Ranges, conditions and HEAD answer as HTTP says")
+    @Test("A range means nothing to a HEAD")
+    func headOfRange() throws {
+        let ida = try WireServer().user()
+        let saved = try ida.save(
+            "a", "{\"p\":{\"value\":\(ida.asset(pattern(10)).raw)}}", zone: nil)
+        let url = saved["fields"]["p"]["value"]["downloadURL"].string ?? ""
+        for range in ["bytes=0-1", "bytes=0-1,3-4", "bytes=10-"] {
+            let head = try ida.download(url, headers: [("Range", range)], method: .head)
+            #expect(head.status == 200 && head.header("content-range") == nil)
+        }
+    }
+
+    @Test("Ranges, conditions and the whole answer as HTTP says")
     func ranges() throws {
         for key in [nil, AssetKey(pattern(32))] {
             let ida = try WireServer(assetKey: key).user()
@@ -242,8 +254,6 @@ struct AssetTransferTests {
                     try ida.download(url, headers: [("Range", range), ("If-Range", "\"old\"")])
                         .bytes
                         == bytes)
-                let head = try ida.download(url, headers: [("Range", range)], method: .head)
-                #expect(head.status == 200 && head.header("content-range") == nil)
             }
             for range in ["bytes=100000-", "bytes=-0", "bytes=100000-100001,200000-"] {
                 let part = try ida.download(url, headers: [("Range", range)])

@@ -96,20 +96,44 @@ struct ResumableUploadTests {
         #expect(try ida.download(url).text.contains("\"size\":0"))
     }
 
-    @Test("A newer request takes the upload over from one that seems to go on")
-    func takingOver() throws {
-        _ = try create(100_000)
-        let started = DispatchSemaphore(value: 0)
-        let failed = Waiting<HTTPResponse>()
+    /// A PATCH from the beginning on, whose pieces the test hands over.
+    private func beginPatch(
+        _ consumed: DispatchSemaphore, _ answer: Waiting<HTTPResponse>
+    ) throws -> any BodySink {
         let request = HTTPRequest(
             id: UUID().uuidString.lowercased(), method: .other("PATCH"),
             target: Array(WireClient.target(of: url).utf8),
             headers: HTTPHeaders([Self.tus, Self.type, ("Upload-Offset", "0")]), body: [],
             peer: Peer(address: "127.0.0.1", isLoopback: true, isTLS: false), loop: 0)
-        let older = try #require(
+        return try #require(
             server.web.receive(
-                request, stream: BodyStream { _ in started.signal() },
-                reply: HTTPReply { failed.arrive($0) }))
+                request, stream: BodyStream { _ in consumed.signal() },
+                reply: HTTPReply { answer.arrive($0) }))
+    }
+
+    @Test("An upload lasts as long as bytes come, however long the request takes")
+    func slow() throws {
+        _ = try create(40_000)
+        let consumed = DispatchSemaphore(value: 0)
+        let answer = Waiting<HTTPResponse>()
+        let request = try beginPatch(consumed, answer)
+        for seed in 1...4 {
+            request.receive(pattern(10_000, seed: UInt64(seed)))
+            consumed.wait()
+            server.clock.advance(3_000_000)
+            server.web.removeExpiredUploads()
+        }
+        request.end()
+        #expect(try answer.wait().status == 204)
+        #expect(try ida.download(url).text.contains("\"size\":40000"))
+    }
+
+    @Test("A newer request takes the upload over from one that seems to go on")
+    func takingOver() throws {
+        _ = try create(100_000)
+        let started = DispatchSemaphore(value: 0)
+        let failed = Waiting<HTTPResponse>()
+        let older = try beginPatch(started, failed)
         older.receive(pattern(10_000))
         started.wait()
         #expect(try offset() == "10000")
@@ -158,7 +182,7 @@ struct ResumableUploadTests {
     func endings() throws {
         _ = try create(100)
         try patch(pattern(50), at: 0)
-        #expect(try server.depotFiles().count == 1)
+        #expect(try server.depotFiles().count == 2, "a file, and what tells of it")
         #expect(try send(.delete)?.status == 204)
         #expect(try server.depotFiles().isEmpty)
         #expect(server.web.assetCounts.uploadsActive == 0)
@@ -168,7 +192,7 @@ struct ResumableUploadTests {
         for other in others { #expect(try create(10, at: other)?.status == 201) }
         try send(
             .other("PATCH"), pattern(5), to: others[0], with: Self.type, ("Upload-Offset", "0"))
-        #expect(try server.depotFiles().count == 1)
+        #expect(try server.depotFiles().count == 6)
         let refused = try create(10)
         #expect(refused?.status == 503 && refused?.code == "TRY_AGAIN_LATER")
         server.clock.advance(3_600_000)
@@ -176,6 +200,7 @@ struct ResumableUploadTests {
         #expect(try send(.head, to: others[0])?.status == 404)
         // They are counted out last, when their files have gone and others have their room.
         try server.until { server.web.assetCounts.uploadsActive == 0 }
+        #expect(try send(.head, to: others[0])?.status == 404)
         #expect(try server.depotFiles().isEmpty)
         for _ in 0..<3 { #expect(try create(10, at: ida.uploadURL())?.status == 201) }
         #expect(server.web.assetCounts.uploadsActive == 3)

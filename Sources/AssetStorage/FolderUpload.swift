@@ -1,0 +1,139 @@
+import CloudModel
+import Cryptography
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A file on its way into a folder.
+final class FolderUpload: AssetUpload {
+    /// After so much it looks at the room that is left, which others take from too, and has the disk
+    /// begin, so that the end does not wait for all of it.
+    private static let stepBytes = 4 << 20
+
+    private let storage: FolderAssets
+    private var stepStart = 0
+    private let temporary: String
+    /// What tells the next process of it; nil for one that ends with this process.
+    private let note: String?
+    let descriptor: Int32
+    private var cipher: AssetCipher?
+    private var hash = SHA256()
+    private var size = 0
+    private var content: AssetContent?
+    private var isInPlace = false
+
+    init(
+        to storage: FolderAssets, temporary: String, cipher: AssetCipher?, note: String? = nil
+    ) throws(AssetFailure) {
+        self.storage = storage
+        self.temporary = temporary
+        self.note = note
+        self.cipher = cipher
+        descriptor = AssetFiles.open(temporary, O_RDWR | O_CREAT | O_EXCL)
+        guard descriptor >= 0 else { throw AssetFiles.failure("open") }
+        if cipher != nil {
+            do throws(AssetFailure) {
+                try write([UInt8](repeating: 0, count: AssetCipher.headerBytes))
+            } catch {
+                discard()
+                throw error
+            }
+        }
+    }
+
+    /// Goes on with a file that is not sealed, after what it has.
+    init(
+        resuming temporary: String, of storage: FolderAssets, note: String
+    ) throws(AssetFailure) {
+        self.storage = storage
+        self.temporary = temporary
+        self.note = note
+        descriptor = AssetFiles.open(temporary, O_RDWR | O_APPEND)
+        guard descriptor >= 0 else { throw AssetFiles.failure("open") }
+        while true {
+            let piece = try AssetFiles.read(descriptor, at: size, count: 262_144)
+            if piece.isEmpty { break }
+            hash.update(piece)
+            size += piece.count
+        }
+        stepStart = size
+    }
+
+    deinit {
+        // What the next process is to go on with stays, unless it was discarded.
+        if note == nil { discard() }
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    var isSealed: Bool { cipher != nil }
+    /// How much has come.
+    var byteCount: Int { size }
+
+    func append(_ bytes: UnsafeRawBufferPointer) throws(AssetFailure) {
+        hash.update(bytes)
+        size += bytes.count
+        if cipher == nil {
+            try AssetFiles.write(bytes, to: descriptor)
+        } else {
+            for chunk in try cipher?.append(bytes) ?? [] { try write(chunk) }
+        }
+        guard size - stepStart >= Self.stepBytes else { return }
+        try storage.checkFloor()
+        AssetFiles.beginWriting(descriptor, from: stepStart)
+        stepStart = size
+    }
+
+    func seal() throws(AssetFailure) -> AssetContent {
+        if let content { return content }
+        guard let digest = AssetDigest(hash.digest()) else {
+            throw .system(call: "SHA-256", reason: "no digest")
+        }
+        if cipher != nil {
+            if let (last, header) = try cipher?.finish() {
+                try write(last)
+                guard pwrite(descriptor, header, header.count, 0) == header.count else {
+                    throw AssetFiles.failure("pwrite")
+                }
+            }
+        }
+        if fsync(descriptor) != 0 { throw AssetFiles.failure("fsync") }
+        let content = AssetContent(digest: digest, size: size)
+        self.content = content
+        return content
+    }
+
+    func place() throws(AssetFailure) {
+        let content = try seal()
+        guard !isInPlace else { return }
+        try storage.accept(temporary, as: content.digest, isSealed: cipher != nil)
+        isInPlace = true
+        removeNote()
+    }
+
+    func discard() {
+        guard !isInPlace && descriptor >= 0 else { return }
+        unlink(temporary)
+        removeNote()
+    }
+
+    /// Unless it speaks of another file by now, which has been begun in the place of this one.
+    private func removeNote() {
+        guard let note, let file = ResumableNote.read(note)?.file, temporary.hasSuffix("/\(file)")
+        else { return }
+        unlink(note)
+    }
+
+    private func write(_ bytes: [UInt8]) throws(AssetFailure) {
+        // NB: typed errors do not pass through the standard library's closures.
+        var failure: AssetFailure?
+        bytes.withUnsafeBytes { bytes in
+            do throws(AssetFailure) { try AssetFiles.write(bytes, to: descriptor) } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+}

@@ -1,0 +1,128 @@
+import AssetStorage
+import CloudModel
+import Foundation
+import Testing
+
+@Suite("Files on their way that another process goes on with")
+struct ResumeTests {
+    private static let name = "0123456789abcdef"
+
+    private static func append(_ bytes: ArraySlice<UInt8>, to upload: any AssetUpload) throws {
+        try Array(bytes).withUnsafeBytes { try upload.append($0) }
+    }
+
+    @Test(
+        "What has come is there for the next one, hash and all; sealed files end with the process",
+        arguments: StorageUnderTest.all)
+    func resuming(_ test: StorageUnderTest) throws {
+        let folder = try TemporaryFolder()
+        let storage = try test.make(folder)
+        let bytes = pattern(700_000)
+        var upload: (any AssetUpload)? = try storage.begin(
+            resumable: Self.name, byteCount: bytes.count)
+        try Self.append(bytes[..<300_001], to: #require(upload))
+        upload = nil
+        try storage.removeUnfinished()
+        guard !test.name.hasPrefix("sealed") else {
+            #expect(!storage.canResume(Self.name))
+            #expect(try storage.resume(Self.name) == nil)
+            #expect(folder.files.isEmpty)
+            return
+        }
+        #expect(storage.canResume(Self.name))
+        #expect(!storage.canResume("ffff"))
+        let found = try #require(try storage.resume(Self.name))
+        #expect(found.byteCount == bytes.count && found.received == 300_001)
+        try Self.append(bytes[300_001...], to: found.upload)
+        let content = try found.upload.seal()
+        try found.upload.place()
+        #expect(try storage.get(content.digest) == bytes)
+        #expect(!storage.canResume(Self.name))
+        #expect(try storage.resume(Self.name) == nil)
+    }
+
+    @Test("Begun anew, the former is forgotten, and what it does afterwards does no harm")
+    func anew() throws {
+        let folder = try TemporaryFolder()
+        let storage = FolderAssets(path: folder.path + "/assets")
+        let former = try storage.begin(resumable: Self.name, byteCount: 10)
+        try Self.append(pattern(5)[...], to: former)
+        let next = try storage.begin(resumable: Self.name, byteCount: 3)
+        try Self.append([1, 2], to: next)
+        former.discard()
+        #expect(throws: AssetFailure.self) { try former.place() }
+        let found = try #require(try storage.resume(Self.name))
+        #expect(found.byteCount == 3 && found.received == 2)
+        found.upload.discard()
+        #expect(!storage.canResume(Self.name))
+        #expect(folder.files.isEmpty)
+    }
+
+    @Test("What nobody goes on with is removed after its time, and other leftovers at the start")
+    func leftovers() throws {
+        let folder = try TemporaryFolder()
+        let storage = FolderAssets(path: folder.path + "/assets")
+        let (old, new) = ("aa", "bb")
+        for name in [old, new] {
+            let upload = try storage.begin(resumable: name, byteCount: 9)
+            try Self.append([1], to: upload)
+        }
+        let incoming = folder.path + "/assets/incoming"
+        let note = try String(contentsOfFile: "\(incoming)/\(old).note", encoding: .utf8)
+        let file = try #require(note.split(separator: " ").first)
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 1_000)],
+            ofItemAtPath: "\(incoming)/\(file)")
+        try storage.removeAbandoned(begunBefore: 1_000_001)
+        #expect(!storage.canResume(old) && storage.canResume(new))
+        for stray in ["cc.note", "0123", "\(new).note.0123"] {
+            try Data("x y".utf8).write(to: URL(fileURLWithPath: "\(incoming)/\(stray)"))
+        }
+        try storage.removeUnfinished()
+        #expect(folder.files.count == 2)
+        #expect(storage.canResume(new))
+    }
+
+    @Test(
+        "Whatever a note says, only a file beside it is gone on with, and nothing else is touched")
+    func randomNotes() throws {
+        let folder = try TemporaryFolder()
+        let storage = FolderAssets(path: folder.path + "/assets")
+        let path = "\(folder.path)/assets/incoming/\(Self.name).note"
+        func begin() throws -> [UInt8] {
+            let upload = try storage.begin(resumable: Self.name, byteCount: 9)
+            try Self.append([1, 2, 3], to: upload)
+            return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
+        }
+        var good = try begin()
+        let precious = folder.path + "/assets/precious"
+        try Data([1]).write(to: URL(fileURLWithPath: precious))
+        let seed =
+            ProcessInfo.processInfo.environment["LENTICULAR_SEED"].flatMap { UInt64($0) }
+            ?? UInt64.random(in: 1 ... .max)
+        print("random notes: LENTICULAR_SEED=\(seed)")
+        let chances = pattern(20_000, seed: seed)
+        for round in 0..<2_000 {
+            var text = good
+            for change in 0..<Int(chances[round] % 4) {
+                let place = round * 9 + change * 3
+                let index = Int(chances[place]) % max(1, text.count)
+                switch chances[place + 1] % 4 {
+                case 0: text[index] = chances[place + 2]
+                case 1: text.insert(contentsOf: Array("../precious ".utf8), at: index)
+                case 2: text.removeSubrange(index...)
+                default: text.insert(UInt8(ascii: "9"), at: index)
+                }
+                if text.isEmpty { text = [0] }
+            }
+            try Data(text).write(to: URL(fileURLWithPath: path))
+            if text == good { #expect(storage.canResume(Self.name)) }
+            // What is there of it stays, unless the note says that it is too long.
+            if let found = try? storage.resume(Self.name) {
+                #expect(found.received == 3 && found.byteCount >= 3)
+            }
+            #expect(FileManager.default.fileExists(atPath: precious))
+            if folder.files.count < 3 { good = try begin() }
+        }
+    }
+}
