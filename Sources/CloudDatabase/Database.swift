@@ -5,7 +5,7 @@ import Storage
 /// One database of one container environment, as one caller sees it.
 ///
 /// Built once the caller may use the scope at all; use cases take it and need no other check of it.
-package struct Database: Sendable {
+package final class Database: Sendable {
     package let scope: DatabaseScope
     /// For commands that errors name.
     package let container: ContainerID?

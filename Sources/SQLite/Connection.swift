@@ -103,6 +103,9 @@ package final class Connection {
     /// How many rows the last insert, update or delete touched.
     package var changeCount: Int { Int(sqlite3_changes(handle)) }
 
+    /// How many rows have been inserted, updated or deleted since the connection was opened.
+    var totalChangeCount: Int64 { sqlite3_total_changes64(handle) }
+
     package var lastInsertedRowID: Int64 { sqlite3_last_insert_rowid(handle) }
 
     /// Whether a BEGIN is open; some errors end the transaction by themselves.

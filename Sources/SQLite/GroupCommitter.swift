@@ -37,13 +37,25 @@ final class GroupCommitter {
         rollbackToSavepoint = try connection.prepare("ROLLBACK TO job")
     }
 
+    /// Runs the group, at first without savepoints.
+    ///
+    /// With one, SQLite keeps a copy of every page that a job is the first to change, and nearly no job
+    /// fails once it has written. When one does, all is undone and run again, each job in a savepoint.
     func run(_ group: ArraySlice<PendingJob>) -> Outcome {
+        let outcome = run(group, inSavepoints: false)
+        guard case .rolledBack(let error) = outcome, error is JobNeedsSavepoint else {
+            return outcome
+        }
+        return run(group, inSavepoints: true)
+    }
+
+    private func run(_ group: ArraySlice<PendingJob>, inSavepoints: Bool) -> Outcome {
         jobRollbacks = 0
         commitNanoseconds = 0
         do { try begin.run() } catch { return .rolledBack(error) }
         do {
             try hooks?.groupBegan(connection)
-            for job in group { try run(job) }
+            for job in group { try run(job, inSavepoint: inSavepoints) }
             try hooks?.groupWillCommit(connection)
         } catch { return rollBack(error) }
         let start = now()
@@ -62,24 +74,29 @@ final class GroupCommitter {
         return .committed
     }
 
-    /// Runs one job in its savepoint; throws only what ends the whole group.
-    private func run(_ job: PendingJob) throws {
-        try savepoint.run()
+    /// Runs one job; throws only what ends the whole group.
+    private func run(_ job: PendingJob, inSavepoint: Bool) throws {
+        let changesBefore = connection.totalChangeCount
+        if inSavepoint { try savepoint.run() }
         hooks?.jobBegan()
         do {
             try job.run(connection)
         } catch {
             if endsGroup(error) || !connection.isInTransaction { throw error }
             connection.resetStatements()
-            try rollbackToSavepoint.run()
-            try release.run()
+            if inSavepoint {
+                try rollbackToSavepoint.run()
+                try release.run()
+            } else if connection.totalChangeCount != changesBefore {
+                throw JobNeedsSavepoint()
+            }
             hooks?.jobRolledBack()
             jobRollbacks += 1
             return
         }
         // NB: a job that swallows FULL or IOERR has lost the transaction all the same.
         guard connection.isInTransaction else { throw connection.lastError() }
-        try release.run()
+        if inSavepoint { try release.run() }
     }
 
     private func endsGroup(_ error: any Error) -> Bool {
@@ -103,3 +120,6 @@ final class GroupCommitter {
         return .rolledBack(error)
     }
 }
+
+/// Thrown when a job has failed that has changed something already, and nothing undoes it alone.
+private struct JobNeedsSavepoint: Error {}

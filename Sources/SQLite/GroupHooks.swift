@@ -2,13 +2,14 @@
 ///
 /// Every call comes on the writer's queue, in this order for one group: `groupBegan`, then per job
 /// `jobBegan` and, when the job threw, `jobRolledBack`; at last `groupWillCommit` and
-/// `groupCommitted`, or `groupRolledBack`. After an indeterminate COMMIT none is called.
+/// `groupCommitted`, or `groupRolledBack`. A group that is undone to be run again begins anew. After an
+/// indeterminate COMMIT none is called.
 package protocol GroupHooks: AnyObject {
     /// Called after BEGIN IMMEDIATE; an error fails the whole group.
     func groupBegan(_ connection: Connection) throws
-    /// Called when a job's savepoint is open, before the job runs.
+    /// Called before a job runs.
     func jobBegan()
-    /// Called when a job threw and its savepoint is undone: forget what it did to the state.
+    /// Called when a job threw and what it did is undone: forget what it did to the state.
     func jobRolledBack()
     /// Runs the last statements before COMMIT; an error fails the whole group.
     func groupWillCommit(_ connection: Connection) throws

@@ -4,10 +4,11 @@ import Synchronization
 
 /// The one writer of a database file: takes everything that waits, commits once, then answers all.
 ///
-/// Jobs run one after the other on the writer's queue, each in a savepoint of the group's
-/// transaction, so one that throws undoes only itself. FULL, IOERR and NOMEM inside a group undo the
-/// whole group and every member gets that error. An error from COMMIT other than FULL is
-/// indeterminate: every member gets `WriterError.indeterminate` and the writer takes no more work.
+/// Jobs run one after the other on the writer's queue, in one transaction; one that throws undoes only
+/// itself: when it has written before, the group is undone and all its jobs run again, each in a
+/// savepoint. FULL, IOERR and NOMEM inside a group undo the whole group and every member gets that
+/// error. An error from COMMIT other than FULL is indeterminate: every member gets
+/// `WriterError.indeterminate` and the writer takes no more work.
 package final class GroupWriter: Sendable {
     private struct Waiting {
         var jobs: [PendingJob] = []
@@ -75,13 +76,13 @@ package final class GroupWriter: Sendable {
         if let reserve = confined.reserve, !reserve.hold() { becomeFull() }
     }
 
-    /// Runs `job` in a savepoint of the next group and `completion` after the group's COMMIT or
+    /// Runs `job` in the next group, possibly twice, and `completion` after the group's COMMIT or
     /// failure, both on the writer's queue.
     ///
     /// - Parameters:
     ///   - cost: what the job counts towards `groupOperationsMax`; operations, at least 1.
-    ///   - frees: whether the job makes room, so that it runs even while the disk is full. Such a
-    ///     job may run a second time, when its first run met the full disk and was undone.
+    ///   - frees: whether the job makes room, so that it runs even while the disk is full. It is run
+    ///     again when its first run met the full disk and was undone.
     ///   - completion: gets what `job` returned or threw; or the group's `SQLiteError`; or a
     ///     `WriterError`. Success means that the job's changes are on disk.
     package func submit<Value: Sendable>(

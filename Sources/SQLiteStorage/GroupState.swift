@@ -15,6 +15,13 @@ final class GroupState: GroupHooks {
             var records: Int64 = 0
             var bytes: Int64 = 0
             var assetBytes: Int64 = 0
+
+            mutating func add(_ other: Zone) {
+                changed = max(changed, other.changed)
+                records += other.records
+                bytes += other.bytes
+                assetBytes += other.assetBytes
+            }
         }
 
         var zones: [ZoneNumber: Zone] = [:]
@@ -24,11 +31,7 @@ final class GroupState: GroupHooks {
 
         mutating func add(_ other: Sums) {
             for (number, change) in other.zones {
-                zones[number, default: Zone()].changed = max(
-                    zones[number]?.changed ?? 0, change.changed)
-                zones[number, default: Zone()].records += change.records
-                zones[number, default: Zone()].bytes += change.bytes
-                zones[number, default: Zone()].assetBytes += change.assetBytes
+                zones[number, default: Zone()].add(change)
             }
             for (number, bytes) in other.owners { owners[number, default: 0] += bytes }
             for (number, changed) in other.shares {
@@ -70,6 +73,8 @@ final class GroupState: GroupHooks {
 
         var owners: [UserRecordName: StoredOwner] = [:]
         var zones: [ZoneKey: StoredZone] = [:]
+        /// Zones that have no tree of a share.
+        var treeless: Set<ZoneNumber> = []
     }
 
     init(

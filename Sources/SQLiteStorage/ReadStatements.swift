@@ -13,6 +13,8 @@ struct ReadStatements {
     let versionByKey: Statement
     let versionsAscending: Statement
     let versionsDescending: Statement
+    let bodiesAscending: Statement
+    let bodiesDescending: Statement
     let sources: Statement
     let recordTypes: Statement
     let everyVersion: Statement
@@ -42,10 +44,13 @@ struct ReadStatements {
             "SELECT id, position FROM heads WHERE zone = ?1 AND name = ?2")
         let version = "SELECT record, record_type, flags, body, key FROM versions WHERE"
         versionByKey = try connection.prepare("\(version) key = ?1")
-        versionsAscending = try connection.prepare(
-            "\(version) key > ?1 AND key <= ?2 ORDER BY key")
-        versionsDescending = try connection.prepare(
-            "\(version) key > ?1 AND key <= ?2 ORDER BY key DESC")
+        let range = "FROM versions WHERE key > ?1 AND key <= ?2 ORDER BY key"
+        let numbered = "SELECT key, flags, body, record, record_type \(range)"
+        versionsAscending = try connection.prepare(numbered)
+        versionsDescending = try connection.prepare("\(numbered) DESC")
+        let bodies = "SELECT key, flags, body \(range)"
+        bodiesAscending = try connection.prepare(bodies)
+        bodiesDescending = try connection.prepare("\(bodies) DESC")
         sources = try connection.prepare(
             """
             SELECT links.kind, links.source, heads.zone, heads.name

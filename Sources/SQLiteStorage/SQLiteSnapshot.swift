@@ -137,15 +137,25 @@ class SQLiteSnapshot: StoreSnapshot {
 
     func versions(
         in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
-        _ visit: (StoredVersion) throws -> Bool
+        readingNumbers: Bool, _ visit: (StoredVersion) throws -> Bool
     ) throws {
-        let statement = newestFirst ? statements.versionsDescending : statements.versionsAscending
+        let statement =
+            switch (readingNumbers, newestFirst) {
+            case (true, false): statements.versionsAscending
+            case (true, true): statements.versionsDescending
+            case (false, false): statements.bodiesAscending
+            case (false, true): statements.bodiesDescending
+            }
         defer { statement.reset() }
         statement.bind(Self.key(zone, after), at: 1)
         statement.bind(Self.key(zone, min(through, Self.positionMask)), at: 2)
         while try statement.step() {
-            let position = statement.int64(4) & Self.positionMask
-            guard try visit(Self.version(statement, position: position)) else { return }
+            let position = statement.int64(0) & Self.positionMask
+            let version = StoredVersion(
+                record: RecordNumber(readingNumbers ? statement.int64(3) : 0),
+                position: position, type: readingNumbers ? statement.int64(4) : 0,
+                flags: VersionFlags(rawValue: statement.int64(1)), body: statement.bytes(2))
+            guard try visit(version) else { return }
         }
     }
 

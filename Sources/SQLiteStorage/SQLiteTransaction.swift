@@ -2,7 +2,7 @@ import CloudModel
 import SQLite
 import Storage
 
-/// The writing half of the contract: one job of a group, inside its savepoint.
+/// The writing half of the contract: one job of a group.
 final class SQLiteTransaction: StoreTransaction {
     let now: Milliseconds
     private(set) var schema: Schema
@@ -40,6 +40,17 @@ final class SQLiteTransaction: StoreTransaction {
         sums.zones[zone.number, default: GroupState.Sums.Zone()].assetBytes += bytes
         sums.owners[zone.owner, default: 0] += bytes
     }
+
+    func keepsTrees(_ zone: ZoneNumber) throws -> Bool {
+        if group.places.treeless.contains(zone) { return false }
+        let keeps =
+            try shares(in: zone, limit: 1).contains { $0.root != nil } || !isWhole(zone)
+        if !keeps { group.places.treeless.insert(zone) }
+        return keeps
+    }
+
+    /// Notes that a zone gets trees to keep.
+    func noteTrees(in zone: ZoneNumber) { group.places.treeless.remove(zone) }
 
     /// Notes a change of a share, for those who have it to be told at the group's end.
     func touch(_ share: ShareNumber, _ position: Position) {
@@ -124,11 +135,9 @@ final class SQLiteTransaction: StoreTransaction {
             try statements.insertTombstone.run()
         }
         let bytes = Int64((isTombstone ? 0 : version.body.count) - version.formerBytes)
-        var sum = sums.zones[zone] ?? GroupState.Sums.Zone()
-        sum.changed = max(sum.changed, version.position)
-        sum.records += (isTombstone ? 0 : 1) - (version.formerIsAlive ? 1 : 0)
-        sum.bytes += bytes
-        sums.zones[zone] = sum
+        let records: Int64 = (isTombstone ? 0 : 1) - (version.formerIsAlive ? 1 : 0)
+        sums.zones[zone, default: GroupState.Sums.Zone()].add(
+            GroupState.Sums.Zone(changed: version.position, records: records, bytes: bytes))
         sums.owners[version.zone.owner, default: 0] += bytes
         return record
     }
@@ -307,10 +316,11 @@ extension SQLiteTransaction {
 
     func versions(
         in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
-        _ visit: (StoredVersion) throws -> Bool
+        readingNumbers: Bool, _ visit: (StoredVersion) throws -> Bool
     ) throws {
         try snapshot.versions(
-            in: zone, after: after, through: through, newestFirst: newestFirst, visit)
+            in: zone, after: after, through: through, newestFirst: newestFirst,
+            readingNumbers: readingNumbers, visit)
     }
 
     func recordTypes() throws -> [String: Int64] { try snapshot.recordTypes() }

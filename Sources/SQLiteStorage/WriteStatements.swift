@@ -1,7 +1,7 @@
 import SQLite
 
 /// The statements of the writer, prepared once.
-struct WriteStatements {
+final class WriteStatements {
     let insertOwner: Statement
     let usedBytes: Statement
     let insertZone: Statement

@@ -278,6 +278,9 @@ package protocol ShareReading: AnyObject {
 
 /// Changing shares: part of every write.
 package protocol ShareWriting: ShareReading {
+    /// Whether a zone has trees of shares to keep: one that is shared, or one not worked through yet.
+    func keepsTrees(_ zone: ZoneNumber) throws -> Bool
+
     /// Makes a share, which takes the next position. What it covers is the caller's to say, by `enter`.
     ///
     /// - Parameter root: nil for a share of the whole zone.

@@ -81,21 +81,43 @@ package struct StoredHead: Sendable {
 }
 
 /// What must be known of a version without reading its body.
+///
+/// Asked of every record of a page: what is asked is inlined into other modules, where the defaults of
+/// `OptionSet` would be found by its witness table.
 package struct VersionFlags: OptionSet, Sendable {
     package let rawValue: Int64
 
+    @inlinable
     package init(rawValue: Int64) { self.rawValue = rawValue }
 
+    @inlinable
+    package init() { self.init(rawValue: 0) }
+
     /// The record is deleted; the body is the answer that says so.
-    package static let tombstone = VersionFlags(rawValue: 1)
+    @inlinable package static var tombstone: VersionFlags { VersionFlags(rawValue: 1) }
     /// Rows in `links` may name this record as their source, and will when zones it refers to exist.
-    package static let hasLinks = VersionFlags(rawValue: 2)
+    @inlinable package static var hasLinks: VersionFlags { VersionFlags(rawValue: 2) }
     /// Fields hold assets, whose links are made when the record is shown.
-    package static let hasAssets = VersionFlags(rawValue: 8)
+    @inlinable package static var hasAssets: VersionFlags { VersionFlags(rawValue: 8) }
     /// The record is a share: what it shows depends on the viewer.
-    package static let share = VersionFlags(rawValue: 16)
+    @inlinable package static var share: VersionFlags { VersionFlags(rawValue: 16) }
     /// The record is the root of a standing share, which its body names.
-    package static let root = VersionFlags(rawValue: 32)
+    @inlinable package static var root: VersionFlags { VersionFlags(rawValue: 32) }
+
+    /// Whether the stored body is what everybody is shown who asks for the whole record.
+    @inlinable package var isShownAsStored: Bool {
+        rawValue & (Self.hasAssets.rawValue | Self.share.rawValue | Self.root.rawValue) == 0
+    }
+
+    @inlinable
+    package func contains(_ others: VersionFlags) -> Bool {
+        rawValue & others.rawValue == others.rawValue
+    }
+
+    @inlinable
+    package mutating func insert(_ others: VersionFlags) {
+        self = VersionFlags(rawValue: rawValue | others.rawValue)
+    }
 }
 
 /// A record's current version or tombstone, as read.

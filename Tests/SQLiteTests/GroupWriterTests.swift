@@ -110,6 +110,44 @@ private func insert(_ id: Int64) -> @Sendable (Connection) throws -> Void {
         #expect(bench.hooks.calls.filter { $0 == "undo" }.count == 2)
     }
 
+    @Test("Only a job that fails after it has written has the others run again")
+    func runAgain() throws {
+        let bench = try Bench()
+        let runs = Mutex(0)
+        try withExtendedLifetime(runs) {
+            let counted: @Sendable (Int64) -> @Sendable (Connection) throws -> Void = { id in
+                { connection in
+                    runs.withLock { $0 += 1 }
+                    try connection.execute("INSERT INTO t VALUES (\(id), 'x')")
+                }
+            }
+            let refused = bench.group([counted(1), { _ in throw Refusal() }, counted(2)])
+            #expect(throws: Refusal.self) { try refused[1].get() }
+            #expect(runs.withLock { $0 } == 2)
+            let undone = bench.group([
+                counted(3),
+                { connection in
+                    try connection.execute("DELETE FROM t WHERE id = 1")
+                    throw Refusal()
+                },
+                counted(4),
+            ])
+            for place in [0, 2] { #expect(throws: Never.self) { try undone[place].get() } }
+            #expect(throws: Refusal.self) { try undone[1].get() }
+            #expect(runs.withLock { $0 } == 5)
+            let ids = try bench.ids()
+            #expect(ids == [1, 2, 3, 4])
+            #expect(bench.writer.measurements.jobRollbacks == 2)
+        }
+        bench.writer.close()
+        #expect(
+            bench.hooks.calls == [
+                "began", "job", "job", "undo", "job", "last", "committed",
+                "began", "job", "job", "undone",
+                "began", "job", "job", "undo", "job", "last", "committed",
+            ])
+    }
+
     @Test("A scan that an error leaves halfway does not hold up the others")
     func halfScan() throws {
         let bench = try Bench()

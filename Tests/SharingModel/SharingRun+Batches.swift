@@ -10,7 +10,8 @@ extension SharingRun {
         case 0..<40: operations = edits(place, by: place.owner)
         case 40..<55: operations = chain(place)
         case 55..<70: operations = fan(place)
-        case 70..<94: operations = [move(place)].compactMap(\.self)
+        case 70..<94:
+            operations = [loosen(place) ?? move(place)].compactMap(\.self)
         default: operations = deletionOfTree(place)
         }
         guard !operations.isEmpty else { return }
@@ -57,10 +58,7 @@ extension SharingRun {
         guard !operation.deletes else { return operation }
         if random.happens(70) { operation.fields["v"] = newValue() }
         if random.happens(40) { operation.fields["w"] = newValue() }
-        if random.happens(10) {
-            let target = random.one(of: pool(place))
-            operation.fields[SharingModel.referenceField] = SharingModel.reference(to: target)
-        }
+        if options.hasTies, random.happens(25) { tie(&operation, place) }
         let record = model.record(name, in: place)
         if random.happens(record == nil ? 60 : 20) {
             operation.parent = .set(random.any(of: notes(place)) ?? random.one(of: pool(place)))
@@ -69,6 +67,13 @@ extension SharingRun {
         }
         operation.makesGUID = random.happens(15) && user == place.owner
         return operation
+    }
+
+    /// Lets a record go with another one, by a name that may be out of sight or nobody's.
+    func tie(_ operation: inout SharingOperation, _ place: Place) {
+        var target = random.one(of: pool(place))
+        if random.happens(70) { target = random.any(of: notes(place)) ?? target }
+        operation.fields[SharingModel.referenceField] = SharingModel.reference(to: target)
     }
 
     /// Sends the record's tag, or one that it had.
@@ -137,7 +142,13 @@ extension SharingRun {
                 ? random.any(of: shared) : random.any(of: others.sorted())
         else { return }
         let mine = notes(place).filter { model.permission(of: user, for: $0, in: place) != nil }
-        var operations: [SharingOperation] = []
+        var operations = work(user, place, mine)
+        guard operations.isEmpty else {
+            return try perform(
+                SharingBatch(
+                    place: place, user: user, isAtomic: !random.happens(25), operations: operations)
+            )
+        }
         for _ in 0..<random.one(of: [1, 1, 1, 2, 3]) {
             guard let made = participantOperation(user, place, mine),
                 !operations.contains(where: { $0.name == made.name })
@@ -183,6 +194,11 @@ extension SharingRun {
         var batch = wanted
         if batch.operations.count == options.countSpared { batch.operations.removeLast() }
         let expected = model.outcomes(of: batch)
+        // What a batch makes and takes away again, the zone's owner is told that it is gone.
+        for (operation, outcomes) in zip(batch.operations, expected ?? [])
+        where outcomes.contains(nil) {
+            known[batch.place.owner].insert(operation.name)
+        }
         underWay = { model in
             model.apply(
                 batch,
@@ -229,7 +245,14 @@ extension SharingRun {
         guard !batch.isAtomic || Set(succeeded).count == 1 else {
             throw SharingFailure("half an atomic batch: \(answer.text)")
         }
+        let former = notes(batch.place)
         model.apply(batch, succeeded: succeeded)
+        let named = Set(batch.operations.map(\.name))
+        if former.contains(where: {
+            !named.contains($0) && model.record($0, in: batch.place) == nil
+        }) {
+            note("\(who) takes records along")
+        }
         try compare(items, batch)
     }
 

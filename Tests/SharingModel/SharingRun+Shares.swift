@@ -91,7 +91,9 @@ extension SharingRun {
     }
 
     private func anyPermission() -> SharingModel.Permission {
-        random.one(of: [.readOnly, .readOnly, .readWrite, .readWrite, .nothing])
+        options.hasTies
+            ? random.one(of: [.readOnly, .readOnly, .readWrite, .readWrite, .nothing])
+            : random.one(of: [.readOnly, .readWrite])
     }
 
     // MARK: - Changing

@@ -16,6 +16,9 @@ package final class SharingRun {
         package var eagerness = 50
         /// Whether the work that requests leave for later is done in steps, between other things.
         package var isHeldBack = false
+        /// Whether records go with others by reference, and permissions are NONE: the seeds of earlier
+        /// runs find what they found without.
+        package var hasTies = true
         /// How many operations no batch has, and how many links no request; nil for any.
         package var countSpared: Int?
 
@@ -202,7 +205,7 @@ package final class SharingRun {
 
     /// No mark that somebody was never entitled to, but for what he has just said himself.
     private func listen(_ user: Int, _ request: String, _ answer: SharingAnswer) throws {
-        let told = Secrets.inside(withoutTokens(answer.text)).subtracting(known[user])
+        let told = Secrets.inside(withoutRandomLetters(answer.text)).subtracting(known[user])
             .union(guids(in: answer.text).subtracting(known[user]))
             .subtracting(Secrets.inside(request)).filter { !request.contains($0) }
         guard told.isEmpty else {
@@ -211,14 +214,18 @@ package final class SharingRun {
         }
     }
 
-    /// Random letters of a token may look like anything.
-    private func withoutTokens(_ text: String) -> String {
+    /// Random letters of tokens, markers and short identifiers may look like anything.
+    private func withoutRandomLetters(_ text: String) -> String {
         var parts = text.split(separator: "\"", omittingEmptySubsequences: false)
         for index in parts.indices.dropLast(2)
-        where parts[index].hasSuffix("yncToken") && parts[index + 1] == ":" {
+        where parts[index + 1] == ":" && Self.isRandom(parts[index]) {
             parts[index + 2] = ""
         }
         return parts.joined(separator: "\"")
+    }
+
+    private static func isRandom(_ key: Substring) -> Bool {
+        key.hasSuffix("yncToken") || key == "continuationMarker" || key == "shortGUID"
     }
 
     private func guids(in text: String) -> Set<String> {

@@ -99,11 +99,27 @@ struct SharingTests {
             (seed: UInt64(11), steps: 500), (seed: 12, steps: 400), (seed: 14, steps: 400),
             (seed: 3_230_953, steps: 500), (seed: 10_957_955_245_735_361_746, steps: 500),
         ])
-    func known(_ seed: UInt64, _ steps: Int) throws { _ = try Self.run(seed, steps: steps) }
+    func known(_ seed: UInt64, _ steps: Int) throws {
+        _ = try Self.run(seed, steps: steps, hasTies: false)
+    }
+
+    @Test(
+        "Runs that have found something before, with references",
+        arguments: [
+            (seed: UInt64(18_390_628_538_349_966_915), steps: 450),
+            (seed: 16_255_204_643_759_472_919, steps: 400),
+            (seed: 6_170_464_513_799_004_102, steps: 500),
+        ])
+    func knownWithTies(_ seed: UInt64, _ steps: Int) throws {
+        _ = try Self.run(seed, steps: steps)
+    }
 
     /// - Returns: how often each thing came about.
-    private static func run(_ seed: UInt64, steps: Int) throws -> [String: Int] {
+    private static func run(
+        _ seed: UInt64, steps: Int, hasTies: Bool = true
+    ) throws -> [String: Int] {
         var options = SharingRun.Options()
+        options.hasTies = hasTies
         var choice = SharingRandom(seed: seed)
         options.eagerness = choice.one(of: [5, 50, 95])
         options.isHeldBack = choice.happens(50)

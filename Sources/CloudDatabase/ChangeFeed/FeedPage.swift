@@ -74,7 +74,7 @@ struct FeedPage {
 
     /// Whether one more row may be looked at, and shown; what is not shown takes no room.
     mutating func hasRoom(for version: StoredVersion) throws -> Bool {
-        guard try mayRead(version) else { return hasRoomForRow }
+        guard try rights == nil || mayRead(version) else { return hasRoomForRow }
         return hasRoom(bytes: version.body.count)
     }
 
@@ -105,9 +105,11 @@ struct FeedPage {
         from snapshot: any StoreSnapshot, to writer: inout JSONWriter
     ) throws {
         if version.flags.contains(.tombstone) {
-            guard version.position > unseen, try mayRead(version) else { return pass() }
+            guard version.position > unseen, try rights == nil || mayRead(version) else {
+                return pass()
+            }
             append(deletion: version.body, to: &writer)
-        } else if wants(version.type), try mayRead(version) {
+        } else if wants(version.type), try rights == nil || mayRead(version) {
             try append(record: version, from: snapshot, to: &writer)
         } else {
             pass()
@@ -146,7 +148,7 @@ struct FeedPage {
     }
 
     private mutating func begin(bytes: Int, _ writer: inout JSONWriter) {
-        if !isEmpty { writer.raw(",") }
+        if !isEmpty { writer.byte(UInt8(ascii: ",")) }
         isEmpty = false
         rowsLeft -= 1
         recordsLeft -= 1

@@ -108,7 +108,9 @@ package struct FetchZoneChanges {
     /// The end of a default zone's feed, which the zone itself does not keep.
     private func lastChange(of zone: StoredZone) throws -> Position {
         var last = zone.wholeAfter
-        try snapshot.versions(in: zone.number, after: last, through: .max, newestFirst: true) {
+        try snapshot.versions(
+            in: zone.number, after: last, through: .max, newestFirst: true, readingNumbers: false
+        ) {
             last = $0.position
             return false
         }
@@ -150,8 +152,8 @@ package struct FetchZoneChanges {
         var position = max(start.position, zone.created)
         var more = false
         if position < place.changed {
-            try snapshot.versions(
-                in: zone.number, after: start.position, through: place.changed, newestFirst: false
+            try scan(
+                request, zone, after: start.position, through: place.changed
             ) { version in
                 guard try page.hasRoom(for: version) else {
                     more = true
@@ -173,6 +175,24 @@ package struct FetchZoneChanges {
             moreComing: more)
     }
 
+    /// Visits a zone's versions in the order asked for.
+    ///
+    /// Where the records' types do not matter, no more is read of a row than what a page shows of it.
+    private func scan(
+        _ request: ZoneChangesRequest, _ zone: StoredZone, after: Position, through: Position,
+        _ visit: (StoredVersion) throws -> Bool
+    ) throws {
+        let readsNumbers = request.recordTypes != nil || rights != nil
+        try snapshot.versions(
+            in: zone.number, after: after, through: through, newestFirst: request.newestFirst,
+            readingNumbers: readsNumbers
+        ) { version in
+            // What a share shows, its number leads to.
+            guard version.flags.contains(.share), !readsNumbers else { return try visit(version) }
+            return try snapshot.version(at: version.position, in: zone.number, visit) ?? true
+        }
+    }
+
     private func appendNewestFirst(
         _ request: ZoneChangesRequest, _ place: Place, _ start: SyncToken,
         _ writer: inout JSONWriter, _ budget: inout PageBudget
@@ -185,9 +205,7 @@ package struct FetchZoneChanges {
         if case .reverse(let first, let second) = start.cursor { (before, until) = (first, second) }
         if case .first(let through) = start.cursor { unseenThrough = through }
         var more = false
-        try snapshot.versions(
-            in: zone.number, after: start.position, through: before - 1, newestFirst: true
-        ) { version in
+        try scan(request, zone, after: start.position, through: before - 1) { version in
             guard try page.hasRoom(for: version) else {
                 more = true
                 return false

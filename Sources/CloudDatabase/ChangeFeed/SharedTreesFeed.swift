@@ -37,13 +37,13 @@ struct SharedTreesFeed {
     ) throws -> ZoneChangesPage {
         var end = Place(start)
         let more = try merge(from: end, &end, &writer, &page)
-        if !more { end = Place(position: max(end.position, access.view.changed)) }
+        if !more { end.finish(through: access.view.changed) }
         // What is still to be noted comes at later places.
         let isUnfinished = try !more && hasUnfinishedShare()
         return ZoneChangesPage(
             syncToken: tokens.token(
                 .zone, zone: access.zone, view: access.view, position: end.position,
-                cursor: end.cursor),
+                cursor: more || isUnfinished ? end.cursor : .none),
             moreComing: more || isUnfinished,
             isHeld: (isUnfinished || more) && page.isEmpty && !access.isSettled)
     }
@@ -56,8 +56,6 @@ struct SharedTreesFeed {
         /// The place that has been shown in part, and how far.
         var inside: (place: Position, after: Position)?
 
-        init(position: Position) { self.position = position }
-
         init(_ token: SyncToken) {
             position = token.position
             switch token.cursor {
@@ -67,9 +65,16 @@ struct SharedTreesFeed {
             }
         }
 
+        /// While more is coming: what left before a first fetch began may be noted after its end.
         var cursor: SyncToken.Cursor {
             if let inside { return .inside(place: inside.place, after: inside.after) }
-            return position < unseenThrough ? .first(through: unseenThrough) : .none
+            return unseenThrough > 0 ? .first(through: unseenThrough) : .none
+        }
+
+        /// Goes to the end of what there is.
+        mutating func finish(through last: Position) {
+            position = max(position, last)
+            inside = nil
         }
 
         /// Goes on to a row that has been dealt with.
@@ -177,7 +182,7 @@ struct SharedTreesFeed {
         case .change where row.stay.left == nil && row.isGranted:
             return try show(record: row, &writer, &page)
         case .change:
-            guard row.stay.left != nil, row.place > start.unseenThrough else { break }
+            guard let left = row.stay.left, left > start.unseenThrough else { break }
             return try show(departure: row, &writer, &page)
         case .departure:
             // What had left before he lost the share was a change of its own.

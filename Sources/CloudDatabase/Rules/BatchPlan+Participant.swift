@@ -62,8 +62,10 @@ extension BatchPlan {
         guard let access, access.wholeZone == nil else { return [:] }
         var found: [Int: Fault] = [:]
         for (index, step) in steps.enumerated() {
+            // A record that the batch takes away again is put nowhere.
             guard case .save(let save) = step, let parent = save.parent,
-                case .operation(let operation) = operations[index]
+                case .operation(let operation) = operations[index],
+                try isAliveAfterAll(key(operation.name))
             else { continue }
             do {
                 try checkRight(toPut: key(operation.name), below: key(parent))

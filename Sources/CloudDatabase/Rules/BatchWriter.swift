@@ -3,8 +3,8 @@ import Storage
 
 /// What became of one operation.
 package enum RecordOutcome: Sendable {
-    /// The body as stored.
-    case saved([UInt8])
+    /// The body as stored, and the version's flags.
+    case saved([UInt8], VersionFlags)
     case deleted(RecordName)
     case failed(name: String, Fault)
 }
@@ -55,7 +55,7 @@ struct BatchWriter {
             case (.operation(let operation), .nothing):
                 outcomes.append(.deleted(operation.name))
             case (.operation(let operation), .save(let save)):
-                outcomes.append(.saved(try write(save, under: operation.name)))
+                outcomes.append(try write(save, under: operation.name))
             case (.operation(let operation), .delete(let others)):
                 try bury(plan.key(operation.name))
                 for other in others { try bury(other) }
@@ -74,7 +74,9 @@ struct BatchWriter {
         return outcomes
     }
 
-    private mutating func write(_ save: PlannedSave, under name: RecordName) throws -> [UInt8] {
+    private mutating func write(
+        _ save: PlannedSave, under name: RecordName
+    ) throws -> RecordOutcome {
         let key = plan.key(name)
         let former = try former(key)
         let position = try transaction.takePosition()
@@ -83,7 +85,8 @@ struct BatchWriter {
             name: name, type: save.type, fields: save.fields, position: position,
             created: save.created, parent: save.parent, sharing: sharing)
         let type = transaction.schema.types[save.type]?.number ?? 0
-        var flags: VersionFlags = save.links.isEmpty && !save.refers ? [] : .hasLinks
+        var flags = VersionFlags()
+        if !save.links.isEmpty || save.refers { flags.insert(.hasLinks) }
         if !save.assets.isEmpty { flags.insert(.hasAssets) }
         if save.share != nil { flags.insert(.share) }
         if sharing.share != nil { flags.insert(.root) }
@@ -117,15 +120,16 @@ struct BatchWriter {
             try transaction.assign(roles, to: user)
         }
         if let shown = save.shown {
-            return bodies.body(
+            let answer = bodies.body(
                 name: name, type: save.type, fields: shown.fields, position: position,
                 created: save.created, parent: shown.parent)
+            return .saved(answer, flags)
         }
         if let user = UserRecord.user(name, in: plan.zone.name) {
-            return try plan.answered(body, of: user)
+            return .saved(try plan.answered(body, of: user), flags)
         }
-        guard plan.access != nil, flags.contains(.root) else { return body }
-        return try body.withUnsafeBytes { try RecordBody.withoutParent($0) }
+        guard plan.access != nil, flags.contains(.root) else { return .saved(body, flags) }
+        return .saved(try body.withUnsafeBytes { try RecordBody.withoutParent($0) }, flags)
     }
 
     /// Lets what shares cover follow a change.

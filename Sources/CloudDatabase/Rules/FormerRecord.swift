@@ -10,7 +10,7 @@ struct RecordKey: Hashable {
 /// What stands under a name before a batch, read once.
 struct FormerRecord {
     var head: StoredHead?
-    var flags: VersionFlags = []
+    var flags = VersionFlags()
     var type: Int64 = 0
     /// 0 when there is no living record.
     var bodyBytes = 0

@@ -32,6 +32,12 @@ struct SchemaCheck {
         if let admitted, admitted.type == type, Self.areAlike(admitted.fields, fields.fields) {
             return fields
         }
+        if scope != .public, schema.leaving.isEmpty, let known = schema.types[type],
+            Self.isKnown(fields.fields, to: known)
+        {
+            admitted = (type, fields.fields)
+            return fields
+        }
         if !schema.leaving.isEmpty { try Self.check(fields, of: type, leaving: schema.leaving) }
         var known = schema.types[type] ?? Schema.RecordType()
         if schema.types[type] == nil { try checkRoom(forType: type, in: schema) }
@@ -113,6 +119,17 @@ struct SchemaCheck {
         .shareTitle: FieldType(.string), .shareType: FieldType(.string),
         .shareThumbnail: FieldType(.bytes),
     ]
+
+    /// Whether a type has all fields already, with their types: nearly every record's are.
+    private static func isKnown(
+        _ fields: [EncodedFields.Field], to type: Schema.RecordType
+    ) -> Bool {
+        for index in fields.indices {
+            guard let given = fields[index].type else { continue }
+            guard type.fields[fields[index].name]?.type == given else { return false }
+        }
+        return true
+    }
 
     private static func areAlike(
         _ left: [EncodedFields.Field], _ right: [EncodedFields.Field]

@@ -57,7 +57,7 @@ extension BatchWriter {
         return .saved(
             try (current.body ?? []).withUnsafeBytes {
                 try plan.database.shown(record, .share, $0, from: transaction)
-            })
+            }, current.flags)
     }
 
     /// Lets the caller leave a share; its record stays, and shows the others that he has left.

@@ -112,9 +112,7 @@ struct Coverage {
 
     private mutating func keepsTrees() throws -> Bool {
         if let hasTrees { return hasTrees }
-        let found =
-            try transaction.shares(in: zone, limit: 1).contains { $0.root != nil }
-            || !transaction.isWhole(zone)
+        let found = try transaction.keepsTrees(zone)
         hasTrees = found
         return found
     }

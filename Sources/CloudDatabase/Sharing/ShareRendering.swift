@@ -141,8 +141,10 @@ extension Database {
         as rendering: RecordRendering, from snapshot: any ShareReading,
         to writer: inout JSONWriter
     ) throws {
+        // Nearly every record of a page.
+        if rendering.isWhole, flags.isShownAsStored { return writer.raw(body) }
         guard flags.contains(.share) else {
-            // Made only for who has some: every record of a page comes by here.
+            // Made only for who has some.
             let links = flags.contains(.hasAssets) ? assets?.links : nil
             return try rendering.append(
                 body, flags: flags, hidingParent: hidesParent(flags), assets: links, to: &writer)

@@ -16,6 +16,7 @@ extension SQLiteTransaction {
         statement.bind(publicPermission.rawValue, at: 4)
         statement.bind(position, at: 5)
         try statement.run()
+        noteTrees(in: zone)
         return StoredShare(
             number: ShareNumber(snapshot.connection.lastInsertedRowID), zone: zone, record: record,
             root: root, publicPermission: publicPermission, created: position, ended: nil)
@@ -193,6 +194,7 @@ extension SQLiteTransaction {
         statements.addWork.bind(record.value, at: 1)
         statements.addWork.bind(zone.value, at: 2)
         try statements.addWork.run()
+        noteTrees(in: zone)
         for share in shares {
             statements.addMark.bind(share.value, at: 1)
             statements.addMark.bind(record.value, at: 2)

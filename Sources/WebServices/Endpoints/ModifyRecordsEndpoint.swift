@@ -35,16 +35,17 @@ enum ModifyRecordsEndpoint {
         _ outcomes: [RecordOutcome], _ renderings: [RecordRendering], _ links: AssetLinks?
     ) throws -> [UInt8] {
         let size = outcomes.reduce(32) { sum, outcome in
-            if case .saved(let body) = outcome { sum + body.count + 1 } else { sum + 160 }
+            if case .saved(let body, _) = outcome { sum + body.count + 1 } else { sum + 160 }
         }
         var writer = JSONWriter(reserving: size)
         writer.raw("{\"records\":[")
         for (index, outcome) in outcomes.enumerated() {
             if index > 0 { writer.raw(",") }
             switch outcome {
-            case .saved(let body):
+            case .saved(let body, let flags):
                 try body.withUnsafeBytes {
-                    try renderings[index].append($0, assets: links, to: &writer)
+                    try renderings[index].append(
+                        $0, flags: flags, assets: links, to: &writer)
                 }
             case .deleted(let name):
                 writer.raw("{\"recordName\":")

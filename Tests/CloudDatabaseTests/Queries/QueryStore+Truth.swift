@@ -24,8 +24,10 @@ extension QueryStore {
                     try FilterTest(
                         $0, in: zone.name, words: search, tokens: snapshot.indexReader.words)
                 }
-                try snapshot.versions(in: zone.number, after: 0, through: .max, newestFirst: false)
-                {
+                try snapshot.versions(
+                    in: zone.number, after: 0, through: .max, newestFirst: false,
+                    readingNumbers: true
+                ) {
                     guard !$0.flags.contains(.tombstone) else { return true }
                     count += 1
                     let fields = try StoredFields($0.body)

@@ -193,6 +193,23 @@ struct SharedAccessTests {
         #expect(try server.problems() == [])
     }
 
+    @Test("What a participant's batch makes and takes away again needs no place, as an owner's")
+    func takenAgain() throws {
+        try ida.put(("note", nil), ("page", "note"), ("line", "note"))
+        try bo.join(try ida.share("note"))
+        func batch(_ parent: String) -> [String] {
+            [
+                operation(
+                    "create", "brief", type: "Note", fields: goes(with: parent), more: below(parent)
+                ), operation("forceDelete", parent, type: nil),
+            ]
+        }
+        #expect(try ida.modify(batch("line")).records.map(\.code) == [nil, nil])
+        #expect(try copy.modify(batch("page")).records.map(\.code) == [nil, nil])
+        #expect(try ida.record("brief").code == "NOT_FOUND")
+        #expect(try server.problems() == [])
+    }
+
     @Test("How many references lead to a name tells a participant nothing of the owner's")
     func manyReferences() throws {
         let server = try WireServer(limits: { $0.deleteSelfSourcesMax = 2 })

@@ -121,6 +121,26 @@ struct SharedWorkTests {
         #expect(try first.problems() == [])
     }
 
+    @Test(
+        "A first fetch is not told what had left before it began, though that is noted during it",
+        arguments: [1, 3, 200])
+    func firstFetch(_ limit: Int) throws {
+        storage.release()
+        try bo.join(try ida.share("root"))
+        storage.hold()
+        try ida.put(("b1", nil), ("b2", nil))
+        var copy = SharedZone(bo, of: ida)
+        repeat { try copy.advance(limit: limit) } while try storage.doStep()
+        try copy.catchUp(limit: limit)
+        #expect(copy.deletions == [])
+        #expect(copy.names == all.filter { !["b1", "b2"].contains($0.prefix(2)) })
+        // What leaves later is.
+        try ida.put(("b3", nil))
+        storage.release()
+        try copy.catchUp(limit: limit)
+        #expect(copy.deletions.sorted() == all.filter { $0.hasPrefix("b3") })
+    }
+
     @Test("Work goes on after a restart where it was")
     func restart() throws {
         try bo.join(try ida.share("root"))
