@@ -222,6 +222,13 @@ package struct SharingModel {
         return entry.permission
     }
 
+    /// Whether somebody sees all of a zone, by right or by its share.
+    package func seesWhole(_ place: Place, _ user: Int) -> Bool {
+        place.owner == user
+            || record(Self.zoneShare, in: place) != nil
+                && permission(of: user, for: Self.zoneShare, in: place) != nil
+    }
+
     /// The zones of others of which somebody sees anything.
     package func sharedPlaces(of user: Int) -> [Place] {
         zones.keys.filter { place in

@@ -194,10 +194,12 @@ extension SharingRun {
         var batch = wanted
         if batch.operations.count == options.countSpared { batch.operations.removeLast() }
         let expected = model.outcomes(of: batch)
-        // What a batch makes and takes away again, the zone's owner is told that it is gone.
+        // What a batch makes and takes away again, those who follow the whole zone are told is gone.
         for (operation, outcomes) in zip(batch.operations, expected ?? [])
         where outcomes.contains(nil) {
-            known[batch.place.owner].insert(operation.name)
+            for user in users where model.seesWhole(batch.place, user) {
+                known[user].insert(operation.name)
+            }
         }
         underWay = { model in
             model.apply(
