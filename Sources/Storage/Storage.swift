@@ -52,3 +52,15 @@ package enum StorageFailure: Error, Sendable {
     /// The store is being put in place of another; in a moment it is there.
     case beginning
 }
+
+extension StorageFailure: CustomStringConvertible {
+    /// For people who gave a command.
+    package var description: String {
+        switch self {
+        case .full: "the disk is full; nothing was changed"
+        case .indeterminate: "it is not known whether the change was made; look, then try again"
+        case .interrupted: "reading took too long; try again"
+        case .beginning: "the environment is being reset; try again"
+        }
+    }
+}

@@ -172,6 +172,12 @@ package protocol IndexReader: AnyObject {
         of index: Int64, in zone: ZoneNumber, _ rectangle: RecordQuery.Place.Rectangle, limit: Int
     ) throws -> [PlacedRecord]
 
+    /// The records of a zone in a ring, in no order, that an index of places holds; some that are near its
+    /// edges without being in it.
+    func places(
+        of index: Int64, in zone: ZoneNumber, _ ring: GlobeRing, limit: Int
+    ) throws -> [PlacedRecord]
+
     /// The records of a zone that have words, by their numbers, after one and up to a limit.
     func records(
         of index: Int64, in zone: ZoneNumber, with search: WordSearch, after: RecordNumber,

@@ -1,5 +1,11 @@
 import CloudModel
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// The last paths that each event loop has read: most requests repeat one of a few.
 final class RecentAddresses: Sendable {
     private static let pathsPerLoop = 8
@@ -28,15 +34,27 @@ final class RecentAddresses: Sendable {
     func address(of target: [UInt8], loop: Int?) -> RequestAddress? {
         guard let loop, loops.indices.contains(loop) else { return RequestAddress(target: target) }
         let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
-        for (path, address) in loops[loop].paths
-        where path.count == end && target.starts(with: path) {
-            return address
+        for index in loops[loop].paths.indices
+        where Self.isSame(target[..<end], loops[loop].paths[index].path) {
+            return loops[loop].paths[index].address
         }
         guard let address = RequestAddress(target: target) else { return nil }
         // Only what is in the route table is worth a place.
         guard RouteTable.routes[address.operation] != nil else { return address }
         remember(Array(target[..<end]), address, loop)
         return address
+    }
+
+    private static func isSame(_ path: ArraySlice<UInt8>, _ known: [UInt8]) -> Bool {
+        path.count == known.count
+            && path.withUnsafeBufferPointer { path in
+                known.withUnsafeBufferPointer { known in
+                    guard let first = path.baseAddress, let second = known.baseAddress else {
+                        return true
+                    }
+                    return memcmp(first, second, path.count) == 0
+                }
+            }
     }
 
     private func remember(_ path: [UInt8], _ address: RequestAddress, _ loop: Int) {

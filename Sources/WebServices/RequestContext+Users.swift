@@ -5,9 +5,10 @@ import CloudModel
 extension RequestContext {
     /// The users whose records those names are for: in a private database nobody but the caller.
     func users(named names: [String], in zone: ZoneID) throws -> Set<UserRecordName> {
+        guard zone.name.isDefault, zone.owner == nil else { return [] }
         let named = Set(names.lazy.filter { $0.utf8.first == UInt8(ascii: "_") })
             .compactMap { UserRecordName($0) }
-        guard !named.isEmpty, zone.name.isDefault, zone.owner == nil else { return [] }
+        guard !named.isEmpty else { return [] }
         switch address.database {
         case .public: return try authenticator.identities(among: named, in: address.container)
         case .private: return Set(named.filter { $0 == caller.userRecordName })
@@ -19,7 +20,9 @@ extension RequestContext {
     ///
     /// - Throws: `BelongsToWorker` on an event loop when some are to be made.
     func makeUserRecords(named names: [String], in zone: ZoneID) throws {
-        let make = MakeUserRecords(try users(named: names, in: zone), in: try database())
+        let users = try users(named: names, in: zone)
+        guard !users.isEmpty else { return }
+        let make = MakeUserRecords(users, in: try database())
         guard !make.users.isEmpty, try store.storage.read(loop: loop, make.isDue) else { return }
         guard loop == nil else { throw BelongsToWorker() }
         try make.run()

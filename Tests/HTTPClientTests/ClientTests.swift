@@ -115,11 +115,13 @@ struct ClientTests {
             [.readHead], [.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")],
             [.readHead, .send("nonsense\r\n\r\n")], [.readHead, .readUntilEnd],
         ])
-        let client = client(broken, silence: 50)
-        #expect(throws: ClientFailure.broken("ended without an answer")) { try get(client) }
-        #expect(throws: ClientFailure.broken("ended within the answer's body")) { try get(client) }
-        #expect(throws: ClientFailure.malformed("no status line of HTTP/1.1")) { try get(client) }
-        #expect(throws: ClientFailure.timedOut) { try get(client) }
+        let patient = client(broken)
+        #expect(throws: ClientFailure.broken("ended without an answer")) { try get(patient) }
+        #expect(throws: ClientFailure.broken("ended within the answer's body")) { try get(patient) }
+        #expect(throws: ClientFailure.malformed("no status line of HTTP/1.1")) { try get(patient) }
+        // Only the last says nothing: a short time would cut off the others where the machine is busy.
+        let hasty = client(broken, silence: 50)
+        #expect(throws: ClientFailure.timedOut) { try get(hasty) }
         #expect(broken.finish() == 4)
         let nobody = HTTPClient(
             HTTPOrigin(isSecure: false, host: "no-such-host.invalid", port: port), trust: nil)

@@ -1,4 +1,5 @@
 import Foundation
+import Storage
 import Testing
 
 @testable import Server
@@ -196,6 +197,19 @@ struct CommandSchemaTests {
         let inside = try FileManager.default.contentsOfDirectory(
             atPath: "\(folder.path("data"))/containers/\(Self.container.lowercased())")
         #expect(inside.sorted() == ["development", "production"])
+    }
+
+    @Test("A command that meets a reset or a failing disk says so in words")
+    func storageFailures() {
+        #expect(
+            CommandAnswer(failure: StorageFailure.beginning).error
+                == "lenticular: the environment is being reset; try again")
+        #expect(
+            CommandAnswer(failure: StorageFailure.indeterminate).error
+                == "lenticular: it is not known whether the change was made; look, then try again")
+        #expect(
+            CommandAnswer(failure: StorageFailure.full).error
+                == "lenticular: the disk is full; nothing was changed")
     }
 
     @Test("A reset that was cut short is finished, or undone, at the next start")

@@ -1,3 +1,4 @@
+import AssetStorage
 import CloudModel
 import Configuration
 import Foundation
@@ -112,5 +113,46 @@ struct OperatingUpkeepTests {
         #expect(try !isKnown("private"))
         #expect(try folder.users.unfinishedDepartures().isEmpty)
         server.drain(withinSeconds: 5)
+    }
+
+    @Test("check waits for what is being removed, and does not name it as missing")
+    func checkBesideCollection() throws {
+        defer { folder.close() }
+        let store = try store
+        let depot = folder.stores.depot(of: Stores.Key(container, .development))
+        let upload = try depot.storage.begin(expectedBytes: 3)
+        try [1, 2, 3].withUnsafeBytes { try upload.append($0) }
+        let content = try upload.seal()
+        try upload.place()
+        let id = [UInt8](repeating: 1, count: AssetReceipt.idBytes)
+        try store.writeAndWait { transaction in
+            try transaction.addReceipt(
+                id,
+                StoredReceipt(
+                    content: content, identity: [UInt8](repeating: 2, count: 16),
+                    expires: transaction.now + 1))
+        }
+        #expect(try folder.problems() == [])
+        // A removal under way, of a file whose row a check may have read before.
+        #expect(depot.claims.claim([content.digest]) == [content.digest])
+        try depot.storage.delete(content.digest)
+        let found = Mutex<[String]?>(nil)
+        let done = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let problems = (try? folder.problems()) ?? ["the check failed"]
+            found.withLock { $0 = problems }
+            done.signal()
+        }
+        #expect(done.wait(timeout: .now() + 1) == .timedOut)
+        time.now.withLock { $0 += 2 * Self.dayMilliseconds }
+        let now = folder.clock.now()
+        try store.writeAndWait { transaction in
+            _ = try transaction.collect(olderThan: 0, rowsMax: 100)
+            let forgotten = try transaction.forgetUnusedAssets([content.digest], since: now)
+            #expect(forgotten == [content.digest])
+        }
+        depot.claims.unclaim([content.digest])
+        #expect(done.wait(timeout: .now() + 60) == .success)
+        #expect(found.withLock { $0 } == [])
     }
 }

@@ -66,7 +66,8 @@ package struct FetchDatabaseChanges {
         if !more { position = max(position, owner.wholeAfter) }
         let cursor: SyncToken.Cursor = more ? start.cursor : .none
         return ZoneChangesPage(
-            syncToken: tokens.token(.database, zone: nil, position: position, cursor: cursor),
+            syncToken: tokens.token(
+                .database, zone: nil, position: position, cursor: cursor, from: (start, token)),
             moreComing: more)
     }
 
@@ -126,7 +127,8 @@ package struct FetchDatabaseChanges {
         if !more { position = max(position, wholeAfter) }
         let cursor: SyncToken.Cursor = more ? start.cursor : .none
         return ZoneChangesPage(
-            syncToken: tokens.token(.database, zone: nil, position: position, cursor: cursor),
+            syncToken: tokens.token(
+                .database, zone: nil, position: position, cursor: cursor, from: (start, token)),
             moreComing: more)
     }
 

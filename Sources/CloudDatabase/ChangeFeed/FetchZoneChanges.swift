@@ -171,7 +171,8 @@ package struct FetchZoneChanges {
             more && position < unseenThrough ? .first(through: unseenThrough) : .none
         return ZoneChangesPage(
             syncToken: tokens.token(
-                .zone, zone: zone, view: place.access?.view, position: position, cursor: cursor),
+                .zone, zone: zone, view: place.access?.view, position: position, cursor: cursor,
+                from: (start, request.syncToken)),
             moreComing: more)
     }
 

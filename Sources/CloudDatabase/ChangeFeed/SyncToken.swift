@@ -69,16 +69,19 @@ struct SyncTokens {
             }
     }
 
+    /// - Parameter start: the token that the page began with, as it was read and as it was sent: a
+    ///   client that asks what is new mostly gets the same again.
     func token(
         _ feed: SyncToken.Feed, zone: StoredZone?, view: StoredView? = nil, position: Position,
-        cursor: SyncToken.Cursor = .none
+        cursor: SyncToken.Cursor = .none, from start: (token: SyncToken, text: String?)? = nil
     ) -> String {
-        text(
-            SyncToken(
-                feed: feed, incarnation: identity.incarnation,
-                zone: zone?.number ?? ZoneNumber(0), view: view?.since ?? 0,
-                place: Self.place(zone?.name),
-                position: position, cursor: cursor))
+        let token = SyncToken(
+            feed: feed, incarnation: identity.incarnation,
+            zone: zone?.number ?? ZoneNumber(0), view: view?.since ?? 0,
+            place: Self.place(zone?.name),
+            position: position, cursor: cursor)
+        if let start, let sent = start.text, !sent.isEmpty, start.token == token { return sent }
+        return text(token)
     }
 
     func text(_ token: SyncToken) -> String {

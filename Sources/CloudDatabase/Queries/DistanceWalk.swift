@@ -24,6 +24,8 @@ final class DistanceWalk: Candidates {
 
     private static let halfway = Double.pi * RecordQuery.Place.earthRadius
     private static let firstMetres = 50.0
+    /// Of a ring that holds more the first part is read alone: a page shows a few hundred records.
+    private static let rowsInRingMax = 4_096
     private static let off = PlacedRecord.metresOff
 
     private let ground: Ground
@@ -51,7 +53,7 @@ final class DistanceWalk: Candidates {
         var start = ground.start.map { ground.ascending ? $0 : Self.halfway - $0 } ?? 0
         if !ground.ascending { start = max(start, Self.halfway - ground.metresMax) }
         inner = max(0, start - Self.off)
-        width = max(Self.firstMetres, inner / 4)
+        width = max(Self.firstMetres, inner / 16)
     }
 
     func next() throws -> Candidate? {
@@ -96,25 +98,29 @@ final class DistanceWalk: Candidates {
     private func loadRing() throws {
         // Nothing is read beyond what is asked for.
         let outer = min(inner + width, end)
+        let isNarrow = outer - inner <= Self.firstMetres
+        let rowsMax = min(Self.rowsInRingMax, max(1, budget.rowsAtOnceMax / 16))
+        let places = try reader.places(
+            of: ground.index, in: ground.zone.number,
+            GlobeRing(around: origin, from: inner - Self.off, to: outer + Self.off),
+            limit: isNarrow ? budget.rowsAtOnceMax : rowsMax + 1)
+        try budget.spend(places.count)
+        guard isNarrow || places.count <= rowsMax else {
+            width = max(Self.firstMetres, (outer - inner) / 8)
+            return
+        }
         var found: [About] = []
-        for rectangle in origin.surroundings(metres: outer + Self.off) {
-            let places = try reader.places(
-                of: ground.index, in: ground.zone.number, rectangle, limit: budget.rowsAtOnceMax)
-            try budget.spend(places.count)
-            for placed in places {
-                let metres = placed.place.distance(to: origin)
-                guard metres >= inner || inner == 0, metres < outer || outer == end else {
-                    continue
-                }
-                found.append((metres, placed.record))
-            }
+        for placed in places {
+            let metres = placed.place.distance(to: origin)
+            guard metres >= inner || inner == 0, metres < outer || outer == end else { continue }
+            found.append((metres, placed.record))
         }
         found.sort { ($0.metres, $0.record.value) < ($1.metres, $1.record.value) }
-        ring = Self.withoutRepeats(found)
+        ring = found[...]
         isAtEnd = outer == end
         inner = outer
         // Far from everything, rings grow faster.
-        width *= found.isEmpty ? 4 : 2
+        if found.count < rowsMax / 8 { width *= found.isEmpty ? 4 : 2 }
     }
 
     private func precedes(_ left: Candidate, _ right: Candidate) -> Bool {
@@ -122,14 +128,6 @@ final class DistanceWalk: Candidates {
         if first != second { return (first < second) == ground.ascending }
         return left.record != right.record
             && (left.record.value < right.record.value) == ground.ascending
-    }
-
-    /// A place on the line between two rectangles is in both.
-    private static func withoutRepeats(_ found: [About]) -> ArraySlice<About> {
-        var kept: [About] = []
-        kept.reserveCapacity(found.count)
-        for about in found where about.record != kept.last?.record { kept.append(about) }
-        return kept[...]
     }
 }
 

@@ -63,5 +63,12 @@ extension RecordQuery.Place {
         package let north: Double
         package let west: Double
         package let east: Double
+
+        package init(south: Double, north: Double, west: Double, east: Double) {
+            self.south = south
+            self.north = north
+            self.west = west
+            self.east = east
+        }
     }
 }

@@ -10,6 +10,12 @@ final class SQLiteIndexReader: IndexReader {
 
     init(_ connection: Connection) throws {
         self.connection = connection
+        try Region.name(IndexReadStatements.ring, on: connection) { numbers, box in
+            guard let ring = GlobeRing(numbers: numbers), box.count >= 4 else { return false }
+            return ring.mayMeet(
+                RecordQuery.Place.Rectangle(
+                    south: box[0], north: box[1], west: box[2], east: box[3]))
+        }
         statements = try IndexReadStatements(connection)
     }
 
@@ -83,17 +89,32 @@ final class SQLiteIndexReader: IndexReader {
     func places(
         of index: Int64, in zone: ZoneNumber, _ rectangle: RecordQuery.Place.Rectangle, limit: Int
     ) throws -> [PlacedRecord] {
+        try places(
+            statements.places, of: index, in: zone,
+            [rectangle.south, rectangle.north, rectangle.west, rectangle.east], limit: limit)
+    }
+
+    func places(
+        of index: Int64, in zone: ZoneNumber, _ ring: GlobeRing, limit: Int
+    ) throws -> [PlacedRecord] {
+        try places(
+            statements.placesInRing, of: index, in: zone, ring.numbers, limit: limit)
+    }
+
+    private func places(
+        _ search: IndexReadStatements.Places, of index: Int64, in zone: ZoneNumber,
+        _ numbers: [Double], limit: Int
+    ) throws -> [PlacedRecord] {
         // Numbers beyond what a float tells apart; reading a stored column costs each row a look-up.
         let isZoneVague = zone.value >= 1 << 22
-        let statement = isZoneVague ? statements.placesWithZones : statements.places
+        let statement = isZoneVague ? search.withZones : search.plain
         defer { statement.reset() }
-        statement.bind(rectangle.south, at: 1)
-        statement.bind(rectangle.north, at: 2)
-        statement.bind(rectangle.west, at: 3)
-        statement.bind(rectangle.east, at: 4)
-        statement.bind(zone.value, at: 5)
-        statement.bind(index, at: 6)
-        statement.bind(Int64(limit), at: 7)
+        statement.bind(zone.value, at: 1)
+        statement.bind(index, at: 2)
+        statement.bind(Int64(limit), at: 3)
+        for (offset, number) in numbers.enumerated() {
+            statement.bind(number, at: Int32(4 + offset))
+        }
         var found: [PlacedRecord] = []
         while try statement.step() {
             let entry = EntryNumber(statement.int64(0))
@@ -218,13 +239,33 @@ struct EntryNumber {
 
 /// The statements that read indexes, prepared once a connection.
 struct IndexReadStatements {
+    /// What a search calls the region of a `GlobeRing`.
+    static let ring = "globe_ring"
+
+    /// A search of an index of places, and the same with the zone of each.
+    struct Places {
+        let plain: Statement
+        let withZones: Statement
+
+        init(_ region: String, _ connection: Connection) throws {
+            let box = "SELECT id, south, north, west, east"
+            let within = """
+                FROM index_places
+                WHERE zone_through >= ?1 + 0.5 AND zone_from <= ?1 + 0.5
+                AND index_through >= ?2 + 0.5 AND index_from <= ?2 + 0.5 AND \(region) LIMIT ?3
+                """
+            plain = try connection.prepare("\(box) \(within)")
+            withZones = try connection.prepare("\(box), zone \(within)")
+        }
+    }
+
     let ofType: Statement
     let all: Statement
     let range: Statement
     let rangeDescending: Statement
     let countRange: Statement
-    let places: Statement
-    let placesWithZones: Statement
+    let places: Places
+    let placesInRing: Places
     let place: Statement
     let words: Statement
     let version: Statement
@@ -244,15 +285,9 @@ struct IndexReadStatements {
             "SELECT value, record \(rows) ORDER BY value DESC, record DESC LIMIT ?7")
         countRange = try connection.prepare(
             "SELECT count(*) FROM (SELECT 1 \(rows) LIMIT ?7)")
-        let box = "SELECT id, south, north, west, east"
-        let within = """
-            FROM index_places
-            WHERE north >= ?1 AND south <= ?2 AND east >= ?3 AND west <= ?4
-            AND zone_through >= ?5 + 0.5 AND zone_from <= ?5 + 0.5
-            AND index_through >= ?6 + 0.5 AND index_from <= ?6 + 0.5 LIMIT ?7
-            """
-        places = try connection.prepare("\(box) \(within)")
-        placesWithZones = try connection.prepare("\(box), zone \(within)")
+        places = try Places(
+            "north >= ?4 AND south <= ?5 AND east >= ?6 AND west <= ?7", connection)
+        placesInRing = try Places("id MATCH \(Self.ring)(?4, ?5, ?6, ?7, ?8)", connection)
         // The tree's own table of ids, which ends with the stored columns: the tree itself would look the
         // entry's box up too, and prepare a statement for the columns each time.
         place = try connection.prepare("SELECT * FROM index_places_rowid WHERE rowid = ?1")

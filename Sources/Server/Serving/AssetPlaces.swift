@@ -38,7 +38,7 @@ struct AssetPlaces: Sendable {
         // The start waits for it, so not for long.
         var hasty = configuration.s3
         hasty.attemptsMax = min(hasty.attemptsMax, 2)
-        hasty.silenceSeconds = min(hasty.silenceSeconds, 5)
+        hasty.silenceSeconds = min(hasty.silenceSeconds, 10)
         ownership = try Self.bucket(hasty, clock: clock, random: random).map {
             S3Ownership($0, prefix: configuration.s3.prefix) { () throws(AssetFailure) in
                 try Self.owner(folder, random)
@@ -46,7 +46,9 @@ struct AssetPlaces: Sendable {
         }
     }
 
-    /// Where a data folder's name for itself is kept. Copies of the folder get none: they are others.
+    /// Where a data folder's name for itself is kept.
+    ///
+    /// Copies of the folder get none: they are others.
     static let ownerName = "s3-owner"
 
     /// The data folder's name for itself, made when it is first asked for.

@@ -35,6 +35,44 @@ struct QueryPagingTests {
         #expect(try server.names(all, limit: 20).count == 200)
     }
 
+    @Test(
+        "Every page by distance fills within the limit of records, however many are nearer or farther",
+        arguments: [true, false])
+    func distances(ascending: Bool) throws {
+        var random = SeededGenerator("pages by distance")
+        let places = (0..<2_400).map { index in
+            // Some all over the globe, some in one country, some in one village of it.
+            let width = [180, 1, 0.01][index % 3]
+            return RecordQuery.Place(
+                latitude: width == 180
+                    ? .random(in: -90...90, using: &random)
+                    : 50 + .random(in: 0...width, using: &random),
+                longitude: width == 180
+                    ? .random(in: -180...180, using: &random)
+                    : 8 + .random(in: 0...width, using: &random))
+        }
+        let server = try QueryStore()
+        try server.save(
+            places.enumerated().map { index, place in
+                ("r\(index)", ["p": .place(place.latitude, place.longitude)])
+            })
+        server.limits.queryRowsMax = 1_000
+        for centre in [(50.05, 8.05), (0, 0), (-50, -172)] {
+            let centre = RecordQuery.Place(latitude: centre.0, longitude: centre.1)
+            let sort = RecordQuery.Sort(
+                subject: .field(FieldName("p").required), ascending: ascending, relativeTo: centre)
+            let sorted = places.indices.sorted {
+                let (left, right) = (
+                    places[$0].distance(to: centre), places[$1].distance(to: centre)
+                )
+                return left == right ? ($0 < $1) == ascending : (left < right) == ascending
+            }
+            #expect(
+                try server.names(.notes(by: [sort]), limit: 50) == sorted.map { "r\($0)" },
+                "LENTICULAR_SEED=\(random.seed)")
+        }
+    }
+
     @Test("A page that takes longer than the limit is refused, to be tried again")
     func time() throws {
         let server = try filled(10)
