@@ -57,11 +57,12 @@ let package = Package(
         .executableTarget(
             name: "lenticular", dependencies: ["Server", "Configuration"], swiftSettings: strict),
         tests(of: "NetworkTests", ["Network"]),
-        tests(of: "HTTPTests", ["HTTP", "HTTPClient", "Network", "CZlib", "COpenSSL"]),
-        tests(of: "HTTPClientTests", ["HTTPClient", "HTTP", "Network"]),
-        tests(of: "JSONTests", ["JSON"]),
+        tests(of: "HTTPTests", ["HTTP", "HTTPClient", "Network", "CZlib", "COpenSSL", "Seeding"]),
+        tests(of: "HTTPClientTests", ["HTTPClient", "HTTP", "Network", "Seeding"]),
+        tests(of: "JSONTests", ["JSON", "Seeding"]),
+        .target(name: "Seeding", path: "Tests/Seeding", swiftSettings: strict),
         .target(
-            name: "SharingModel", dependencies: ["JSON"], path: "Tests/SharingModel",
+            name: "SharingModel", dependencies: ["JSON", "Seeding"], path: "Tests/SharingModel",
             swiftSettings: strict),
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         tests(of: "SQLiteTests", ["SQLite", "CSQLite", "CFaultVFS"]),
@@ -74,7 +75,7 @@ let package = Package(
         tests(
             of: "AssetStorageTests",
             ["AssetStorage", "CloudModel", "Cryptography", "HTTPClient", "S3StandIn"]),
-        tests(of: "ConfigurationTests", ["Configuration"]),
+        tests(of: "ConfigurationTests", ["Configuration", "Seeding"]),
         tests(
             of: "AccountsTests",
             [
@@ -85,20 +86,21 @@ let package = Package(
             of: "CloudDatabaseTests",
             [
                 "CloudDatabase", "SQLiteStorage", "SQLite", "Storage", "CloudModel",
-                "Cryptography", "JSON",
+                "Cryptography", "JSON", "Seeding",
             ]),
         tests(
             of: "WebServicesTests",
             [
                 "WebServices", "CloudDatabase", "Accounts", "AssetStorage", "SQLiteStorage",
                 "SQLite", "Storage", "CloudModel", "Cryptography", "HTTP", "JSON", "SharingModel",
+                "Seeding",
             ]),
         tests(
             of: "ServerTests",
             [
                 "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",
                 "Cryptography", "Storage", "Accounts", "AssetStorage", "SQLite", "SharingModel",
-                "S3StandIn",
+                "S3StandIn", "Seeding",
             ]),
         tests(of: "RepositoryTests", ["Configuration", "WebServices"]),
     ],

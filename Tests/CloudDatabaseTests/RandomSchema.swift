@@ -1,26 +1,9 @@
 import CloudModel
 import Foundation
+import Seeding
 
-/// Random numbers that a seed repeats (SplitMix64); `LENTICULAR_SEED` sets it, and it is printed.
-struct SchemaRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init() {
-        let given = ProcessInfo.processInfo.environment["LENTICULAR_SEED"].flatMap { UInt64($0) }
-        state = given ?? .random(in: 0 ... .max)
-        print("LENTICULAR_SEED=\(state)")
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-
-    mutating func below(_ count: Int) -> Int { Int.random(in: 0..<count, using: &self) }
-
+/// Random names, types and schemas.
+extension SeededRandom {
     /// Often enough a keyword, as names may be those too.
     mutating func name() -> String {
         let words = [

@@ -2,6 +2,7 @@ import CloudDatabase
 import CloudModel
 import Foundation
 import SQLiteStorage
+import Seeding
 import Storage
 import Testing
 
@@ -56,7 +57,7 @@ final class SchemaStorageTests {
 
     @Test("Any schema in place of any other is there after a restart, under numbers that stay")
     func replacements() throws {
-        var random = SchemaRandom()
+        var random = SeededRandom("schemas")
         var numbers: [RecordTypeName: Int64] = [:]
         for round in 1...40 {
             let store = try open()
@@ -143,7 +144,7 @@ final class SchemaStorageTests {
         }
         let identity = store.identity
         store.close()
-        var random = SchemaRandom()
+        var random = SeededRandom("schemas")
         let wanted = random.schema()
         try SQLiteStore.makeSuccessor(
             at: path("next.sqlite"), of: path("store.sqlite"),

@@ -1,3 +1,4 @@
+import Seeding
 import Testing
 
 @testable import Configuration
@@ -131,9 +132,7 @@ struct JSON5Tests {
 
     @Test("Random changes to the reference do not trap, and never give what is not allowed")
     func mutants() throws {
-        let seed = UInt64.random(in: 0 ... .max)
-        print("seed \(seed)")
-        var random = SeededGenerator(state: seed)
+        var random = SeededRandom("changes to the reference")
         let reference = Array(Configuration.reference.utf8)
         let pieces = [
             "{", "}", "[", "]", ",", ":", "'", "\"", "\\", "/*", "//", "*/", "0x", "-", "1e9",
@@ -160,7 +159,7 @@ struct JSON5Tests {
                 guard let range = setting.range, case .number(_, let get) = setting.access else {
                     continue
                 }
-                #expect(range.contains(get(configuration)), "seed \(seed): \(setting.path)")
+                #expect(range.contains(get(configuration)), "seed \(random.seed): \(setting.path)")
             }
         }
         for _ in 0..<20_000 {
@@ -169,18 +168,5 @@ struct JSON5Tests {
             }
             _ = try? JSON5Reader.read(bytes)
         }
-    }
-}
-
-/// Random numbers that a seed repeats (SplitMix64).
-private struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
     }
 }

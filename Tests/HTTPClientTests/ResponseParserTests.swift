@@ -1,4 +1,5 @@
 import HTTPClient
+import Seeding
 import Testing
 
 /// What the parser says of bytes, cut at places: head, body, and whether it is whole.
@@ -121,7 +122,7 @@ struct ResponseParserTests {
         }
     }
 
-    private func answer(_ random: inout SeededGenerator) -> (bytes: [UInt8], body: [UInt8]) {
+    private func answer(_ random: inout SeededRandom) -> (bytes: [UInt8], body: [UInt8]) {
         let body = (0..<Int.random(in: 0...80, using: &random)).map { _ in
             Array("ab\r\n0;".utf8).randomElement(using: &random) ?? 0
         }
@@ -140,14 +141,14 @@ struct ResponseParserTests {
         return (bytes + Array("0\r\n\r\n".utf8), body)
     }
 
-    private func cuts(_ count: Int, _ random: inout SeededGenerator) -> [Int] {
+    private func cuts(_ count: Int, _ random: inout SeededRandom) -> [Int] {
         (0..<Int.random(in: 0...8, using: &random))
             .map { _ in Int.random(in: 0...count, using: &random) }.sorted()
     }
 
     @Test("Wherever an answer is cut, it is read the same")
     func cutting() {
-        var random = SeededGenerator("cutting")
+        var random = SeededRandom("cutting")
         for _ in 0..<3_000 {
             let (bytes, body) = answer(&random)
             let whole = Parsed(bytes)
@@ -160,7 +161,7 @@ struct ResponseParserTests {
 
     @Test("Random and changed bytes are read or refused, the same however they are cut")
     func mutation() {
-        var random = SeededGenerator("mutation")
+        var random = SeededRandom("mutation")
         for round in 0..<6_000 {
             var bytes = answer(&random).bytes
             if round % 3 == 0 {

@@ -102,22 +102,3 @@ final class ScriptedServer: Sendable {
 extension ScriptedServer.Step {
     static func send(_ text: String) -> Self { .send(Array(text.utf8)) }
 }
-
-/// Random numbers that a seed repeats (SplitMix64); `LENTICULAR_SEED` sets it.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ test: String) {
-        let given = ProcessInfo.processInfo.environment["LENTICULAR_SEED"].flatMap { UInt64($0) }
-        state = given ?? .random(in: 0 ... .max)
-        print("\(test): seed \(state)")
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-}

@@ -1,37 +1,16 @@
 import HTTP
+import Seeding
 import Testing
-
-/// A generator whose every run can be repeated (SplitMix64 by Steele, Lea and Flood).
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
 
 @Suite("The parser under random input")
 struct ParserFuzzTests {
-    /// A seed that is new each time, printed so that a failure can be repeated.
-    private func generator(_ test: String) -> SeededGenerator {
-        let seed = UInt64.random(in: 0 ... .max)
-        print("\(test): seed \(seed)")
-        return SeededGenerator(seed: seed)
-    }
-
-    private func cuts(_ count: Int, _ random: inout SeededGenerator) -> [Int] {
+    private func cuts(_ count: Int, _ random: inout SeededRandom) -> [Int] {
         (0..<Int.random(in: 0...6, using: &random))
             .map { _ in Int.random(in: 0...count, using: &random) }.sorted()
     }
 
     /// A good request, as bytes and as what the parser must say of it.
-    private func request(_ random: inout SeededGenerator) -> (bytes: [UInt8], event: String) {
+    private func request(_ random: inout SeededRandom) -> (bytes: [UInt8], event: String) {
         let method =
             ["GET", "POST", "PUT", "DELETE", "HEAD"].randomElement(using: &random) ?? "GET"
         let target = "/" + word(0...40, "abc/%?=&.-_~", &random)
@@ -63,7 +42,7 @@ struct ParserFuzzTests {
     }
 
     private func word(
-        _ counts: ClosedRange<Int>, _ letters: String, _ random: inout SeededGenerator
+        _ counts: ClosedRange<Int>, _ letters: String, _ random: inout SeededRandom
     ) -> String {
         let letters = Array(letters)
         return String(
@@ -71,7 +50,7 @@ struct ParserFuzzTests {
                 .map { _ in letters.randomElement(using: &random) ?? "a" })
     }
 
-    private func chunked(_ body: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
+    private func chunked(_ body: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
         var bytes: [UInt8] = []
         var rest = body[...]
         while !rest.isEmpty {
@@ -89,7 +68,7 @@ struct ParserFuzzTests {
 
     @Test("Good requests, however cut, come out as they went in")
     func roundTrip() {
-        var random = generator("roundTrip")
+        var random = SeededRandom("roundTrip")
         for _ in 0..<1500 {
             let requests = (0..<Int.random(in: 1...4, using: &random)).map { _ in request(&random) }
             let bytes = requests.flatMap(\.bytes)
@@ -100,7 +79,7 @@ struct ParserFuzzTests {
 
     @Test("Every split of a good request gives the same request")
     func everySplit() {
-        var random = generator("everySplit")
+        var random = SeededRandom("everySplit")
         for _ in 0..<15 {
             let (bytes, event) = request(&random)
             for cut in 0...bytes.count {
@@ -119,7 +98,7 @@ struct ParserFuzzTests {
         "\u{85}",
     ].map { Array($0.utf8) }
 
-    private func mutate(_ bytes: inout [UInt8], _ random: inout SeededGenerator) {
+    private func mutate(_ bytes: inout [UInt8], _ random: inout SeededRandom) {
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             let at = Int.random(in: 0...bytes.count, using: &random)
             let end = min(bytes.count, at + Int.random(in: 0...12, using: &random))
@@ -138,7 +117,7 @@ struct ParserFuzzTests {
 
     @Test("Broken requests do no harm, and are judged alike however they are cut")
     func mutations() {
-        var random = generator("mutations")
+        var random = SeededRandom("mutations")
         var limits = WireLimits()
         // Small, so that all of them are met.
         limits.headerBytesMax = 300
@@ -161,7 +140,7 @@ struct ParserFuzzTests {
 
     @Test("A server goes on serving whatever some clients send")
     func liveServer() throws {
-        var random = generator("liveServer")
+        var random = SeededRandom("liveServer")
         try TestServer.run { test in
             for _ in 0..<150 {
                 var (bytes, _) = request(&random)

@@ -1,4 +1,5 @@
 import Foundation
+import Seeding
 import Testing
 
 @testable import JSON
@@ -18,7 +19,7 @@ struct FuzzTests {
     ].map { Array($0.utf8) }
 
     /// A seed text with a few random changes.
-    private func mutant(_ random: inout SeededGenerator) -> [UInt8] {
+    private func mutant(_ random: inout SeededRandom) -> [UInt8] {
         var bytes = Array((Self.seeds.randomElement(using: &random) ?? "").utf8)
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             let place = Int.random(in: 0...bytes.count, using: &random)
@@ -37,7 +38,7 @@ struct FuzzTests {
 
     @Test("Nothing traps; what is taken Foundation takes too, and it can be rewritten")
     func mutants() throws {
-        var random = SeededGenerator()
+        var random = SeededRandom("fuzz")
         var taken = 0
         for _ in 0..<20_000 {
             let bytes = mutant(&random)
@@ -57,7 +58,7 @@ struct FuzzTests {
 
     @Test("Random bytes do not trap")
     func noise() {
-        var random = SeededGenerator()
+        var random = SeededRandom("fuzz")
         for _ in 0..<20_000 {
             let bytes = (0..<Int.random(in: 0...40, using: &random)).map { _ in
                 Bool.random(using: &random)

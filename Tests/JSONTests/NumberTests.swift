@@ -1,3 +1,4 @@
+import Seeding
 import Testing
 
 @testable import JSON
@@ -75,7 +76,7 @@ struct NumberTests {
 
     @Test("Every finite double reads back as written")
     func roundTrip() throws {
-        var random = SeededGenerator()
+        var random = SeededRandom("number")
         for _ in 0..<20_000 {
             let value = Double(bitPattern: random.next())
             guard value.isFinite else { continue }
@@ -88,7 +89,7 @@ struct NumberTests {
 
     @Test("Short decimals read as the standard library reads them")
     func shortDecimals() throws {
-        var random = SeededGenerator()
+        var random = SeededRandom("number")
         for _ in 0..<20_000 {
             let digits = random.next() >> UInt64.random(in: 0..<64, using: &random)
             let exponent = Int.random(in: -30...30, using: &random)

@@ -1,4 +1,5 @@
 import Foundation
+import Seeding
 import Testing
 
 /// Commands at work while their server is killed and started again.

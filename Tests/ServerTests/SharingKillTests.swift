@@ -1,4 +1,5 @@
 import Foundation
+import Seeding
 import SharingModel
 import Testing
 
@@ -16,7 +17,7 @@ struct SharingKillTests {
         let data = folder.path("data")
         let (kills, tally) = try await BlockingThread.run {
             let wire = try SharingProcessWire(data: data)
-            var random = SharingRandom(seed: ~seed)
+            var random = SeededRandom(seed: ~seed)
             let run = try SharingRun(wire: wire, seed: seed)
             for _ in 0..<Self.steps {
                 if random.happens(8) { wire.killSoon(microseconds: random.below(6_000)) }

@@ -1,3 +1,5 @@
+import Seeding
+
 /// One device of somebody: it keeps a copy of his private or his shared database by its feeds alone.
 package struct SharingDevice: Sendable {
     package typealias Place = SharingModel.Place
@@ -55,7 +57,7 @@ package struct SharingDevice: Sendable {
     /// - Parameter send: sends a request of this device's user.
     /// - Throws: `SharingFailure` when a page is not as it must be.
     package mutating func step(
-        _ random: inout SharingRandom, names: (Int) -> String,
+        _ random: inout SeededRandom, names: (Int) -> String,
         truth: Truth, send: (String, String) throws -> SharingAnswer
     ) throws {
         let limit = random.one(of: [1, 2, 3, 5, 200])

@@ -1,3 +1,5 @@
+import Seeding
+
 extension SharingRun {
     // MARK: - What an owner does
 

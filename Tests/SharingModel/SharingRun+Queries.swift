@@ -1,3 +1,5 @@
+import Seeding
+
 extension SharingRun {
     /// What the container's schema needs, for queries by parent too.
     package static let schema = """

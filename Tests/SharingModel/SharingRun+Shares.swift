@@ -1,3 +1,5 @@
+import Seeding
+
 extension SharingRun {
     private typealias Entry = SharingOperation.ShareChange.Entry
 

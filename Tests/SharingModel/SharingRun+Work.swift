@@ -1,3 +1,5 @@
+import Seeding
+
 extension SharingRun {
     /// What a participant does who knows what he may: he adds, changes, moves and deletes below what he
     /// may write, and lets records go with others.

@@ -1,3 +1,5 @@
+import Seeding
+
 /// Random requests of several people against a server and the model of sharing, compared all along.
 ///
 /// Everybody has devices that keep copies by their feeds alone; a copy that has caught up must be what
@@ -27,7 +29,7 @@ package final class SharingRun {
 
     let wire: any SharingWire
     let options: Options
-    var random: SharingRandom
+    var random: SeededRandom
     package internal(set) var model: SharingModel
     var people: [SharingPerson]
     package internal(set) var devices: [SharingDevice] = []
@@ -49,7 +51,7 @@ package final class SharingRun {
     package init(wire: any SharingWire, seed: UInt64, options: Options = Options()) throws {
         self.wire = wire
         self.options = options
-        random = SharingRandom(seed: seed)
+        random = SeededRandom(seed: seed)
         people = (0..<options.people).map { SharingPerson(index: $0) }
         model = SharingModel(people: options.people)
         known = Array(repeating: [], count: options.people)

@@ -1,4 +1,5 @@
 import Foundation
+import Seeding
 import Testing
 
 /// Whatever comes in, the answer is one of ours.
@@ -52,7 +53,7 @@ struct FuzzTests {
 
     @Test("Mutated bodies at every endpoint are never a failure of the server")
     func bodies() throws {
-        var random = SeededGenerator("bodies")
+        var random = SeededRandom("bodies")
         let server = try WireServer { $0.userQuotaBytes = 2_000_000 }
         let ida = try server.user("ida", seconds: 31_000_000)
         try ida.make("Shelf")
@@ -80,7 +81,7 @@ struct FuzzTests {
 
     @Test("Mutated targets are never a failure of the server")
     func targets() throws {
-        var random = SeededGenerator("targets")
+        var random = SeededRandom("targets")
         let server = try WireServer()
         let ida = try server.user("ida", seconds: 31_000_000)
         guard case .tokens(let api, let web?) = ida.credential else { return }
@@ -123,7 +124,7 @@ struct FuzzTests {
         }
     }
 
-    private static func mutated(_ text: String, _ random: inout SeededGenerator) -> [UInt8] {
+    private static func mutated(_ text: String, _ random: inout SeededRandom) -> [UInt8] {
         var bytes = Array(text.utf8)
         for _ in 0..<random.one(of: [1, 1, 2, 4, 12]) {
             guard !bytes.isEmpty else { return bytes }
@@ -141,7 +142,7 @@ struct FuzzTests {
 
     /// Puts another JSON value where one follows a colon, or a bracket.
     private static func replaceValue(
-        of bytes: inout [UInt8], from place: Int, _ random: inout SeededGenerator
+        of bytes: inout [UInt8], from place: Int, _ random: inout SeededRandom
     ) {
         let openers = Array(":[,".utf8)
         guard let start = bytes[place...].firstIndex(where: { openers.contains($0) }) else {

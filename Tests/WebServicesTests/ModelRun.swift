@@ -1,4 +1,5 @@
 import CloudModel
+import Seeding
 import Storage
 
 /// Random requests of several users against a server and the model of it, compared step by step.
@@ -10,7 +11,7 @@ final class ModelRun {
     private var schema: [String: [String: String]] = [:]
     private var followers: [ModelFollower] = []
     private var zonesFollowers: [ModelZonesFollower] = []
-    private var random: SeededGenerator
+    private var random: SeededRandom
     private var steps = 0
     /// How often each came out, to see that nothing is left untried.
     private(set) var tally: [String: Int] = [:]
@@ -18,7 +19,7 @@ final class ModelRun {
     private static let zones = ["A", "B", "C"]
     private static let names = (0..<8).map { "n\($0)" }
 
-    init(random: SeededGenerator) throws {
+    init(random: SeededRandom) throws {
         self.random = random
         server = try WireServer()
         users = try ["ida", "mo"].map { [server] in try server.user($0, seconds: 31_000_000) }
@@ -38,7 +39,7 @@ final class ModelRun {
     /// Takes that many steps, then holds the whole store to the model.
     ///
     /// - Returns: the generator, to go on with.
-    func run(steps count: Int) throws -> SeededGenerator {
+    func run(steps count: Int) throws -> SeededRandom {
         for _ in 0..<count {
             steps += 1
             do { try step() } catch {

@@ -1,4 +1,5 @@
 import Foundation
+import Seeding
 import Testing
 
 @Suite("The server and the model of the rulings, side by side")
@@ -7,7 +8,7 @@ struct ModelTests {
     @Test("Random requests of several users come out as the rulings say")
     func random() throws {
         let steps = ProcessInfo.processInfo.environment["LENTICULAR_STEPS"].flatMap { Int($0) }
-        var random = SeededGenerator("model")
+        var random = SeededRandom("model")
         var tally: [String: Int] = [:]
         for _ in 0..<(steps ?? 4_000) / 400 {
             let run = try ModelRun(random: random)

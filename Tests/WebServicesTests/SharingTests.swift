@@ -2,6 +2,7 @@ import Accounts
 import CloudDatabase
 import CloudModel
 import Foundation
+import Seeding
 import SharingModel
 import Storage
 import Testing
@@ -84,7 +85,7 @@ struct SharingTests {
         var tally: [String: Int] = [:]
         for _ in 0..<max(1, steps / 500) {
             tally.merge(try Self.run(seed, steps: min(steps, 500))) { $0 + $1 }
-            var next = SharingRandom(seed: ~seed)
+            var next = SeededRandom(seed: ~seed)
             seed = next.next()
         }
         if Self.environment["LENTICULAR_TALLY"] != nil {
@@ -120,7 +121,7 @@ struct SharingTests {
     ) throws -> [String: Int] {
         var options = SharingRun.Options()
         options.hasTies = hasTies
-        var choice = SharingRandom(seed: seed)
+        var choice = SeededRandom(seed: seed)
         options.eagerness = choice.one(of: [5, 50, 95])
         options.isHeldBack = choice.happens(50)
         let wire = try SharingWireServer(holdsWork: options.isHeldBack)

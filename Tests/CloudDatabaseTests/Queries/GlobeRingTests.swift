@@ -1,12 +1,13 @@
 import CloudModel
 import Foundation
+import Seeding
 import Testing
 
 @Suite("Rings around a place")
 struct GlobeRingTests {
     private static let halfway = Double.pi * RecordQuery.Place.earthRadius
 
-    private static func anyPlace(_ random: inout SeededGenerator) -> RecordQuery.Place {
+    private static func anyPlace(_ random: inout SeededRandom) -> RecordQuery.Place {
         RecordQuery.Place(
             latitude: random.happens(20)
                 ? random.one(of: [-90, 90, 0, 89.99999, -89.9])
@@ -47,7 +48,7 @@ struct GlobeRingTests {
 
     @Test("A rectangle with a place of a ring meets it, at poles and the date line too")
     func whole() {
-        var random = SeededGenerator("rings")
+        var random = SeededRandom("rings")
         for _ in 0..<20_000 {
             let (centre, corner) = (Self.anyPlace(&random), Self.anyPlace(&random))
             // Distances from a street to the globe are equally likely.
@@ -78,7 +79,7 @@ struct GlobeRingTests {
 
     @Test("A rectangle that is nearer than a ring or farther does not meet it")
     func beside() {
-        var random = SeededGenerator("beside rings")
+        var random = SeededRandom("beside rings")
         for _ in 0..<20_000 {
             let (centre, place) = (Self.anyPlace(&random), Self.anyPlace(&random))
             // No corner is 1,600 metres away.

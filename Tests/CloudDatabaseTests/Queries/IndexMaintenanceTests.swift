@@ -1,5 +1,6 @@
 import CloudDatabase
 import CloudModel
+import Seeding
 import Storage
 import Testing
 
@@ -36,7 +37,7 @@ struct IndexMaintenanceTests {
         .notes(by: [.field("d", ascending: false)]),
     ]
 
-    private static func fields(_ random: inout SeededGenerator) -> QueryStore.Fields {
+    private static func fields(_ random: inout SeededRandom) -> QueryStore.Fields {
         var fields: QueryStore.Fields = [:]
         if random.happens(80) { fields["n"] = .int(.random(in: 0...5, using: &random)) }
         if random.happens(70) {
@@ -57,7 +58,7 @@ struct IndexMaintenanceTests {
         return fields
     }
 
-    private static func text(_ random: inout SeededGenerator) -> String {
+    private static func text(_ random: inout SeededRandom) -> String {
         let word = random.one(of: words)
         // Long ones are cut in the index, and differ only beyond the cut.
         guard random.happens(5) else { return word }
@@ -66,7 +67,7 @@ struct IndexMaintenanceTests {
 
     @Test("Random saves, deletions, zones that go, restarts and new indexes leave them right")
     func randomWork() throws {
-        var random = SeededGenerator("keeping indexes")
+        var random = SeededRandom("keeping indexes")
         let server = try QueryStore()
         for zone in Self.zones.dropFirst() { try server.make(zone) }
         for round in 0..<12 {
@@ -103,7 +104,7 @@ struct IndexMaintenanceTests {
 
     /// Compares what an index finds with what the records say one by one.
     private func expectSame(
-        _ server: QueryStore, _ query: RecordQuery, _ zone: ZoneID?, _ random: inout SeededGenerator
+        _ server: QueryStore, _ query: RecordQuery, _ zone: ZoneID?, _ random: inout SeededRandom
     ) throws {
         let found = try server.names(query, in: zone, limit: .random(in: 1...40, using: &random))
         let all = try server.everything(query, in: zone)

@@ -1,5 +1,6 @@
 import CloudDatabase
 import CloudModel
+import Seeding
 import Storage
 import Testing
 
@@ -39,7 +40,7 @@ struct QueryPagingTests {
         "Every page by distance fills within the limit of records, however many are nearer or farther",
         arguments: [true, false])
     func distances(ascending: Bool) throws {
-        var random = SeededGenerator("pages by distance")
+        var random = SeededRandom("pages by distance")
         let places = (0..<2_400).map { index in
             // Some all over the globe, some in one country, some in one village of it.
             let width = [180, 1, 0.01][index % 3]
@@ -102,7 +103,7 @@ struct QueryPagingTests {
             .notes([.field("n", .greaterThan, .int64(-1)), .field("s", .equals, .string("TEA"))]),
         ])
     func changes(_ query: RecordQuery) throws {
-        var random = SeededGenerator("pages while records change")
+        var random = SeededRandom("pages while records change")
         let server = try filled()
         let touched = Set((0..<200).filter { _ in random.happens(40) }.map { "r\($0)" })
         var names: [String] = []

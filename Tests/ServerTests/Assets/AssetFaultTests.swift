@@ -1,4 +1,5 @@
 import Foundation
+import Seeding
 import Synchronization
 import Testing
 

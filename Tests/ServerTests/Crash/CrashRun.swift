@@ -1,4 +1,5 @@
 import Foundation
+import Seeding
 
 /// Ends a server under load, again and again, and checks after each restart what it promised.
 final class CrashRun: @unchecked Sendable {

@@ -1,4 +1,5 @@
 import Foundation
+import Seeding
 
 /// A client that saves, deletes, batches and reads without a pause until its server is gone.
 ///

@@ -1,3 +1,5 @@
+import Seeding
+
 /// A client that asks which zones have changed and follows only those, as apps do.
 final class DatabaseFollower: @unchecked Sendable {
     // Unchecked: one thread at a time has it.

@@ -1,3 +1,5 @@
+import Seeding
+
 /// A client that keeps a copy of a zone and follows its changes by the token that it keeps.
 final class ZoneFollower: @unchecked Sendable {
     // Unchecked: one thread at a time has it.

@@ -2,6 +2,7 @@ import AssetStorage
 import CloudDatabase
 import CloudModel
 import Foundation
+import Seeding
 import Testing
 
 @Suite("What assets take, and what becomes of them")
@@ -92,7 +93,7 @@ struct AssetCollectionTests {
 
     @Test("Random saves, copies and deletions always count right")
     func counting() throws {
-        var generator = SeededGenerator("asset counting")
+        var generator = SeededRandom("asset counting")
         let server = try WireServer()
         let ida = try server.user()
         try ida.make("Shelf", "Attic")

@@ -3,6 +3,7 @@ import CloudDatabase
 import CloudModel
 import Foundation
 import HTTP
+import Seeding
 import Testing
 
 @testable import WebServices
@@ -107,7 +108,7 @@ struct AssetTransferTests {
                     "\(name.debugDescription): \(answer?.text ?? "")")
             }
         }
-        var generator = SeededGenerator("heads of forms")
+        var generator = SeededRandom("heads of forms")
         let alphabet = Array("\";=\\ \tfilesname:\r\n".utf8) + [0xCC, 0x81, 0xFF]
         for _ in 0..<5_000 {
             let count = Int.random(in: 0..<60, using: &generator)
@@ -120,7 +121,7 @@ struct AssetTransferTests {
 
     @Test("Random cuts of random forms never find another file than the one inside")
     func fuzz() throws {
-        var generator = SeededGenerator("multipart fuzz")
+        var generator = SeededRandom("multipart fuzz")
         let alphabet = Array("\r\n-xyz:a".utf8)
         for _ in 0..<2_000 {
             let count = Int.random(in: 0..<80, using: &generator)

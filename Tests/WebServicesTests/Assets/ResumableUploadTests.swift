@@ -1,5 +1,6 @@
 import Foundation
 import HTTP
+import Seeding
 import Testing
 import WebServices
 
@@ -225,7 +226,7 @@ struct ResumableUploadTests {
 
     @Test("Random cuts, breaks and repetitions come to the same bytes")
     func random() throws {
-        var generator = SeededGenerator("resumable uploads")
+        var generator = SeededRandom("resumable uploads")
         for _ in 0..<20 {
             let url = try ida.uploadURL()
             let bytes = pattern(

@@ -1,4 +1,5 @@
 import Foundation
+import Seeding
 import Testing
 
 /// Markers: what a query goes on with while records change (rulings.md 23).
@@ -119,7 +120,7 @@ struct QueryPagingTests {
         arguments: ways.indices)
     func changing(way: Int) throws {
         let (filters, sorts) = Self.ways[way]
-        var random = SeededGenerator("paging \(way)")
+        var random = SeededRandom("paging \(way)")
         let steady = Set((1...120).filter { $0 % 2 == 0 }.map { "n\($0)" })
         try save(1...120)
         let whole = try ida.names(filters: filters, sorts: sorts)
@@ -145,7 +146,7 @@ struct QueryPagingTests {
     }
 
     /// Makes, moves, changes and deletes records of odd numbers.
-    private func disturb(_ random: inout SeededGenerator) throws {
+    private func disturb(_ random: inout SeededRandom) throws {
         server.clock.advance(1)
         var chosen: Set<Int> = []
         for _ in 0..<6 { chosen.insert(Int.random(in: 0..<80, using: &random) * 2 + 1) }

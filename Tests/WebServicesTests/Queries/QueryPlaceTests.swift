@@ -1,4 +1,5 @@
 import Foundation
+import Seeding
 import Testing
 
 /// NEAR and sorting by distance, where the globe is not a plane.
@@ -94,7 +95,7 @@ struct QueryPlaceTests {
 
     @Test("Circles and nearest places are found among random ones as by vectors")
     func random() throws {
-        var random = SeededGenerator("places")
+        var random = SeededRandom("places")
         var places: [(Double, Double)] = []
         for _ in 0..<180 {
             let place = RandomValues.place(&random)
@@ -119,7 +120,7 @@ struct QueryPlaceTests {
         "Circles come in order of the distance from their own and from another centre, page by page"
     )
     func sortedCircles() throws {
-        var random = SeededGenerator("sorted circles")
+        var random = SeededRandom("sorted circles")
         var places: [(Double, Double)] = []
         for _ in 0..<180 {
             let place = RandomValues.place(&random)

@@ -1,10 +1,11 @@
 import Foundation
+import Seeding
 
 /// A user whose records change at random and are queried at random, beside `PlainQuery`.
 struct QueryRun {
     private let server: WireServer
     private let ida: WireClient
-    private var random: SeededGenerator
+    private var random: SeededRandom
     /// By zone and name.
     private var records: [String: PlainRecord] = [:]
     /// The number of each zone's each name, once used.
@@ -19,7 +20,7 @@ struct QueryRun {
     /// How often each comparator has found something.
     private(set) var found: [String: Int] = [:]
 
-    init(random: SeededGenerator) throws {
+    init(random: SeededRandom) throws {
         server = try WireServer()
         ida = try server.user("ida", seconds: 31_000_000)
         self.random = random
@@ -29,7 +30,7 @@ struct QueryRun {
     /// Saves so many records, then alternates between queries and changes.
     ///
     /// - Returns: the generator, to go on with.
-    mutating func run(records count: Int, queries: Int) throws -> SeededGenerator {
+    mutating func run(records count: Int, queries: Int) throws -> SeededRandom {
         for _ in 0..<(count / 20) { try change(20, deleting: false) }
         for _ in 0..<queries {
             if random.happens(20) {

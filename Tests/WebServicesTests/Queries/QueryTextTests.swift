@@ -1,4 +1,5 @@
 import Foundation
+import Seeding
 import Testing
 
 /// How text is compared, ordered and searched (rulings.md 21).
@@ -92,7 +93,7 @@ struct QueryTextTests {
 
     @Test("Text is ordered by code points")
     func order() throws {
-        var random = SeededGenerator("order")
+        var random = SeededRandom("order")
         let shuffled = Self.ordered.shuffled(using: &random)
         try save(shuffled)
         let places = Self.ordered.map { text in

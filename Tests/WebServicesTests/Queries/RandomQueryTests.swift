@@ -1,4 +1,5 @@
 import Foundation
+import Seeding
 import Testing
 
 @Suite("Queries and a plain evaluator, side by side")
@@ -7,7 +8,7 @@ struct RandomQueryTests {
     @Test("Random queries over records that change find what they should, in order, page by page")
     func random() throws {
         let steps = ProcessInfo.processInfo.environment["LENTICULAR_STEPS"].flatMap { Int($0) }
-        var random = SeededGenerator("queries")
+        var random = SeededRandom("queries")
         var found: [String: Int] = [:]
         // A seed may pass a comparator by; a few rounds more meet all of them.
         let rounds = max(1, (steps ?? 600) / 300)

@@ -1,4 +1,5 @@
 import Foundation
+import Seeding
 
 /// Values that bite, and how often they come.
 enum RandomValues {
@@ -18,7 +19,7 @@ enum RandomValues {
         "中", "0",
     ]
 
-    static func text(_ random: inout SeededGenerator) -> String {
+    static func text(_ random: inout SeededRandom) -> String {
         switch Int.random(in: 0..<20, using: &random) {
         case 0:
             // Around the length at which an index cuts text.
@@ -39,7 +40,7 @@ enum RandomValues {
     ]
     private static let gaps = [" ", "  ", ", ", "-", "\n", "/", " 😀 ", ".", "\u{0}", "'"]
 
-    static func sentence(_ random: inout SeededGenerator) -> String {
+    static func sentence(_ random: inout SeededRandom) -> String {
         var text = ""
         for _ in 0..<Int.random(in: 0...6, using: &random) {
             text += random.one(of: words) + random.one(of: gaps)
@@ -59,18 +60,18 @@ enum RandomValues {
         3, 9_007_199_254_740_992, 9_007_199_254_740_994, 1e-7, 123_456.789,
     ]
 
-    static func int(_ random: inout SeededGenerator) -> Int64 { random.one(of: ints) }
+    static func int(_ random: inout SeededRandom) -> Int64 { random.one(of: ints) }
 
-    static func double(_ random: inout SeededGenerator) -> Double { random.one(of: doubles) }
+    static func double(_ random: inout SeededRandom) -> Double { random.one(of: doubles) }
 
-    static func time(_ random: inout SeededGenerator) -> Int64 {
+    static func time(_ random: inout SeededRandom) -> Int64 {
         random.one(of: [
             0, -1, 1, 1_700_000_000_000, 1_700_000_000_001, -62_135_596_800_000, 4_102_444_800_000,
         ])
     }
 
     static func place(
-        _ random: inout SeededGenerator
+        _ random: inout SeededRandom
     ) -> (latitude: Double, longitude: Double) {
         switch Int.random(in: 0..<10, using: &random) {
         case 0: return (90, random.one(of: [0, 180, -180, 77]))
@@ -90,14 +91,14 @@ enum RandomValues {
         }
     }
 
-    static func metres(_ random: inout SeededGenerator) -> Double {
+    static func metres(_ random: inout SeededRandom) -> Double {
         random.one(of: [
             0.5, 100, 12_345, 111_195.5, 500_000, 2_000_000, 9_000_000, 15_000_000, 20_015_000,
             30_000_000,
         ])
     }
 
-    static func reference(_ random: inout SeededGenerator) -> PlainValue {
+    static func reference(_ random: inout SeededRandom) -> PlainValue {
         .reference(
             random.one(of: ["n1", "n2", "n3", "N1", "x"]),
             zone: random.one(of: [nil, nil, "Shelf", "Wall"]))
@@ -125,7 +126,7 @@ enum RandomField: String, CaseIterable, Sendable {
 
     var type: String { isList ? tag + "_LIST" : tag }
 
-    func one(_ random: inout SeededGenerator) -> PlainValue {
+    func one(_ random: inout SeededRandom) -> PlainValue {
         switch self {
         case .text: return .string(RandomValues.text(&random))
         case .texts:
@@ -142,7 +143,7 @@ enum RandomField: String, CaseIterable, Sendable {
         }
     }
 
-    func value(_ random: inout SeededGenerator) -> PlainValue {
+    func value(_ random: inout SeededRandom) -> PlainValue {
         guard isList else { return one(&random) }
         return .list(
             (0..<Int.random(in: 0...4, using: &random)).map { _ in one(&random) })

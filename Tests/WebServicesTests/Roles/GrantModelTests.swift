@@ -1,5 +1,6 @@
 import CloudModel
 import Foundation
+import Seeding
 import Testing
 
 /// Random grants, roles and requests against the plainest reading of the rules.
@@ -27,7 +28,7 @@ struct GrantModelTests {
     @Test("Random requests under random grants come out as the rules say")
     func random() throws {
         let steps = ProcessInfo.processInfo.environment["LENTICULAR_STEPS"].flatMap { Int($0) }
-        var random = SeededGenerator("grants")
+        var random = SeededRandom("grants")
         var run = try Run(&random)
         for step in 0..<(steps ?? 1_500) {
             do { try run.step(&random) } catch {
@@ -50,7 +51,7 @@ struct GrantModelTests {
         var records: [String: Record] = [:]
         var tally: [String: Int] = [:]
 
-        init(_ random: inout SeededGenerator) throws {
+        init(_ random: inout SeededRandom) throws {
             server = try WireServer()
             let root = try server.key(scope: .container)
             people = [
@@ -76,7 +77,7 @@ struct GrantModelTests {
             try regrant(&random)
         }
 
-        mutating func step(_ random: inout SeededGenerator) throws {
+        mutating func step(_ random: inout SeededRandom) throws {
             switch Int.random(in: 0..<100, using: &random) {
             case 0..<3: try regrant(&random)
             case 3..<10: try reassign(&random)
@@ -86,7 +87,7 @@ struct GrantModelTests {
             }
         }
 
-        private mutating func regrant(_ random: inout SeededGenerator) throws {
+        private mutating func regrant(_ random: inout SeededRandom) throws {
             for type in GrantModelTests.types {
                 grants[type] = [:]
                 for role in ["_world", "_icloud", "_creator"] + GrantModelTests.custom
@@ -100,7 +101,7 @@ struct GrantModelTests {
                 grants.merging(["Z": ["Gardener": [], "Mason": [], "Smith": []]]) { $1 })
         }
 
-        private mutating func reassign(_ random: inout SeededGenerator) throws {
+        private mutating func reassign(_ random: inout SeededRandom) throws {
             let index = Int.random(in: 1...3, using: &random)
             let role = random.one(of: GrantModelTests.custom)
             let isGiven = random.happens(60)
@@ -137,7 +138,7 @@ struct GrantModelTests {
 
         private mutating func note(_ outcome: String) { tally[outcome, default: 0] += 1 }
 
-        private mutating func lookUp(_ who: Somebody, _ random: inout SeededGenerator) throws {
+        private mutating func lookUp(_ who: Somebody, _ random: inout SeededRandom) throws {
             let names = GrantModelTests.names.shuffled(using: &random).prefix(4)
             let found = try who.client.lookup(Array(names), zone: nil, in: "public").records
             for (name, item) in zip(names, found) {
@@ -172,7 +173,7 @@ struct GrantModelTests {
             note(may(who, .read, type, isOwn: false) ? "all found" : "own found")
         }
 
-        private mutating func modify(_ who: Somebody, _ random: inout SeededGenerator) throws {
+        private mutating func modify(_ who: Somebody, _ random: inout SeededRandom) throws {
             let name = random.one(of: GrantModelTests.names)
             let kind = random.one(of: [
                 "create", "create", "forceUpdate", "forceReplace", "delete", "forceDelete",
