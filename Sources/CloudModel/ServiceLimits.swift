@@ -29,7 +29,7 @@ package struct ServiceLimits: Sendable {
     package var hierarchyDepthMax = 1_000
     /// Records of shared trees that one step of the work on them looks at, and that a batch does at
     /// once.
-    package var shareStepRecordsMax = 200
+    package var shareStepRecordsMax = 100
     /// How long an empty page of a shared zone waits for a tree that is being worked through.
     package var sharedPageHoldMilliseconds = 1_000
     /// Requests that wait at a time until there is something to tell; a further one is answered at once.

@@ -20,7 +20,7 @@ package struct LimitSettings: Sendable, Equatable {
     package var cascadeRecordsMax = 10_000
     package var batchBytesMax = 67_108_864
     package var hierarchyDepthMax = 1_000
-    package var shareStepRecordsMax = 200
+    package var shareStepRecordsMax = 100
     package var sharedPageHoldMilliseconds = 1_000
     package var sharedQueryRecordsMax = 10_000
     /// 0 for none.
