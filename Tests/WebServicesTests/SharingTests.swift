@@ -110,6 +110,7 @@ struct SharingTests {
             (seed: UInt64(18_390_628_538_349_966_915), steps: 450),
             (seed: 16_255_204_643_759_472_919, steps: 400),
             (seed: 6_170_464_513_799_004_102, steps: 500),
+            (seed: 2_268_231_621_542_613_866, steps: 500),
         ])
     func knownWithTies(_ seed: UInt64, _ steps: Int) throws {
         _ = try Self.run(seed, steps: steps)

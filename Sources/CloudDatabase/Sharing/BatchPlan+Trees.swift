@@ -128,8 +128,10 @@ extension BatchPlan {
         guard isMoved || !former.isAlive && sourcesPlanned[record] != nil else { return }
         var entersTree = false
         let end = try climb(from: record) { ancestor in
-            if try ancestor != record && isRoot(ancestor, taken) { entersTree = true }
-            return true
+            guard try ancestor != record && isRoot(ancestor, taken) else { return true }
+            entersTree = true
+            // What lies above a root is as much out of a participant's sight as such a record.
+            return !unseen.contains(record)
         }
         guard end != record else {
             throw Fault.badRequest("parent: '\(parent.text)' lies below the record itself")

@@ -207,6 +207,17 @@ struct UnseenTests {
                 operation("delete", "top", type: nil),
             ], zone: nil, atomic: false, in: "shared", more: shelf)
         #expect(guess.records.map(\.code) == [nil, "NOT_FOUND"], "a guess of the parent's name")
+        // A circle through the parent that he is not shown would tell that it is the parent.
+        for hidden in ["top", "drawer"] {
+            let circle = try bo.modify(
+                [
+                    operation("forceUpdate", "middle", type: "Note", fields: "{}"),
+                    operation(
+                        "forceUpdate", hidden, type: "Note", fields: "{}",
+                        more: "\"parent\":{\"recordName\":\"middle\"}"),
+                ], zone: nil, atomic: false, in: "shared", more: shelf)
+            #expect(circle.records.map(\.code) == [nil, "NOT_FOUND"], "\(hidden)")
+        }
     }
 
     @Test("Who has left a share and leaves it again is shown nothing of it, whatever tag he sends")
