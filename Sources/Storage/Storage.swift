@@ -21,7 +21,8 @@ package protocol Storage: AnyObject, Sendable {
     /// Runs a closure inside the next group's transaction and reports once it is on disk.
     ///
     /// A closure that throws leaves nothing behind and fails alone; when the engine fails, all of its
-    /// group fail. It may be run again, after all that it did was undone: it changes nothing outside. The completion runs on a thread of the engine's and must not block.
+    /// group fail. It may be run again, after all that it did was undone: it changes nothing outside.
+    /// The completion runs on a thread of the engine's and must not block.
     ///
     /// - Parameters:
     ///   - cost: how many records the closure may write, to bound a group.
