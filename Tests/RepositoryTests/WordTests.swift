@@ -31,15 +31,14 @@ struct WordTests {
     func names() throws {
         let bare = ["Util", "Helper", "Manager", "Service", "Common", "Misc"]
         let word = "(Utils?|Utilities|Helpers?|Managers?|Services?|Common|Misc)"
-        let allowed = "ServiceLimits|WebServices"
+        let allowed = "ServiceLimits"
         let file = try Regex("(^|[a-z])\(word)(\\+.*)?\\.swift$")
         let type = try Regex(
             "\\b(struct|class|enum|actor|protocol|typealias) [A-Za-z]*\(word)\\b")
         let exempt = try Regex("\\b(\(allowed))\\b")
         for (path, source) in Repository.swiftSources {
             let name = String(path.split(separator: "/").last ?? "")
-            #expect(
-                name.firstMatch(of: file) == nil || name.hasPrefix("WebServices"), "\(path)")
+            #expect(name.firstMatch(of: file) == nil, "\(path)")
             for (index, line) in source.code.enumerated() {
                 guard bare.contains(where: { line.contains($0) }), line.firstMatch(of: type) != nil,
                     line.firstMatch(of: exempt) == nil

@@ -20,7 +20,7 @@ final class WireServer: Sendable {
 
     let folder: URL
     let catalog: SQLiteCatalog
-    let web: WebServices
+    let web: ProtocolResponder
     let clock: SettableClock
     let observed = Observed()
     let limits: ServiceLimits
@@ -67,8 +67,8 @@ final class WireServer: Sendable {
         self.limits = limits
         self.accounts = accounts
         self.stores = stores
-        web = WebServices(
-            WebServices.Dependencies(
+        web = ProtocolResponder(
+            ProtocolResponder.Dependencies(
                 limits: limits, clock: Clock { clock.now }, random: .system,
                 authenticator: authenticator, catalog: catalog,
                 store: { try storage ?? stores.store($0, $1) },

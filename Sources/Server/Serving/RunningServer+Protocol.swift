@@ -6,9 +6,9 @@ import WebServices
 
 extension RunningServer {
     /// The part that answers the protocol, on a data folder's catalog and stores.
-    static func webServices(
+    static func protocolResponder(
         on folder: DataFolder, observer: any RequestObserver, log: Log
-    ) throws -> WebServices {
+    ) throws -> ProtocolResponder {
         let configuration = folder.configuration
         let (stores, catalog) = (folder.stores, folder.catalog)
         let authenticator = try Authenticator(
@@ -17,8 +17,8 @@ extension RunningServer {
         ) { error in
             log.error("the catalog failed", [("failure", .text("\(error)"))])
         }
-        return WebServices(
-            WebServices.Dependencies(
+        return ProtocolResponder(
+            ProtocolResponder.Dependencies(
                 limits: configuration.serviceLimits, clock: folder.clock, random: folder.random,
                 authenticator: authenticator, catalog: catalog,
                 store: { try stores.store(of: $0, in: $1) },

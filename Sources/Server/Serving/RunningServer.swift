@@ -28,12 +28,12 @@ package final class RunningServer: Sendable {
         let metrics = Metrics(version: ProgramVersion.text, startedAt: folder.clock.now())
         let readiness = Readiness { stores.diskTrouble }
         let recorder = RequestRecorder(metrics: metrics, log: log)
-        let webServices = try Self.webServices(on: folder, observer: recorder, log: log)
-        stores.observeRemoval { webServices.forget($0) }
+        let protocolResponder = try Self.protocolResponder(on: folder, observer: recorder, log: log)
+        stores.observeRemoval { protocolResponder.forget($0) }
         let responder = ServerResponder(
             readiness: readiness, metrics: metrics,
             metricsAccess: MetricsAccess(token: configuration.metrics.bearerToken.revealed),
-            protocolResponder: webServices)
+            protocolResponder: protocolResponder)
         tls = try configuration.makeTLS()
         var wire = configuration.wire(tls: tls)
         let clock = folder.clock
@@ -49,7 +49,7 @@ package final class RunningServer: Sendable {
         folder.assetPlaces.reports.observe {
             log.warning("asset not sent to its end", [("failure", .text("\($0)"))])
         }
-        Self.observeAssets(of: webServices, in: metrics)
+        Self.observeAssets(of: protocolResponder, in: metrics)
         do {
             control = try ControlServer(
                 path: DataFolder.controlSocketPath(in: folder.path)
@@ -66,7 +66,7 @@ package final class RunningServer: Sendable {
             graceSeconds: configuration.assets.graceSeconds,
             resumeSeconds: configuration.assets.resumeSeconds, log: log,
             intervalSeconds: configuration.retention.upkeepSeconds,
-            alsoDue: { webServices.removeExpiredUploads() })
+            alsoDue: { protocolResponder.removeExpiredUploads() })
         self.folder = folder
         self.log = log
         self.metrics = metrics
@@ -116,23 +116,24 @@ package final class RunningServer: Sendable {
         }
     }
 
-    private static func observeAssets(of webServices: WebServices, in metrics: Metrics) {
+    private static func observeAssets(of protocolResponder: ProtocolResponder, in metrics: Metrics)
+    {
         metrics.gauge("lenticular_asset_uploads_active", "Uploads of assets under way.") {
-            Double(webServices.assetCounts.uploadsActive)
+            Double(protocolResponder.assetCounts.uploadsActive)
         }
         metrics.counter("lenticular_asset_uploads_total", "Assets received.") {
-            Double(webServices.assetCounts.uploadsFinished)
+            Double(protocolResponder.assetCounts.uploadsFinished)
         }
         metrics.counter(
             "lenticular_asset_uploads_aborted_total", "Uploads that clients left in the middle."
         ) {
-            Double(webServices.assetCounts.uploadsAborted)
+            Double(protocolResponder.assetCounts.uploadsAborted)
         }
         metrics.counter("lenticular_asset_received_bytes_total", "Bytes of uploads.") {
-            Double(webServices.assetCounts.bytesReceived)
+            Double(protocolResponder.assetCounts.bytesReceived)
         }
         metrics.counter("lenticular_asset_downloads_total", "Downloads begun.") {
-            Double(webServices.assetCounts.downloads)
+            Double(protocolResponder.assetCounts.downloads)
         }
     }
 

@@ -20,7 +20,7 @@ final class AssetResponder: Sendable {
     let counters = AssetCounters()
     private let tus: TusResponder
 
-    init(_ stores: OpenStores, _ dependencies: WebServices.Dependencies) {
+    init(_ stores: OpenStores, _ dependencies: ProtocolResponder.Dependencies) {
         self.stores = stores
         options = dependencies.assets
         clock = dependencies.clock

@@ -95,74 +95,73 @@ struct AssetFaultTests {
         }
     }
 
+    /// Runs a server on a small disk, and gives a path for files that lie elsewhere.
+    private func onSmallDisk(
+        bytes: Int, freeBytesMin: Int,
+        _ body: (_ disk: SmallDisk, _ test: AssetFixture, _ file: String) throws -> Void
+    ) throws {
+        guard let disk = try SmallDisk.make(bytes: bytes) else { return }
+        let elsewhere = try TemporaryFolder()
+        // The server goes before its disk.
+        try withExtendedLifetime((disk, elsewhere)) {
+            let test = try AssetFixture(
+                data: disk.folder.path("data"),
+                environment: [
+                    "LENTICULAR_ASSETS_FREE_BYTES_MIN": "\(freeBytesMin)",
+                    "LENTICULAR_STORAGE_RESERVE_BYTES": "1048576",
+                ])
+            try body(disk, test, elsewhere.path("file"))
+        }
+    }
+
     @Test("A full disk refuses uploads, keeps nothing of them, serves the rest, and recovers")
     func fullDisk() throws {
-        guard let disk = try SmallDisk(bytes: 32 << 20) else {
-            print("skipped: mounting a small disk needs root on Linux")
-            return
-        }
-        let elsewhere = try TemporaryFolder()
-        let test = try AssetFixture(
-            data: disk.folder.path("data"),
-            environment: [
-                "LENTICULAR_ASSETS_FREE_BYTES_MIN": "0",
-                "LENTICULAR_STORAGE_RESERVE_BYTES": "1048576",
-            ])
-        let file = elsewhere.path("file")
-        _ = try makeFile(disk.folder.path("filler"), bytes: 4_000_000)
-        var saved: [String: Data] = [:]
-        var refusal = ""
-        for number in 0..<40 {
-            let bytes = try makeFile(file, bytes: 1_500_000, number: UInt64(number))
-            do {
-                // Without a length nobody knows beforehand that it will not fit.
-                try test.save(
-                    "r\(number)",
-                    test.upload(["-T", file, "-H", "Transfer-Encoding: chunked"]))
-                saved["r\(number)"] = bytes
-            } catch let refused as AssetFixture.Refused {
-                refusal = refused.text
-                break
+        try onSmallDisk(bytes: 32 << 20, freeBytesMin: 0) { disk, test, file in
+            _ = try makeFile(disk.folder.path("filler"), bytes: 4_000_000)
+            var saved: [String: Data] = [:]
+            var refusal = ""
+            for number in 0..<40 {
+                let bytes = try makeFile(file, bytes: 1_500_000, number: UInt64(number))
+                do {
+                    // Without a length nobody knows beforehand that it will not fit.
+                    try test.save(
+                        "r\(number)",
+                        test.upload(["-T", file, "-H", "Transfer-Encoding: chunked"]))
+                    saved["r\(number)"] = bytes
+                } catch let refused as AssetFixture.Refused {
+                    refusal = refused.text
+                    break
+                }
             }
+            #expect(refusal.contains("503"), "\(refusal)")
+            #expect(refusal.contains("full"))
+            #expect(saved.count > 5)
+            #expect(test.files().incoming.isEmpty)
+            for (name, bytes) in saved { #expect(try test.download(test.link(of: name)) == bytes) }
+            // Somebody makes room.
+            disk.empty("filler")
+            let small = try makeFile(file, bytes: 1_000, number: 99)
+            try test.save("small", test.upload(file: file))
+            #expect(try test.download(test.link(of: "small")) == small)
+            #expect(try test.problems() == [])
         }
-        #expect(refusal.contains("503"), "\(refusal)")
-        #expect(refusal.contains("full"))
-        #expect(saved.count > 5)
-        #expect(test.files().incoming.isEmpty)
-        for (name, bytes) in saved { #expect(try test.download(test.link(of: name)) == bytes) }
-        // Somebody makes room.
-        disk.empty("filler")
-        let small = try makeFile(file, bytes: 1_000, number: 99)
-        try test.save("small", test.upload(file: file))
-        #expect(try test.download(test.link(of: "small")) == small)
-        #expect(try test.problems() == [])
     }
 
     @Test("An upload of unknown length ends where the disk would be left with less than the floor")
     func floorOnTheWay() throws {
-        guard let disk = try SmallDisk(bytes: 48 << 20) else {
-            print("skipped: mounting a small disk needs root on Linux")
-            return
+        try onSmallDisk(bytes: 48 << 20, freeBytesMin: 24 << 20) { _, test, file in
+            _ = try makeFile(file, bytes: 40_000_000)
+            // Nobody knows beforehand that it is too long: there is room for the beginning.
+            let refused = try test.server.request(
+                test.uploadPath(), ["-T", file, "-H", "Transfer-Encoding: chunked"])
+            #expect(refused.status == 503, "\(refused.text)")
+            #expect(refused.text.contains("full"))
+            #expect(test.files().incoming.isEmpty)
+            #expect(test.files().placed.isEmpty)
+            let small = try makeFile(file, bytes: 5_000_000)
+            try test.save(
+                "small", test.upload(["-T", file, "-H", "Transfer-Encoding: chunked"]))
+            #expect(try test.download(test.link(of: "small")) == small)
         }
-        let elsewhere = try TemporaryFolder()
-        let test = try AssetFixture(
-            data: disk.folder.path("data"),
-            environment: [
-                "LENTICULAR_ASSETS_FREE_BYTES_MIN": "25165824",
-                "LENTICULAR_STORAGE_RESERVE_BYTES": "1048576",
-            ])
-        let file = elsewhere.path("file")
-        _ = try makeFile(file, bytes: 40_000_000)
-        // Nobody knows beforehand that it is too long: there is room for the beginning.
-        let refused = try test.server.request(
-            test.uploadPath(), ["-T", file, "-H", "Transfer-Encoding: chunked"])
-        #expect(refused.status == 503, "\(refused.text)")
-        #expect(refused.text.contains("full"))
-        #expect(test.files().incoming.isEmpty)
-        #expect(test.files().placed.isEmpty)
-        let small = try makeFile(file, bytes: 5_000_000)
-        try test.save(
-            "small", test.upload(["-T", file, "-H", "Transfer-Encoding: chunked"]))
-        #expect(try test.download(test.link(of: "small")) == small)
     }
 }

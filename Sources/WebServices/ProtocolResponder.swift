@@ -8,7 +8,7 @@ import Storage
 import Synchronization
 
 /// Answers CloudKit Web Services: one HTTP request becomes one use case, its outcome becomes bytes.
-package final class WebServices: Responder {
+package final class ProtocolResponder: Responder {
     /// What the protocol needs of the rest of the server.
     package struct Dependencies: Sendable {
         package var limits: ServiceLimits
