@@ -54,15 +54,15 @@ class Filter:
     """What kills the process at the first call that is not allowed."""
 
     def __init__(self, names):
-        self.library = ctypes.CDLL("libseccomp.so.2", use_errno=True)
-        self.library.seccomp_init.restype = ctypes.c_void_p
-        self.context = ctypes.c_void_p(self.library.seccomp_init(ACTION_KILL_PROCESS))
+        self.calls = ctypes.CDLL("libseccomp.so.2", use_errno=True)
+        self.calls.seccomp_init.restype = ctypes.c_void_p
+        self.context = ctypes.c_void_p(self.calls.seccomp_init(ACTION_KILL_PROCESS))
         for name in sorted(names):
-            number = self.library.seccomp_syscall_resolve_name(name.encode())
+            number = self.calls.seccomp_syscall_resolve_name(name.encode())
             if number == UNKNOWN_CALL:
                 continue
             # A negative number stands for a call that this machine does not have.
-            failure = self.library.seccomp_rule_add_array(
+            failure = self.calls.seccomp_rule_add_array(
                 self.context, ACTION_ALLOW, number, 0, None
             )
             assert failure == 0 or number < 0, f"{name}: {os.strerror(-failure)}"
@@ -73,7 +73,7 @@ class Filter:
             os.setgroups([])
             os.setgid(USER)
             os.setuid(USER)
-        failure = self.library.seccomp_load(self.context)
+        failure = self.calls.seccomp_load(self.context)
         if failure != 0:
             os._exit(100)
 
