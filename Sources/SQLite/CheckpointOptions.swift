@@ -9,6 +9,8 @@ package struct CheckpointOptions: Sendable {
     /// The longest that the writer waits for readers at a time; ten times as long, but seldom, when
     /// the log is twice as long as it should be.
     package var readerWaitSecondsMax = 0.05
+    /// Called after each checkpoint that failed by nothing, on the checkpoints' queue.
+    package var didMove: @Sendable () -> Void = {}
 
     package init() {}
 

@@ -106,6 +106,7 @@ final class Checkpointer: Sendable {
             if outcome.isFailure { state.measured.failures &+= 1 }
         }
         if outcome.code & 0xff == SQLITE_FULL { writer.checkpointMetFullDisk() }
+        if !outcome.isFailure { options.didMove() }
         guard isLong, !outcome.isFailure else { return finished() }
         let logPages = outcome.logPages
         writer.betweenGroups { connection in

@@ -40,10 +40,6 @@ final class GroupState: GroupHooks {
         }
     }
 
-    static let reservationKey = "reserved_through"
-    /// How far ahead numbers are reserved on disk: what a restart skips at most.
-    static let reservationBlock: Position = 65_536
-
     private(set) var statements: WriteStatements?
     private(set) var snapshot: SQLiteSnapshot?
     private(set) var indexWriter: IndexWriter?
@@ -57,9 +53,7 @@ final class GroupState: GroupHooks {
     var onIndexWork: (@Sendable () -> Void)?
     var schema: Schema
     private var schemaMoved = false
-    var nextPosition: Position
-    private var reservedThrough: Position
-    private var reservedOnDisk: Position
+    let positions: PositionCounter
     private(set) var sums = Sums()
     /// Owners and zones that the group's jobs have read: most jobs of a group ask for the same.
     var places = Places()
@@ -78,15 +72,13 @@ final class GroupState: GroupHooks {
     }
 
     init(
-        published: PublishedSchema, publishedIndexes: PublishedIndexes, reservedThrough: Position
+        published: PublishedSchema, publishedIndexes: PublishedIndexes, positions: PositionCounter
     ) {
         self.published = published
         self.publishedIndexes = publishedIndexes
         self.indexes = publishedIndexes.value
         self.schema = published.value
-        self.nextPosition = reservedThrough + 1
-        self.reservedThrough = reservedThrough
-        self.reservedOnDisk = reservedThrough
+        self.positions = positions
     }
 
     /// The writer's own reader, on the connection on which it writes.
@@ -142,6 +134,7 @@ final class GroupState: GroupHooks {
     func groupBegan(_ connection: Connection) throws {
         sums = Sums()
         places = Places()
+        positions.groupBegan()
     }
 
     /// A job that failed may have made what others would find.
@@ -174,16 +167,11 @@ final class GroupState: GroupHooks {
             statements.sums.applyOwner.bind(bytes, at: 2)
             try statements.sums.applyOwner.run()
         }
-        if nextPosition > reservedThrough {
-            reservedThrough = nextPosition + Self.reservationBlock
-            statements.setProperty.bind(Self.reservationKey, at: 1)
-            statements.setProperty.bind(reservedThrough, at: 2)
-            try statements.setProperty.run()
-        }
+        try positions.groupWillCommit(connection)
     }
 
     func groupCommitted() {
-        reservedOnDisk = reservedThrough
+        positions.groupCommitted()
         if indexes.version != publishedIndexes.value.version {
             publishedIndexes.value = indexes
             if indexes.hasWork { onIndexWork?() }
@@ -195,8 +183,7 @@ final class GroupState: GroupHooks {
     }
 
     func groupRolledBack() {
-        // The numbers that the group took are never used again; only the reservation is undone.
-        reservedThrough = reservedOnDisk
+        positions.groupRolledBack()
         sums = Sums()
         places = Places()
         indexes = publishedIndexes.value

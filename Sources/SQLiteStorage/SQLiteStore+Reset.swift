@@ -38,7 +38,7 @@ extension SQLiteStore {
         let connection = try Connection(path: path, mode: .readWrite)
         try Migrator(StoreFile.migrations).migrate(connection)
         let properties = StoreProperties(connection)
-        try properties.makeMissing(random: random)
+        _ = try properties.makeMissing(random: random)
         try connection.execute("BEGIN IMMEDIATE")
         try properties.succeed(StoreProperties(former))
         try copyHistory(from: former, to: connection)

@@ -16,6 +16,14 @@ extension SQLiteStore {
         try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
+    /// Whether a file lacks what this version's migrations would bring.
+    ///
+    /// - Throws: as `requireKnown`.
+    package static func isOfEarlierVersion(at path: String) throws -> Bool {
+        let connection = try Connection(path: path, mode: .readOnly)
+        return try Migrator(StoreFile.migrations).pendingCount(connection) > 0
+    }
+
     /// Looks whether this version may open a file, without changing it.
     ///
     /// - Throws: `MigrationError` for another program's or a newer server's file, `SQLiteError`.

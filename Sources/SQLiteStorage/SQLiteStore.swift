@@ -13,8 +13,10 @@ package final class SQLiteStore: Storage {
         /// How many event loops may read on their own threads.
         package var loopCount = 0
         package var clock: Clock
-        /// 8 bytes for a new incarnation and 32 for a token key come from here.
+        /// The bytes of a new incarnation and of a token key come from here.
         package var random: @Sendable (Int) -> [UInt8]
+        /// Told what its opening has found.
+        package var report: @Sendable (StoreReport) -> Void = { _ in }
 
         package init(clock: Clock, random: @escaping @Sendable (Int) -> [UInt8]) {
             self.clock = clock
@@ -25,6 +27,8 @@ package final class SQLiteStore: Storage {
     package let identity: StoreIdentity
     private let published: PublishedSchema
     private let publishedIndexes: PublishedIndexes
+    private let publishedPosition: PublishedPosition
+    private let note: PositionNote?
     let filler: IndexFiller
     private let group: UncheckedBox<GroupState>
     private let writer: GroupWriter
@@ -45,10 +49,13 @@ package final class SQLiteStore: Storage {
         path: String, options: Options, onIndeterminate: @escaping @Sendable (String) -> Void
     ) throws {
         var opened: Opened?
+        let note = NoteAtCheckpoints()
+        var writing = options.writer
+        writing.checkpoints?.didMove = { note.synchronize() }
         let writer = try GroupWriter(
-            path: path, options: options.writer,
+            path: path, options: writing,
             makeHooks: { connection in
-                let made = try Opened(connection, random: options.random)
+                let made = try Opened(connection, options)
                 opened = made
                 return made.group
             }, onIndeterminate: { onIndeterminate("\($0)") })
@@ -57,6 +64,9 @@ package final class SQLiteStore: Storage {
         self.identity = opened.identity
         self.published = opened.published
         self.publishedIndexes = opened.publishedIndexes
+        self.publishedPosition = opened.publishedPosition
+        self.note = opened.note
+        note.value = opened.note
         self.filler = IndexFiller()
         self.group = UncheckedBox(opened.group)
         self.readersMax = options.readers.connectionsMax
@@ -71,6 +81,8 @@ package final class SQLiteStore: Storage {
     }
 
     package var schema: Schema { published.value }
+
+    package var lastPosition: Position { publishedPosition.value }
 
     /// The indexes as of the last commit.
     var indexes: IndexCatalog { publishedIndexes.value }
@@ -122,6 +134,7 @@ package final class SQLiteStore: Storage {
     package func close() {
         filler.stop()
         writer.close()
+        note?.synchronize()
         readers.close()
         idle.withLock { $0.removeAll() }
     }
@@ -146,19 +159,63 @@ private struct Opened {
     let identity: StoreIdentity
     let published: PublishedSchema
     let publishedIndexes: PublishedIndexes
+    let publishedPosition: PublishedPosition
+    let note: PositionNote?
     let group: GroupState
 
-    init(_ connection: Connection, random: (Int) -> [UInt8]) throws {
+    init(_ connection: Connection, _ options: SQLiteStore.Options) throws {
         try Migrator(StoreFile.migrations).migrate(connection)
         let properties = StoreProperties(connection)
-        try properties.makeMissing(random: random)
-        identity = try properties.identity()
+        let isNew = try properties.makeMissing(random: options.random)
+        let recorded = try properties.identity()
+        let last = try properties.lastPosition()
+        let noted = PositionNote.read(besideStore: connection.path)
+        let (life, first) = try properties.newLife(
+            after: recorded, noted: noted, random: options.random)
+        identity = isNew ? recorded : recorded.followed(by: life)
+        if !isNew, let lost = life.lostThrough {
+            options.report(.behind(last: last, acknowledged: lost))
+        }
+        note = PositionNote(besideStore: connection.path, incarnation: identity.incarnation)
         published = PublishedSchema(try StoredSchema.read(connection))
         publishedIndexes = PublishedIndexes(
             IndexCatalog(try SQLiteIndexReader(connection).indexes()))
+        publishedPosition = PublishedPosition(last)
+        let clock = options.clock
         group = GroupState(
             published: published, publishedIndexes: publishedIndexes,
-            reservedThrough: try properties.number(GroupState.reservationKey))
+            positions: PositionCounter(
+                next: isNew ? 1 : first, beginning: isNew ? nil : life,
+                published: publishedPosition, note: note, now: { clock.now() }))
+    }
+}
+
+/// What the opening of a store has found that its operator should know.
+package enum StoreReport: Sendable, Equatable {
+    /// It has less than it had acknowledged.
+    case behind(last: Position, acknowledged: Position)
+}
+
+/// The note that checkpoints bring to the disk, once there is one.
+private final class NoteAtCheckpoints: Sendable {
+    private let stored = Mutex<PositionNote?>(nil)
+
+    var value: PositionNote? {
+        get { stored.withLock { $0 } }
+        set { stored.withLock { $0 = newValue } }
+    }
+
+    func synchronize() { value?.synchronize() }
+}
+
+extension StoreIdentity {
+    /// Of the life that begins with the next write.
+    fileprivate func followed(by life: NewLife) -> StoreIdentity {
+        var earlier = earlier
+        earlier[life.former] = life.formerLast
+        return StoreIdentity(
+            incarnation: life.incarnation, former: life.former, earlier: earlier,
+            tokenKey: tokenKey)
     }
 }
 

@@ -57,12 +57,7 @@ final class SQLiteTransaction: StoreTransaction {
         sums.shares[share] = max(sums.shares[share] ?? 0, position)
     }
 
-    func takePosition() throws -> Position {
-        let position = group.nextPosition
-        guard position <= SQLiteSnapshot.positionMask else { throw StorageFailure.full }
-        group.nextPosition += 1
-        return position
-    }
+    func takePosition() throws -> Position { try group.positions.take() }
 
     func makeOwner(_ name: UserRecordName, account: AccountID?) throws -> StoredOwner {
         group.places = GroupState.Places()

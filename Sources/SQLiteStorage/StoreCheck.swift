@@ -1,3 +1,4 @@
+import CloudModel
 import SQLite
 
 /// Reads a whole store and holds it to what is always true of one.
@@ -12,14 +13,21 @@ package struct StoreCheck: Sendable {
     }
 
     private let path: String
+    private let lossesSince: Milliseconds
 
-    package init(path: String) { self.path = path }
+    /// - Parameter lossesSince: losses that a start has found are told when they are not older.
+    package init(path: String, lossesSince: Milliseconds = 0) {
+        self.path = path
+        self.lossesSince = lossesSince
+    }
 
     /// What is wrong, a line each; empty when nothing is.
     ///
     /// - Throws: `SQLiteError` when the file is too broken to be read.
     package func problems() throws -> [String] {
         let connection = try Connection(path: path, mode: .readOnly)
+        // Before the snapshot, which then has all that it tells of.
+        let note = PositionNote.read(besideStore: path)
         return try connection.snapshot { connection in
             let damage = try connection.integrityCheck()
             // Rules would only repeat in other words what a damaged file shows.
@@ -31,6 +39,7 @@ package struct StoreCheck: Sendable {
                 return count == 0 ? nil : "\(rule.broken): \(count)"
             }
             return try broken + IndexCheck.problems(connection)
+                + Self.losses(connection, noted: note, since: lossesSince)
         }
     }
 
@@ -170,7 +179,7 @@ package struct StoreCheck: Sendable {
 
     private static let positions = [
         Rule(
-            broken: "changes numbered beyond what was reserved",
+            broken: "changes numbered beyond the last",
             count: """
                 SELECT count(*) FROM (
                     SELECT position AS used FROM heads
@@ -178,7 +187,7 @@ package struct StoreCheck: Sendable {
                     UNION ALL SELECT position FROM stays
                     UNION ALL SELECT max(created, coalesce(ended, 0)) FROM shares
                     UNION ALL SELECT max(granted, changed) FROM grants)
-                WHERE used > (SELECT value FROM properties WHERE name = 'reserved_through')
+                WHERE used > (SELECT last_position FROM progress)
                 """),
         Rule(
             broken: "changes that share a number",

@@ -15,7 +15,6 @@ final class WriteStatements {
     let insertTombstone: Statement
     let deleteLinks: Statement
     let insertLink: Statement
-    let setProperty: Statement
     let sums: SumStatements
 
     init(_ connection: Connection) throws {
@@ -53,8 +52,6 @@ final class WriteStatements {
             INSERT OR IGNORE INTO links (target_zone, target_name, kind, source)
             VALUES (?1, ?2, ?3, ?4)
             """)
-        setProperty = try connection.prepare(
-            "INSERT OR REPLACE INTO properties (name, value) VALUES (?1, ?2)")
         sums = try SumStatements(connection)
     }
 }

@@ -16,6 +16,7 @@ struct FailureTests {
         let identity = StoreIdentity(
             incarnation: 1, earlier: [:], tokenKey: [UInt8](repeating: 7, count: 32))
         let schema = Schema()
+        let lastPosition: Position = 0
 
         init(_ failure: any Error) { self.failure = failure }
 
@@ -42,6 +43,7 @@ struct FailureTests {
         init(_ store: SQLiteStore) { self.store = store }
 
         var identity: StoreIdentity { store.identity }
+        var lastPosition: Position { store.lastPosition }
 
         func read<Value>(
             loop: Int?, _ body: (any StoreSnapshot) throws -> Value

@@ -34,6 +34,19 @@ struct SyncToken: Equatable {
     var position: Position
     var cursor: Cursor = .none
 
+    /// The last position that it speaks of: a store that has lost it knows less than the token says.
+    var reach: Position {
+        let last: Position =
+            switch cursor {
+            case .none: 0
+            case .first(let through): through
+            case .inside(let place, let after): max(place, after)
+            // What lies before the one has been shown, not that itself.
+            case .reverse(let before, let until): max(before - 1, until)
+            }
+        return max(position, view, last)
+    }
+
     /// The position after which every deletion must still be known.
     var oldestNeeded: Position {
         switch cursor {
@@ -75,11 +88,12 @@ struct SyncTokens {
         _ feed: SyncToken.Feed, zone: StoredZone?, view: StoredView? = nil, position: Position,
         cursor: SyncToken.Cursor = .none, from start: (token: SyncToken, text: String?)? = nil
     ) -> String {
-        let token = SyncToken(
+        var token = SyncToken(
             feed: feed, incarnation: identity.incarnation,
             zone: zone?.number ?? ZoneNumber(0), view: view?.since ?? 0,
             place: Self.place(zone?.name),
             position: position, cursor: cursor)
+        token.incarnation = identity.incarnation(reaching: token.reach)
         if let start, let sent = start.text, !sent.isEmpty, start.token == token { return sent }
         return text(token)
     }
@@ -116,7 +130,7 @@ struct SyncTokens {
     ///   - zone: the zone as it is now; nil for the database feed.
     ///   - view: the zone as the viewer of a shared database has it.
     /// - Throws: `Fault` BAD_REQUEST: unreadable, forged or of another place; or expired: of an
-    ///   earlier zone of the name, from before what is still whole, or beyond what a restore kept.
+    ///   earlier zone of the name, from before what is still whole, or beyond what the store has.
     func read(
         _ text: String, _ feed: SyncToken.Feed, zone: StoredZone?, view: StoredView? = nil,
         wholeAfter: Position
@@ -155,13 +169,9 @@ struct SyncTokens {
     }
 
     private func checkIncarnation(_ token: SyncToken) throws(Fault) {
-        guard token.incarnation != identity.incarnation else { return }
-        // The code says that the token is of this store, so an incarnation that is not known here is
-        // one that a restore has lost.
-        guard let last = identity.earlier[token.incarnation], token.position <= last,
-            token.cursor == .none
-        else {
-            throw .changeTokenExpired("the server was restored from an earlier backup")
+        // The code says that the token is of this store, so what is not known here has been lost.
+        guard identity.knows(token.incarnation, through: token.reach) else {
+            throw .changeTokenExpired("the server has gone back to an earlier state")
         }
     }
 

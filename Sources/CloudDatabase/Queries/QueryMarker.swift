@@ -33,19 +33,29 @@ struct QuerySource: Hashable, Sendable {
 
 /// Writes and reads the markers of one viewer's query.
 struct QueryMarkers {
-    private static let format: UInt8 = 1
+    private static let format: UInt8 = 2
+    /// As before lives were named: handed out by a version before this one, to be used up soon.
+    private static let formerFormat: UInt8 = 1
     private static let codeBytes = 16
-    /// Format, then what binds the marker, then source and record number.
-    private static let headBytes = 1 + 32 + 1 + 4 + 8
+    /// Format, then what binds the marker.
+    private static let boundBytes = 1 + 32
+    /// The life of the store, and how far it had come.
+    private static let lifeBytes = 8 + 8
+    /// Source and record number.
+    private static let placeBytes = 1 + 4 + 8
 
     private let key: HMACSHA256
     private let binding: [UInt8]
+    private let identity: StoreIdentity
+    private let lastPosition: Position
 
     /// - Parameters:
     ///   - key: prepared from the store's token key.
     ///   - zone: nil for a query of all zones.
     init(_ query: RecordQuery, zone: ZoneNumber?, of database: Database, key: HMACSHA256) {
         self.key = key
+        identity = database.storage.identity
+        lastPosition = database.storage.lastPosition
         var text = QueryText()
         text.append(database.caller.userRecordName?.text ?? "")
         text.append(database.scope.rawValue)
@@ -58,6 +68,8 @@ struct QueryMarkers {
         var text = QueryText()
         text.bytes.append(Self.format)
         text.bytes.append(contentsOf: binding)
+        text.append(identity.incarnation(reaching: lastPosition))
+        text.append(lastPosition)
         text.bytes.append(marker.source.kind.rawValue)
         text.append(UInt32(truncatingIfNeeded: (marker.source.filter ?? -1) + 1))
         text.append(marker.place.record.value)
@@ -67,14 +79,28 @@ struct QueryMarkers {
     }
 
     /// - Throws: `Fault` BAD_REQUEST for a marker that is unreadable, forged or of another query, zone
-    ///   or viewer.
+    ///   or viewer; or expired: of what the store has lost.
     func read(_ text: String) throws(Fault) -> QueryMarker {
-        guard let bytes = Base64.decode(text), bytes.count >= Self.headBytes + Self.codeBytes,
+        guard let bytes = Base64.decode(text),
+            bytes.count >= Self.boundBytes + Self.placeBytes + Self.codeBytes,
             key.isValid(
                 Array(bytes.suffix(Self.codeBytes)), for: Array(bytes.dropLast(Self.codeBytes))),
-            bytes[0] == Self.format, Array(bytes[1..<33]) == binding,
-            let marker = Self.marker(bytes[33..<(bytes.count - Self.codeBytes)])
+            [Self.format, Self.formerFormat].contains(bytes[0]),
+            Array(bytes[1..<Self.boundBytes]) == binding
         else { throw Self.unknown }
+        var rest = bytes[Self.boundBytes..<(bytes.count - Self.codeBytes)]
+        if bytes[0] == Self.format {
+            var life = QueryTextReader(rest.prefix(Self.lifeBytes))
+            guard let incarnation = life.number(Int64.self), let last = life.number(Int64.self)
+            else { throw Self.unknown }
+            guard identity.knows(incarnation, through: last) else {
+                throw .changeTokenExpired(
+                    "the server has gone back to an earlier state; start without continuationMarker"
+                )
+            }
+            rest = rest.dropFirst(Self.lifeBytes)
+        }
+        guard let marker = Self.marker(rest) else { throw Self.unknown }
         return marker
     }
 

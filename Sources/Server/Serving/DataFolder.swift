@@ -79,6 +79,9 @@ package final class DataFolder: Sendable {
 
     static func lockPath(in folder: String) -> String { "\(folder)/lock" }
 
+    /// For how long after its start a loss is named that it has found: 30 days.
+    private static let lossesToldMilliseconds: Milliseconds = 30 * 86_400_000
+
     /// What is wrong with the data, each in a line that names the file; empty when nothing is.
     package func problems() throws -> [String] {
         var problems = try CatalogCheck(path: Self.catalogPath(in: path)).problems()
@@ -89,7 +92,10 @@ package final class DataFolder: Sendable {
             let assets = AssetCheck(
                 storePath: file, storage: depot.storage,
                 strayBefore: clock.now() - Milliseconds(configuration.assets.graceSeconds) * 1_000)
-            let found = try StoreCheck(path: file).problems()
+            try stores.migrate(key)
+            let found = try StoreCheck(
+                path: file, lossesSince: clock.now() - Self.lossesToldMilliseconds
+            ).problems()
             // Rows that cannot be read say nothing of files.
             let ofAssets =
                 found.isEmpty

@@ -50,6 +50,7 @@ package final class RunningServer: Sendable {
             log.warning("asset not sent to its end", [("failure", .text("\($0)"))])
         }
         Self.observeAssets(of: protocolResponder, in: metrics)
+        stores.reports.observe { log.tell($1, of: $0) }
         do {
             control = try ControlServer(
                 path: DataFolder.controlSocketPath(in: folder.path)
@@ -159,6 +160,11 @@ package final class RunningServer: Sendable {
         }
         metrics.gauge("lenticular_stores_open", "Container environments that are open.") {
             Double(stores.open.count)
+        }
+        metrics.counter(
+            "lenticular_stores_behind_total", "Stores found with less than they had acknowledged."
+        ) {
+            Double(stores.reports.behindCount)
         }
         metrics.counter("lenticular_log_lines_dropped_total", "Log lines never written.") {
             Double(log.droppedCount)

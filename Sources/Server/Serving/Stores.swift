@@ -34,6 +34,8 @@ package final class Stores: Sendable {
     private let onIndeterminate: @Sendable (String) -> Void
     private let assetPlaces: AssetPlaces
     private let state = Mutex(State())
+    /// What openings have found.
+    let reports = StoreReports()
     private let onRemoval = Mutex<@Sendable (ContainerID) -> Void>({ _ in })
 
     /// - Parameters:
@@ -72,7 +74,7 @@ package final class Stores: Sendable {
                 try Self.finishReset(of: parent)
                 try FileSystem.makeFolder(parent)
             }
-            let store = try open(path)
+            let store = try open(path, of: key)
             // What an earlier process was at; this one has not begun.
             try depot(of: key, &state).storage.removeUnfinished()
             state.open[key] = store
@@ -80,7 +82,9 @@ package final class Stores: Sendable {
         }
     }
 
-    private func open(_ path: String) throws -> SQLiteStore {
+    private func open(_ path: String, of key: Key) throws -> SQLiteStore {
+        var options = options
+        options.report = { [reports] in reports.tell(key, $0) }
         do {
             return try SQLiteStore(path: path, options: options, onIndeterminate: onIndeterminate)
         } catch let error as SQLiteError where error.kind == .full {
@@ -130,6 +134,14 @@ package final class Stores: Sendable {
                 throw CommandFailure("\(path): \(error)")
             }
         }
+    }
+
+    /// Brings a file of an earlier version to this one's schema.
+    ///
+    /// - Throws: as `store`.
+    func migrate(_ key: Key) throws {
+        guard try SQLiteStore.isOfEarlierVersion(at: Self.path(of: key, in: folder)) else { return }
+        _ = try store(of: key.container, in: key.environment)
     }
 
     /// Says whom to tell of each container that goes, before its stores are closed.

@@ -22,6 +22,7 @@ final class HeldStorage: Storage {
     }
 
     var identity: StoreIdentity { store.identity }
+    var lastPosition: Position { store.lastPosition }
     var schema: Schema { store.schema }
 
     func read<Value>(

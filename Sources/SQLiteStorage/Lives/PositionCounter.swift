@@ -1,0 +1,93 @@
+import CloudModel
+import SQLite
+import Storage
+import Synchronization
+
+/// Gives out the numbers of a store's changes, and keeps on disk how far they have come.
+///
+/// Each group that takes numbers writes the last in its own transaction; the first such group of a life
+/// records the life with it. Confined to the writer's queue.
+final class PositionCounter {
+    private var next: Position
+    private var groupFirst: Position
+    /// Whether the group that is being committed has taken numbers.
+    private var groupMoves = false
+    /// The life to be recorded with the next number; nil once it is.
+    private var beginning: NewLife?
+    private var move: Statement?
+    private let note: PositionNote?
+    private let published: PublishedPosition
+    private let now: @Sendable () -> Milliseconds
+
+    /// - Parameters:
+    ///   - next: the first number to give out.
+    ///   - beginning: what to record with it; nil in a store's first life, which is recorded.
+    ///   - note: told of each commit.
+    init(
+        next: Position, beginning: NewLife?, published: PublishedPosition, note: PositionNote?,
+        now: @escaping @Sendable () -> Milliseconds
+    ) {
+        self.next = next
+        groupFirst = next
+        self.beginning = beginning
+        self.published = published
+        self.note = note
+        self.now = now
+    }
+
+    /// - Throws: `StorageFailure.full` when all numbers are used up.
+    func take() throws -> Position {
+        guard next <= SQLiteSnapshot.positionMask else { throw StorageFailure.full }
+        defer { next += 1 }
+        return next
+    }
+
+    func groupBegan() { groupFirst = next }
+
+    func groupWillCommit(_ connection: Connection) throws {
+        groupMoves = next > groupFirst
+        guard groupMoves else { return }
+        if let beginning {
+            try StoreProperties(connection).begin(beginning, at: now())
+        }
+        let move =
+            try move
+            ?? connection.prepare("UPDATE progress SET last_position = ?1 WHERE id = 0")
+        self.move = move
+        move.bind(next - 1, at: 1)
+        try move.run()
+    }
+
+    func groupCommitted() {
+        guard groupMoves else { return }
+        groupMoves = false
+        beginning = nil
+        published.value = next - 1
+        note?.write(next - 1)
+    }
+
+    /// The numbers that the group took are never used again.
+    func groupRolledBack() { groupMoves = false }
+}
+
+/// A life that begins with the next write.
+struct NewLife {
+    let incarnation: Int64
+    let former: Int64
+    /// The former one's last position, as the file has it.
+    let formerLast: Position
+    /// What the former one had acknowledged, where that is more than the file has.
+    let lostThrough: Position?
+}
+
+/// The last position as of the last commit, for readers on any thread.
+final class PublishedPosition: Sendable {
+    private let stored: Atomic<Position>
+
+    init(_ position: Position) { stored = Atomic(position) }
+
+    var value: Position {
+        get { stored.load(ordering: .acquiring) }
+        set { stored.store(newValue, ordering: .releasing) }
+    }
+}

@@ -1,0 +1,176 @@
+import CloudModel
+import Migrations
+import SQLite
+import Storage
+
+/// The migrations that make a store's file.
+enum StoreFile {
+    static var migrations: [Migration] {
+        let embedded = lenticular_store_migrations()
+        return (0..<embedded.count).map { index in
+            let file = embedded.first[index]
+            return Migration(
+                name: String(cString: file.name),
+                sql: String(
+                    decoding: UnsafeRawBufferPointer(start: file.sql, count: file.byteCount),
+                    as: UTF8.self))
+        }
+    }
+}
+
+/// What a store knows of itself.
+struct StoreProperties {
+    private static let incarnationKey = "incarnation"
+    private static let tokenKeyKey = "token_key"
+    /// How far a restored store's counter moves at least: further than its former life can have gone
+    /// since.
+    private static let restoredGap: Position = 1 << 30
+    /// How far the counter moves at least when a store was opened: further than what a lost end of the
+    /// log can have held. A store has numbers for some 300,000 such lives.
+    private static let lifeGap: Position = 1 << 20
+    /// How many earlier lives are known; tokens of those before have expired. For a server that is
+    /// started each hour it is 400 days.
+    static let incarnationsMax = 10_000
+
+    private let connection: Connection
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    /// Gives a new file its first incarnation, its token key and the public database's owner.
+    ///
+    /// - Returns: whether the file is new.
+    func makeMissing(random: (Int) -> [UInt8]) throws -> Bool {
+        guard try value(Self.incarnationKey, { $0.int64(0) }) == nil else { return false }
+        try connection.execute("BEGIN IMMEDIATE")
+        try set(Self.incarnationKey) { $0.bind(Self.incarnation(random), at: 2) }
+        try set(Self.tokenKeyKey) { $0.bind(random(32), at: 2) }
+        let owner = try connection.prepare(
+            "INSERT INTO owners (id, record_name, account) VALUES (0, ?1, '')")
+        owner.bind(UserRecordName.publicOwner.text, at: 1)
+        try owner.run()
+        try connection.execute("COMMIT")
+        return true
+    }
+
+    /// The life that the file has recorded last, and those before it.
+    func identity() throws -> StoreIdentity {
+        guard let incarnation = try value(Self.incarnationKey, { $0.int64(0) }),
+            let tokenKey = try value(Self.tokenKeyKey, { [UInt8]($0.bytes(0)) })
+        else { throw InvalidRow(table: "properties") }
+        let rows = try connection.prepare("SELECT number, last_position FROM incarnations")
+        defer { rows.reset() }
+        var earlier: [Int64: Position] = [:]
+        while try rows.step() { earlier[rows.int64(0)] = rows.int64(1) }
+        return StoreIdentity(incarnation: incarnation, earlier: earlier, tokenKey: tokenKey)
+    }
+
+    /// The last position that is in the file.
+    func lastPosition() throws -> Position {
+        let row = try connection.prepare("SELECT last_position FROM progress")
+        defer { row.reset() }
+        guard try row.step() else { throw InvalidRow(table: "progress") }
+        return row.int64(0)
+    }
+
+    /// A life to follow the one that the file has recorded, and where its counter begins.
+    ///
+    /// - Parameter note: what stood beside the file when it was opened.
+    func newLife(
+        after identity: StoreIdentity, noted note: PositionNote.Content?,
+        random: (Int) -> [UInt8]
+    ) throws -> (life: NewLife, first: Position) {
+        let last = try lastPosition()
+        let further = random(4).reduce(0) { $0 << 8 | Position($1) } >> 10
+        let life = NewLife(
+            incarnation: Self.incarnation(random), former: identity.incarnation, formerLast: last,
+            lostThrough: try note.flatMap { try loss(noted: $0) })
+        return (life, last + 1 + Self.lifeGap + further)
+    }
+
+    /// What a note tells of that the file does not have; nil when it has all.
+    func loss(noted note: PositionNote.Content) throws -> Position? {
+        let identity = try identity()
+        let known =
+            note.incarnation == identity.incarnation
+            ? try lastPosition() : identity.earlier[note.incarnation]
+        return known.map { note.position <= $0 } == true ? nil : note.position
+    }
+
+    /// Records a life with the first numbers that it gives out.
+    ///
+    /// In a transaction of the caller's.
+    func begin(_ life: NewLife, at moment: Milliseconds) throws {
+        try note(life, at: moment)
+        try set(Self.incarnationKey) { $0.bind(life.incarnation, at: 2) }
+    }
+
+    private func note(_ life: NewLife, at moment: Milliseconds?) throws {
+        let note = try connection.prepare(
+            """
+            INSERT OR REPLACE INTO incarnations (number, last_position, ended_at, lost_through)
+            VALUES (?1, ?2, ?3, ?4)
+            """)
+        note.bind(life.former, at: 1)
+        note.bind(life.formerLast, at: 2)
+        if let moment { note.bind(moment, at: 3) } else { note.bindNull(at: 3) }
+        if let lost = life.lostThrough { note.bind(lost, at: 4) } else { note.bindNull(at: 4) }
+        try note.run()
+        let forget = try connection.prepare(
+            """
+            DELETE FROM incarnations WHERE number IN (
+                SELECT number FROM incarnations ORDER BY last_position DESC LIMIT -1 OFFSET ?1)
+            """)
+        forget.bind(Int64(Self.incarnationsMax), at: 1)
+        try forget.run()
+    }
+
+    /// Opens a new incarnation in a restored file: later tokens of the former one expire.
+    func beginIncarnation(random: (Int) -> [UInt8]) throws {
+        let identity = try identity()
+        let last = try lastPosition()
+        let life = NewLife(
+            incarnation: Self.incarnation(random), former: identity.incarnation, formerLast: last,
+            lostThrough: nil)
+        // Two lives from one copy must not give out the same numbers either.
+        let further = random(4).reduce(0) { $0 << 8 | Position($1) } >> 2
+        try connection.execute("BEGIN IMMEDIATE")
+        try note(life, at: nil)
+        try set(Self.incarnationKey) { $0.bind(life.incarnation, at: 2) }
+        try move(to: last + Self.restoredGap + further)
+        try connection.execute("COMMIT")
+    }
+
+    /// Goes on where a store ended whose data is gone: its tokens are known, and have expired.
+    ///
+    /// In a transaction of the caller's.
+    func succeed(_ former: StoreProperties) throws {
+        let identity = try former.identity()
+        try set(Self.tokenKeyKey) { $0.bind(identity.tokenKey, at: 2) }
+        try move(to: try former.lastPosition())
+    }
+
+    private func move(to position: Position) throws {
+        let move = try connection.prepare("UPDATE progress SET last_position = ?1 WHERE id = 0")
+        move.bind(position, at: 1)
+        try move.run()
+    }
+
+    private static func incarnation(_ random: (Int) -> [UInt8]) -> Int64 {
+        random(7).reduce(0) { $0 << 8 | Int64($1) }
+    }
+
+    private func value<Value>(_ name: String, _ read: (Statement) -> Value) throws -> Value? {
+        let statement = try connection.prepare("SELECT value FROM properties WHERE name = ?1")
+        defer { statement.reset() }
+        statement.bind(name, at: 1)
+        return try statement.step() ? read(statement) : nil
+    }
+
+    private func set(_ name: String, _ bind: (Statement) -> Void) throws {
+        let statement = try connection.prepare(
+            "INSERT OR REPLACE INTO properties (name, value) VALUES (?1, ?2)")
+        statement.bind(name, at: 1)
+        bind(statement)
+        try statement.run()
+    }
+}

@@ -1,0 +1,52 @@
+import SQLiteStorage
+import Synchronization
+
+/// What the openings of stores have found, counted and passed on to whoever logs it.
+package final class StoreReports: Sendable {
+    private struct State {
+        var behind = 0
+        /// What was told before anybody listened.
+        var untold: [(Stores.Key, StoreReport)] = []
+        var receive: (@Sendable (Stores.Key, StoreReport) -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    /// How many stores had less than they had acknowledged.
+    package var behindCount: Int { state.withLock { $0.behind } }
+
+    /// Says who is told of what has been found, and of what will be.
+    func observe(_ receive: @escaping @Sendable (Stores.Key, StoreReport) -> Void) {
+        let untold = state.withLock { state in
+            state.receive = receive
+            defer { state.untold = [] }
+            return state.untold
+        }
+        for (key, report) in untold { receive(key, report) }
+    }
+
+    func tell(_ key: Stores.Key, _ report: StoreReport) {
+        let receive = state.withLock { state in
+            if case .behind = report { state.behind += 1 }
+            if state.receive == nil { state.untold.append((key, report)) }
+            return state.receive
+        }
+        receive?(key, report)
+    }
+}
+
+extension Log {
+    /// Writes what a store's opening has found.
+    func tell(_ report: StoreReport, of key: Stores.Key) {
+        let place: [(key: StaticString, value: LogValue)] = [
+            ("container", .text(key.container.name)),
+            ("environment", .text(key.environment.rawValue)),
+        ]
+        switch report {
+        case .behind(let last, let acknowledged):
+            error(
+                "a store has lost what it had acknowledged",
+                place + [("last", .number(last)), ("acknowledged", .number(acknowledged))])
+        }
+    }
+}
