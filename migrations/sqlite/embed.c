@@ -18,7 +18,10 @@ static const unsigned char store_0004[] = {
 #embed "store/0004-assets.sql"
 };
 static const unsigned char store_0005[] = {
-#embed "store/0005-incarnations.sql"
+#embed "store/0005-work.sql"
+};
+static const unsigned char store_0006[] = {
+#embed "store/0006-incarnations.sql"
 };
 
 static const struct lenticular_migration catalog[] = {
@@ -29,7 +32,8 @@ static const struct lenticular_migration store[] = {
     {"0002-schema-and-indexes", (const char *)store_0002, sizeof store_0002},
     {"0003-sharing", (const char *)store_0003, sizeof store_0003},
     {"0004-assets", (const char *)store_0004, sizeof store_0004},
-    {"0005-incarnations", (const char *)store_0005, sizeof store_0005},
+    {"0005-work", (const char *)store_0005, sizeof store_0005},
+    {"0006-incarnations", (const char *)store_0006, sizeof store_0006},
 };
 
 struct lenticular_migrations lenticular_catalog_migrations(void) {

@@ -25,11 +25,13 @@ struct StoreProperties {
     /// How far a restored store's counter moves at least: further than its former life can have gone
     /// since.
     private static let restoredGap: Position = 1 << 30
-    /// How far the counter moves at least when a store was opened: further than what a lost end of the
-    /// log can have held. A store has numbers for some 300,000 such lives.
+    /// How far the counter moves at least when a store was opened.
+    ///
+    /// Further than what a lost end of the log can have held. There are numbers for some 300,000 lives.
     private static let lifeGap: Position = 1 << 20
-    /// How many earlier lives are known; tokens of those before have expired. For a server that is
-    /// started each hour it is 400 days.
+    /// How many earlier lives are known; tokens of those before have expired.
+    ///
+    /// For a server that is started each hour it is 400 days.
     static let incarnationsMax = 10_000
 
     private let connection: Connection
