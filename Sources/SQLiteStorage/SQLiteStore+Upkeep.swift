@@ -13,6 +13,8 @@ extension SQLiteStore {
         let connection = try Connection(path: path, mode: .readWrite)
         try Migrator(StoreFile.migrations).migrate(connection)
         try StoreProperties(connection).beginIncarnation(random: random)
+        // That of a life before says nothing of what the copy lacks.
+        PositionNote.remove(besideStore: path)
         try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 

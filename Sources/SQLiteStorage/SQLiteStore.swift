@@ -27,13 +27,8 @@ package final class SQLiteStore: Storage {
     package let identity: StoreIdentity
     private let published: PublishedSchema
     private let publishedIndexes: PublishedIndexes
-<<<<<<< HEAD
-    private let publishedPosition: PublishedPosition
     private let note: PositionNote?
-    let filler: IndexFiller
-=======
     private let worker = Mutex<(any StoreWorker)?>(nil)
->>>>>>> hub/main
     private let group: UncheckedBox<GroupState>
     private let writer: GroupWriter
     private let readers: ReaderPool
@@ -68,13 +63,8 @@ package final class SQLiteStore: Storage {
         self.identity = opened.identity
         self.published = opened.published
         self.publishedIndexes = opened.publishedIndexes
-<<<<<<< HEAD
-        self.publishedPosition = opened.publishedPosition
         self.note = opened.note
         note.value = opened.note
-        self.filler = IndexFiller()
-=======
->>>>>>> hub/main
         self.group = UncheckedBox(opened.group)
         self.readersMax = options.readers.connectionsMax
         self.readers = ReaderPool(path: path, options: options.readers)
@@ -107,8 +97,6 @@ package final class SQLiteStore: Storage {
     package var writeCount: UInt64 { measurements.jobs }
 
     package var schema: Schema { published.value }
-
-    package var lastPosition: Position { publishedPosition.value }
 
     /// The indexes as of the last commit.
     var indexes: IndexCatalog { publishedIndexes.value }
@@ -190,7 +178,6 @@ private struct Opened {
     let identity: StoreIdentity
     let published: PublishedSchema
     let publishedIndexes: PublishedIndexes
-    let publishedPosition: PublishedPosition
     let note: PositionNote?
     let group: GroupState
 
@@ -214,13 +201,12 @@ private struct Opened {
         published = PublishedSchema(try StoredSchema.read(connection))
         publishedIndexes = PublishedIndexes(
             IndexCatalog(try SQLiteIndexReader(connection).indexes()))
-        publishedPosition = PublishedPosition(last)
         let clock = options.clock
         group = GroupState(
             published: published, publishedIndexes: publishedIndexes,
             positions: PositionCounter(
                 next: isNew ? 1 : first, beginning: isNew ? nil : life,
-                published: publishedPosition, note: note, now: { clock.now() }))
+                note: note, now: { clock.now() }))
     }
 }
 

@@ -11,9 +11,6 @@ package protocol Storage: AnyObject, Sendable {
     /// The schema as of the last commit.
     var schema: Schema { get }
 
-    /// The last position as of the last commit, at least as late as that of every snapshot made so far.
-    var lastPosition: Position { get }
-
     /// Runs a closure on a consistent snapshot that sees every acknowledged write. Blocks.
     ///
     /// - Parameter loop: the event loop whose thread this is, to use that loop's own reader; nil on

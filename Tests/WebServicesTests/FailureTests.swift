@@ -16,7 +16,6 @@ struct FailureTests {
         let identity = StoreIdentity(
             incarnation: 1, earlier: [:], tokenKey: [UInt8](repeating: 7, count: 32))
         let schema = Schema()
-        let lastPosition: Position = 0
 
         init(_ failure: any Error) { self.failure = failure }
 
@@ -46,12 +45,8 @@ struct FailureTests {
         init(_ store: SQLiteStore) { self.store = store }
 
         var identity: StoreIdentity { store.identity }
-<<<<<<< HEAD
-        var lastPosition: Position { store.lastPosition }
-=======
         var writeCount: UInt64 { store.writeCount }
         func attach(_ worker: any StoreWorker) { store.attach(worker) }
->>>>>>> hub/main
 
         func read<Value>(
             loop: Int?, _ body: (any StoreSnapshot) throws -> Value

@@ -12,6 +12,10 @@ struct QueryMarker: Equatable {
     var source: QuerySource
     /// The last place that has been looked at.
     var place: QueryPlace
+    /// The last change of the records that this and earlier pages have shown.
+    ///
+    /// Those have it as their tags: it tells nothing of records that the caller is not shown.
+    var reach: Position
 }
 
 /// What a query's results are read from, in its order.
@@ -39,7 +43,7 @@ struct QueryMarkers {
     private static let codeBytes = 16
     /// Format, then what binds the marker.
     private static let boundBytes = 1 + 32
-    /// The life of the store, and how far it had come.
+    /// The life of the store that `reach` is of, and that.
     private static let lifeBytes = 8 + 8
     /// Source and record number.
     private static let placeBytes = 1 + 4 + 8
@@ -47,7 +51,6 @@ struct QueryMarkers {
     private let key: HMACSHA256
     private let binding: [UInt8]
     private let identity: StoreIdentity
-    private let lastPosition: Position
 
     /// - Parameters:
     ///   - key: prepared from the store's token key.
@@ -55,7 +58,6 @@ struct QueryMarkers {
     init(_ query: RecordQuery, zone: ZoneNumber?, of database: Database, key: HMACSHA256) {
         self.key = key
         identity = database.storage.identity
-        lastPosition = database.storage.lastPosition
         var text = QueryText()
         text.append(database.caller.userRecordName?.text ?? "")
         text.append(database.scope.rawValue)
@@ -68,8 +70,8 @@ struct QueryMarkers {
         var text = QueryText()
         text.bytes.append(Self.format)
         text.bytes.append(contentsOf: binding)
-        text.append(identity.incarnation(reaching: lastPosition))
-        text.append(lastPosition)
+        text.append(identity.incarnation(reaching: marker.reach))
+        text.append(marker.reach)
         text.bytes.append(marker.source.kind.rawValue)
         text.append(UInt32(truncatingIfNeeded: (marker.source.filter ?? -1) + 1))
         text.append(marker.place.record.value)
@@ -89,6 +91,7 @@ struct QueryMarkers {
             Array(bytes[1..<Self.boundBytes]) == binding
         else { throw Self.unknown }
         var rest = bytes[Self.boundBytes..<(bytes.count - Self.codeBytes)]
+        var reach: Position = 0
         if bytes[0] == Self.format {
             var life = QueryTextReader(rest.prefix(Self.lifeBytes))
             guard let incarnation = life.number(Int64.self), let last = life.number(Int64.self)
@@ -98,9 +101,10 @@ struct QueryMarkers {
                     "the server has gone back to an earlier state; start without continuationMarker"
                 )
             }
+            reach = last
             rest = rest.dropFirst(Self.lifeBytes)
         }
-        guard let marker = Self.marker(rest) else { throw Self.unknown }
+        guard let marker = Self.marker(rest, reach) else { throw Self.unknown }
         return marker
     }
 
@@ -108,7 +112,7 @@ struct QueryMarkers {
         "continuationMarker: expected one that this query got, for the same query, zone and caller; "
             + "start without it")
 
-    private static func marker(_ bytes: ArraySlice<UInt8>) -> QueryMarker? {
+    private static func marker(_ bytes: ArraySlice<UInt8>, _ reach: Position) -> QueryMarker? {
         var reader = QueryTextReader(bytes)
         guard let kind = reader.byte().flatMap({ QuerySource.Kind(rawValue: $0) }),
             let filter = reader.number(UInt32.self), let record = reader.number(Int64.self)
@@ -120,7 +124,7 @@ struct QueryMarkers {
         }
         return QueryMarker(
             source: QuerySource(kind: kind, filter: filter == 0 ? nil : Int(filter) - 1),
-            place: QueryPlace(keys: keys, record: RecordNumber(record)))
+            place: QueryPlace(keys: keys, record: RecordNumber(record)), reach: reach)
     }
 }
 

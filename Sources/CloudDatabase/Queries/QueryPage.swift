@@ -19,6 +19,8 @@ final class QueryPage {
 
     private var count = 0
     private var bytes = 0
+    /// The last change of the records that it shows.
+    private(set) var reach: Position = 0
     /// The last place of the page so far.
     private var last: QueryPlace?
 
@@ -219,6 +221,7 @@ final class QueryPage {
             version.record, version.flags, version.body, as: request.rendering,
             from: reading.snapshot, to: &writer)
         count += 1
+        reach = max(reach, version.position)
         bytes += version.body.count + 1
     }
 }

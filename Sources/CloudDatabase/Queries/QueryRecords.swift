@@ -109,7 +109,8 @@ package struct QueryRecords {
         let page = try QueryPage(
             reading, from: source, after: marker?.place, for: request, of: database)
         let last = try page.append(to: &writer)
-        return last.map { markers.text(QueryMarker(source: source, place: $0)) }
+        let reach = max(page.reach, marker?.reach ?? 0)
+        return last.map { markers.text(QueryMarker(source: source, place: $0, reach: reach)) }
     }
 
     /// Which records the caller may read: in the public database, as the grants of the type say.

@@ -1,7 +1,6 @@
 import CloudModel
 import SQLite
 import Storage
-import Synchronization
 
 /// Gives out the numbers of a store's changes, and keeps on disk how far they have come.
 ///
@@ -16,7 +15,6 @@ final class PositionCounter {
     private var beginning: NewLife?
     private var move: Statement?
     private let note: PositionNote?
-    private let published: PublishedPosition
     private let now: @Sendable () -> Milliseconds
 
     /// - Parameters:
@@ -24,13 +22,12 @@ final class PositionCounter {
     ///   - beginning: what to record with it; nil in a store's first life, which is recorded.
     ///   - note: told of each commit.
     init(
-        next: Position, beginning: NewLife?, published: PublishedPosition, note: PositionNote?,
+        next: Position, beginning: NewLife?, note: PositionNote?,
         now: @escaping @Sendable () -> Milliseconds
     ) {
         self.next = next
         groupFirst = next
         self.beginning = beginning
-        self.published = published
         self.note = note
         self.now = now
     }
@@ -62,7 +59,6 @@ final class PositionCounter {
         guard groupMoves else { return }
         groupMoves = false
         beginning = nil
-        published.value = next - 1
         note?.write(next - 1)
     }
 
@@ -78,16 +74,4 @@ struct NewLife {
     let formerLast: Position
     /// What the former one had acknowledged, where that is more than the file has.
     let lostThrough: Position?
-}
-
-/// The last position as of the last commit, for readers on any thread.
-final class PublishedPosition: Sendable {
-    private let stored: Atomic<Position>
-
-    init(_ position: Position) { stored = Atomic(position) }
-
-    var value: Position {
-        get { stored.load(ordering: .acquiring) }
-        set { stored.store(newValue, ordering: .releasing) }
-    }
 }

@@ -56,6 +56,8 @@ package final class PositionNote: Sendable {
         return Content(incarnation: numbers[1], position: numbers[2])
     }
 
+    static func remove(besideStore path: String) { unlink(Self.path(besideStore: path)) }
+
     func write(_ position: Position) {
         let numbers = [Self.mark, incarnation, position, Self.checksum(incarnation, position)]
             .map(\.bigEndian)

@@ -34,12 +34,9 @@ package final class Stores: Sendable {
     private let onIndeterminate: @Sendable (String) -> Void
     private let assetPlaces: AssetPlaces
     private let state = Mutex(State())
-<<<<<<< HEAD
     /// What openings have found.
     let reports = StoreReports()
-=======
     private let onOpening = Mutex<@Sendable (SQLiteStore, AssetDepot) -> Void>({ _, _ in })
->>>>>>> hub/main
     private let onRemoval = Mutex<@Sendable (ContainerID) -> Void>({ _ in })
 
     /// - Parameters:
@@ -135,21 +132,20 @@ package final class Stores: Sendable {
         }
     }
 
-<<<<<<< HEAD
     /// Brings a file of an earlier version to this one's schema.
     ///
     /// - Throws: as `store`.
     func migrate(_ key: Key) throws {
         guard try SQLiteStore.isOfEarlierVersion(at: Self.path(of: key, in: folder)) else { return }
         _ = try store(of: key.container, in: key.environment)
-=======
+    }
+
     /// Says whom to tell of each store that is open or will be, with its assets.
     func observeOpening(_ tell: @escaping @Sendable (SQLiteStore, AssetDepot) -> Void) {
         state.withLock { state in
             onOpening.withLock { $0 = tell }
             for (key, store) in state.open { tell(store, depot(of: key, &state)) }
         }
->>>>>>> hub/main
     }
 
     /// Says whom to tell of each container that goes, before its stores are closed.

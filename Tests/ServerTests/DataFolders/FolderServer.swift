@@ -31,10 +31,7 @@ final class FolderServer {
         configuration.listen = ["127.0.0.1:0"]
         configuration.storage.reserveBytes = 0
         configure(&configuration)
-        let folder = try #require(
-            try DataFolder.open(data, configuration: configuration, surroundings: surroundings) {
-                Issue.record("commit of unknown outcome: \($0)")
-            })
+        let folder = try Self.open(data, configuration, surroundings)
         do {
             server = try RunningServer(
                 folder: folder, log: Log(format: .json, descriptor: -1, clock: .system))
@@ -47,6 +44,21 @@ final class FolderServer {
     }
 
     var folder: DataFolder { server.folder }
+
+    /// Waits for the lock: a process that another test is just starting has it for a moment, too.
+    private static func open(
+        _ data: String, _ configuration: Configuration, _ surroundings: Surroundings
+    ) throws -> DataFolder {
+        try DataFolder.make(data)
+        for _ in 0..<5_000 {
+            let folder = try DataFolder.open(
+                data, configuration: configuration, surroundings: surroundings
+            ) { Issue.record("commit of unknown outcome: \($0)") }
+            if let folder { return folder }
+            usleep(1_000)
+        }
+        throw CommandFailure("\(data) is held")
+    }
 
     /// Sends JSON and reads JSON.
     func ask(

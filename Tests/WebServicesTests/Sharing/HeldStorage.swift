@@ -56,7 +56,6 @@ final class HeldStorage: Storage {
     init(_ store: SQLiteStore) { self.store = store }
 
     var identity: StoreIdentity { store.identity }
-    var lastPosition: Position { store.lastPosition }
     var schema: Schema { store.schema }
     var writeCount: UInt64 { store.writeCount }
     func attach(_ worker: any StoreWorker) { store.attach(worker) }
