@@ -12,9 +12,9 @@ struct QueryMarker: Equatable {
     var source: QuerySource
     /// The last place that has been looked at.
     var place: QueryPlace
-    /// The last change of the records that this and earlier pages have shown.
+    /// The last change of the records that this and earlier pages have shown, or of the caller's own zones.
     ///
-    /// Those have it as their tags: it tells nothing of records that the caller is not shown.
+    /// It tells nothing of records that the caller is not shown.
     var reach: Position
 }
 

@@ -109,7 +109,7 @@ package struct QueryRecords {
         let page = try QueryPage(
             reading, from: source, after: marker?.place, for: request, of: database)
         let last = try page.append(to: &writer)
-        let reach = max(page.reach, marker?.reach ?? 0)
+        let reach = try max(page.reach, marker?.reach ?? 0, ownReach(zones, snapshot))
         return last.map { markers.text(QueryMarker(source: source, place: $0, reach: reach)) }
     }
 
@@ -117,6 +117,25 @@ package struct QueryRecords {
         guard request.wantsSyncToken, let zone = request.zone else { return nil }
         return try FetchZoneChanges(database, key: key, snapshot: snapshot, servesPublic: true)
             .currentToken(of: zone)
+    }
+
+    /// How far the zones have come that are the caller's own; 0 in databases where it would tell of others.
+    private func ownReach(
+        _ zones: [StoredZone], _ snapshot: any StoreSnapshot
+    ) throws -> Position {
+        guard database.scope == .private else { return 0 }
+        var last = zones.map(\.changed).max() ?? 0
+        // A default zone does not keep it.
+        for zone in zones where zone.name.isDefault {
+            try snapshot.versions(
+                in: zone.number, after: last, through: .max, newestFirst: true,
+                readingNumbers: false
+            ) {
+                last = max(last, $0.position)
+                return false
+            }
+        }
+        return last
     }
 
     /// Which records the caller may read: in the public database, as the grants of the type say.
