@@ -18,6 +18,35 @@ extension SQLiteStore {
         try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
+    /// What the catalog knows a file by; nil for one of before names.
+    ///
+    /// - Throws: `SQLiteError`.
+    package static func name(at path: String) throws -> [UInt8]? {
+        let connection = try Connection(path: path, mode: .readOnly)
+        guard try has("properties", connection) else { return nil }
+        return try StoreProperties(connection).name()
+    }
+
+    /// Whether a file holds nothing that anybody has put there.
+    ///
+    /// - Throws: `SQLiteError`.
+    package static func isUnused(at path: String) throws -> Bool {
+        let connection = try Connection(path: path, mode: .readOnly)
+        return try ["zones", "schema_changes", "assigned_roles", "asset_files"].allSatisfy {
+            guard try has($0, connection) else { return true }
+            let row = try connection.prepare("SELECT 1 FROM \($0) LIMIT 1")
+            defer { row.reset() }
+            return try !row.step()
+        }
+    }
+
+    private static func has(_ table: String, _ connection: Connection) throws -> Bool {
+        let row = try connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?1")
+        defer { row.reset() }
+        row.bind(table, at: 1)
+        return try row.step()
+    }
+
     /// Whether a file lacks what this version's migrations would bring.
     ///
     /// - Throws: as `requireKnown`.

@@ -15,6 +15,8 @@ package final class SQLiteStore: Storage {
         package var clock: Clock
         /// The bytes of a new incarnation and of a token key come from here.
         package var random: @Sendable (Int) -> [UInt8]
+        /// What the catalog is to know a file by that has no name yet; empty for none.
+        package var name: [UInt8] = []
         /// Told what its opening has found.
         package var report: @Sendable (StoreReport) -> Void = { _ in }
 
@@ -188,6 +190,7 @@ private struct Opened {
             "UPDATE work SET holder = NULL, held_until = NULL WHERE holder IS NOT NULL")
         let properties = StoreProperties(connection)
         let isNew = try properties.makeMissing(random: options.random)
+        if !options.name.isEmpty { try properties.takeName(options.name) }
         let recorded = try properties.identity()
         let last = try properties.lastPosition()
         let noted = PositionNote.read(besideStore: connection.path)
@@ -214,6 +217,8 @@ private struct Opened {
 package enum StoreReport: Sendable, Equatable {
     /// It has less than it had acknowledged.
     case behind(last: Position, acknowledged: Position)
+    /// Files that belong to no store were put out of its way.
+    case stray(path: String)
 }
 
 /// The note that checkpoints bring to the disk, once there is one.

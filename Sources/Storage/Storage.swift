@@ -69,6 +69,8 @@ package enum StorageFailure: Error, Sendable {
     case interrupted
     /// The store is being put in place of another; in a moment it is there.
     case beginning
+    /// The store's file is not there, or another is in its place; its operator has to put it back.
+    case missing
 }
 
 extension StorageFailure: CustomStringConvertible {
@@ -79,6 +81,9 @@ extension StorageFailure: CustomStringConvertible {
         case .indeterminate: "it is not known whether the change was made; look, then try again"
         case .interrupted: "reading took too long; try again"
         case .beginning: "the environment is being reset; try again"
+        case .missing:
+            "the environment's store.sqlite is not there, or is another's; `check` names it. Put it "
+                + "back, restore a backup, or delete the container"
         }
     }
 }

@@ -63,6 +63,10 @@ final class Exchange: @unchecked Sendable {
         case let failure as AssetFailure where failure.mayPass:
             fail(
                 .tryAgainLater("where the assets are does not answer"), failure: "\(failure)")
+        case StorageFailure.missing:
+            fail(
+                .tryAgainLater("the container's data is not there at present"),
+                failure: "the store's file is missing or another's")
         case StorageFailure.beginning:
             fail(
                 .tryAgainLater("the container's data is being reset", seconds: 1), failure: nil)

@@ -62,7 +62,7 @@ extension SQLiteCatalog {
     /// Everything that ends with its container.
     static let tablesByContainer = [
         "container_settings", "api_tokens", "server_keys", "web_tokens", "user_names",
-        "departures",
+        "departures", "stores",
     ]
 
     static func requireContainer(_ id: ContainerID, in catalog: CatalogConnection) throws {

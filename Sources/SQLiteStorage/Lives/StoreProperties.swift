@@ -22,6 +22,7 @@ enum StoreFile {
 struct StoreProperties {
     private static let incarnationKey = "incarnation"
     private static let tokenKeyKey = "token_key"
+    private static let nameKey = "catalog_name"
     /// How far a restored store's counter moves at least: further than its former life can have gone
     /// since.
     private static let restoredGap: Position = 1 << 30
@@ -52,6 +53,15 @@ struct StoreProperties {
         try owner.run()
         try connection.execute("COMMIT")
         return true
+    }
+
+    /// What the catalog knows the file by; nil for a file of before names.
+    func name() throws -> [UInt8]? { try value(Self.nameKey) { [UInt8]($0.bytes(0)) } }
+
+    /// Gives the file the name that the catalog is to know it by, if it has none.
+    func takeName(_ name: [UInt8]) throws {
+        guard try self.name() == nil else { return }
+        try set(Self.nameKey) { $0.bind(name, at: 2) }
     }
 
     /// The life that the file has recorded last, and those before it.
@@ -149,6 +159,7 @@ struct StoreProperties {
         let identity = try former.identity()
         try set(Self.tokenKeyKey) { $0.bind(identity.tokenKey, at: 2) }
         try move(to: try former.lastPosition())
+        if let name = try former.name() { try takeName(name) }
     }
 
     private func move(to position: Position) throws {

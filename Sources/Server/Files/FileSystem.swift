@@ -1,3 +1,5 @@
+import SQLite
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
@@ -103,8 +105,14 @@ enum FileSystem {
     /// Makes a folder and those above it, each for the owner alone; what exists stays.
     static func makeFolder(_ path: String) throws(CommandFailure) {
         if try kind(of: path) != nil { return }
-        if let above = parent(of: path), above != path { try makeFolder(above) }
-        if mkdir(path, 0o700) != 0, errno != EEXIST { throw failure("make the folder", path) }
+        let above = parent(of: path)
+        if let above, above != path { try makeFolder(above) }
+        guard mkdir(path, 0o700) == 0 else {
+            if errno == EEXIST { return }
+            throw failure("make the folder", path)
+        }
+        // Its name is on the disk before anything is acknowledged that lies in it.
+        do { try FileModes.synchronize(above ?? ".") } catch { throw CommandFailure("\(error)") }
     }
 
     /// The names within a folder, sorted.

@@ -11,6 +11,10 @@ import Storage
 struct DataBackup {
     /// Under this name a restored folder grows until it is whole.
     private static let restoringName = "restoring"
+
+    static func restoringPath(in folder: String) -> String { "\(folder)/\(restoringName)" }
+
+    private static let containersName = "containers"
     /// What may lie in a data folder that counts as empty.
     private static let ownNames: Set = [
         "lock", "control.sock", "reserve", AssetPlaces.ownerName, restoringName,
@@ -21,27 +25,43 @@ struct DataBackup {
     /// - Returns: what could not be copied because it is not there or damaged; everything else is.
     /// - Throws: `CommandFailure`, `SQLiteError`, `AssetFailure`.
     static func copy(_ folder: DataFolder, to copy: CopyPlace) throws -> [String] {
-        var problems: [String] = []
-        for key in try folder.stores.existing() {
-            let depot = folder.stores.depot(of: key)
-            try copy.requireRoom(for: Stores.path(of: key, in: folder.path))
-            problems += try depot.claims.withoutRemoval {
-                try copyDatabase(
-                    Stores.path(of: key, in: folder.path),
-                    to: Stores.path(of: key, in: copy.path))
-                guard !folder.assetPlaces.staysOutOfBackups else {
-                    return try missingAssets(of: key, in: copy.path, from: depot.storage)
-                }
-                return try copyAssets(
-                    of: key, in: copy.path, from: depot.storage,
-                    to: folder.assetPlaces.backupStorage(of: key, in: copy.path),
-                    isCopied: { try copy.handOverAssets(of: key) })
-            }
-            try copy.handOver(Stores.path(of: key, in: copy.path))
+        var problems = try folder.stores.missing().map {
+            "\($0.container.name) \($0.environment.rawValue): the store is missing"
         }
         let catalog = DataFolder.catalogPath(in: copy.path)
-        try copyDatabase(DataFolder.catalogPath(in: folder.path), to: catalog)
+        var copied = Set(try folder.stores.missing())
+        // A store that is made meanwhile is in the catalog's copy, so it must be in the copy, too.
+        while true {
+            let rest = try folder.stores.existing().filter { !copied.contains($0) }
+            for key in rest {
+                problems += try self.copy(key, of: folder, to: copy)
+                copied.insert(key)
+            }
+            try copyDatabase(DataFolder.catalogPath(in: folder.path), to: catalog)
+            if try folder.stores.existing().allSatisfy(copied.contains) { break }
+            try FileSystem.removeTree(catalog)
+        }
         try copy.handOver(catalog)
+        return problems
+    }
+
+    private static func copy(
+        _ key: Stores.Key, of folder: DataFolder, to copy: CopyPlace
+    ) throws -> [String] {
+        let depot = folder.stores.depot(of: key)
+        try copy.requireRoom(for: Stores.path(of: key, in: folder.path))
+        let problems = try depot.claims.withoutRemoval {
+            try copyDatabase(
+                Stores.path(of: key, in: folder.path), to: Stores.path(of: key, in: copy.path))
+            guard !folder.assetPlaces.staysOutOfBackups else {
+                return try missingAssets(of: key, in: copy.path, from: depot.storage)
+            }
+            return try copyAssets(
+                of: key, in: copy.path, from: depot.storage,
+                to: folder.assetPlaces.backupStorage(of: key, in: copy.path),
+                isCopied: { try copy.handOverAssets(of: key) })
+        }
+        try copy.handOver(Stores.path(of: key, in: copy.path))
         return problems
     }
 
@@ -57,14 +77,21 @@ struct DataBackup {
         _ source: String, into path: String, assets: AssetPlaces,
         random: @escaping @Sendable (Int) -> [UInt8]
     ) throws -> [String] {
-        let foreign = try FileSystem.names(in: path).filter { !ownNames.contains($0) }
+        let restoring = restoringPath(in: path)
+        // One that was killed has left `restoring`, and may have moved the containers already.
+        let isAgain =
+            try FileSystem.kind(of: restoring) != nil
+            && FileSystem.kind(of: DataFolder.catalogPath(in: path)) == nil
+        let foreign = try FileSystem.names(in: path).filter {
+            !ownNames.contains($0) && !(isAgain && $0 == containersName)
+        }
         guard foreign.isEmpty else {
             throw CommandFailure("\(path) is not empty; restore takes an empty data folder")
         }
         guard try FileSystem.kind(of: DataFolder.catalogPath(in: source)) == .file else {
             throw CommandFailure("\(source) is no backup: it has no catalog.sqlite")
         }
-        let restoring = "\(path)/\(restoringName)"
+        if isAgain { try FileSystem.removeTree("\(path)/\(containersName)") }
         try FileSystem.removeTree(restoring)
         do {
             try FileSystem.makeFolder(restoring)
@@ -79,21 +106,31 @@ struct DataBackup {
             }
             try copyDatabase(
                 DataFolder.catalogPath(in: source), to: DataFolder.catalogPath(in: restoring))
-            let containers = "\(restoring)/containers"
+            let containers = "\(restoring)/\(containersName)"
             if try FileSystem.kind(of: containers) != nil {
-                try FileSystem.move(containers, to: "\(path)/containers")
+                try FileSystem.move(containers, to: "\(path)/\(containersName)")
+                try FileModes.synchronize(path)
             }
             // Last: a folder without a catalog is no data folder yet.
             try FileSystem.move(
                 DataFolder.catalogPath(in: restoring), to: DataFolder.catalogPath(in: path))
+            try FileModes.synchronize(path)
             try FileSystem.removeTree(restoring)
             try FileModes.synchronize(path)
             return problems
         } catch {
             // NB: the first failure is the one to report.
-            try? FileSystem.removeTree(restoring)
+            try? undo(path)
             throw error
         }
+    }
+
+    /// Takes away what a restore has made that failed; `restoring` last, for one that cannot go.
+    private static func undo(_ path: String) throws {
+        if try FileSystem.kind(of: DataFolder.catalogPath(in: path)) == nil {
+            try FileSystem.removeTree("\(path)/\(containersName)")
+        }
+        try FileSystem.removeTree(restoringPath(in: path))
     }
 
     /// The stores of a copy.

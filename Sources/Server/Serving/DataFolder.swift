@@ -47,6 +47,33 @@ package final class DataFolder: Sendable {
         stores = Stores(
             folder: path, catalog: catalog, options: options, assetPlaces: assetPlaces,
             onIndeterminate: onIndeterminate)
+        try stores.settle()
+    }
+
+    /// Refuses a folder that has held data and whose catalog is not there.
+    ///
+    /// Served as a new one, it would show everybody an empty server. Removes what a restore has left that
+    /// came to its end.
+    private static func requireWhole(_ path: String) throws {
+        let restoring = DataBackup.restoringPath(in: path)
+        let isRestoring = try FileSystem.kind(of: restoring) != nil
+        if try FileSystem.kind(of: catalogPath(in: path)) != nil {
+            if isRestoring { try FileSystem.removeTree(restoring) }
+            return
+        }
+        if isRestoring {
+            throw CommandFailure(
+                "\(path) has no catalog.sqlite but restoring/: a restore did not come to its end. Run "
+                    + "`lenticular restore` with the same backup again.")
+        }
+        let containers = "\(path)/containers"
+        guard try FileSystem.kind(of: containers) == .folder,
+            try !FileSystem.names(in: containers).isEmpty
+        else { return }
+        throw CommandFailure(
+            "\(path) has containers/ but no catalog.sqlite, without which nobody can be let in. Put "
+                + "catalog.sqlite back, or restore a backup into an empty folder, or move containers/ "
+                + "away to begin anew.")
     }
 
     /// Makes the folder when there is none: only a server's start and `restore` do.
@@ -84,6 +111,7 @@ package final class DataFolder: Sendable {
         do {
             let lock = try FileLock(path: lockPath(in: path))
             try CopyPlace.removeLeftovers(in: path)
+            try requireWhole(path)
             return try DataFolder(
                 path: path, configuration: configuration, lock: lock, surroundings: surroundings,
                 onIndeterminate: onIndeterminate)
@@ -108,7 +136,14 @@ package final class DataFolder: Sendable {
     package func problems() throws -> [String] {
         var problems = try CatalogCheck(path: Self.catalogPath(in: path)).problems()
             .map { "catalog: \($0)" }
-        for key in try stores.existing() {
+        for key in try stores.missing() {
+            problems.append(
+                "\(key.container.name) \(key.environment.rawValue): "
+                    + "store.sqlite is not there, or is another's")
+        }
+        problems += try stores.strays().map { "files that no store owns: \($0)" }
+        let missing = Set(try stores.missing())
+        for key in try stores.existing() where !missing.contains(key) {
             let file = Stores.path(of: key, in: path)
             let depot = stores.depot(of: key)
             let assets = AssetCheck(

@@ -47,6 +47,8 @@ extension Log {
             error(
                 "a store has lost what it had acknowledged",
                 place + [("last", .number(last)), ("acknowledged", .number(acknowledged))])
+        case .stray(let path):
+            warning("files that no store owns were put aside", place + [("path", .text(path))])
         }
     }
 }

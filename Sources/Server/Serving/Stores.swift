@@ -25,6 +25,8 @@ package final class Stores: Sendable {
         var leaving: Set<ContainerID> = []
         /// Stores that are about to begin anew.
         var beginning: Set<Key> = []
+        /// Stores whose file was missing at the start, or another's, and that were not opened since.
+        var refused: Set<Key> = []
         var isClosed = false
     }
 
@@ -70,12 +72,8 @@ package final class Stores: Sendable {
                 throw CatalogRefusal.containerUnknown
             }
             guard !state.beginning.contains(key) else { throw StorageFailure.beginning }
-            let path = Self.path(of: key, in: folder)
-            if let parent = FileSystem.parent(of: path) {
-                try Self.finishReset(of: parent)
-                try FileSystem.makeFolder(parent)
-            }
-            let store = try open(path, of: key)
+            let store = try openKnown(key)
+            state.refused.remove(key)
             // What an earlier process was at; this one has not begun.
             try depot(of: key, &state).storage.removeUnfinished()
             let depot = depot(of: key, &state)
@@ -85,8 +83,59 @@ package final class Stores: Sendable {
         }
     }
 
-    private func open(_ path: String, of key: Key) throws -> SQLiteStore {
+    /// Opens the file that the catalog knows, or makes the first of an environment.
+    ///
+    /// - Throws: `StorageFailure.missing` where it knows one that is not there: an empty one in its place
+    ///   would be taken for all there is.
+    private func openKnown(_ key: Key) throws -> SQLiteStore {
+        let path = Self.path(of: key, in: folder)
+        guard let place = FileSystem.parent(of: path) else { throw StorageFailure.missing }
+        try Self.finishReset(of: place)
+        let known = try catalog.store(of: key.container, in: key.environment)
+        if known != nil {
+            guard try FileSystem.kind(of: path) == .file else { throw StorageFailure.missing }
+            if let name = known?.name, try SQLiteStore.name(at: path) != name {
+                throw StorageFailure.missing
+            }
+        } else {
+            try putAside(key, path)
+            try FileSystem.makeFolder(place)
+        }
+        let store = try open(path, of: key, name: known?.name ?? options.random(16))
+        if known?.name == nil, let name = try SQLiteStore.name(at: path) {
+            // The file first, then the row that says that it is there.
+            try FileModes.synchronize(place)
+            try catalog.note(name, of: key.container, in: key.environment)
+        }
+        return store
+    }
+
+    /// Puts files out of the way that the catalog does not know: they are of another server, or of a
+    /// container that was deleted, and nobody may be shown what is in them.
+    private func putAside(_ key: Key, _ path: String) throws {
+        guard let place = FileSystem.parent(of: path), try FileSystem.kind(of: path) != nil
+        else { return }
+        // A start that was cut off before the catalog knew of it leaves one that holds nothing.
+        if try SQLiteStore.isUnused(at: path) {
+            for suffix in ["", "-wal", "-shm"] { FileSystem.removeFile(path + suffix) }
+            return
+        }
+        var aside = place + Self.straySuffix
+        var number = 1
+        while try FileSystem.kind(of: aside) != nil {
+            number += 1
+            aside = "\(place)\(Self.straySuffix)-\(number)"
+        }
+        try FileSystem.move(place, to: aside)
+        reports.tell(key, .stray(path: aside))
+    }
+
+    /// Ends the name of a folder that was put out of the way.
+    private static let straySuffix = "~stray"
+
+    private func open(_ path: String, of key: Key, name: [UInt8]) throws -> SQLiteStore {
         var options = options
+        options.name = name
         options.report = { [reports] in reports.tell(key, $0) }
         do {
             return try SQLiteStore(path: path, options: options, onIndeterminate: onIndeterminate)
@@ -109,20 +158,65 @@ package final class Stores: Sendable {
     /// The stores that are open now.
     package var open: [SQLiteStore] { state.withLock { Array($0.open.values) } }
 
-    /// The containers' stores that have a file, open or not.
+    /// The stores that the catalog knows and that have a file, open or not.
     package func existing() throws -> [Key] {
-        try catalog.containers().flatMap { container in
-            try Environment.allCases.map { Key(container.id, $0) }.filter { key in
-                try FileSystem.kind(of: Self.path(of: key, in: folder)) != nil
+        try known().filter { try FileSystem.kind(of: Self.path(of: $0, in: folder)) != nil }
+    }
+
+    /// The stores that the catalog knows and whose file is not there, or is another's.
+    package func missing() throws -> [Key] {
+        try known().filter(missing)
+    }
+
+    private func missing(_ key: Key) throws -> Bool {
+        guard let known = try catalog.store(of: key.container, in: key.environment) else {
+            return false
+        }
+        let path = Self.path(of: key, in: folder)
+        guard try FileSystem.kind(of: path) == .file else { return true }
+        guard let name = known.name else { return false }
+        return try SQLiteStore.name(at: path) != name
+    }
+
+    private func known() throws -> [Key] {
+        try catalog.stores().map { Key($0.container, $0.environment) }
+    }
+
+    /// Takes the files of a folder for known that an earlier version has left.
+    func settle() throws {
+        try catalog.settleStores { container, environment in
+            try FileSystem.kind(of: Self.path(of: Key(container, environment), in: folder)) != nil
+        }
+    }
+
+    /// Folders below `containers` that belong to no store that the catalog knows.
+    func strays() throws -> [String] {
+        let containers = "\(folder)/containers"
+        guard try FileSystem.kind(of: containers) == .folder else { return [] }
+        let places = Set(
+            try known().compactMap { FileSystem.parent(of: Self.path(of: $0, in: folder)) })
+        var found: [String] = []
+        for name in try FileSystem.names(in: containers) {
+            let container = "\(containers)/\(name)"
+            guard try FileSystem.kind(of: container) == .folder else { continue }
+            for environment in try FileSystem.names(in: container) {
+                let place = "\(container)/\(environment)"
+                guard !places.contains(place),
+                    try FileSystem.kind(of: "\(place)/store.sqlite") != nil
+                else { continue }
+                found.append(place)
             }
         }
+        return found
     }
 
     /// Refuses files that this version may not open, before the first request asks for one.
     ///
     /// - Throws: `CommandFailure` that names the file.
     func requireKnown() throws {
-        for key in try existing() {
+        let missing = Set(try missing())
+        state.withLock { $0.refused = missing }
+        for key in try existing() where !missing.contains(key) {
             let path = Self.path(of: key, in: folder)
             do {
                 try SQLiteStore.requireKnown(at: path)
@@ -308,7 +402,19 @@ package final class Stores: Sendable {
                 store.write(cost: 1, frees: false, { _ in }, completion: { _ in })
             }
         }
-        return trouble
+        return trouble ?? missingTrouble
+    }
+
+    /// Names the first store whose file is not there; nil when all are.
+    private var missingTrouble: String? {
+        // NB: a catalog or a file that cannot be read shows elsewhere.
+        let gone = (try? known())?.first {
+            FileSystem.size(of: Self.path(of: $0, in: folder)) == 0
+        }
+        let refused = state.withLock { $0.refused }
+        let stays = refused.first { (try? missing($0)) ?? true }
+        guard let key = gone ?? stays else { return nil }
+        return "store missing: \(key.container.name) \(key.environment.rawValue)"
     }
 
     /// Bytes of the write-ahead logs that are open.
