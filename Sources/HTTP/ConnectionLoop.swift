@@ -16,6 +16,7 @@ final class ConnectionLoop: @unchecked Sendable {
     let counters = WireCounters()
     let compressor = Compressor()
     let files: FileWorkers
+    let bodies: BodyBudget
     private let budget: ConnectionBudget
     let output = OutputBuffer(capacity: 64 * 1024)
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(
@@ -37,10 +38,11 @@ final class ConnectionLoop: @unchecked Sendable {
 
     init(
         events: EventLoop, configuration: HTTPServer.Configuration, budget: ConnectionBudget,
-        files: FileWorkers, responder: any Responder, observer: WireObserver
+        bodies: BodyBudget, files: FileWorkers, responder: any Responder, observer: WireObserver
     ) {
         self.events = events
         self.budget = budget
+        self.bodies = bodies
         self.files = files
         limits = configuration.limits
         gzip = configuration.gzip

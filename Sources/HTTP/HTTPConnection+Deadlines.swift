@@ -9,8 +9,8 @@ extension HTTPConnection {
         }
         guard now >= deadline else { return }
         switch phase {
-        case .reading where flags.contains(.isTimed):
-            refuse(parser.isInBody ? .bodyTimeout : .headerTimeout)
+        // A request that has its answer gets no second one.
+        case .reading where flags.contains(.isTimed) && !parser.isInBody: refuse(.headerTimeout)
         case .streaming: refuse(.bodyTimeout)
         case .reading, .writing, .lingering: close()
         case .responding, .closed: break

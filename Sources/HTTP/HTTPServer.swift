@@ -55,6 +55,8 @@ package final class HTTPServer: Sendable {
     private let state = Mutex(State())
     private let nextLoop = Atomic<Int>(0)
     private let budget: ConnectionBudget
+    /// The memory of request bodies.
+    package let bodies: BodyBudget
 
     /// - Parameter responder: called for each request on the event loops' threads.
     /// - Throws: when the system has no descriptors for the loops.
@@ -64,6 +66,10 @@ package final class HTTPServer: Sendable {
     ) throws(SystemError) {
         self.configuration = configuration
         let budget = ConnectionBudget(limit: configuration.limits.connectionCountMax)
+        let limits = configuration.limits
+        let bodies = BodyBudget(
+            bytesMax: limits.bodyMemoryBytesMax,
+            bodyBytesMax: max(limits.bodyBytesMax, limits.inflatedBodyBytesMax))
         let files = FileWorkers()
         var loops: [ConnectionLoop] = []
         for index in 0..<max(1, configuration.loopCount) {
@@ -71,10 +77,11 @@ package final class HTTPServer: Sendable {
             loops.append(
                 ConnectionLoop(
                     events: events, configuration: configuration, budget: budget,
-                    files: files, responder: responder, observer: observer))
+                    bodies: bodies, files: files, responder: responder, observer: observer))
         }
         self.loops = loops
         self.budget = budget
+        self.bodies = bodies
     }
 
     /// Binds all addresses, starts the loops, and begins to accept.
