@@ -14,6 +14,9 @@ final class IncomingBody {
     let destination: Destination
     /// Handed to the sink and not yet dealt with.
     var bytesOut = 0
+    /// Bytes received since a server that stops has looked, and when it looks again.
+    var recentBytes = 0
+    var stallAt: UInt64 = 0
     /// Nothing is received until the sink or the worker has caught up.
     var isPaused = false
 

@@ -56,6 +56,9 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
     var pending: PendingOutput?
     /// What was thrown away of a body that nobody wants, in bytes.
     var drainedBytes: UInt32 = 0
+    /// What is kept, as `WaitingBytes` has counted it, and how often that began or ended.
+    var waitingBytes: UInt32 = 0
+    var waitingNumber: UInt32 = 0
     /// The body that is coming in.
     var incoming: IncomingBody?
 
@@ -64,7 +67,7 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
         socket = accepted.socket
         peer = Peer(
             address: accepted.address, isLoopback: accepted.isLoopback, isTLS: tls != nil,
-            isTrustedProxy: shared.isTrustedProxy(accepted.address))
+            isTrustedProxy: shared.isTrustedProxy(accepted.address), block: accepted.block)
         self.tls = tls
         // A handshake must come as soon as a head.
         setDeadline(
@@ -115,11 +118,12 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
         phase = .closed
         leftover = []
         dropPending()
+        noteWaiting()
         abortBody()
         parser = RequestParser()
         shared.events.deregister(socket.descriptor)
         socket.close()
-        shared.connectionClosed()
+        shared.connectionClosed(from: peer.block)
     }
 }
 
@@ -144,6 +148,7 @@ extension HTTPConnection {
         }
         settle()
         endOutput(outerStart)
+        noteWaiting()
     }
 
     /// Goes on with what was received before, after an answer has gone out.
@@ -153,6 +158,7 @@ extension HTTPConnection {
         if !leftover.isEmpty { consumeLeftover() }
         settle()
         endOutput(outerStart)
+        noteWaiting()
     }
 
     private func consumeLeftover() {

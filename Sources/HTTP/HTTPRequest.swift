@@ -55,11 +55,12 @@ package struct Peer: Sendable, Equatable {
     package let block: AddressBlock?
 
     package init(
-        address: String, isLoopback: Bool, isTLS: Bool, isTrustedProxy: Bool = false
+        address: String, isLoopback: Bool, isTLS: Bool, isTrustedProxy: Bool = false,
+        block: AddressBlock? = nil
     ) {
         self.address = address
         self.isTrustedProxy = isTrustedProxy
-        block = AddressBlock(address)
+        self.block = block ?? AddressBlock(address)
         self.isLoopback = isLoopback
         self.isTLS = isTLS
     }

@@ -65,7 +65,9 @@ package final class HTTPServer: Sendable {
         observer: WireObserver = WireObserver()
     ) throws(SystemError) {
         self.configuration = configuration
-        let budget = ConnectionBudget(limit: configuration.limits.connectionCountMax)
+        let budget = ConnectionBudget(
+            limit: configuration.limits.connectionCountMax,
+            limitPerAddress: configuration.limits.connectionsPerAddressMax)
         let limits = configuration.limits
         let bodies = BodyBudget(
             bytesMax: limits.bodyMemoryBytesMax,
@@ -183,9 +185,10 @@ extension HTTPServer {
     /// Hands an accepted socket to the next loop in turn; on the first loop's thread.
     private func place(_ accepted: AcceptedSocket, _ tls: TLSContext?) {
         let fault: WireFault?
-        switch budget.take() {
+        let isExempt = configuration.isTrustedProxy(accepted.address)
+        switch budget.take(accepted.block, isExempt: isExempt) {
         case .served: fault = nil
-        case .refused: fault = .tooManyConnections
+        case .refused(let reason): fault = reason
         case .dropped:
             accepted.socket.close()
             return

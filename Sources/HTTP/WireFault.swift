@@ -79,5 +79,7 @@ package struct WireFault: Error, Equatable, Sendable {
         503, "Too many requests are unfinished; try again later.", retryAfterSeconds: 1)
     package static let stopping = WireFault(
         503, "The server is stopping; try again later.", retryAfterSeconds: 1)
+    package static let tooManyFromAddress = WireFault(
+        503, "Too many connections are open from this address.")
     package static let malformedAnswer = WireFault(500, "The answer could not be sent.")
 }

@@ -15,6 +15,12 @@ package struct WireLimits: Sendable {
     /// What is thrown away of a body whose request has its answer already, for the sake of the
     /// connection; with more to come it ends.
     package var drainedBodyBytesMax = 64 * 1024
+    /// Of all connections together: heads without an end, requests that wait behind others, answers
+    /// that nobody takes. Over it those that last longest are ended, heads with 503.
+    package var waitingBytesMax = 8 * 1024 * 1024
+    /// Connections open at a time from one address, but from Unix sockets and trusted proxies; each
+    /// further one is answered 503 and closed.
+    package var connectionsPerAddressMax = Int.max
     /// Connections open at a time; each further one is answered 503 and closed.
     package var connectionCountMax = 20_000
 
