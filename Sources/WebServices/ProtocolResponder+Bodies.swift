@@ -45,6 +45,8 @@ extension ProtocolResponder {
             target: request.target, keyID: request.headers["x-apple-cloudkit-request-keyid"],
             date: request.headers["x-apple-cloudkit-request-iso8601date"],
             signature: request.headers["x-apple-cloudkit-request-signaturev1"],
+            webToken: request.headers["x-apple-cloudkit-web-auth-token"]
+                ?? request.headers["x-apple-cloudkit-session"],
             origin: request.headers["origin"],
             body: (request.bodyWitness as? BodyDigest)?.signed ?? .bytes(request.body))
     }

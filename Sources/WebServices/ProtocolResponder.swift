@@ -62,8 +62,8 @@ package final class ProtocolResponder: Responder {
         self.dependencies = dependencies
         people = KnownPeople(catalog: dependencies.catalog)
         stores = OpenStores(
-            limits: dependencies.limits, find: dependencies.store,
-            findAssets: dependencies.assetDepot, assets: dependencies.assets)
+            find: dependencies.store, findAssets: dependencies.assetDepot,
+            assets: dependencies.assets)
         assets = AssetResponder(stores, dependencies)
         addresses = RecentAddresses(loopCount: dependencies.loopCount)
         workers = (0..<max(1, dependencies.workerCount)).map {
