@@ -165,7 +165,7 @@ package final class Stores: Sendable {
 
     /// The stores that the catalog knows and whose file is not there, or is another's.
     package func missing() throws -> [Key] {
-        try known().filter(missing)
+        try known().filter { try missing($0) }
     }
 
     private func missing(_ key: Key) throws -> Bool {
@@ -412,6 +412,7 @@ package final class Stores: Sendable {
             FileSystem.size(of: Self.path(of: $0, in: folder)) == 0
         }
         let refused = state.withLock { $0.refused }
+        // NB: one that cannot be read is no better than one that is not there.
         let stays = refused.first { (try? missing($0)) ?? true }
         guard let key = gone ?? stays else { return nil }
         return "store missing: \(key.container.name) \(key.environment.rawValue)"
