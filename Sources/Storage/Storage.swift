@@ -71,6 +71,10 @@ package enum StorageFailure: Error, Sendable {
     case beginning
     /// The store's file is not there, or another is in its place; its operator has to put it back.
     case missing
+    /// So much waits to be written that this was not taken.
+    case busy
+    /// So much of this caller's waits to be written that this was not taken.
+    case callerBusy
 }
 
 extension StorageFailure: CustomStringConvertible {
@@ -84,6 +88,7 @@ extension StorageFailure: CustomStringConvertible {
         case .missing:
             "the environment's store.sqlite is not there, or is another's; `check` names it. Put it "
                 + "back, restore a backup, or delete the container"
+        case .busy, .callerBusy: "too many writes wait; try again"
         }
     }
 }

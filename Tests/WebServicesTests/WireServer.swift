@@ -98,12 +98,28 @@ final class WireServer: Sendable {
         stores.depot(try Self.id(container), environment)
     }
 
+    /// Where a store's file is.
+    func storePath(
+        _ container: String = tea, _ environment: CloudModel.Environment = .development
+    ) throws -> String { stores.path(try Self.id(container), environment) }
+
     /// What `check` finds in a store; empty when nothing is wrong.
     func problems(
         _ container: String = tea, _ environment: CloudModel.Environment = .development
     ) throws -> [String] {
         _ = try store(container, environment)
         return try StoreCheck(path: stores.path(Self.id(container), environment)).problems()
+    }
+
+    /// Waits until what deletions of public records have left of others' is deleted.
+    func finishDeletions(
+        _ container: String = tea, _ environment: CloudModel.Environment = .development
+    ) throws {
+        let store = try store(container, environment)
+        while try store.writeAndWait({ transaction in
+            var turn = WorkTurn(WorkHolder(9), [.deleteSources])
+            return try transaction.takeWork(&turn) != nil
+        }) {}
     }
 
     /// Closes a store, lets its file be changed, and goes on with what is there then.

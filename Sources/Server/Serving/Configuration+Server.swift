@@ -124,6 +124,10 @@ extension Configuration {
         service.schemaBytesMax = limits.schemaBytesMax
         service.deleteSelfSourcesMax = limits.deleteSelfSourcesMax
         service.cascadeRecordsMax = limits.cascadeRecordsMax
+        service.referencesPerRecordMax = limits.referencesPerRecordMax
+        service.referencesPerRequestMax = limits.referencesPerRequestMax
+        service.sourcesReadMax = limits.sourcesReadMax
+        service.decisionStepsMax = limits.decisionStepsMax
         service.hierarchyDepthMax = limits.hierarchyDepthMax
         service.shareStepRecordsMax = limits.shareStepRecordsMax
         service.sharedPageHoldMilliseconds = limits.sharedPageHoldMilliseconds
@@ -178,6 +182,10 @@ extension Configuration {
         var options = SQLiteStore.Options(clock: clock, random: random)
         options.loopCount = loopCount
         options.writer.groupOperationsMax = storage.groupOperationsMax
+        options.writer.groupBytesMax = storage.groupBytesMax
+        options.writer.groupMillisecondsMax = storage.groupMillisecondsMax
+        options.writer.waitingJobsMax = storage.waitingWritesMax
+        options.writer.waitingBytesMax = storage.waitingBytesMax
         options.writer.cacheKiB = storage.writerCacheKiB
         options.writer.checkpoints = checkpoints
         if storage.reserveBytes > 0 {
