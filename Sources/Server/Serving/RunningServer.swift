@@ -1,5 +1,6 @@
 import CloudDatabase
 import CloudModel
+import Configuration
 import HTTP
 import Network
 import WebServices
@@ -39,6 +40,7 @@ package final class RunningServer: Sendable {
         var wire = configuration.wire(tls: tls)
         let clock = folder.clock
         wire.wallSeconds = { clock.now() / 1_000 }
+        try Self.limitConnections(of: &wire, configuration, log)
         do throws(SystemError) {
             http = try HTTPServer(
                 wire, responder: responder, observer: Self.observer(of: metrics, log))
@@ -73,6 +75,22 @@ package final class RunningServer: Sendable {
         self.metrics = metrics
         self.readiness = readiness
         readiness.become(.ready)
+    }
+
+    /// Leaves descriptors to files, where the system lets the process have few.
+    private static func limitConnections(
+        of wire: inout HTTPServer.Configuration, _ configuration: Configuration, _ log: Log
+    ) throws(CommandFailure) {
+        // Each loop has two, each listener one and a spare one, as has the socket for commands.
+        let beside = 2 * wire.loopCount + 2 * wire.endpoints.count + 4
+        let wanted = wire.limits.connectionCountMax
+        let count = try DescriptorRoom.now(beside: beside).connections(wanted: wanted)
+        guard count < wanted else { return }
+        wire.limits.connectionCountMax = count
+        wire.limits.connectionsPerAddressMax = configuration.connectionsPerAddressMax(of: count)
+        log.warning(
+            "fewer connections than http.connectionsMax: the limit on open files is low",
+            [("connections", .number(Int64(count)))])
     }
 
     /// Makes sure that all of the data is this server's, and finishes what the last one began.
