@@ -7,7 +7,8 @@ struct DescriptorTests {
     @Test(
         "Connections get what files do not need, and a limit that is too low is told",
         arguments: [
-            (64, 20, 20_000, 16), (64, 34, 20_000, nil), (1_024, 24, 20_000, 596),
+            (64, 20, 20_000, 16), (64, 34, 20_000, 5), (64, 38, 20_000, nil),
+            (1_024, 24, 20_000, 596),
             (20_000, 30, 20_000, 17_666), (1_000_000, 30, 20_000, 20_000), (64, 20, 3, 3),
             (10, 20, 5, nil),
         ] as [(Int, Int, Int, Int?)])
@@ -17,13 +18,15 @@ struct DescriptorTests {
             let failure = #expect(throws: CommandFailure.self) {
                 try room.connections(wanted: wanted)
             }
-            #expect(failure.map { "\($0)" }?.contains("the limit on open files is \(limit)") == true)
+            #expect(
+                failure.map { "\($0)" }?.contains("the limit on open files is \(limit)") == true)
             return
         }
         #expect(try room.connections(wanted: wanted) == expected)
     }
 
-    @Test("With 64 descriptors, all connections taken, uploads and commands go on and nothing spins")
+    @Test(
+        "With 64 descriptors, all connections taken, uploads and commands go on and nothing spins")
     func few() throws {
         let folder = try TemporaryFolder()
         let server = try ServerProcess(

@@ -17,9 +17,9 @@ final class ServerProcess: Sendable {
         listen: String = "127.0.0.1:0", under shell: [String] = []
     ) throws {
         let process = Process()
-        let words = shell + [Program.url.path, "serve", "--data", data, "--listen", listen]
-        process.executableURL = URL(fileURLWithPath: words[0])
-        process.arguments = words.dropFirst() + arguments
+        let command = shell + [Program.url.path, "serve", "--data", data, "--listen", listen]
+        process.executableURL = URL(fileURLWithPath: command[0])
+        process.arguments = command.dropFirst() + arguments
         process.environment = Program.cleanEnvironment.merging(environment) { $1 }
         let output = Pipe()
         process.standardOutput = output
