@@ -11,6 +11,10 @@ enum AssetFiles {
     static func failure(_ call: String) -> AssetFailure {
         let code = errno
         if code == ENOSPC || code == EDQUOT { return .full }
+        // Descriptors come back when others are done with theirs.
+        if code == EMFILE || code == ENFILE {
+            return .unavailable(call: call, reason: String(cString: strerror(code)))
+        }
         return .system(call: call, reason: String(cString: strerror(code)))
     }
 

@@ -16,11 +16,12 @@ final class ServerProcess: Sendable {
     /// Starts a server and waits until it serves.
     init(
         data: String, _ arguments: [String] = [], environment: [String: String] = [:],
-        listen: String = "127.0.0.1:0"
+        listen: String = "127.0.0.1:0", under shell: [String] = []
     ) throws {
         let process = Process()
-        process.executableURL = Program.url
-        process.arguments = ["serve", "--data", data, "--listen", listen] + arguments
+        let command = shell + [Program.url.path, "serve", "--data", data, "--listen", listen]
+        process.executableURL = URL(fileURLWithPath: command[0])
+        process.arguments = command.dropFirst() + arguments
         process.environment = Program.cleanEnvironment
             .merging(["LENTICULAR_METRICS_LISTEN": "127.0.0.1:0"]) { $1 }
             .merging(environment) { $1 }

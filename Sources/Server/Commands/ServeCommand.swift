@@ -42,7 +42,7 @@ struct ServeProcess {
     /// Serves until a signal says to stop.
     func run() throws -> CommandOutput {
         lenticular_limit_arenas(2)
-        Self.raiseDescriptorLimit()
+        DescriptorRoom.raiseLimit()
         let loaded = try LoadedConfiguration(for: invocation, in: surroundings)
         let configuration = loaded.values
         let isDevelopment = invocation.has("dev")
@@ -138,19 +138,5 @@ struct ServeProcess {
             usleep(50_000)
         }
         throw CommandFailure("another process holds \(path)")
-    }
-
-    /// As many descriptors as the system lets the process have: each connection takes one.
-    private static func raiseDescriptorLimit() {
-        #if canImport(Glibc)
-            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        #else
-            let resource = RLIMIT_NOFILE
-        #endif
-        var limit = rlimit()
-        guard getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
-        limit.rlim_cur = limit.rlim_max
-        // NB: with fewer descriptors the server takes fewer connections; it works all the same.
-        _ = setrlimit(resource, &limit)
     }
 }

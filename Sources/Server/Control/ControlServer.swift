@@ -1,6 +1,12 @@
 import Dispatch
 import Synchronization
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// Answers the commands that other processes of this machine send to the one that holds the data
 /// folder.
 package final class ControlServer: Sendable {
@@ -8,6 +14,8 @@ package final class ControlServer: Sendable {
     private static let callerSeconds = 10
     /// Commands that run at the same time; more wait to be accepted.
     private static let commandCountMax = 8
+
+    private static let restMicroseconds: UInt32 = 100_000
 
     /// Runs a command with its arguments and inputs; what it makes for the caller goes to the sender.
     typealias Run = @Sendable ([String], [String: [UInt8]], FileSender) -> CommandAnswer
@@ -19,6 +27,8 @@ package final class ControlServer: Sendable {
     private let places = DispatchSemaphore(value: ControlServer.commandCountMax)
     private let unfinished = DispatchGroup()
     private let isOpen = Atomic(true)
+    /// A descriptor that is good for nothing but being closed when one is needed.
+    private let spare = Mutex(open("/dev/null", O_RDONLY | O_CLOEXEC))
     // Dispatch's own objects may be used from any thread; only their Swift class does not say so.
     private nonisolated(unsafe) let source: any DispatchSourceRead
 
@@ -47,17 +57,41 @@ package final class ControlServer: Sendable {
         guard isOpen.exchange(false, ordering: .relaxed) else { return }
         source.cancel()
         FileSystem.removeFile(path)
+        spare.withLock { spare in
+            if spare >= 0 { systemClose(spare) }
+            spare = -1
+        }
         _ = unfinished.wait(timeout: .now() + .seconds(seconds))
     }
 
     private func takeCaller(at listener: LocalSocket) {
-        // NB: a caller that has gone again is nobody's loss.
-        guard let caller = try? listener.accept() else { return }
+        let caller: LocalSocket
+        do {
+            caller = try listener.accept()
+        } catch {
+            // NB: a caller that has gone again is nobody's loss.
+            if case .system(_, EMFILE) = error { shed(at: listener) }
+            if case .system(_, ENFILE) = error { shed(at: listener) }
+            return
+        }
         places.wait()
         let handed = UncheckedTransfer(caller)
         running.async(group: unfinished) { [self] in
             defer { places.signal() }
             serve(handed.value)
+        }
+    }
+
+    /// Ends a caller for whom there is no descriptor, on a spare one, so that it fails at once and this
+    /// queue does not spin.
+    private func shed(at listener: LocalSocket) {
+        spare.withLock { spare in
+            if spare >= 0 { systemClose(spare) }
+            // NB: closed again by going out of use, and if it fails there is nobody to end.
+            _ = try? listener.accept()
+            spare = open("/dev/null", O_RDONLY | O_CLOEXEC)
+            // Others may have been faster; a moment's rest is all that is left then.
+            if spare < 0 { usleep(Self.restMicroseconds) }
         }
     }
 
@@ -82,3 +116,5 @@ package final class ControlServer: Sendable {
         init(_ value: LocalSocket) { self.value = value }
     }
 }
+
+private func systemClose(_ descriptor: Int32) { _ = close(descriptor) }

@@ -1,5 +1,6 @@
 import CloudDatabase
 import CloudModel
+import Configuration
 import HTTP
 import Network
 import WebServices
@@ -42,6 +43,7 @@ package final class RunningServer: Sendable {
         var wire = configuration.wire(tls: tls)
         let clock = folder.clock
         wire.wallSeconds = { clock.now() / 1_000 }
+        try Self.limitConnections(of: &wire, configuration, log)
         (http, addresses) = try Self.started(wire, responder, Self.observer(of: metrics, log))
         Self.observe(http, stores, log, in: metrics)
         let work = StoreWork(configuration, clock: clock, log: log)
@@ -66,6 +68,23 @@ package final class RunningServer: Sendable {
         self.metrics = metrics
         self.readiness = readiness
         readiness.become(.ready)
+    }
+
+    /// Leaves descriptors to files, where the system lets the process have few.
+    private static func limitConnections(
+        of wire: inout HTTPServer.Configuration, _ configuration: Configuration, _ log: Log
+    ) throws(CommandFailure) {
+        // Each loop has two, each listener one and a spare one, as have the
+        // sockets for commands and metrics.
+        let beside = 2 * wire.loopCount + 2 * wire.endpoints.count + 8
+        let wanted = wire.limits.connectionCountMax
+        let count = try DescriptorRoom.now(beside: beside).connections(wanted: wanted)
+        guard count < wanted else { return }
+        wire.limits.connectionCountMax = count
+        wire.limits.connectionsPerAddressMax = configuration.connectionsPerAddressMax(of: count)
+        log.warning(
+            "fewer connections than http.connectionsMax: the limit on open files is low",
+            [("connections", .number(Int64(count)))])
     }
 
     /// Begins to take commands, and to show metrics at their own address.
