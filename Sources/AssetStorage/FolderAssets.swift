@@ -10,7 +10,8 @@ import Cryptography
 /// Assets in a folder: a file each, named by its digest, in 256 folders by its first byte.
 ///
 /// Files on their way lie in `incoming`; a rename puts them in place. With a key new files are sealed,
-/// and end in `.sealed`; both kinds are read, whatever the present setting.
+/// and end in `.sealed`; both kinds are read, whatever the present setting. Of those that are not sealed
+/// sums are kept in a folder beside this one, by which each part is checked before it is handed out.
 package final class FolderAssets: AssetStorage {
     static let sealedSuffix = ".sealed"
 
@@ -21,20 +22,27 @@ package final class FolderAssets: AssetStorage {
     /// How much of the disk is left for everything else.
     private let freeBytesMin: Int
     let random: RandomSource
+    /// Of the files here; also of those that a storage elsewhere takes on from here.
+    let sums: SumFiles
+    private let clocks: FileClocks
 
     /// - Parameters:
     ///   - path: the folder, made when the first file comes; the one above exists.
     ///   - key: seals new files; nil leaves them as they are.
     ///   - freeBytesMin: uploads are refused that would leave less on the disk.
+    ///   - clocks: tell how long ago a part of a file was checked.
     package init(
         path: String, key: AssetKey? = nil, freeBytesMin: Int = 0,
-        random: RandomSource = .system
+        random: RandomSource = .system,
+        clocks: FileClocks = FileClocks()
     ) {
         self.path = path
         incoming = "\(path)/incoming"
         self.key = key
         self.freeBytesMin = freeBytesMin
         self.random = random
+        self.clocks = clocks
+        sums = SumFiles(path: "\(path)-sums")
     }
 
     package var isLocal: Bool { true }
@@ -73,7 +81,7 @@ package final class FolderAssets: AssetStorage {
                 throw AssetFiles.failure("open")
             }
             let file = OpenAssetFile(descriptor)
-            guard isSealed else { return try PlainReader(file) }
+            guard isSealed else { return try PlainReader(file, digest, sums, clocks) }
             guard let key else { throw .keyMissing }
             return try SealedReader(file, digest: digest, key: key)
         }
@@ -84,6 +92,16 @@ package final class FolderAssets: AssetStorage {
         for isSealed in [false, true] {
             try AssetFiles.remove(place(of: digest, isSealed: isSealed))
         }
+        try sums.remove(digest)
+    }
+
+    package func hasWrongSums(_ digest: AssetDigest) throws -> Bool {
+        guard sums.areRecorded(digest) else { return false }
+        guard let recorded = try sums.recorded(digest) else { return true }
+        guard let reader = try open(digest), reader.descriptor != nil else { return false }
+        var summer = PartSummer()
+        _ = try reader.forEachPiece { summer.update($0) }
+        return summer.finished(digest) != recorded
     }
 
     package func list(
@@ -151,24 +169,5 @@ final class OpenAssetFile: StoredBytes {
 
     func stored(at offset: Int, count: Int) throws(AssetFailure) -> [UInt8] {
         try AssetFiles.read(descriptor, at: offset, count: count)
-    }
-}
-
-/// A file whose bytes are the contents.
-private final class PlainReader: AssetReader {
-    let byteCount: Int
-    private let file: OpenAssetFile
-
-    init(_ file: OpenAssetFile) throws(AssetFailure) {
-        self.file = file
-        byteCount = Int(try AssetFiles.status(file.descriptor).st_size)
-    }
-
-    var descriptor: Int32? { file.descriptor }
-
-    func read(at offset: Int, count: Int) throws(AssetFailure) -> [UInt8] {
-        guard offset >= 0, offset < byteCount, count > 0 else { return [] }
-        return try AssetFiles.read(
-            file.descriptor, at: offset, count: min(count, byteCount - offset))
     }
 }

@@ -5,7 +5,6 @@ import Cryptography
 import HTTPClient
 import SQLite
 import SQLiteStorage
-import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -21,8 +20,6 @@ struct AssetPlaces: Sendable {
     private let bucket: S3Bucket?
     private let s3: S3Settings
     private let ownership: S3Ownership?
-    /// Told of what only the log is to know.
-    let reports = AssetReports()
 
     /// - Parameter folder: the data folder whose assets they are.
     /// - Throws: `CommandFailure` for a key file that holds no key, and for files of the store's keys
@@ -149,8 +146,7 @@ struct AssetPlaces: Sendable {
         let environment = key.environment.rawValue
         return S3Assets(
             bucket, prefix: "\(s3.prefix)\(key.container.folded)/\(environment)/", staging: local,
-            key: self.key, ownership: ownership, sendsClientsThere: s3.downloads == .redirected,
-            report: { [reports] in reports.tell($0) })
+            key: self.key, ownership: ownership, sendsClientsThere: s3.downloads == .redirected)
     }
 
     /// The assets of a store in a copy of a data folder: always files beside the store.
@@ -166,15 +162,4 @@ struct AssetPlaces: Sendable {
         return FolderAssets(
             path: "\(parent)/assets", key: self.key, freeBytesMin: freeBytesMin, random: random)
     }
-}
-
-/// Hands on why downloads broke off, to whoever writes the log.
-final class AssetReports: Sendable {
-    private let receiver = Mutex<@Sendable (AssetFailure) -> Void>({ _ in })
-
-    func observe(_ receive: @escaping @Sendable (AssetFailure) -> Void) {
-        receiver.withLock { $0 = receive }
-    }
-
-    func tell(_ failure: AssetFailure) { receiver.withLock { $0 }(failure) }
 }

@@ -46,9 +46,6 @@ package final class RunningServer: Sendable {
             throw CommandFailure("cannot listen: \(error)")
         }
         Self.observe(http, stores, log, in: metrics)
-        folder.assetPlaces.reports.observe {
-            log.warning("asset not sent to its end", [("failure", .text("\($0)"))])
-        }
         Self.observeAssets(of: protocolResponder, in: metrics)
         do {
             control = try ControlServer(
@@ -134,6 +131,11 @@ package final class RunningServer: Sendable {
         }
         metrics.counter("lenticular_asset_downloads_total", "Downloads begun.") {
             Double(protocolResponder.assetCounts.downloads)
+        }
+        metrics.counter(
+            "lenticular_asset_damage_total", "Downloads refused or broken off: a file has decayed."
+        ) {
+            Double(protocolResponder.assetCounts.damaged)
         }
     }
 

@@ -67,11 +67,9 @@ final class AssetResponder: Sendable {
                 exchange.operation = "assets/download"
                 counters.change { $0.downloads += 1 }
                 let download = AssetDownload(
-                    digest: digest, name: name, secondsLeft: expires - clock.now() / 1_000)
-                guard store.depot.storage.isLocal else {
-                    return worker.async { download.answer(exchange, from: store.depot.storage) }
-                }
-                download.answer(exchange, from: store.depot.storage)
+                    digest: digest, name: name, secondsLeft: expires - clock.now() / 1_000,
+                    counters: counters)
+                download.answer(exchange, from: store.depot.storage, on: worker)
             }
         } catch {
             exchange.fail(error)
