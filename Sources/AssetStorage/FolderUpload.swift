@@ -82,7 +82,9 @@ final class FolderUpload: AssetUpload {
         if cipher == nil {
             try AssetFiles.write(bytes, to: descriptor)
         } else {
-            for chunk in try cipher?.append(bytes) ?? [] { try AssetFiles.write(chunk, to: descriptor) }
+            for chunk in try cipher?.append(bytes) ?? [] {
+                try AssetFiles.write(chunk, to: descriptor)
+            }
         }
         guard size - stepStart >= Self.stepBytes else { return }
         try storage.checkFloor()

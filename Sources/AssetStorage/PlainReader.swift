@@ -28,8 +28,8 @@ final class PlainReader: AssetReader {
     }
 
     func wasChecked(_ stretch: Range<Int>) -> Bool {
-        // NB: a file whose state cannot be read is checked, and that says why.
         guard let known = sums.remembered(digest),
+            // NB: a file whose state cannot be read is checked, and that says why.
             let state = try? FileState(file.descriptor),
             state.byteCount == byteCount, known.sums.byteCount == byteCount
         else { return false }

@@ -65,8 +65,9 @@ extension StretchCheck {
     /// All that is read of the file to check a stretch.
     func reach(of stretch: Range<Int>) -> Range<Int> {
         let end = (stretch.upperBound + partBytes - 1) / partBytes * partBytes
-        return stretch.lowerBound / partBytes * partBytes..<max(
-            stretch.upperBound, min(end, fileBytes))
+        return stretch.lowerBound / partBytes
+            * partBytes..<max(
+                stretch.upperBound, min(end, fileBytes))
     }
 }
 

@@ -84,7 +84,7 @@ struct S3Tests {
         }
         #expect(all == Array(bytes[5...]))
         try place.assets.put(pattern(10))
-        store.objects.state.withLock { $0.objects[key]?.bytes.removeLast() }
+        _ = store.objects.state.withLock { $0.objects[key]?.bytes.removeLast() }
         let short = try #require(try place.assets.open(digest))
         #expect(throws: AssetFailure.damaged(digest)) { try short.check(0..<1) }
     }

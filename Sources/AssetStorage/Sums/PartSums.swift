@@ -47,7 +47,8 @@ struct PartSums: Sendable, Equatable {
             bytes.append(UInt8(truncatingIfNeeded: byteCount >> shift))
         }
         for sum in sums { Self.append(sum, to: &bytes) }
-        Self.append(bytes.withUnsafeBytes { checksum_crc32c(0, $0.baseAddress, $0.count) }, to: &bytes)
+        Self.append(
+            bytes.withUnsafeBytes { checksum_crc32c(0, $0.baseAddress, $0.count) }, to: &bytes)
         return bytes
     }
 

@@ -32,6 +32,7 @@ final class SumFiles: Sendable {
         let byteCount = Int(try AssetFiles.status(descriptor).st_size)
         // Of an asset of a terabyte; what is longer is none.
         guard byteCount <= PartSums.encodedBytes(ofContents: 1 << 40),
+            // NB: as above.
             let bytes = try? AssetFiles.read(descriptor, at: 0, count: byteCount)
         else { return nil }
         return PartSums(bytes, of: digest)

@@ -21,7 +21,8 @@ struct AssetDamageTests {
             ida = try server.user()
             self.bytes = bytes
             let value = try ida.asset(bytes).raw
-            _ = try ida.save("a", "{\"photo\":{\"value\":\(value),\"type\":\"ASSETID\"}}", zone: nil)
+            _ = try ida.save(
+                "a", "{\"photo\":{\"value\":\(value),\"type\":\"ASSETID\"}}", zone: nil)
             let path = server.folder.path
             let suffix = key == nil ? "" : ".sealed"
             let digest = Hexadecimal.encode(SHA256.digest(bytes))
