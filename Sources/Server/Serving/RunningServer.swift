@@ -1,3 +1,4 @@
+import CloudDatabase
 import CloudModel
 import HTTP
 import Network
@@ -46,24 +47,24 @@ package final class RunningServer: Sendable {
             throw CommandFailure("cannot listen: \(error)")
         }
         Self.observe(http, stores, log, in: metrics)
+        let work = StoreWork(configuration, clock: clock, log: log)
+        Self.observe(work.counts, in: metrics)
         Self.observeAssets(of: protocolResponder, in: metrics)
         do {
             control = try ControlServer(
                 path: DataFolder.controlSocketPath(in: folder.path)
-            ) { arguments, inputs in
+            ) { arguments, inputs, sender in
                 if arguments.first == Command.healthcheck.name { return readiness.answer }
-                return CommandLineProgram.run(arguments, inputs: inputs, on: folder)
+                return CommandLineProgram.run(arguments, inputs: inputs, on: folder, sender)
             }
         } catch {
             http.drain(withinSeconds: 0)
             throw error
         }
         upkeep = Upkeep(
-            stores: stores, clock: clock, tombstoneDays: configuration.retention.tombstoneDays,
-            graceSeconds: configuration.assets.graceSeconds,
-            resumeSeconds: configuration.assets.resumeSeconds, log: log,
-            intervalSeconds: configuration.retention.upkeepSeconds,
+            stores: stores, log: log, intervalSeconds: configuration.retention.upkeepSeconds,
             alsoDue: { protocolResponder.removeExpiredUploads() })
+        stores.observeOpening { work.begin($0, $1) }
         self.folder = folder
         self.log = log
         self.metrics = metrics
@@ -110,6 +111,15 @@ package final class RunningServer: Sendable {
                     ("status", .number(Int64(rejection.status))),
                     ("reason", .text(rejection.reason)),
                 ])
+        }
+    }
+
+    private static func observe(_ work: WorkCounts, in metrics: Metrics) {
+        metrics.counter("lenticular_work_steps_total", "Steps of queued work done.") {
+            Double(work.done)
+        }
+        metrics.counter("lenticular_work_failures_total", "Steps of queued work that failed.") {
+            Double(work.failed)
         }
     }
 
