@@ -9,6 +9,9 @@ package protocol AssetStorage: AnyObject, Sendable {
     /// loop may do it.
     var isLocal: Bool { get }
 
+    /// Where files go that nobody knows, before they are removed; nil where such go at once.
+    var trash: AssetTrash? { get }
+
     /// Begins a file whose digest is not known yet.
     ///
     /// - Parameter expectedBytes: how long it will be, as far as known; it must fit beside the free
@@ -69,6 +72,8 @@ package protocol AssetStorage: AnyObject, Sendable {
 }
 
 extension AssetStorage {
+    package var trash: AssetTrash? { nil }
+
     package func hasWrongSums(_ digest: AssetDigest) throws -> Bool { false }
 
     package func removeEverything() throws(AssetFailure) {}

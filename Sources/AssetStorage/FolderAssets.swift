@@ -19,33 +19,42 @@ package final class FolderAssets: AssetStorage {
     /// Where files on their way are.
     let incoming: String
     let key: AssetKey?
-    /// How much of the disk is left for everything else.
-    private let freeBytesMin: Int
+    /// How much of the disk is left for everything else, at present.
+    private let floor: @Sendable () -> Int
     let random: RandomSource
     /// Of the files here; also of those that a storage elsewhere takes on from here.
     let sums: SumFiles
     private let clocks: FileClocks
+    private let leftovers: AssetTrash
 
     /// - Parameters:
     ///   - path: the folder, made when the first file comes; the one above exists.
     ///   - key: seals new files; nil leaves them as they are.
     ///   - freeBytesMin: uploads are refused that would leave less on the disk.
+    ///   - reserved: so much is to be left at least, asked anew each time.
     ///   - clocks: tell how long ago a part of a file was checked.
     package init(
         path: String, key: AssetKey? = nil, freeBytesMin: Int = 0,
-        random: RandomSource = .system,
+        reserved: @escaping @Sendable () -> Int = { 0 }, random: RandomSource = .system,
         clocks: FileClocks = FileClocks()
     ) {
         self.path = path
         incoming = "\(path)/incoming"
         self.key = key
-        self.freeBytesMin = freeBytesMin
+        let floor: @Sendable () -> Int = { max(freeBytesMin, reserved()) }
+        self.floor = floor
         self.random = random
         self.clocks = clocks
         sums = SumFiles(path: "\(path)-sums")
+        leftovers = AssetTrash(path: "\(path)-trash") {
+            Self.place(of: $0, isSealed: $1, in: path)
+        } isShort: { () throws(AssetFailure) in
+            try AssetFiles.freeBytes(path) < floor()
+        }
     }
 
     package var isLocal: Bool { true }
+    package var trash: AssetTrash? { leftovers }
 
     package func begin(expectedBytes: Int) throws(AssetFailure) -> any AssetUpload {
         try beginFile(expectedBytes: expectedBytes)
@@ -64,18 +73,22 @@ package final class FolderAssets: AssetStorage {
         // With its name on disk: what is put below it later is as durable as that.
         if try AssetFiles.makeFolder(path) { try AssetFiles.synchronizeFolder("\(path)/..") }
         try AssetFiles.makeFolder(incoming)
-        let (wanted, overflow) = expectedBytes.addingReportingOverflow(freeBytesMin)
+        let (wanted, overflow) = expectedBytes.addingReportingOverflow(floor())
         guard !overflow, try AssetFiles.freeBytes(path) >= wanted else { throw .full }
     }
 
     /// - Throws: `AssetFailure.full` when no more may be written.
     func checkFloor() throws(AssetFailure) {
-        guard try AssetFiles.freeBytes(path) >= freeBytesMin else { throw .full }
+        guard try AssetFiles.freeBytes(path) >= floor() else { throw .full }
     }
 
     package func open(_ digest: AssetDigest) throws(AssetFailure) -> (any AssetReader)? {
-        for isSealed in key == nil ? [false, true] : [true, false] {
-            let descriptor = AssetFiles.open(place(of: digest, isSealed: isSealed), O_RDONLY)
+        let kinds = key == nil ? [false, true] : [true, false]
+        let places =
+            kinds.map { (place(of: digest, isSealed: $0), $0) }
+            + kinds.map { (leftovers.name(of: digest, isSealed: $0), $0) }
+        for (place, isSealed) in places {
+            let descriptor = AssetFiles.open(place, O_RDONLY)
             if descriptor < 0 {
                 if errno == ENOENT || errno == ENOTDIR { continue }
                 throw AssetFiles.failure("open")
@@ -134,19 +147,25 @@ package final class FolderAssets: AssetStorage {
         #endif
     }
 
-    private func folder(of digest: AssetDigest) -> String {
+    private static func folder(of digest: AssetDigest, in path: String) -> String {
         "\(path)/\(Hexadecimal.encode(digest.bytes.prefix(1)))"
     }
 
+    private static func place(
+        of digest: AssetDigest, isSealed: Bool, in path: String
+    ) -> String {
+        "\(folder(of: digest, in: path))/\(digest.hexadecimal)\(isSealed ? sealedSuffix : "")"
+    }
+
     private func place(of digest: AssetDigest, isSealed: Bool) -> String {
-        "\(folder(of: digest))/\(digest.hexadecimal)\(isSealed ? Self.sealedSuffix : "")"
+        Self.place(of: digest, isSealed: isSealed, in: path)
     }
 
     /// Moves a file that is on disk to its place, and has its name there on disk too.
     func accept(
         _ temporary: String, as digest: AssetDigest, isSealed: Bool
     ) throws(AssetFailure) {
-        let folder = folder(of: digest)
+        let folder = Self.folder(of: digest, in: path)
         if mkdir(folder, 0o700) == 0 {
             try AssetFiles.synchronizeFolder(path)
         } else if errno != EEXIST {
@@ -156,6 +175,7 @@ package final class FolderAssets: AssetStorage {
             throw AssetFiles.failure("rename")
         }
         try AssetFiles.synchronizeFolder(folder)
+        try leftovers.remove(digest)
     }
 }
 

@@ -9,8 +9,7 @@ import Cryptography
 
 /// A file on its way into a folder.
 final class FolderUpload: AssetUpload {
-    /// After so much it looks at the room that is left, which others take from too, and has the disk
-    /// begin, so that the end does not wait for all of it.
+    /// After so much it has the disk begin, so that the end does not wait for all of it.
     private static let stepBytes = 4 << 20
 
     private let storage: FolderAssets
@@ -76,6 +75,7 @@ final class FolderUpload: AssetUpload {
     var byteCount: Int { size }
 
     func append(_ bytes: UnsafeRawBufferPointer) throws(AssetFailure) {
+        try storage.checkFloor()
         hash.update(bytes)
         summer.update(bytes)
         size += bytes.count
@@ -87,7 +87,6 @@ final class FolderUpload: AssetUpload {
             }
         }
         guard size - stepStart >= Self.stepBytes else { return }
-        try storage.checkFloor()
         AssetFiles.beginWriting(descriptor, from: stepStart)
         stepStart = size
     }

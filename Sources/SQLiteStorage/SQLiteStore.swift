@@ -45,6 +45,10 @@ package final class SQLiteStore: Storage {
         path: String, options: Options, onIndeterminate: @escaping @Sendable (String) -> Void
     ) throws {
         var opened: Opened?
+        var options = options
+        let snapshots = OpenSnapshots()
+        options.writer.snapshots = snapshots
+        options.readers.snapshots = snapshots
         let writer = try GroupWriter(
             path: path, options: options.writer,
             makeHooks: { connection in

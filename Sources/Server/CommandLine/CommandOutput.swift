@@ -7,6 +7,7 @@ package struct CommandOutput: Sendable {
         case text(String)
         case texts([String])
         case flag(Bool)
+        case count(Int)
     }
 
     /// What people read; may be several lines.
@@ -37,6 +38,7 @@ package struct CommandOutput: Sendable {
             switch value {
             case .text(let text): line.text(text)
             case .flag(let flag): line.flag(flag)
+            case .count(let count): line.number(Int64(count))
             case .texts(let texts):
                 line.beginArray()
                 for text in texts { line.text(text) }

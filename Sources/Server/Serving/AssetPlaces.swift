@@ -16,6 +16,7 @@ import SQLiteStorage
 struct AssetPlaces: Sendable {
     private let key: AssetKey?
     private let freeBytesMin: Int
+    private let reserveBytes: Int
     private let random: RandomSource
     private let bucket: S3Bucket?
     private let s3: S3Settings
@@ -29,6 +30,7 @@ struct AssetPlaces: Sendable {
     ) throws {
         key = try Self.key(configuration.assets.keyFile)
         freeBytesMin = configuration.assets.freeBytesMin
+        reserveBytes = configuration.storage.reserveBytes
         self.random = random
         s3 = configuration.s3
         bucket = try Self.bucket(configuration.s3, clock: clock, random: random)
@@ -141,7 +143,12 @@ struct AssetPlaces: Sendable {
 
     /// The assets of a store below a data folder, or of a bucket.
     func storage(of key: Stores.Key, in folder: String) -> any AssetStorage {
-        let local = folderStorage(of: key, in: folder, freeBytesMin: freeBytesMin)
+        let reserve = DataFolder.reservePath(in: folder)
+        let local = folderStorage(of: key, in: folder, freeBytesMin: freeBytesMin) {
+            [reserveBytes] in
+            // What was let go on a full disk is for deletions, and has to fit again afterwards.
+            FileSystem.size(of: reserve) < Int64(reserveBytes) ? reserveBytes + reserveBytes / 4 : 0
+        }
         guard let bucket else { return local }
         let environment = key.environment.rawValue
         return S3Assets(
@@ -151,15 +158,17 @@ struct AssetPlaces: Sendable {
 
     /// The assets of a store in a copy of a data folder: always files beside the store.
     func backupStorage(of key: Stores.Key, in folder: String) -> any AssetStorage {
-        folderStorage(of: key, in: folder, freeBytesMin: 0)
+        folderStorage(of: key, in: folder, freeBytesMin: 0) { 0 }
     }
 
     private func folderStorage(
-        of key: Stores.Key, in folder: String, freeBytesMin: Int
+        of key: Stores.Key, in folder: String, freeBytesMin: Int,
+        reserved: @escaping @Sendable () -> Int
     ) -> FolderAssets {
         let path = Stores.path(of: key, in: folder)
         let parent = FileSystem.parent(of: path) ?? folder
         return FolderAssets(
-            path: "\(parent)/assets", key: self.key, freeBytesMin: freeBytesMin, random: random)
+            path: "\(parent)/assets", key: self.key, freeBytesMin: freeBytesMin,
+            reserved: reserved, random: random)
     }
 }
