@@ -48,7 +48,7 @@ package final class ProtocolResponder: Responder {
         }
     }
 
-    private let dependencies: Dependencies
+    let dependencies: Dependencies
     private let stores: OpenStores
     private let addresses: RecentAddresses
     private let assets: AssetResponder
@@ -101,6 +101,10 @@ package final class ProtocolResponder: Responder {
         }
     }
 
+    package func runLong(
+        for request: HTTPRequest, _ work: @escaping @Sendable () -> Void
+    ) { worker.async(execute: work) }
+
     private var worker: DispatchQueue {
         let number = nextWorker.wrappingAdd(1, ordering: .relaxed).oldValue
         return workers[Int(UInt(bitPattern: number) % UInt(workers.count))]
@@ -109,23 +113,11 @@ package final class ProtocolResponder: Responder {
     /// Takes a request from its path to its endpoint.
     private func answer(_ exchange: Exchange, loop: Int?) {
         let request = exchange.request
-        if request.method == .options { return exchange.sendPreflight() }
-        guard let address = addresses.address(of: request.target, loop: loop) else {
-            return exchange.fail(Fault(.notFound, "could not find a handler for this endpoint"))
-        }
-        exchange.address = address
-        let found = RouteTable.routes[address.operation]
-        exchange.operation = found?.operation
-        if let found, !found.methods.contains(request.method) {
-            exchange.allowedOrigin = identification(of: exchange, at: address).allowedOrigin
-            return exchange.refuseMethod(found.methods)
-        }
+        guard let (address, found) = find(exchange, loop: loop) else { return }
         do {
             // Also before an endpoint is missed: a page sees only answers that allow its origin.
             let identified = try identify(exchange, address)
-            guard let route = found else {
-                throw Fault(.notFound, "could not find a handler for this endpoint")
-            }
+            guard let route = found else { throw Self.noEndpoint }
             if identified.isRenewalDue, loop != nil {
                 return worker.async { self.answer(exchange, loop: nil) }
             }
@@ -134,6 +126,7 @@ package final class ProtocolResponder: Responder {
                 exchange.webToken = dependencies.authenticator.renewedWebToken(
                     identified, now: dependencies.clock.now())
             }
+            try exchange.countBody(to: identified)
             try run(
                 route,
                 RequestContext(
@@ -180,21 +173,44 @@ package final class ProtocolResponder: Responder {
         }
     }
 
+    /// Reads what a request asks for; nil when it has been answered already, because it asks for what
+    /// is not there or by a method that is not taken, or is a preflight.
+    ///
+    /// - Parameter loop: the event loop whose thread this is; nil on any other thread.
+    /// - Returns: the address, and its endpoint if it has one.
+    func find(_ exchange: Exchange, loop: Int?) -> (RequestAddress, Route?)? {
+        let request = exchange.request
+        if request.method == .options {
+            exchange.sendPreflight()
+            return nil
+        }
+        guard let address = addresses.address(of: request.target, loop: loop) else {
+            exchange.fail(Self.noEndpoint)
+            return nil
+        }
+        exchange.address = address
+        let route = RouteTable.routes[address.operation]
+        exchange.operation = route?.operation
+        if let route, !route.methods.contains(request.method) {
+            exchange.allowedOrigin = identification(of: exchange, at: address).allowedOrigin
+            exchange.refuseMethod(route.methods)
+            return nil
+        }
+        return (address, route)
+    }
+
+    static let noEndpoint = Fault(.notFound, "could not find a handler for this endpoint")
+
     private func identification(
         of exchange: Exchange, at address: RequestAddress
     ) -> Identification {
-        let request = exchange.request
-        let credentials = Credentials(
-            target: request.target, keyID: request.headers["x-apple-cloudkit-request-keyid"],
-            date: request.headers["x-apple-cloudkit-request-iso8601date"],
-            signature: request.headers["x-apple-cloudkit-request-signaturev1"],
-            origin: request.headers["origin"], body: request.body)
-        return dependencies.authenticator.identify(
-            credentials, container: address.container, environment: address.environment,
+        dependencies.authenticator.identify(
+            credentials(of: exchange.request), container: address.container,
+            environment: address.environment,
             now: dependencies.clock.now())
     }
 
-    private func identify(_ exchange: Exchange, _ address: RequestAddress) throws -> Identified {
+    func identify(_ exchange: Exchange, _ address: RequestAddress) throws -> Identified {
         let found = identification(of: exchange, at: address)
         exchange.allowedOrigin = found.allowedOrigin
         let identified = try found.result.get()
@@ -204,7 +220,7 @@ package final class ProtocolResponder: Responder {
     }
 
     /// Refuses callers of a kind that the endpoint does not serve (rulings.md 6 and 8).
-    private func admit(
+    func admit(
         _ identified: Identified, to route: Route, at address: RequestAddress
     ) throws(Fault) {
         let isServed =

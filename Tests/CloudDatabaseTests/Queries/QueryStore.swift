@@ -178,7 +178,7 @@ final class QueryStore {
                 access: access), of: database, key: key)
         var writer = JSONWriter()
         writer.raw("[")
-        let marker = try use.append(to: &writer)
+        let marker = try use.append(to: &writer).marker
         writer.raw("]")
         let answer = try JSONDocument(parsing: writer.bytes).root
         return (answer.elements.compactMap { $0["recordName"]?.string }, marker)
