@@ -130,7 +130,7 @@ final class Checkpointer: Sendable {
         _ connection: Connection, _ mode: Int32, _ logPages: Int, _ writer: GroupWriter?
     ) {
         let start = now()
-        let patience = Patience(logPages: logPages, options)
+        let patience = Patience(logPages: logPages, options, endsReaders: snapshots != nil)
         // A log that has got long gives its space back; the next one need not be as long.
         let mode = logPages > 2 * options.restartPages ? SQLITE_CHECKPOINT_TRUNCATE : mode
         var outcome = connection.checkpoint(
@@ -179,11 +179,12 @@ private struct Patience {
     let waitSeconds: Double
     let pagesToNextTry: Int
 
-    init(logPages: Int, _ options: CheckpointOptions) {
-        pagesToNextTry =
+    /// - Parameter endsReaders: whether the next try may do more than wait; then it comes sooner.
+    init(logPages: Int, _ options: CheckpointOptions, endsReaders: Bool) {
+        let usual =
             logPages < 2 * options.logPagesMax
-            ? min(options.checkpointPages / 2, max(1, options.logPagesMax / 8))
-            : options.logPagesMax / 2
+            ? options.checkpointPages / 2 : options.logPagesMax / 2
+        pagesToNextTry = endsReaders ? min(usual, max(1, options.logPagesMax / 8)) : usual
         waitSeconds =
             switch logPages {
             case ..<options.logPagesMax: options.readerWaitSecondsMax / 10

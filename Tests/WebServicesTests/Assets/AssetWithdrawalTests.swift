@@ -168,7 +168,8 @@ struct AssetWithdrawalTests {
         #expect(try shared.ida.download(owners).status == 200)
     }
 
-    @Test("A link ends with the record's place in the tree, and one of a saved record with the zone")
+    @Test(
+        "A link ends with the record's place in the tree, and one of a saved record with the zone")
     func trees() throws {
         let shared = try Shared()
         let copy = SharedZone(shared.bo, of: shared.ida)
