@@ -69,7 +69,7 @@ let package = Package(
             name: "SharingModel", dependencies: ["JSON", "Seeding"], path: "Tests/SharingModel",
             swiftSettings: strict),
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
-        tests(of: "SQLiteTests", ["SQLite", "CSQLite", "CFaultVFS"]),
+        tests(of: "SQLiteTests", ["SQLite", "CSQLite", "CFaultVFS", "Seeding"]),
         tests(of: "CryptographyTests", ["Cryptography"]),
         .target(
             name: "S3StandIn",

@@ -109,6 +109,13 @@ package struct Fault: Error, Sendable, Equatable {
         return fault
     }
 
+    /// More of one caller's writes wait than may.
+    package static var tooManyWrites: Fault {
+        var fault = Fault(.throttled, "too many of your writes wait; send them one after the other")
+        fault.retryAfterSeconds = 1
+        return fault
+    }
+
     package static func changeTokenExpired(_ why: String) -> Fault {
         var fault = Fault(.badRequest, "change token expired: \(why)")
         fault.isChangeTokenExpired = true

@@ -23,6 +23,8 @@ final class GroupCommitter {
     private let rollbackToSavepoint: Statement
     private(set) var commitNanoseconds: UInt64 = 0
     private(set) var jobRollbacks = 0
+    /// How many jobs of the last group were run; the others have not been touched.
+    private(set) var jobsRun = 0
 
     init(
         connection: Connection, hooks: (any GroupHooks)?, now: @escaping @Sendable () -> UInt64
@@ -41,21 +43,34 @@ final class GroupCommitter {
     ///
     /// With one, SQLite keeps a copy of every page that a job is the first to change, and nearly no job
     /// fails once it has written. When one does, all is undone and run again, each job in a savepoint.
-    func run(_ group: ArraySlice<PendingJob>) -> Outcome {
-        let outcome = run(group, inSavepoints: false)
+    ///
+    /// - Parameter nanosecondsMax: for how long jobs are begun; the first is in any case.
+    func run(_ group: ArraySlice<PendingJob>, nanosecondsMax: UInt64) -> Outcome {
+        let outcome = run(group, nanosecondsMax, inSavepoints: false)
         guard case .rolledBack(let error) = outcome, error is JobNeedsSavepoint else {
             return outcome
         }
-        return run(group, inSavepoints: true)
+        return run(group, nanosecondsMax, inSavepoints: true)
     }
 
-    private func run(_ group: ArraySlice<PendingJob>, inSavepoints: Bool) -> Outcome {
+    private func run(
+        _ group: ArraySlice<PendingJob>, _ nanosecondsMax: UInt64, inSavepoints: Bool
+    ) -> Outcome {
         jobRollbacks = 0
         commitNanoseconds = 0
+        // What fails as a whole fails for all of it.
+        jobsRun = group.count
         do { try begin.run() } catch { return .rolledBack(error) }
+        let begun = now()
         do {
             try hooks?.groupBegan(connection)
-            for job in group { try run(job, inSavepoint: inSavepoints) }
+            var count = 0
+            for job in group {
+                if count > 0, now() &- begun > nanosecondsMax { break }
+                try run(job, inSavepoint: inSavepoints)
+                count += 1
+            }
+            jobsRun = count
             try hooks?.groupWillCommit(connection)
         } catch { return rollBack(error) }
         let start = now()

@@ -12,6 +12,7 @@ import Synchronization
 package final class GroupWriter: Sendable {
     private struct Waiting {
         var jobs: [PendingJob] = []
+        var admission: WriterAdmission
         var isDraining = false
         var isOpen = true
         /// How many jobs the writer waits for; 0 when it does not.
@@ -22,7 +23,7 @@ package final class GroupWriter: Sendable {
     private let queue: DispatchQueue
     /// Signalled when as many jobs wait as the writer waits for.
     private let gathered = MonotonicSemaphore()
-    private let waiting = Mutex(Waiting())
+    private let waiting: Mutex<Waiting>
     private let measured = Mutex(WriterMeasurements())
     private let options: WriterOptions
     private let checkpointer: Checkpointer?
@@ -34,9 +35,8 @@ package final class GroupWriter: Sendable {
     private struct Confined {
         var committer: GroupCommitter?
         var reserve: DiskReserve?
-        /// Jobs taken over from `waiting` that no group has held yet, from `first` on.
-        var backlog: [PendingJob] = []
-        var first = 0
+        /// Jobs taken over from `waiting` that no group has held yet.
+        var backlog = FairBacklog()
         var gathering = GroupGathering()
         var isFull = false
         var probeAt: UInt64 = 0
@@ -63,6 +63,10 @@ package final class GroupWriter: Sendable {
         self.path = path
         self.options = options
         self.onIndeterminate = onIndeterminate
+        waiting = Mutex(
+            Waiting(
+                admission: WriterAdmission(
+                    jobsMax: options.waitingJobsMax, bytesMax: options.waitingBytesMax)))
         queue = DispatchQueue(label: "sqlite.writer")
         confined = Confined(
             committer: try GroupCommitter(connection: connection, hooks: hooks, now: options.now),
@@ -81,29 +85,34 @@ package final class GroupWriter: Sendable {
     ///
     /// - Parameters:
     ///   - cost: what the job counts towards `groupOperationsMax`; operations, at least 1.
+    ///   - bytes: what it counts towards `groupBytesMax`.
+    ///   - caller: whom it counts to when more waits than a group holds: groups are filled from all
+    ///     callers in turn, and a caller's own jobs run in the order in which they were handed in.
     ///   - frees: whether the job makes room, so that it runs even while the disk is full. It is run
     ///     again when its first run met the full disk and was undone.
     ///   - completion: gets what `job` returned or threw; or the group's `SQLiteError`; or a
     ///     `WriterError`. Success means that the job's changes are on disk.
     package func submit<Value: Sendable>(
-        cost: Int = 1, frees: Bool = false,
+        cost: Int = 1, bytes: Int = 0, caller: UInt64 = 0, frees: Bool = false,
         _ job: @escaping @Sendable (Connection) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
         let pending = TypedJob(
-            cost: cost, frees: frees, submittedAt: options.now(), job: job, completion: completion)
-        let (isTaken, starts) = waiting.withLock { waiting in
-            guard waiting.isOpen else { return (false, false) }
+            cost: cost, bytes: bytes, caller: caller, frees: frees, submittedAt: options.now(),
+            job: job, completion: completion)
+        let (refusal, starts) = waiting.withLock { waiting -> (WriterError?, Bool) in
+            guard waiting.isOpen else { return (.closed, false) }
+            if let refusal = waiting.admission.admit(pending) { return (refusal, false) }
             waiting.jobs.append(pending)
             if waiting.jobs.count == waiting.gathered {
                 waiting.gathered = 0
                 gathered.signal()
             }
             defer { waiting.isDraining = true }
-            return (true, !waiting.isDraining)
+            return (nil, !waiting.isDraining)
         }
         if starts { queue.async { self.drain() } }
-        if !isTaken { queue.async { pending.finish(groupError: WriterError.closed) } }
+        if let refusal { queue.async { pending.finish(groupError: refusal) } }
     }
 
     /// Runs `job` as `submit` does and waits for the commit; never call it on the writer's queue.
@@ -154,7 +163,7 @@ package final class GroupWriter: Sendable {
     package var measurements: WriterMeasurements {
         var now = measured.withLock { $0 }
         if let checkpointer { now.checkpoints = checkpointer.measurements }
-        now.waiting = waiting.withLock { $0.jobs.count }
+        now.waiting = waiting.withLock { $0.admission.jobs }
         return now
     }
 
@@ -200,20 +209,14 @@ package final class GroupWriter: Sendable {
 
     /// Takes over what waits and says how many jobs the next group can choose from.
     private func collect() -> Int {
-        waiting.withLock { waiting in
-            if confined.backlog.isEmpty {
-                swap(&confined.backlog, &waiting.jobs)
-            } else {
-                confined.backlog.append(contentsOf: waiting.jobs)
-                waiting.jobs.removeAll(keepingCapacity: true)
-            }
-        }
-        return confined.backlog.count - confined.first
+        waiting.withLock { confined.backlog.add(&$0.jobs) }
+        return confined.backlog.count
     }
 
     private func runGroup() {
-        let group = nextGroup()
-        defer { forget(through: group.endIndex) }
+        let bounds = FairBacklog.Bounds(
+            cost: options.groupOperationsMax, bytes: options.groupBytesMax)
+        let group = confined.backlog.takeGroup(bounds)[...]
         guard let committer = confined.committer, !measured.withLock({ $0.isFailed }) else {
             return finish(group, with: WriterError.closed)
         }
@@ -228,9 +231,13 @@ package final class GroupWriter: Sendable {
         }
     }
 
-    private func run(_ group: ArraySlice<PendingJob>, _ committer: GroupCommitter) {
+    private func run(_ taken: ArraySlice<PendingJob>, _ committer: GroupCommitter) {
         let start = options.now()
-        let outcome = committer.run(group)
+        let outcome = committer.run(
+            taken, nanosecondsMax: UInt64(max(0, options.groupMillisecondsMax)) * 1_000_000)
+        // Those that there was no time for are the first of the next group.
+        let group = taken.prefix(committer.jobsRun)
+        confined.backlog.putBack(taken.dropFirst(committer.jobsRun))
         let end = options.now()
         let nanoseconds = end &- start
         switch outcome {
@@ -246,8 +253,7 @@ package final class GroupWriter: Sendable {
                 measured.commitJobs.record(Double(group.count))
                 measured.commitSeconds.record(Double(committer.commitNanoseconds) / 1e9)
                 measured.groupSeconds.record(Double(nanoseconds) / 1e9)
-                // Jobs come in order: the first has waited longest.
-                let lag = group.first.map { end &- $0.submittedAt } ?? 0
+                let lag = group.map { end &- $0.submittedAt }.max() ?? 0
                 measured.feedLagSeconds.record(Double(lag) / 1e9)
                 measured.logPages = logPages
             }
@@ -276,28 +282,8 @@ package final class GroupWriter: Sendable {
         }
     }
 
-    /// The jobs from the backlog's front that fit into one commit, at least one.
-    private func nextGroup() -> ArraySlice<PendingJob> {
-        var end = confined.first
-        var cost = 0
-        while end < confined.backlog.count {
-            cost += max(1, confined.backlog[end].cost)
-            if cost > options.groupOperationsMax, end > confined.first { break }
-            end += 1
-        }
-        return confined.backlog[confined.first..<end]
-    }
-
-    private func forget(through end: Int) {
-        if end == confined.backlog.count {
-            confined.backlog.removeAll(keepingCapacity: true)
-            confined.first = 0
-        } else {
-            confined.first = end
-        }
-    }
-
     private func finish(_ group: ArraySlice<PendingJob>, with error: (any Error)?) {
+        waiting.withLock { $0.admission.finished(group) }
         for job in group { job.finish(groupError: error) }
     }
 

@@ -2,14 +2,28 @@
 class PendingJob: @unchecked Sendable {
     // Handed once from the submitter to the writer's queue; only one of them touches it at a time.
 
+    /// The caller of jobs that nobody in particular has asked for.
+    static let server: UInt64 = 0
+    /// The caller of what the process does by itself and in its own time.
+    static let background: UInt64 = 1
+
     let cost: Int
+    /// About how many bytes it brings.
+    let bytes: Int
+    /// Whom it counts to.
+    let caller: UInt64
     /// Whether the job may run while the disk is full, because it makes room.
     let frees: Bool
     /// When it was handed in, by the writer's clock.
     let submittedAt: UInt64
 
-    init(cost: Int, frees: Bool, submittedAt: UInt64) {
+    init(
+        cost: Int, bytes: Int = 0, caller: UInt64 = PendingJob.server, frees: Bool = false,
+        submittedAt: UInt64
+    ) {
         self.cost = cost
+        self.bytes = bytes
+        self.caller = caller
         self.frees = frees
         self.submittedAt = submittedAt
     }
@@ -30,13 +44,14 @@ final class TypedJob<Value: Sendable>: PendingJob, @unchecked Sendable {
     private var outcome: Result<Value, any Error> = .failure(WriterError.closed)
 
     init(
-        cost: Int, frees: Bool, submittedAt: UInt64,
+        cost: Int, bytes: Int, caller: UInt64, frees: Bool, submittedAt: UInt64,
         job: @escaping @Sendable (Connection) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
         self.job = job
         self.completion = completion
-        super.init(cost: cost, frees: frees, submittedAt: submittedAt)
+        super.init(
+            cost: cost, bytes: bytes, caller: caller, frees: frees, submittedAt: submittedAt)
     }
 
     override func run(_ connection: Connection) throws {

@@ -7,4 +7,8 @@ package enum WriterError: Error, Sendable, Equatable {
     case indeterminate
     /// The writer is closed, or refuses work since an indeterminate COMMIT; the job has not run.
     case closed
+    /// So many jobs wait, or so many bytes, that no further one is taken; it has not run.
+    case tooManyWaiting
+    /// The same of the one caller alone.
+    case tooManyOfCaller
 }

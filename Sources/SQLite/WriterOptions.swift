@@ -4,6 +4,13 @@ import Dispatch
 package struct WriterOptions: Sendable {
     /// The most cost, as submitters count it, that one commit holds; a dearer job goes alone.
     package var groupOperationsMax = 1_024
+    /// The most bytes, as submitters count them, that one commit holds; a larger job goes alone.
+    package var groupBytesMax = 4_194_304
+    /// For how long a group takes in further jobs; what it has not come to is for the next.
+    package var groupMillisecondsMax = 50
+    /// The most jobs that may wait, and the most bytes that they may bring; of one caller an eighth.
+    package var waitingJobsMax = 8_192
+    package var waitingBytesMax = 268_435_456
     /// The most memory of the writing connection's page cache.
     package var cacheKiB = 16_384
     /// The most pages that the file may have; nil leaves it to the disk.

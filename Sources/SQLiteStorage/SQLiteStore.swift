@@ -134,7 +134,9 @@ package final class SQLiteStore: Storage {
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
         let (group, clock) = (group, clock)
-        writer.submit(cost: load.cost, frees: load.frees) { connection in
+        writer.submit(
+            cost: load.cost, bytes: load.bytes, caller: load.caller.value, frees: load.frees
+        ) { connection in
             let transaction = try SQLiteTransaction(
                 connection, group: group.value, now: clock.now())
             let value = try body(transaction)
@@ -162,6 +164,8 @@ package final class SQLiteStore: Storage {
     private static func failure(_ error: any Error) -> any Error {
         switch error {
         case let error as SQLiteError where error.kind == .full: StorageFailure.full
+        case WriterError.tooManyOfCaller: StorageFailure.callerBusy
+        case WriterError.tooManyWaiting: StorageFailure.busy
         case is WriterError: StorageFailure.indeterminate
         default: error
         }

@@ -69,6 +69,10 @@ package enum StorageFailure: Error, Sendable {
     case interrupted
     /// The store is being put in place of another; in a moment it is there.
     case beginning
+    /// So much waits to be written that this was not taken.
+    case busy
+    /// So much of this caller's waits to be written that this was not taken.
+    case callerBusy
 }
 
 extension StorageFailure: CustomStringConvertible {
@@ -79,6 +83,7 @@ extension StorageFailure: CustomStringConvertible {
         case .indeterminate: "it is not known whether the change was made; look, then try again"
         case .interrupted: "reading took too long; try again"
         case .beginning: "the environment is being reset; try again"
+        case .busy, .callerBusy: "too many writes wait; try again"
         }
     }
 }

@@ -68,6 +68,9 @@ final class Exchange: @unchecked Sendable {
         case StorageFailure.beginning:
             fail(
                 .tryAgainLater("the container's data is being reset", seconds: 1), failure: nil)
+        case StorageFailure.busy:
+            fail(.tryAgainLater("too many writes wait", seconds: 1), failure: "writes wait")
+        case StorageFailure.callerBusy: fail(.tooManyWrites, failure: nil)
         default: fail(Fault(.internalError, "internal error"), failure: "\(error)")
         }
     }

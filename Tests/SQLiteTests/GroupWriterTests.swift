@@ -218,6 +218,58 @@ private func insert(_ id: Int64) -> @Sendable (Connection) throws -> Void {
         #expect(try bench.ids() == [0, 1, 2, 3, 4])
     }
 
+    @Test("A group takes in no more once its time is over, and the rest goes with the next one")
+    func time() throws {
+        let now = Mutex<UInt64>(0)
+        try withExtendedLifetime(now) {
+            var options = WriterOptions()
+            options.groupMillisecondsMax = 50
+            options.now = { now.withLock { $0 } }
+            let bench = try Bench(options)
+            let outcomes = bench.group(
+                (Int64(1)...6).map { id in
+                    { connection in
+                        now.withLock { $0 += 20_000_000 }
+                        try insert(id)(connection)
+                    }
+                })
+            #expect(outcomes.allSatisfy { (try? $0.get()) != nil })
+            #expect(bench.writer.measurements.commits == 2)
+            #expect(try bench.ids() == [1, 2, 3, 4, 5, 6])
+        }
+    }
+
+    @Test("What is too much to wait is refused at once, of one caller and of all")
+    func refusals() throws {
+        var options = WriterOptions()
+        options.waitingJobsMax = 16
+        let bench = try Bench(options)
+        let gate = DispatchSemaphore(value: 0)
+        let done = DispatchGroup()
+        let refused = Mutex<[UInt64: [WriterError]]>([:])
+        withExtendedLifetime(refused) {
+            bench.writer.betweenGroups { _ in gate.wait() }
+            for number in 0..<24 {
+                let caller = UInt64(number < 4 ? 100 : 100 + number)
+                done.enter()
+                bench.writer.submit(caller: caller, insert(Int64(number))) { outcome in
+                    if case .failure(let error as WriterError) = outcome {
+                        refused.withLock { $0[caller, default: []].append(error) }
+                    }
+                    done.leave()
+                }
+            }
+            gate.signal()
+            done.wait()
+            #expect(refused.withLock { $0[100] } == [.tooManyOfCaller, .tooManyOfCaller])
+            #expect(
+                refused.withLock { $0.filter { $0.key != 100 }.values.flatMap { $0 } }
+                    == Array(repeating: .tooManyWaiting, count: 6))
+        }
+        // Once they are done, there is room again.
+        try bench.writer.write(insert(99))
+    }
+
     @Test("Closing finishes what waits, empties the log, and refuses what comes later")
     func closing() throws {
         let bench = try Bench()

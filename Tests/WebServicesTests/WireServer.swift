@@ -98,6 +98,11 @@ final class WireServer: Sendable {
         stores.depot(try Self.id(container), environment)
     }
 
+    /// Where a store's file is.
+    func storePath(
+        _ container: String = tea, _ environment: CloudModel.Environment = .development
+    ) throws -> String { stores.path(try Self.id(container), environment) }
+
     /// What `check` finds in a store; empty when nothing is wrong.
     func problems(
         _ container: String = tea, _ environment: CloudModel.Environment = .development

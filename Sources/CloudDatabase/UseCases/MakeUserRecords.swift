@@ -23,7 +23,9 @@ package struct MakeUserRecords: Sendable {
     ///
     /// - Throws: failures of the machinery.
     package func run() throws {
-        try database.storage.writeAndWait(cost: users.count, frees: false) { transaction in
+        try database.storage.writeAndWait(
+            cost: users.count, frees: false, caller: WriteCaller(database.caller)
+        ) { transaction in
             let zone = try database.madeZone(.defaultZone, transaction)
             try UserRecord.makeMissing(users, in: zone, of: database, transaction)
         }

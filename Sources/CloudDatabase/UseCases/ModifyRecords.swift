@@ -83,7 +83,10 @@ package struct ModifyRecords: Sendable {
         let frees = operations.allSatisfy {
             if case .operation(let operation) = $0 { operation.kind.deletes } else { true }
         }
-        database.storage.write(cost: operations.count, frees: frees) {
+        let load = WriteLoad(
+            cost: operations.count, bytes: operations.reduce(0) { $0 + $1.bytes }, frees: frees,
+            caller: WriteCaller(database.caller))
+        database.storage.write(load) {
             try apply(in: $0)
         } completion: {
             completion($0)
@@ -151,5 +154,12 @@ package struct ModifyRecords: Sendable {
                     Fault(.atomicError, "another operation of the atomic batch failed"))
             }
         }
+    }
+}
+
+extension DecodedOperation {
+    /// What the fields of the record take.
+    fileprivate var bytes: Int {
+        if case .operation(let operation) = self { operation.fields.bytes.count } else { 0 }
     }
 }

@@ -48,7 +48,8 @@ package struct ModifyZones: Sendable {
         let frees = operations.allSatisfy { $0.kind == .delete }
         let apply = self
         database.storage.write(
-            cost: operations.count, frees: frees,
+            WriteLoad(
+                cost: operations.count, frees: frees, caller: WriteCaller(database.caller)),
             { transaction in
                 var count: Int?
                 return try apply.operations.map { operation in

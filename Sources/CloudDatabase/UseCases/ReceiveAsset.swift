@@ -59,7 +59,7 @@ package struct ReceiveAsset: Sendable {
     ) {
         let receipt = AssetReceipt(id: random.bytes(AssetReceipt.idBytes), content: content)
         let life = Milliseconds(tokens.lives.receipt) * 1_000
-        storage.write(cost: 1, frees: false) { transaction in
+        storage.write(WriteLoad(caller: WriteCaller(identity: identity))) { transaction in
             try transaction.addReceipt(
                 receipt.id,
                 StoredReceipt(

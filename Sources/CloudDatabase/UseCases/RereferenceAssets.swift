@@ -77,7 +77,9 @@ package struct RereferenceAssets: Sendable {
         let receipts = contents.map {
             AssetReceipt(id: random.bytes(AssetReceipt.idBytes), content: $0)
         }
-        database.storage.write(cost: receipts.count, frees: false) { transaction in
+        database.storage.write(
+            WriteLoad(cost: receipts.count, caller: WriteCaller(database.caller))
+        ) { transaction in
             for receipt in receipts {
                 let stored = StoredReceipt(
                     content: receipt.content, identity: identity,

@@ -77,7 +77,7 @@ package struct ShareInvitations: Sendable {
     package func accept(completion: @escaping @Sendable (Result<[UInt8], any Error>) -> Void) {
         let invitations = self
         database.storage.write(
-            cost: links.count, frees: false,
+            WriteLoad(cost: links.count, caller: WriteCaller(database.caller)),
             { transaction in
                 for link in invitations.links { try invitations.join(link, transaction) }
                 return try invitations.resolve(transaction)

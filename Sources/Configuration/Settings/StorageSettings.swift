@@ -8,6 +8,10 @@ package struct StorageSettings: Sendable, Equatable {
     package var walBytesMax = 268_435_456
     package var reserveBytes = 33_554_432
     package var groupOperationsMax = 20_000
+    package var groupBytesMax = 4_194_304
+    package var groupMillisecondsMax = 50
+    package var waitingWritesMax = 8_192
+    package var waitingBytesMax = 268_435_456
 }
 
 extension StorageSettings {
@@ -42,5 +46,25 @@ extension StorageSettings {
                 "storage.groupOperationsMax", \.storage.groupOperationsMax, 1...1_000_000,
                 "operations",
                 "Operations that are committed together at most."),
+            .number(
+                "storage.groupBytesMax", \.storage.groupBytesMax, 65_536...1_073_741_824, "bytes",
+                """
+                Bytes of records that are committed together at most; a larger request goes alone. \
+                What waits for more than one group is taken from all callers in turn.
+                """),
+            .number(
+                "storage.groupMillisecondsMax", \.storage.groupMillisecondsMax, 1...10_000,
+                "milliseconds",
+                "For how long further requests are taken into a group before it is committed."),
+            .number(
+                "storage.waitingWritesMax", \.storage.waitingWritesMax, 8...1_000_000, "requests",
+                """
+                Writes to one database that may wait; more are told to try again later. Of one \
+                caller an eighth may wait; more of theirs are refused as too many (429).
+                """),
+            .number(
+                "storage.waitingBytesMax", \.storage.waitingBytesMax,
+                1_048_576...17_179_869_184, "bytes",
+                "The same for the bytes that they bring."),
         ])
 }

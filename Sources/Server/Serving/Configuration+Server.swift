@@ -182,6 +182,10 @@ extension Configuration {
         var options = SQLiteStore.Options(clock: clock, random: random)
         options.loopCount = loopCount
         options.writer.groupOperationsMax = storage.groupOperationsMax
+        options.writer.groupBytesMax = storage.groupBytesMax
+        options.writer.groupMillisecondsMax = storage.groupMillisecondsMax
+        options.writer.waitingJobsMax = storage.waitingWritesMax
+        options.writer.waitingBytesMax = storage.waitingBytesMax
         options.writer.cacheKiB = storage.writerCacheKiB
         options.writer.checkpoints = checkpoints
         if storage.reserveBytes > 0 {

@@ -98,6 +98,16 @@ final class SharingProcessWire: SharingWire {
         server = try ServerProcess(data: data)
     }
 
+    /// Has the store changed while no server runs.
+    func restart(_ change: (_ store: String) throws -> Void) throws {
+        try restartIfKilled()
+        server.signal(SIGTERM)
+        _ = server.wait()
+        try change("\(data)/containers/\(Self.container.lowercased())/development/store.sqlite")
+        connections = [:]
+        server = try ServerProcess(data: data)
+    }
+
     /// Ends the server in order.
     func end() throws {
         try restartIfKilled()

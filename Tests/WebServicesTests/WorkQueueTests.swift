@@ -1,0 +1,162 @@
+import CloudDatabase
+import CloudModel
+import Dispatch
+import SQLite
+import SQLiteStorage
+import Storage
+import Synchronization
+import Testing
+
+/// Who takes what from the queue of a store, and what becomes of work that fails.
+@Suite("The queue of work")
+struct WorkQueueTests {
+    private let server: WireServer
+    private let store: SQLiteStore
+
+    init() throws {
+        server = try WireServer()
+        store = try server.store()
+        // Nothing here is done by itself.
+        store.attach(Idle())
+    }
+
+    private final class Idle: StoreWorker {
+        func wake() {}
+        func stop() {}
+    }
+
+    private static func cover(_ record: Int64, in zone: Int64) -> WorkTask {
+        .cover(RecordNumber(record), in: ZoneNumber(zone))
+    }
+
+    @Test("Kinds and subjects take turns, and each subject's work is done in the order of asking")
+    func turns() throws {
+        let asked: [WorkTask] = [
+            Self.cover(9, in: 5), Self.cover(3, in: 5), Self.cover(8, in: 5),
+            Self.cover(7, in: 6), .index,
+        ]
+        let taken = try store.writeAndWait { transaction in
+            for task in asked { try transaction.enqueue(task) }
+            // Asked for again: it keeps its place.
+            try transaction.enqueue(asked[0])
+            var turn = WorkTurn(WorkHolder(1), [.cover, .index])
+            var taken: [WorkTask] = []
+            while let work = try transaction.takeWork(&turn) {
+                taken.append(work.task)
+                try transaction.finish(work)
+                turn.next = (turn.next + 1) % turn.kinds.count
+            }
+            return taken
+        }
+        #expect(taken == [asked[0], .index, asked[3], asked[1], asked[2]])
+    }
+
+    @Test("What somebody holds, and its subject, others leave alone until the time is over")
+    func holding() throws {
+        let first = Self.cover(1, in: 5)
+        let other = Self.cover(3, in: 6)
+        let now = server.clock.now
+        try store.writeAndWait { transaction in
+            for task in [first, Self.cover(2, in: 5), other] { try transaction.enqueue(task) }
+            var turn = WorkTurn(WorkHolder(1), [.cover])
+            let taken = try transaction.takeWork(&turn)
+            #expect(taken?.task == first)
+            if let taken {
+                try transaction.hold(taken, by: WorkHolder(1), until: transaction.now + 5_000)
+            }
+        }
+        #expect(try next(WorkHolder(2)) == other)
+        #expect(try next(WorkHolder(1)) == first)
+        let moment = try store.writeAndWait { transaction in
+            var turn = WorkTurn(WorkHolder(2), [.cover])
+            if let work = try transaction.takeWork(&turn) { try transaction.finish(work) }
+            return try transaction.nextWorkMoment([.index], for: WorkHolder(2))
+        }
+        #expect(moment == nil)
+        #expect(try next(WorkHolder(2)) == nil)
+        server.clock.advance(5_000)
+        #expect(server.clock.now == now + 5_000)
+        #expect(try next(WorkHolder(2)) == first)
+    }
+
+    private func next(_ holder: WorkHolder) throws -> WorkTask? {
+        try store.writeAndWait { transaction in
+            var turn = WorkTurn(holder, [.cover])
+            return try transaction.takeWork(&turn)?.task
+        }
+    }
+
+    @Test("Who held work when the process ended holds nothing in the next")
+    func restart() throws {
+        try store.writeAndWait { transaction in
+            try transaction.enqueue(.collectAssets)
+            var turn = WorkTurn(WorkHolder(1), [.collectAssets])
+            if let work = try transaction.takeWork(&turn) {
+                try transaction.hold(work, by: WorkHolder(1), until: transaction.now + 600_000)
+            }
+        }
+        try server.restart { _ in }
+        let taken = try server.store().writeAndWait { transaction in
+            var turn = WorkTurn(WorkHolder(2), [.collectAssets])
+            return try transaction.takeWork(&turn)?.task
+        }
+        #expect(taken == .collectAssets)
+    }
+
+    private struct Broken: Error {}
+
+    @Test(
+        "A step that fails is tried again later and later, told once, and in the end named by check"
+    )
+    func failing() throws {
+        let tries = Waits()
+        let told = Mutex<[WorkKind]>([])
+        try withExtendedLifetime(told) {
+            var options = WorkRunner.Options()
+            options.report = { kind, _ in told.withLock { $0.append(kind) } }
+            options.blocking[.collectAssets] = {
+                tries.come()
+                throw Broken()
+            }
+            let runner = WorkRunner(store, options)
+            store.attach(runner)
+            try store.writeAndWait { try $0.enqueue(.collectAssets) }
+            for failures in 1...5 {
+                tries.wait()
+                // Each failure is noted before the time goes on, by which the next is due.
+                while try noted().failures < failures { try store.writeAndWait { _ in } }
+                let wait = try noted().dueAt - server.clock.now
+                #expect(wait == 1_000 << Int64(failures - 1))
+                server.clock.advance(wait - 1)
+                let early = try store.writeAndWait { transaction in
+                    var turn = WorkTurn(WorkHolder(1), [.collectAssets])
+                    return try transaction.takeWork(&turn)?.task
+                }
+                #expect(early == nil)
+                let isNamed = try !server.problems().isEmpty
+                #expect(isNamed == (failures == 5))
+                server.clock.advance(1)
+                runner.wake()
+            }
+            #expect(told.withLock { $0 } == [.collectAssets])
+            #expect(options.counts.failed >= 5)
+            runner.stop()
+        }
+    }
+
+    private func noted() throws -> (failures: Int64, dueAt: Milliseconds) {
+        try store.read(loop: nil) { _ in }
+        let connection = try Connection(path: server.storePath(), mode: .readOnly)
+        let statement = try connection.prepare("SELECT failures, due_at FROM work")
+        defer { statement.reset() }
+        return try statement.step() ? (statement.int64(0), statement.int64(1)) : (0, 0)
+    }
+
+    /// Counts what comes, and lets another thread wait for each.
+    private final class Waits: Sendable {
+        private let semaphore = DispatchSemaphore(value: 0)
+
+        func come() { semaphore.signal() }
+        func wait() { semaphore.wait() }
+    }
+}
