@@ -120,7 +120,7 @@ package final class AssetTokens: Sendable {
         let isKept = origin.place == nil
         if isKept, let known = sealedOrigins.withLock({ $0[origin] }) { return known }
         let plain = origin.encoded
-        let nonce = originNonces.code(for: plain, bytes: AES256GCM.nonceBytes)
+        let nonce = Array(originNonces.code(for: plain).prefix(AES256GCM.nonceBytes))
         let sealed = plain.withUnsafeBytes {
             originCipher?.seal($0, nonce: nonce, beside: [])
         }
