@@ -14,6 +14,7 @@ import machine
 CONTAINER = "iCloud.dev.lenticular.Benchmark"
 EMAIL = "benchmark@example.com"
 READY_SECONDS_MAX = 30
+METRICS_TOKEN = "benchmark-of-lenticular"
 
 
 class Lenticular:
@@ -24,7 +25,8 @@ class Lenticular:
         self.environment = dict(
             os.environ, LENTICULAR_LIMITS_RECORDS_PER_RESPONSE_MAX=str(page_records_max),
             # nginx beside it writes no access log either.
-            LENTICULAR_LOG_LEVEL="warning")
+            LENTICULAR_LOG_LEVEL="warning",
+            LENTICULAR_METRICS_BEARER_TOKEN=METRICS_TOKEN)
         self.query = ""
 
     def start(self):
@@ -114,7 +116,8 @@ class Lenticular:
     def metrics(self):
         """Each metric without labels, and the sum over the labels of each with them."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        connection.request("GET", "/metrics")
+        connection.request(
+            "GET", "/metrics", headers={"Authorization": f"Bearer {METRICS_TOKEN}"})
         text = connection.getresponse().read().decode()
         connection.close()
         values = {}

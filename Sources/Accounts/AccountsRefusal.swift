@@ -16,6 +16,7 @@ package enum AccountsRefusal: Error, Sendable, Equatable {
     case passwordIllegal
     case passwordNotHashed
     case lifetimeIllegal
+    case sessionUnknown
 }
 
 extension AccountsRefusal: CustomStringConvertible {
@@ -41,6 +42,7 @@ extension AccountsRefusal: CustomStringConvertible {
         case .userUnknown: "no such user"
         case .passwordIllegal: "a password has 8 to 1024 bytes"
         case .passwordNotHashed: "there is not enough memory to hash a password"
+        case .sessionUnknown: "the user has no such web token here; list shows those there are"
         case .lifetimeIllegal: "the seconds are not positive or over the limit"
         }
     }

@@ -59,9 +59,12 @@ package final class Authenticator: Sendable {
             }
             let caller = try identifySigner(
                 credentials, signature, container: container, environment: environment, now: now)
-            guard let caller else { return .refused(Authenticator.failed) }
-            return Identification(
-                allowedOrigin: nil, result: .success(Identified(signer: caller)))
+            switch caller {
+            case .success(let caller):
+                return Identification(
+                    allowedOrigin: nil, result: .success(Identified(signer: caller)))
+            case .failure(let refused): return .refused(Authenticator.failed, refused.why)
+            }
         } catch {
             report(error)
             return .refused(Fault(.internalError, "internal error"))
@@ -140,7 +143,8 @@ package final class Authenticator: Sendable {
             return identified.webToken
         }
         do {
-            let made = try webTokens.renew(renewal.record, now: now)
+            let made = try webTokens.renew(
+                renewal.record, presented: renewal.presented.bytes, now: now)
             checked.endRenewal(of: renewal.presented, made: made)
             return made
         } catch {
@@ -154,21 +158,27 @@ package final class Authenticator: Sendable {
     private func identifySigner(
         _ credentials: Credentials, _ signature: Credentials.Signature, container: ContainerID,
         environment: Environment, now: Milliseconds
-    ) throws -> Caller? {
-        let key = try signedRequests.signer(
+    ) throws -> Result<Caller, SignedRequests.Refused> {
+        let key: ServerKeyRecord
+        switch try signedRequests.signer(
             of: credentials, signature, container: container, environment: environment, now: now)
-        guard let key else { return nil }
+        {
+        case .success(let signer): key = signer
+        case .failure(let refused): return .failure(refused)
+        }
         guard let named = credentials.onBehalfOf else {
-            return Caller(
-                kind: .serverKey, userRecordName: names.name(ofKey: key.keyID, in: container),
-                keyID: key.keyID, passesRoles: key.scope == .container)
+            return .success(
+                Caller(
+                    kind: .serverKey, userRecordName: names.name(ofKey: key.keyID, in: container),
+                    keyID: key.keyID, passesRoles: key.scope == .container))
         }
         guard let name = UserRecordName(String(decoding: named, as: UTF8.self)),
             let account = try catalog.account(named: name, in: container)
-        else { return nil }
-        return Caller(
-            kind: .user, userRecordName: name, account: account, keyID: key.keyID,
-            passesRoles: true)
+        else { return .failure(SignedRequests.Refused(why: .userUnknown)) }
+        return .success(
+            Caller(
+                kind: .user, userRecordName: name, account: account, keyID: key.keyID,
+                passesRoles: true))
     }
 
     private func identifyByTokens(
@@ -183,8 +193,8 @@ package final class Authenticator: Sendable {
         let key = CheckedTokens.Key(apiToken: apiToken, webToken: credentials.webToken)
         let changeCount = catalog.changeCount
         if let entry = checked.entry(key, changeCount: changeCount) {
-            guard entry.apiToken.allows(credentials, in: container, environment) else {
-                return .refused(Authenticator.failed)
+            if let why = entry.apiToken.refusal(of: credentials, in: container, environment) {
+                return .refused(Authenticator.failed, why)
             }
             return answer(by: entry, key, credentials, now: now)
         }
@@ -192,14 +202,17 @@ package final class Authenticator: Sendable {
             checked.keep(entry, for: key, changeCount: changeCount)
             return answer(by: entry, key, credentials, now: now)
         }
-        guard let token = try catalog.apiToken(hash: SHA256.digest(apiToken.bytes)),
-            token.allows(credentials, in: container, environment)
-        else { return .refused(Authenticator.failed) }
+        guard let token = try catalog.apiToken(hash: SHA256.digest(apiToken.bytes)) else {
+            return .refused(Authenticator.failed, .apiTokenUnknown)
+        }
+        if let why = token.refusal(of: credentials, in: container, environment) {
+            return .refused(Authenticator.failed, why)
+        }
         guard let presented = key.webToken else {
             return keep(CheckedTokens.Entry(apiToken: token))
         }
         guard let record = try catalog.webToken(hash: SHA256.digest(presented.bytes)) else {
-            return signIn(for: token, credentials, now: now)
+            return signIn(for: token, credentials, .webTokenUnknown, now: now)
         }
         let caller = Caller(
             kind: .user, userRecordName: names.name(of: record.account, in: record.container),
@@ -215,7 +228,7 @@ package final class Authenticator: Sendable {
         now: Milliseconds
     ) -> Identification {
         guard now < entry.endsAt else {
-            return signIn(for: entry.apiToken, credentials, now: now)
+            return signIn(for: entry.apiToken, credentials, .webTokenExpired, now: now)
         }
         var webToken = entry.webTokenText
         var renewal: Identified.Renewal?
@@ -232,11 +245,12 @@ package final class Authenticator: Sendable {
     }
 
     private func signIn(
-        for token: APITokenRecord, _ credentials: Credentials, now: Milliseconds
+        for token: APITokenRecord, _ credentials: Credentials, _ why: CredentialRefusal,
+        now: Milliseconds
     ) -> Identification {
         Identification(
             allowedOrigin: token.echo(of: credentials.origin),
-            result: .failure(authenticationRequired(for: token, now: now)))
+            result: .failure(authenticationRequired(for: token, now: now)), refusal: why)
     }
 
     private static let failed = Fault(.authenticationFailed, "Authentication failed")
@@ -248,23 +262,29 @@ package final class Authenticator: Sendable {
 }
 
 extension Identification {
-    fileprivate static func refused(_ fault: Fault) -> Identification {
-        Identification(allowedOrigin: nil, result: .failure(fault))
+    fileprivate static func refused(
+        _ fault: Fault, _ why: CredentialRefusal? = nil
+    ) -> Identification {
+        Identification(allowedOrigin: nil, result: .failure(fault), refusal: why)
     }
 }
 
 extension APITokenRecord {
-    /// Whether the token is of this place, and a page of the request's origin may use it.
+    /// Why the token is not good here or for a page of the request's origin; nil when it is.
     ///
     /// Requests of no page come without an origin, and always may.
-    fileprivate func allows(
-        _ credentials: Credentials, in container: ContainerID, _ environment: Environment
-    ) -> Bool {
-        guard self.environment == environment, self.container == container else { return false }
-        guard let origin = credentials.origin, !origins.isEmpty else { return true }
-        if origins.contains(origin) { return true }
-        guard let serialized = WebOrigin.serialized(origin) else { return false }
-        return origins.contains(serialized)
+    fileprivate func refusal(
+        of credentials: Credentials, in container: ContainerID, _ environment: Environment
+    ) -> CredentialRefusal? {
+        guard self.environment == environment, self.container == container else {
+            return .apiTokenUnknown
+        }
+        guard let origin = credentials.origin, !origins.isEmpty else { return nil }
+        if origins.contains(origin) { return nil }
+        guard let serialized = WebOrigin.serialized(origin), origins.contains(serialized) else {
+            return .originNotAllowed
+        }
+        return nil
     }
 
     /// What to answer a page whose origin is allowed: only what is an origin is sent back.

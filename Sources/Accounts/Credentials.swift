@@ -25,7 +25,7 @@ package struct Credentials: Sendable {
     let webToken: TokenBytes?
     /// `ckOnBehalfOf`, percent-decoded; nil when absent.
     let onBehalfOf: [UInt8]?
-    /// The name of a parameter that came more than once, so that nobody can say which one counts.
+    /// The name of a parameter or header that came more than once, so that nobody can say which counts.
     let repeatedName: String?
     /// Nil when none of the headers is there.
     let signature: Signature?
@@ -43,9 +43,12 @@ package struct Credentials: Sendable {
     ///
     /// In the query `+` stands for itself, and a space in the web token for `+`: clients that encode
     /// once too little or too much are understood all the same (web-services.md §2.3).
+    ///
+    /// - Parameter repeatedHeader: the name of a header of these that came more than once.
     package init(
         target: [UInt8], keyID: String? = nil, date: String? = nil, signature: String? = nil,
-        webToken header: String? = nil, origin: String? = nil, body: SignedBody = .bytes([])
+        webToken header: String? = nil, repeatedHeader: String? = nil, origin: String? = nil,
+        body: SignedBody = .bytes([])
     ) {
         var query = CredentialQuery()
         target.withUnsafeBytes { query.read($0) }
@@ -53,7 +56,7 @@ package struct Credentials: Sendable {
         webToken = (query.webToken ?? header.map { Array($0.utf8) }.flatMap(CredentialQuery.token))
             .map { TokenBytes($0) }
         onBehalfOf = query.onBehalfOf
-        repeatedName = query.repeatedName
+        repeatedName = query.repeatedName ?? repeatedHeader
         if keyID == nil, date == nil, signature == nil {
             self.signature = nil
         } else {

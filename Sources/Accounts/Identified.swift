@@ -6,6 +6,16 @@ package struct Identification: Sendable {
     /// The Origin to allow in the answer, also when the result is a fault; nil to allow none.
     package let allowedOrigin: String?
     package let result: Result<Identified, Fault>
+    /// Why the credentials were not believed, for the log alone; nil where the fault says it.
+    package let refusal: CredentialRefusal?
+
+    init(
+        allowedOrigin: String?, result: Result<Identified, Fault>, refusal: CredentialRefusal? = nil
+    ) {
+        self.allowedOrigin = allowedOrigin
+        self.result = result
+        self.refusal = refusal
+    }
 }
 
 /// A request's caller, with the credentials that were believed.

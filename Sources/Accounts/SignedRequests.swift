@@ -19,20 +19,20 @@ struct SignedRequests: Sendable {
         standInSignature = made.sign([])
     }
 
-    /// The key that signed the request, or nil when anything at all is wrong with it.
+    /// The key that signed the request, or what is wrong with it, which must not be told to the caller.
     ///
     /// - Throws: what the catalog reports.
     func signer(
         of credentials: Credentials, _ signature: Credentials.Signature, container: ContainerID,
         environment: Environment, now: Milliseconds
-    ) throws -> ServerKeyRecord? {
+    ) throws -> Result<ServerKeyRecord, Refused> {
         let entry = try ring.entry(
             signature.keyID, container: container, environment: environment)
         var der = Base64.decode(signature.signature) ?? []
         let isReadable = ECDSASignature.isWellFormed(der)
         if !isReadable { der = standInSignature }
-        let mayBeValid =
-            isReadable && isTimely(signature.date, now: now) && !credentials.body.isDoubted
+        let fault = dateFault(signature.date, now: now)
+        let mayBeValid = isReadable && fault == nil && !credentials.body.isDoubted
         let key = mayBeValid ? entry?.key : nil
 
         // A failure that is known already is still worked out to the end, with a key that fails.
@@ -42,9 +42,16 @@ struct SignedRequests: Sendable {
             isSigned = true
             break
         }
-        guard let entry, key != nil, isSigned else { return nil }
+        guard let entry else { return .failure(Refused(why: .keyUnknown)) }
+        guard isReadable else { return .failure(Refused(why: .signatureUnreadable)) }
+        if let fault { return .failure(Refused(why: fault)) }
+        guard isSigned else { return .failure(Refused(why: .signatureWrong)) }
         let isAllowed = credentials.onBehalfOf == nil || entry.record.scope == .container
-        return isAllowed ? entry.record : nil
+        return isAllowed ? .success(entry.record) : .failure(Refused(why: .scopeTooNarrow))
+    }
+
+    struct Refused: Error {
+        let why: CredentialRefusal
     }
 
     /// Whether the signature may be good, as far as can be told without the body: key, date and form.
@@ -54,17 +61,20 @@ struct SignedRequests: Sendable {
         _ credentials: Credentials, container: ContainerID, environment: Environment,
         now: Milliseconds
     ) throws -> Bool {
-        guard let signature = credentials.signature, isTimely(signature.date, now: now),
+        guard let signature = credentials.signature, dateFault(signature.date, now: now) == nil,
             ECDSASignature.isWellFormed(Base64.decode(signature.signature) ?? [])
         else { return false }
         return try ring.entry(
             signature.keyID, container: container, environment: environment) != nil
     }
 
-    private func isTimely(_ date: String, now: Milliseconds) -> Bool {
-        guard let signedAt = RequestDate.milliseconds(date) else { return false }
+    /// What is wrong with the date of a request; nil when it is near enough.
+    private func dateFault(_ date: String, now: Milliseconds) -> CredentialRefusal? {
+        guard let signedAt = RequestDate.milliseconds(date) else { return .dateUnreadable }
         let (distance, isOver) = now.subtractingReportingOverflow(signedAt)
-        return !isOver && distance.magnitude <= UInt64(settings.signatureWindowSeconds) * 1_000
+        let isNear =
+            !isOver && distance.magnitude <= UInt64(settings.signatureWindowSeconds) * 1_000
+        return isNear ? nil : .dateTooFar
     }
 
     /// Every text that a client may have signed for this request, the usual one first.

@@ -15,10 +15,11 @@ package struct WebTokens: Sendable {
     private static let tokenBytes = 52
     private static let sessionBytes = 16
 
-    private let catalog: any CatalogStorage
-    private let names: UserRecordNames
+    let catalog: any CatalogStorage
+    let names: UserRecordNames
     private let random: RandomSource
     private let settings: AccountsSettings
+    private let successors: HMACSHA256
 
     /// - Throws: what the catalog reports when its secret is read.
     package init(
@@ -29,6 +30,8 @@ package struct WebTokens: Sendable {
         self.random = random
         self.settings = settings
         names = try UserRecordNames(catalog: catalog, random: random)
+        successors = HMACSHA256(
+            key: try catalog.secret("web-token-successors", orStore: random.bytes(32)))
     }
 
     /// Makes the first token of a session, for the user with this verified e-mail address.
@@ -40,14 +43,13 @@ package struct WebTokens: Sendable {
         container: ContainerID, environment: Environment, email: String, seconds: Int? = nil,
         now: Milliseconds
     ) throws -> Created {
-        guard let account = try catalog.account(verified: AddressFormat.email(email)) else {
-            throw AccountsRefusal.userUnknown
-        }
+        let account = try account(of: email)
         let seconds = seconds ?? settings.webTokenSeconds
         guard (1...settings.webTokenSecondsMax).contains(seconds) else {
             throw AccountsRefusal.lifetimeIllegal
         }
         return try make(
+            Hexadecimal.encode(random.bytes(WebTokens.tokenBytes)),
             account: account.id, container: container, environment: environment,
             session: random.bytes(WebTokens.sessionBytes), replacing: nil,
             lifetime: Milliseconds(seconds) * 1_000, now: now)
@@ -67,28 +69,48 @@ package struct WebTokens: Sendable {
     ///
     /// - Throws: `emailIllegal`, `userUnknown`.
     package func revokeAll(email: String) throws {
+        try catalog.deleteWebTokens(of: account(of: email).id)
+    }
+
+    /// The user with this verified e-mail address.
+    ///
+    /// - Throws: `emailIllegal`, `userUnknown`.
+    func account(of email: String) throws -> AccountRecord {
         guard let account = try catalog.account(verified: AddressFormat.email(email)) else {
             throw AccountsRefusal.userUnknown
         }
-        try catalog.deleteWebTokens(of: account.id)
+        return account
     }
 
-    /// A further token of the same session, with the same length of life from now on.
+    /// The one further token of the same session that follows a token, with the same length of life from
+    /// when it was first asked for.
     ///
+    /// It is derived from the token, so that every process gives the same.
+    ///
+    /// - Parameter presented: the token's text.
     /// - Throws: `webTokenUnknown` when the session has been ended; what the catalog reports.
-    func renew(_ record: WebTokenRecord, now: Milliseconds) throws -> String {
+    func renew(
+        _ record: WebTokenRecord, presented: [UInt8], now: Milliseconds
+    ) throws -> String {
         try make(
-            account: record.account, container: record.container, environment: record.environment,
+            successor(of: presented), account: record.account, container: record.container,
+            environment: record.environment,
             session: record.session, replacing: record.hash,
             lifetime: record.expiresAt - record.madeAt, now: now
         ).token
     }
 
+    /// Nobody without the key finds it: what the catalog keeps of tokens is not enough for that.
+    private func successor(of token: [UInt8]) -> String {
+        let bytes = [UInt8(1), 2].flatMap { successors.code(for: [$0] + token) }
+        return Hexadecimal.encode(bytes.prefix(WebTokens.tokenBytes))
+    }
+
     private func make(
-        account: AccountID, container: ContainerID, environment: Environment, session: [UInt8],
+        _ token: String, account: AccountID, container: ContainerID, environment: Environment,
+        session: [UInt8],
         replacing old: [UInt8]?, lifetime: Milliseconds, now: Milliseconds
     ) throws -> Created {
-        let token = Hexadecimal.encode(random.bytes(WebTokens.tokenBytes))
         let record = WebTokenRecord(
             hash: SHA256.digest(Array(token.utf8)), session: session, account: account,
             container: container, environment: environment, madeAt: now,

@@ -18,7 +18,8 @@ package struct ServiceLimits: Sendable {
     /// Of a text in the schema language.
     package var schemaBytesMax = 1_048_576
     package var deleteSelfSourcesMax = 750
-    package var cascadeRecordsMax = 10_000
+    /// Of all deletions of a batch: the writer takes about 15 µs for each, while others wait.
+    package var cascadeRecordsMax = 5_000
     /// Different DELETE_SELF and VALIDATE references of one record.
     package var referencesPerRecordMax = 1_000
     /// Of all records that one batch sends together.

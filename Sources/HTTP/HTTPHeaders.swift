@@ -64,6 +64,15 @@ package struct HTTPHeaders: Sendable {
         withValue(name) { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// Whether there is more than one field under a name given in lower case.
+    package func repeats(_ name: String) -> Bool {
+        var seen = 0
+        for index in 0..<count {
+            seen += withField(index) { found, _ in found.elementsEqual(name.utf8) ? 1 : 0 }
+        }
+        return seen > 1
+    }
+
     /// Runs the body on the bytes of the first value under a name given in lower case.
     ///
     /// Nil when there is no such field.

@@ -91,17 +91,15 @@ package final class HTTPServer: Sendable {
     /// - Returns: the addresses in use, in the order configured, with the ports that were chosen
     ///   where port 0 was asked for.
     /// - Throws: when an address cannot be bound; then nothing is left open.
-    package func start() throws(SystemError) -> [ListenAddress] {
+    package func start() throws(StartFailure) -> [ListenAddress] {
         var listeners: [Listener] = []
-        do throws(SystemError) {
-            for endpoint in configuration.endpoints {
-                let tls = endpoint.tls
-                listeners.append(
-                    try Listener(endpoint.address, unixMode: configuration.unixMode) {
-                        [weak self] in self?.place($0, tls)
-                    })
+        do throws(StartFailure) {
+            for endpoint in configuration.endpoints { listeners.append(try listener(of: endpoint)) }
+            do throws(SystemError) {
+                for loop in loops { try loop.events.start() }
+            } catch {
+                throw StartFailure(address: nil, error: error)
             }
-            for loop in loops { try loop.events.start() }
         } catch {
             for listener in listeners { listener.stop() }
             throw error
@@ -112,6 +110,31 @@ package final class HTTPServer: Sendable {
         }
         loops[0].events.post { self.startListeners() }
         return listeners.map(\.address)
+    }
+
+    /// Why the server does not start.
+    package struct StartFailure: Error, CustomStringConvertible {
+        /// The one that cannot be listened at; nil when that is not the reason.
+        package let address: ListenAddress?
+        package let error: SystemError
+
+        package var description: String {
+            guard let address else { return "cannot start: \(error)" }
+            let isTaken = error.code == EADDRINUSE
+            return "cannot listen at \(address): "
+                + (isTaken ? "another program listens there already" : "\(error)")
+        }
+    }
+
+    private func listener(of endpoint: Endpoint) throws(StartFailure) -> Listener {
+        let tls = endpoint.tls
+        do throws(SystemError) {
+            return try Listener(endpoint.address, unixMode: configuration.unixMode) {
+                [weak self] in self?.place($0, tls)
+            }
+        } catch {
+            throw StartFailure(address: endpoint.address, error: error)
+        }
     }
 
     /// Stops accepting, finishes what runs, ends the loops; returns when all of it is done.

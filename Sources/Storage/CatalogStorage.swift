@@ -37,7 +37,7 @@ package protocol CredentialCatalog: Sendable {
     /// - Throws: `serverKeyUnknown`.
     func deleteServerKey(keyID: String) throws
 
-    /// Adds a token, notes who is behind the user record name, and drops what has expired by `now`.
+    /// Adds a token unless it is there already, notes who is behind the user record name, and drops what has expired by `now`.
     ///
     /// - Parameter old: the hash of the token that it replaces, which must still be there: what was
     ///   revoked meanwhile has no successor.
@@ -47,6 +47,10 @@ package protocol CredentialCatalog: Sendable {
         now: Milliseconds
     ) throws
     func webToken(hash: [UInt8]) throws -> WebTokenRecord?
+    /// Those of one environment, in the order in which they were made.
+    func webTokens(
+        in container: ContainerID, _ environment: Environment
+    ) throws -> [WebTokenRecord]
     /// Drops a token and all that share its session; does nothing when there are none.
     func deleteWebTokens(session: [UInt8]) throws
     /// Drops every token of an account; does nothing when there are none.

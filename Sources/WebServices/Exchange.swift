@@ -1,3 +1,4 @@
+import Accounts
 import AssetStorage
 import CloudModel
 import Dispatch
@@ -14,6 +15,8 @@ final class Exchange: @unchecked Sendable {
     var address: RequestAddress?
     var operation: String?
     var caller: Caller?
+    /// Why credentials were not believed, for the log alone.
+    var refusal: CredentialRefusal?
     /// The Origin that the API token allows, to be echoed.
     var allowedOrigin: String?
     /// The web token to send back.
@@ -135,7 +138,8 @@ final class Exchange: @unchecked Sendable {
                 requestID: request.id, operation: operation, container: address?.container.name,
                 environment: address?.environment, database: address?.database,
                 userRecordName: caller?.userRecordName, keyID: caller?.keyID,
-                status: response.status, code: code, bytesIn: request.body.count + bytesStreamedIn,
+                status: response.status, code: code, refusal: refusal,
+                bytesIn: request.body.count + bytesStreamedIn,
                 bytesOut: bytesOut,
                 durationNanoseconds: DispatchTime.now().uptimeNanoseconds &- start,
                 loop: request.loop, failure: failure))

@@ -10,14 +10,14 @@ extension ProtocolResponder {
     package func decide(on request: HTTPRequest, reply: HTTPReply) -> BodyDecision {
         let exchange = Exchange(request, reply, observer: dependencies.observer)
         guard let (address, route) = find(exchange, loop: request.loop) else { return .answered }
-        let credentials = credentials(of: request)
+        let credentials = Credentials(request)
         do {
             if credentials.areSignature {
                 return .receive(reception(ofSigned: credentials, request, at: address, route))
             }
             let identified = try identify(exchange, address)
             guard let route else { throw Self.noEndpoint }
-            try admit(identified, to: route, at: address)
+            try admit(identified, to: route, exchange, at: address)
             return .receive(BodyReception(owner: BodyOwner(identified, request)))
         } catch {
             exchange.fail(error)
@@ -38,22 +38,10 @@ extension ProtocolResponder {
             owner: mayBeGood ? .block(request.client) : .doubted,
             keeps: mayBeGood && route != nil, witness: BodyDigest(isDoubted: !mayBeGood))
     }
-
-    /// What an endpoint is asked with, as received.
-    func credentials(of request: HTTPRequest) -> Credentials {
-        Credentials(
-            target: request.target, keyID: request.headers["x-apple-cloudkit-request-keyid"],
-            date: request.headers["x-apple-cloudkit-request-iso8601date"],
-            signature: request.headers["x-apple-cloudkit-request-signaturev1"],
-            webToken: request.headers["x-apple-cloudkit-web-auth-token"]
-                ?? request.headers["x-apple-cloudkit-session"],
-            origin: request.headers["origin"],
-            body: (request.bodyWitness as? BodyDigest)?.signed ?? .bytes(request.body))
-    }
 }
 
 /// Digests the body of a signed request while it comes in.
-private final class BodyDigest: BodyWitness, @unchecked Sendable {
+final class BodyDigest: BodyWitness, @unchecked Sendable {
     // Unchecked: whoever receives the body uses it from one thread after the other.
     private var hash = SHA256()
     private var byteCount = 0

@@ -121,7 +121,7 @@ package final class ProtocolResponder: Responder {
             if identified.isRenewalDue, loop != nil {
                 return worker.async { self.answer(exchange, loop: nil) }
             }
-            try admit(identified, to: route, at: address)
+            try admit(identified, to: route, exchange, at: address)
             if identified.isRenewalDue {
                 exchange.webToken = dependencies.authenticator.renewedWebToken(
                     identified, now: dependencies.clock.now())
@@ -205,7 +205,7 @@ package final class ProtocolResponder: Responder {
         of exchange: Exchange, at address: RequestAddress
     ) -> Identification {
         dependencies.authenticator.identify(
-            credentials(of: exchange.request), container: address.container,
+            Credentials(exchange.request), container: address.container,
             environment: address.environment,
             now: dependencies.clock.now())
     }
@@ -213,6 +213,7 @@ package final class ProtocolResponder: Responder {
     func identify(_ exchange: Exchange, _ address: RequestAddress) throws -> Identified {
         let found = identification(of: exchange, at: address)
         exchange.allowedOrigin = found.allowedOrigin
+        exchange.refusal = found.refusal
         let identified = try found.result.get()
         exchange.webToken = identified.webToken
         exchange.caller = identified.caller
@@ -221,7 +222,7 @@ package final class ProtocolResponder: Responder {
 
     /// Refuses callers of a kind that the endpoint does not serve (rulings.md 6 and 8).
     func admit(
-        _ identified: Identified, to route: Route, at address: RequestAddress
+        _ identified: Identified, to route: Route, _ exchange: Exchange, at address: RequestAddress
     ) throws(Fault) {
         let isServed =
             switch identified.caller.kind {
@@ -232,6 +233,7 @@ package final class ProtocolResponder: Responder {
                     || route.audience != .persons && address.database == .public
             }
         guard isServed else {
+            exchange.refusal = .callerOfWrongKind
             throw dependencies.authenticator.wrongKind(identified, now: dependencies.clock.now())
         }
     }

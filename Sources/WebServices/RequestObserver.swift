@@ -1,3 +1,4 @@
+import Accounts
 import CloudModel
 
 /// What one finished request was, for the log and the metrics.
@@ -20,6 +21,9 @@ package struct RequestObservation: Sendable {
     package var status: Int
     /// The code of the fault that ended the whole request; nil for a success.
     package var code: FaultCode?
+    /// Why credentials were not believed, for the operator alone; set only with the two codes of
+    /// authentication.
+    package var refusal: CredentialRefusal?
     package var bytesIn: Int
     package var bytesOut: Int
     package var durationNanoseconds: UInt64
@@ -33,7 +37,8 @@ package struct RequestObservation: Sendable {
         requestID: String, operation: String? = nil, container: String? = nil,
         environment: Environment? = nil, database: DatabaseScope? = nil,
         userRecordName: UserRecordName? = nil, keyID: String? = nil, status: Int,
-        code: FaultCode? = nil, bytesIn: Int = 0, bytesOut: Int = 0,
+        code: FaultCode? = nil, refusal: CredentialRefusal? = nil, bytesIn: Int = 0,
+        bytesOut: Int = 0,
         durationNanoseconds: UInt64 = 0, loop: Int = 0, failure: String? = nil
     ) {
         self.requestID = requestID
@@ -45,6 +50,7 @@ package struct RequestObservation: Sendable {
         self.keyID = keyID
         self.status = status
         self.code = code
+        self.refusal = refusal
         self.bytesIn = bytesIn
         self.bytesOut = bytesOut
         self.durationNanoseconds = durationNanoseconds

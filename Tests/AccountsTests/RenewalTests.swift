@@ -81,6 +81,34 @@ struct RenewalTests {
         }
     }
 
+    @Test("One token has one successor, whichever process is asked, and other tokens have others")
+    func oneSuccessor() throws {
+        let server = try TestServer()
+        try server.user()
+        let api = try server.apiToken().token
+        let (web, other) = (try server.webToken().token, try server.webToken().token)
+        server.now += 1_000_000
+        func successor(_ authenticator: Authenticator, of token: String) throws -> String {
+            let found = authenticator.identify(
+                Credentials(target: Array("/?\(query(api, token))".utf8)),
+                container: server.container, environment: .development, now: server.now)
+            let identified = try #require(found.identified)
+            return try #require(authenticator.renewedWebToken(identified, now: server.now))
+        }
+        let second = try server.restarted()
+        let made = try successor(server.authenticator, of: web)
+        server.now += 1_000
+        #expect(try successor(second, of: web) == made)
+        #expect(try successor(try server.restarted(), of: web) == made)
+        #expect(made.count == web.count && made != web)
+        #expect(try successor(second, of: other) != made)
+        // It lives as long as the one that was made first, and is followed by another.
+        server.now += 1_000_000
+        #expect(try successor(second, of: made) != made)
+        server.now += 799_999
+        #expect(server.identify(query: query(api, made)).fault?.code == .authenticationRequired)
+    }
+
     @Test("Many requests with one token at once get one fresh token or keep theirs")
     func together() async throws {
         let server = try TestServer()

@@ -214,6 +214,28 @@ struct SignedCallerTests {
         #expect(new.found(new.credentials()) != nil)
     }
 
+    @Test("The log is told what is wrong with a signature; the fault is the same for all")
+    func refusals() throws {
+        let server = try TestServer()
+        let client = try Client(server)
+        func why(_ credentials: Credentials) -> CredentialRefusal? {
+            let found = server.identify(credentials)
+            #expect(found.fault == SignedCallerTests.failed)
+            return found.refusal
+        }
+        #expect(why(client.credentials(signedHash: "wrong")) == .signatureWrong)
+        #expect(why(client.credentials(keyID: String(repeating: "0", count: 64))) == .keyUnknown)
+        #expect(why(client.credentials(date: "2025-01-01T00:00:00Z")) == .dateTooFar)
+        #expect(why(client.credentials(date: "today")) == .dateUnreadable)
+        let unreadable = Credentials(
+            target: Array(Client.path.utf8), keyID: client.record.keyID, date: Client.date,
+            signature: "AAAA", body: .bytes(Array("{}".utf8)))
+        #expect(why(unreadable) == .signatureUnreadable)
+        let named = client.credentials(target: "\(Client.path)?ckOnBehalfOf=x")
+        #expect(why(named) == .scopeTooNarrow)
+        #expect(server.identify(client.credentials()).refusal == nil)
+    }
+
     @Test("A signature beside tokens is a bad request")
     func bothKinds() throws {
         let server = try TestServer()

@@ -112,8 +112,11 @@ struct SettingTests {
         "http.gzip": (["remote", "always", "never"], ["", "Remote", "on"]),
         "tls.certificateFile": (["/a.pem"], ["a\\0b"]),
         "tls.privateKeyFile": (["/a.pem"], ["a\\0b"]),
-        "log.format": (["json", "text"], ["", "JSON", "xml"]),
+        "log.format": (["auto", "json", "text"], ["", "JSON", "xml"]),
         "log.level": (["info", "warning", "error"], ["", "debug", "trace"]),
+        "metrics.listen": (
+            ["", "127.0.0.1:9464", "[::1]:0", "unix:/run/metrics.sock"], ["9464", "a:", "unix:"]
+        ),
         "metrics.bearerToken": (
             ["", "0123456789abcdef", "abcDEF-._~+/=0123"],
             ["short", "0123456789 abcdef", "ééééééééé"]

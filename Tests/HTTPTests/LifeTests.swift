@@ -93,7 +93,7 @@ struct LifeTests {
             let second = try HTTPServer(
                 HTTPServer.Configuration(addresses: [.unix(path: path)]),
                 responder: test.responder)
-            #expect(throws: SystemError.self) { try second.start() }
+            #expect(throws: HTTPServer.StartFailure.self) { try second.start() }
             let client = try test.client()
             try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(try client.answer().status == 200)
@@ -108,7 +108,7 @@ struct LifeTests {
                     HTTPServer.Configuration(
                         addresses: [.tcp(host: "127.0.0.1", port: 0), address]),
                     responder: test.responder)
-                #expect(throws: SystemError.self) { try server.start() }
+                #expect(throws: HTTPServer.StartFailure.self) { try server.start() }
             }
         }
     }

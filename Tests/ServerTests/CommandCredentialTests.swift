@@ -45,7 +45,10 @@ struct CommandCredentialTests {
         #expect(web.count >= 100)
         #expect(try caller(api, web) == 200)
         let list = try server.command("api-token", "list", "--json")
-        #expect(list.output == "{\"apiToken\":[\"first\"]}\n")
+        #expect(list.object["apiToken"] as? [String] == ["first"])
+        let known = (list.object["apiTokens"] as? [[String: Any]])?.first
+        #expect(known?["environment"] as? String == "development")
+        #expect(known?["made"] as? Int ?? 0 > 0)
         #expect(!(try server.command("api-token", "list").output.contains(api)))
         let second = try apiToken("second")
         #expect(try server.command("api-token", "revoke", "first").status == 0)
@@ -54,6 +57,49 @@ struct CommandCredentialTests {
         #expect(try server.command("api-token", "revoke", "first").status == 1)
         #expect(try server.command("user", "delete", "ann@a.example", "--yes").status == 0)
         #expect(try caller(second, web) == 421)
+    }
+
+    @Test(
+        "Web tokens are listed without being shown, say when they expire, and are revoked at once")
+    func webTokens() throws {
+        let api = try apiToken("first")
+        let place = ["iCloud.a", "development"]
+        #expect(try server.command("user", "create", "bob@a.example").status == 0)
+        func token(_ email: String) throws -> String {
+            let made = try Program.run(
+                ["web-token", "create"] + place + [email, "--json", "--data", server.data])
+            let seconds = Double(made.object["expires"] as? Int ?? 0) / 1_000
+            #expect(abs(seconds - Date().timeIntervalSince1970 - 1_800) < 60)
+            return try #require(made.object["webAuthToken"] as? String)
+        }
+        func listed(_ email: String...) throws -> [[String: Any]] {
+            let list = try Program.run(
+                ["web-token", "list"] + place + email + ["--json", "--data", server.data])
+            return try #require(list.object["webTokens"] as? [[String: Any]])
+        }
+        func revoke(_ words: String...) throws -> Program.Outcome {
+            try Program.run(
+                ["web-token", "revoke"] + place + words + ["--json", "--data", server.data])
+        }
+        let webs = try ["ann@a.example", "ann@a.example", "bob@a.example"].map(token)
+        let text = try server.command("web-token", "list", "iCloud.a", "development").output
+        #expect(!webs.contains { text.contains($0) })
+        #expect(text.split(separator: "\n").count == 3)
+        #expect(text.contains("bob@a.example") && text.contains("expires 2"))
+        #expect(try listed("bob@a.example").count == 1)
+        let first = try #require(try listed("ann@a.example").first?["tokenID"] as? String)
+        #expect(try revoke("ann@a.example").status == 2)
+        #expect(try revoke("ann@a.example", first, "--all").status == 2)
+        #expect(try revoke("bob@a.example", first).status == 1)
+        #expect(try revoke("ann@a.example", first).object["webTokens"] != nil)
+        #expect(try listed("ann@a.example").count == 1)
+        #expect(try webs.map { try caller(api, $0) }.filter { $0 == 200 }.count == 2)
+        #expect(try revoke("ann@a.example", "--all").status == 0)
+        #expect(try webs.map { try caller(api, $0) } == [421, 421, 200])
+        #expect(try revoke("ann@a.example", "--all").status == 0)
+        #expect(
+            try server.command("web-token", "create", "iCloud.a", "development", "ann@a.example")
+                .output.contains(" until 2"))
     }
 
     @Test("An origin that a token does not list is refused")
@@ -82,9 +128,10 @@ struct CommandCredentialTests {
             "X-Apple-CloudKit-Request-SignatureV1: \(signature)",
         ]
         #expect(try server.request(path, headers).status == 200)
+        let keys = try server.command("server-key", "list", "--json")
+        #expect(keys.object["keyID"] as? [String] == [keyID])
         #expect(
-            try server.command("server-key", "list", "--json").output
-                == "{\"keyID\":[\"\(keyID)\"]}\n")
+            (keys.object["serverKeys"] as? [[String: Any]])?.first?["scope"] as? String == "public")
         #expect(try server.command("server-key", "revoke", keyID).status == 0)
         #expect(try server.request(path, headers).status == 401)
         let secretFile = folder.path("private.pem")

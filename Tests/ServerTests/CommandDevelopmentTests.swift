@@ -9,24 +9,39 @@ struct CommandDevelopmentTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test("The curl that it prints works when pasted, once, and the key that it made signs")
-    func firstRequest() throws {
-        let data = folder.path("data")
-        let server = try ServerProcess(data: data, ["--dev"])
-        let line = try #require(server.waitForLine { $0.contains("curl ") })
+    /// Pastes a command into a shell; what it answers.
+    private func paste(_ command: String) throws -> String {
         let shell = Process()
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-        shell.arguments = ["-c", line.replacing("curl ", with: "curl -s ")]
+        shell.arguments = ["-c", command]
         let output = Pipe()
         shell.standardOutput = output
         try shell.run()
-        let answer = String(
-            decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        #expect(answer.contains("\"recordChangeTag\""))
-        #expect(answer.contains("\"value\":\"Hello\""))
+        let answer = output.fileHandleForReading.readDataToEndOfFile()
+        shell.waitUntilExit()
+        return String(decoding: answer, as: UTF8.self)
+    }
+
+    @Test(
+        "The three commands that it prints sync when pasted, and its second start says how to go on"
+    )
+    func firstRequests() throws {
+        let data = folder.path("data")
+        let server = try ServerProcess(data: data, ["--dev"])
+        let commands = try ["zones/modify", "records/modify", "changes/zone"].map { endpoint in
+            try #require(server.waitForLine { $0.contains("curl ") && $0.contains(endpoint) })
+                .replacing("curl ", with: "curl -s ")
+        }
+        for _ in 0..<2 {
+            #expect(try paste(commands[0]).contains("\"zoneName\":\"Notes\""))
+            #expect(try paste(commands[1]).contains("\"recordChangeTag\""))
+        }
+        let changes = try paste(commands[2])
+        #expect(changes.components(separatedBy: "\"value\":\"Hello\"").count == 3, "\(changes)")
+        #expect(changes.contains("\"syncToken\":"))
         #expect(
-            try server.command("container", "list", "--json").output
-                == "{\"container\":[\"iCloud.dev.lenticular.Notes\"]}\n")
+            try server.command("container", "list", "--json").output.contains(
+                "\"container\":[\"iCloud.dev.lenticular.Notes\"]"))
         func users(_ server: ServerProcess) throws -> Set<String> {
             let list = try server.command("user", "list", "--json").object["email"] as? [String]
             return Set(list ?? [])
@@ -40,6 +55,11 @@ struct CommandDevelopmentTests {
 
         let again = try ServerProcess(data: data, ["--dev"])
         #expect(again.waitForLine { $0.contains("nothing was made") } != nil)
+        for words in ["api-token create", "web-token create"] {
+            let line = try #require(again.waitForLine { $0.contains(words) })
+            let answer = try paste(line.replacing("lenticular ", with: "'\(Program.url.path)' "))
+            #expect(answer.first?.isHexDigit == true, "\(answer)")
+        }
         #expect(try users(again).count == 2)
     }
 

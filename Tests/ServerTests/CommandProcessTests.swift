@@ -55,7 +55,10 @@ struct CommandProcessTests {
                 == "{\"container\":\"iCloud.b\"}\n")
         #expect(try run("container", "create", "iCloud.A").output == "container iCloud.A made\n")
         let list = try run("container", "list", "--json")
-        #expect(list.output == "{\"container\":[\"iCloud.A\",\"iCloud.b\"]}\n")
+        #expect(list.object["container"] as? [String] == ["iCloud.A", "iCloud.b"])
+        let known = list.object["containers"] as? [[String: Any]] ?? []
+        #expect(known.map { $0["container"] as? String } == ["iCloud.A", "iCloud.b"])
+        #expect(known.allSatisfy { $0["made"] as? Int ?? 0 > 0 && $0["settings"] != nil })
         #expect(
             try run("container", "set", "icloud.a", "fallbackURL=https://a.example/x?y=z").status
                 == 0)
@@ -72,7 +75,8 @@ struct CommandProcessTests {
             asked.error == "lenticular: container delete needs --yes where nobody can be asked\n")
         #expect(try run("container", "delete", "iCloud.A", "--yes").status == 0)
         #expect(try run("container", "delete", "iCloud.A", "--yes").status == 1)
-        #expect(try run("container", "list", "--json").output == "{\"container\":[\"iCloud.b\"]}\n")
+        #expect(
+            try run("container", "list", "--json").object["container"] as? [String] == ["iCloud.b"])
     }
 
     @Test("The data folder is for its owner alone, with everything in it")

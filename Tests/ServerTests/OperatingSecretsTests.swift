@@ -86,7 +86,7 @@ struct OperatingSecretsTests {
             return String(answer.body[..<(end ?? answer.body.endIndex)])
         }
         #expect(try server.command("check").status == 0)
-        let metrics = try server.request("/metrics").body
+        let metrics = try server.metrics()
         server.signal(SIGTERM)
         #expect(server.wait() == 0)
         let log = server.log()

@@ -8,6 +8,8 @@ final class ServerProcess: Sendable {
     let data: String
     /// Where it listens, as its log says.
     let address: String
+    /// Where it shows its metrics; empty for nowhere.
+    let metricsAddress: String
     private let process: ProcessHandle
     private let lines: Lines
 
@@ -19,7 +21,9 @@ final class ServerProcess: Sendable {
         let process = Process()
         process.executableURL = Program.url
         process.arguments = ["serve", "--data", data, "--listen", listen] + arguments
-        process.environment = Program.cleanEnvironment.merging(environment) { $1 }
+        process.environment = Program.cleanEnvironment
+            .merging(["LENTICULAR_METRICS_LISTEN": "127.0.0.1:0"]) { $1 }
+            .merging(environment) { $1 }
         let output = Pipe()
         process.standardOutput = output
         process.standardError = output
@@ -32,8 +36,12 @@ final class ServerProcess: Sendable {
             throw DidNotStart(output: lines.all.joined(separator: "\n"))
         }
         let words = line.replacing("\"", with: " ").replacing("=", with: " ").split(separator: " ")
-        let after = words.firstIndex { $0 == "listen" }.map { words[$0...].dropFirst() } ?? []
-        address = String(after.first { $0.count > 1 } ?? "")
+        func value(after key: String) -> String {
+            let after = words.firstIndex { $0 == key }.map { words[$0...].dropFirst() } ?? []
+            return String(after.first { $0.count > 1 } ?? "")
+        }
+        address = value(after: "listen")
+        metricsAddress = value(after: "metrics")
     }
 
     deinit { process.signal(SIGKILL) }
@@ -63,14 +71,18 @@ final class ServerProcess: Sendable {
         try Program.run(arguments + ["--data", data], input: input)
     }
 
+    /// The metrics as they are now.
+    func metrics() throws -> String { try request("/metrics", at: metricsAddress).body }
+
     /// Sends a request by curl; the status and the body.
     func request(
-        _ target: String, _ options: [String] = []
+        _ target: String, _ options: [String] = [], at other: String? = nil
     ) throws -> (status: Int, body: String, text: String) {
         let curl = Process()
         curl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         curl.arguments =
-            ["curl", "-s", "-i", "--max-time", "30", "http://\(address)\(target)"] + options
+            ["curl", "-s", "-i", "--max-time", "30", "http://\(other ?? address)\(target)"]
+            + options
         let output = Pipe()
         curl.standardOutput = output
         try curl.run()

@@ -48,8 +48,9 @@ struct OperatingServerTests {
         let other = folder.path("other")
         let second = try Program.run(["serve", "--data", other, "--listen", first.address])
         #expect(second.status == 1)
-        #expect(second.error.hasPrefix("lenticular: cannot listen"))
-        #expect(second.error.split(separator: "\n").count == 1)
+        #expect(
+            second.error == "lenticular: cannot listen at \(first.address): "
+                + "another program listens there already\n")
         #expect(try Program.run(["container", "create", "iCloud.a", "--data", other]).status == 0)
         #expect(try first.request("/readyz").status == 200)
     }
@@ -71,9 +72,8 @@ struct OperatingServerTests {
         let list = try Program.run(["user", "list", "--json", "--data", data])
         #expect(list.object["email"] as? [String] == ["a@b.example"])
         let restarted = try ServerProcess(data: data)
-        #expect(
-            try restarted.command("container", "list", "--json").output
-                == "{\"container\":[\"iCloud.a\"]}\n")
+        let containers = try restarted.command("container", "list", "--json")
+        #expect(containers.object["container"] as? [String] == ["iCloud.a"])
         #expect(
             try restarted.command("check", "--json").output == "{\"ok\":true,\"problems\":[]}\n")
     }
@@ -99,35 +99,125 @@ struct OperatingServerTests {
         withExtendedLifetime(local) {}
     }
 
-    @Test("Metrics are there for this machine, and for nobody else without a token")
+    @Test("Metrics are at an address of their own, and at the others for the bearer token alone")
     func metrics() throws {
         let server = try ServerProcess(data: data)
-        let page = try server.request("/metrics")
+        #expect(server.metricsAddress != server.address)
+        let page = try server.request("/metrics", at: server.metricsAddress)
         #expect(page.status == 200)
         #expect(page.text.contains("text/plain; version=0.0.4"))
-        #expect(page.body.contains("\nlenticular_connections_open 1\n"))
-        #expect(try server.request("/metrics", ["-H", "X-Forwarded-For: 192.0.2.1"]).status == 404)
+        #expect(page.body.contains("\nlenticular_connections_open 0\n"))
+        #expect(try server.request("/readyz", at: server.metricsAddress).status == 404)
+        #expect(
+            try server.request("/metrics", ["-d", ""], at: server.metricsAddress).status == 405)
+        // Behind a proxy that says nothing of its clients everybody comes from this machine.
+        #expect(try server.request("/metrics").status == 404)
         let other = try ServerProcess(
             data: folder.path("other"),
-            environment: ["LENTICULAR_METRICS_BEARER_TOKEN": "0123456789abcdef"])
-        let forwarded = ["-H", "X-Forwarded-For: 192.0.2.1"]
-        #expect(try other.request("/metrics", forwarded).status == 401)
+            environment: [
+                "LENTICULAR_METRICS_BEARER_TOKEN": "0123456789abcdef",
+                "LENTICULAR_METRICS_LISTEN": "",
+            ])
+        #expect(other.metricsAddress.isEmpty || !other.metricsAddress.contains(":"))
+        #expect(try other.request("/metrics").status == 401)
         let bearer = ["-H", "Authorization: Bearer 0123456789abcdef"]
-        #expect(try other.request("/metrics", forwarded + bearer).status == 200)
+        #expect(try other.request("/metrics", bearer).status == 200)
+    }
+
+    @Test("A metrics address that is taken stops the start, but for the default")
+    func takenMetricsAddress() throws {
+        let first = try ServerProcess(data: data)
+        let refused = try Program.run(
+            ["serve", "--data", folder.path("other"), "--listen", "127.0.0.1:0"],
+            environment: ["LENTICULAR_METRICS_LISTEN": first.metricsAddress])
+        #expect(refused.status == 1)
+        #expect(
+            refused.error
+                == "lenticular: metrics.listen: cannot listen at \(first.metricsAddress): "
+                + "another program listens there already\n")
+        // One of the two has the default; or neither, where something else has it.
+        let servers = try ["one", "two"].map {
+            try ServerProcess(
+                data: folder.path($0), environment: ["LENTICULAR_METRICS_LISTEN": "127.0.0.1:9464"])
+        }
+        #expect(servers.count { $0.metricsAddress == "127.0.0.1:9464" } <= 1)
+        for server in servers { #expect(try server.request("/readyz").status == 200) }
+    }
+
+    @Test("People find a page at the root, programs what they ask for; none of it runs anything")
+    func frontPage() throws {
+        let server = try ServerProcess(data: data)
+        func page(_ accept: String?) throws -> String {
+            try server.request("/", accept.map { ["-H", "Accept: \($0)"] } ?? []).text
+        }
+        let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+        for accept in [nil, browser, "*/*", "image/png", "text/html;q=0.5, text/plain;q=0.4"] {
+            let html = try page(accept)
+            #expect(html.hasPrefix("HTTP/1.1 200"))
+            #expect(html.contains("Content-Type: text/html; charset=utf-8"))
+            #expect(
+                html.contains("Content-Security-Policy: default-src 'none'; style-src 'sha256-"))
+            #expect(html.contains("X-Content-Type-Options: nosniff"))
+            #expect(html.contains("Vary: Accept"))
+            #expect(!html.contains("<script") && !html.contains("http://"))
+        }
+        #expect(try page("application/json").contains("\n{\"server\":\"Lenticular\""))
+        #expect(try page("text/plain, */*;q=0.1").contains("Content-Type: text/plain"))
+        #expect(try page("text/*;q=0.2, application/json;q=0.3").contains("application/json"))
+        #expect(try server.request("/?x=y").status == 200)
+        #expect(try server.request("/", ["-d", "x"]).status == 405)
+    }
+
+    @Test("Why credentials were refused is in the log, and nothing of it in the answer")
+    func refusals() throws {
+        let server = try ServerProcess(data: data)
+        #expect(try server.command("container", "create", "iCloud.a").status == 0)
+        let made = try server.command(
+            "api-token", "create", "iCloud.a", "development", "--origin", "https://a.example",
+            "--json")
+        let token = try #require(made.object["apiToken"] as? String)
+        let path = "/database/1/iCloud.a/development/public/users/caller"
+        let unknown = String(repeating: "0", count: 64)
+        func headers(_ date: String, _ signature: String) -> [String] {
+            [
+                "X-Apple-CloudKit-Request-KeyID: \(unknown)",
+                "X-Apple-CloudKit-Request-ISO8601Date: \(date)",
+                "X-Apple-CloudKit-Request-SignatureV1: \(signature)",
+            ].flatMap { ["-H", $0] }
+        }
+        var bodies: Set<String> = []
+        for (target, options, why) in [
+            ("\(path)?ckAPIToken=\(unknown)", [], "no such API token"),
+            (
+                "\(path)?ckAPIToken=\(token)", ["-H", "Origin: https://b.example"],
+                "does not allow this origin"
+            ),
+            (path, headers("2026-01-01T00:00:00Z", "AAAA"), "no such server key"),
+        ] {
+            let answer = try server.request(target, options)
+            #expect(answer.status == 401)
+            let id = try #require(
+                answer.body.firstMatch(of: /"uuid":"([^"]*)"/)?.output.1)
+            bodies.insert(answer.body.replacing(id, with: ""))
+            let line = server.waitForLine { $0.contains(id) }
+            #expect(line?.contains("\"refusal\":") == true, "\(line ?? "")")
+            #expect(line?.contains(why) == true, "\(line ?? "")")
+        }
+        #expect(bodies.count == 1, "\(bodies)")
     }
 
     @Test("Ten thousand addresses that do not exist leave the metrics as small as one does")
     func metricsStayBounded() throws {
         let server = try ServerProcess(data: data)
         _ = try server.request("/nothing")
-        let before = try server.request("/metrics").body.split(separator: "\n").count
+        let before = try server.metrics().split(separator: "\n").count
         let targets = (0..<10_000).map {
             "url = \"http://\(server.address)/database/1/\(UUID().uuidString)/\($0)?q=\($0)\"\noutput = /dev/null\n"
         }
         let list = folder.path("targets")
         try targets.joined().write(toFile: list, atomically: false, encoding: .utf8)
         _ = try server.request("/nothing", ["-K", list, "--output", "/dev/null"])
-        let after = try server.request("/metrics").body.split(separator: "\n").count
+        let after = try server.metrics().split(separator: "\n").count
         #expect(after <= before + 25)
     }
 
@@ -146,6 +236,36 @@ struct OperatingServerTests {
         let address = try Program.run(["serve", "--listen", "nowhere", "--data", data])
         #expect(address.status == 1)
         #expect(address.error.contains("listen"))
+    }
+
+    @Test("Variables that clusters set for a server of this name do not stop the start")
+    func clusterVariables() throws {
+        let server = try ServerProcess(
+            data: data,
+            environment: [
+                "LENTICULAR_PORT": "tcp://10.0.0.1:80", "LENTICULAR_SERVICE_HOST": "10.0.0.1",
+                "LENTICULAR_LISTN": "x",
+            ])
+        #expect(server.waitForLine { $0.contains("LENTICULAR_SERVICE_HOST") } != nil)
+        #expect(server.waitForLine { $0.contains("is LENTICULAR_LISTEN meant?") } != nil)
+        #expect(try server.request("/readyz").status == 200)
+    }
+
+    @Test("A check of the settings says which were set where, and shows no secret")
+    func configCheck() throws {
+        let checked = try Program.run(
+            ["config", "check", "--json", "--data", data],
+            environment: [
+                "LENTICULAR_METRICS_BEARER_TOKEN": "0123456789abcdef", "LENTICULAR_PORT": "x",
+            ])
+        #expect(checked.object["ok"] as? Bool == true)
+        #expect((checked.object["warnings"] as? [String])?.count == 1)
+        let settings = checked.object["settings"] as? [[String: String]] ?? []
+        #expect(settings.map { $0["setting"] } == ["data", "metrics.bearerToken"])
+        #expect(settings.first?["from"] == "command line")
+        #expect(settings.first?["value"] == "\"\(data)\"")
+        #expect(!checked.output.contains("0123456789abcdef"))
+        #expect(!FileManager.default.fileExists(atPath: data))
     }
 
     @Test("The settings come from the file, then the environment, then the options")

@@ -173,6 +173,13 @@ struct CallerTests {
         let twice = try client.send(
             "public/zones/list", nil, query: ["ckAPIToken=a", "ckAPIToken=b"])
         expectFault(twice, 400, "BAD_REQUEST", "twice")
+        for header in headers {
+            let answer = try client.send(
+                raw: Array(target.utf8), body: [], headers: headers + [header])
+            expectFault(answer, 400, "BAD_REQUEST", header.name)
+        }
+        #expect(
+            try client.send(raw: Array(target.utf8), body: [], headers: headers).status == 200)
     }
 
     @Test("A server key writes and reads public records as itself, and is nobody elsewhere")

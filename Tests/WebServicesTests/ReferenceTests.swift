@@ -380,7 +380,7 @@ struct ReferenceTests {
         #expect(
             try ida.lookup((0...4).map { "s\($0)" }).records.map(\.code)
                 == [nil, "NOT_FOUND", "NOT_FOUND", "NOT_FOUND", "NOT_FOUND"])
-        #expect(ServiceLimits().cascadeRecordsMax == 10_000)
+        #expect(ServiceLimits().cascadeRecordsMax == 5_000)
     }
 
     @Test("The stored records that a batch changes keep to a limit together")

@@ -17,7 +17,7 @@ package struct LimitSettings: Sendable, Equatable {
     package var rolesMax = 100
     package var schemaBytesMax = 1_048_576
     package var deleteSelfSourcesMax = 750
-    package var cascadeRecordsMax = 10_000
+    package var cascadeRecordsMax = 5_000
     package var referencesPerRecordMax = 1_000
     package var referencesPerRequestMax = 10_000
     package var sourcesReadMax = 100_000

@@ -1,5 +1,9 @@
 /// Who may read the metrics.
 package struct MetricsSettings: Sendable, Equatable {
+    package static let listenDefault = "127.0.0.1:9464"
+
+    /// Legal by `ListenText`, or empty for none.
+    package var listen = Self.listenDefault
     /// Empty for none; after loading, what `bearerTokenFile` holds where that is set.
     package var bearerToken = Secret("")
     package var bearerTokenFile = ""
@@ -9,14 +13,23 @@ extension MetricsSettings {
     static let section = Setting.Section(
         name: "metrics",
         documentation: """
-            Who may read /metrics: always this machine itself, and others with the bearer token.
+            Who may read /metrics: whoever reaches its own address, and with the bearer token at the \
+            others.
             """,
         settings: [
+            .text(
+                "metrics.listen", \.metrics.listen,
+                allowed: "empty, or HOST:PORT, [IPV6]:PORT or unix:PATH",
+                check: { $0.isEmpty || ListenText.isLegal($0) },
+                """
+                Address of the metrics alone, open to whoever reaches it and without TLS. Empty: none. \
+                While the default is taken, the server goes on without.
+                """),
             .text(
                 "metrics.bearerToken", \.metrics.bearerToken,
                 allowed: "empty, or at least 16 letters, digits and -._~+/=",
                 check: { $0.isEmpty || Self.isToken($0) },
-                "The token that others have to show; empty: others may not read."),
+                "The token to show at the addresses of the protocol; empty: no metrics there."),
             .text(
                 "metrics.bearerTokenFile", \.metrics.bearerTokenFile,
                 allowed: "empty, or the path of a file that holds the token and nothing else",

@@ -21,7 +21,7 @@ extension SQLiteCatalog {
                 """
                 INSERT INTO web_tokens
                 (hash, session, account, container, environment, made_at, expires_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
+                VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                 """, .bytes(token.hash), .bytes(token.session), .text(token.account.text),
                 .text(token.container.folded), .text(token.environment.rawValue),
                 .integer(token.madeAt), .integer(token.expiresAt))
@@ -37,20 +37,37 @@ extension SQLiteCatalog {
     package func webToken(hash: [UInt8]) throws -> WebTokenRecord? {
         try read { catalog in
             try catalog.first(
-                """
-                SELECT t.session, t.account, c.name, t.environment, t.made_at, t.expires_at
-                FROM web_tokens t JOIN containers c ON c.folded = t.container WHERE t.hash = ?
-                """, .bytes(hash)
-            ) { row in
-                guard let container = ContainerID(row.string(2)),
-                    let environment = Environment(rawValue: row.string(3))
-                else { throw SQLiteError.unreadable("web_tokens") }
-                return WebTokenRecord(
-                    hash: hash, session: row.array(0), account: AccountID(row.string(1)),
-                    container: container, environment: environment, madeAt: row.int64(4),
-                    expiresAt: row.int64(5))
-            }
+                "\(SQLiteCatalog.webTokenSelection) WHERE t.hash = ?", .bytes(hash),
+                row: SQLiteCatalog.webToken)
         }
+    }
+
+    package func webTokens(
+        in container: ContainerID, _ environment: Environment
+    ) throws -> [WebTokenRecord] {
+        try read { catalog in
+            try catalog.all(
+                """
+                \(SQLiteCatalog.webTokenSelection) WHERE t.container = ? AND t.environment = ?
+                ORDER BY t.made_at, t.hash
+                """, .text(container.folded), .text(environment.rawValue),
+                row: SQLiteCatalog.webToken)
+        }
+    }
+
+    private static let webTokenSelection = """
+        SELECT t.hash, t.session, t.account, c.name, t.environment, t.made_at, t.expires_at
+        FROM web_tokens t JOIN containers c ON c.folded = t.container
+        """
+
+    private static func webToken(_ row: Statement) throws -> WebTokenRecord {
+        guard let container = ContainerID(row.string(3)),
+            let environment = Environment(rawValue: row.string(4))
+        else { throw SQLiteError.unreadable("web_tokens") }
+        return WebTokenRecord(
+            hash: row.array(0), session: row.array(1), account: AccountID(row.string(2)),
+            container: container, environment: environment, madeAt: row.int64(5),
+            expiresAt: row.int64(6))
     }
 
     package func deleteWebTokens(session: [UInt8]) throws {

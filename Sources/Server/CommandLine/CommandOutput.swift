@@ -3,11 +3,13 @@ import JSON
 /// What a command has to say once it is done.
 package struct CommandOutput: Sendable {
     /// A value of the JSON object that `--json` prints.
-    package enum Value: Sendable, Equatable {
+    package enum Value: Sendable {
         case text(String)
         case texts([String])
         case flag(Bool)
-        case count(Int)
+        case number(Int64)
+        case object([(key: String, value: Value)])
+        case objects([[(key: String, value: Value)]])
     }
 
     /// What people read; may be several lines.
@@ -32,20 +34,35 @@ package struct CommandOutput: Sendable {
     package func rendered(asJSON: Bool) -> [UInt8] {
         guard asJSON else { return text.isEmpty ? [] : Array((text + "\n").utf8) }
         var line = JSONLine()
-        line.beginObject()
-        for (key, value) in values {
-            line.key(key)
-            switch value {
-            case .text(let text): line.text(text)
-            case .flag(let flag): line.flag(flag)
-            case .count(let count): line.number(Int64(count))
-            case .texts(let texts):
-                line.beginArray()
-                for text in texts { line.text(text) }
-                line.endArray()
-            }
-        }
-        line.endObject()
+        line.object(values)
         return line.bytes + [UInt8(ascii: "\n")]
+    }
+}
+
+extension JSONLine {
+    fileprivate mutating func object(_ members: [(key: String, value: CommandOutput.Value)]) {
+        beginObject()
+        for (key, value) in members {
+            self.key(key)
+            self.value(value)
+        }
+        endObject()
+    }
+
+    private mutating func value(_ value: CommandOutput.Value) {
+        switch value {
+        case .text(let text): self.text(text)
+        case .flag(let flag): self.flag(flag)
+        case .number(let number): self.number(number)
+        case .texts(let texts):
+            beginArray()
+            for text in texts { self.text(text) }
+            endArray()
+        case .object(let members): object(members)
+        case .objects(let objects):
+            beginArray()
+            for members in objects { object(members) }
+            endArray()
+        }
     }
 }

@@ -14,6 +14,8 @@ package struct Surroundings: Sendable {
     package var folder: String
     /// Whether a person is there to be asked.
     package var isTerminal: Bool
+    /// Whether what is written to standard output is read by a person.
+    package var isOutputTerminal: Bool
     /// Reads standard input to its end, at most one byte beyond a limit; nil when that fails.
     package var readInput: @Sendable (_ bytesMax: Int) -> [UInt8]?
     /// Shows a question on the terminal and reads a line.
@@ -24,6 +26,7 @@ package struct Surroundings: Sendable {
 
     package init(
         environment: [String: String], folder: String, isTerminal: Bool,
+        isOutputTerminal: Bool = false,
         readInput: @escaping @Sendable (Int) -> [UInt8]?,
         ask: @escaping @Sendable (String) -> String,
         writeOutput: @escaping @Sendable ([UInt8]) -> Void, clock: Clock, random: RandomSource
@@ -31,6 +34,7 @@ package struct Surroundings: Sendable {
         self.environment = environment
         self.folder = folder
         self.isTerminal = isTerminal
+        self.isOutputTerminal = isOutputTerminal
         self.readInput = readInput
         self.ask = ask
         self.writeOutput = writeOutput
@@ -43,6 +47,7 @@ package struct Surroundings: Sendable {
         Surroundings(
             environment: processEnvironment(), folder: processFolder(),
             isTerminal: isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1,
+            isOutputTerminal: isatty(STDOUT_FILENO) == 1,
             readInput: { FileSystem.contents(of: STDIN_FILENO, bytesMax: $0) },
             ask: { question in
                 writeAll(Array("\(question) ".utf8), to: STDERR_FILENO)

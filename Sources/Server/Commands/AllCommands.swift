@@ -1,6 +1,6 @@
 extension Command {
     /// Every command of the program, in the order in which help lists them.
     package static let all: [Command] =
-        [serve] + containers + apiTokens + serverKeys + users + userRoles + [webToken]
+        [serve] + containers + apiTokens + serverKeys + users + userRoles + webTokens
         + schemas + data + configs + [healthcheck, version]
 }

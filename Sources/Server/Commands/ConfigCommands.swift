@@ -5,9 +5,9 @@ extension Command {
         Command(
             "config check", "say whether the server would start with the settings as they are",
             action: .local { invocation, surroundings in
-                let configuration = try Configuration.load(for: invocation, in: surroundings)
-                _ = try configuration.makeTLS()
-                return CommandOutput("the settings are good")
+                let loaded = try LoadedConfiguration(for: invocation, in: surroundings)
+                _ = try loaded.values.makeTLS()
+                return described(loaded)
             }),
         Command(
             "config reference", "print a file with every setting, its default and what it means",
@@ -19,4 +19,29 @@ extension Command {
                 return CommandOutput(text)
             }),
     ]
+
+    /// What was set, where, and what is odd; settings that nobody has touched are left out.
+    private static func described(_ loaded: LoadedConfiguration) -> CommandOutput {
+        let changed = Setting.sections.flatMap(\.settings).compactMap { setting in
+            loaded.origins[setting.path].map {
+                (path: setting.path, value: setting.written(of: loaded.values), origin: "\($0)")
+            }
+        }
+        let lines =
+            ["the settings are good"]
+            + changed.map { "\($0.path): \($0.value)  (\($0.origin))" }
+            + loaded.warnings.map { "warning: \($0)" }
+        let settings = changed.map { setting in
+            [
+                ("setting", .text(setting.path)), ("value", .text(setting.value)),
+                ("from", .text(setting.origin)),
+            ] as [(key: String, value: CommandOutput.Value)]
+        }
+        return CommandOutput(
+            lines.joined(separator: "\n"),
+            values: [
+                ("ok", .flag(true)), ("settings", .objects(settings)),
+                ("warnings", .texts(loaded.warnings)),
+            ])
+    }
 }

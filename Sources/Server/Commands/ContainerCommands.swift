@@ -23,7 +23,10 @@ extension Command {
                 }
                 return CommandOutput(
                     lines.joined(separator: "\n"),
-                    values: [("container", .texts(containers.map(\.id.name)))])
+                    values: [
+                        ("container", .texts(containers.map(\.id.name))),
+                        ("containers", .objects(containers.map(members))),
+                    ])
             }),
         Command(
             "container set", "change settings of a container; an empty value goes back to none",
@@ -56,6 +59,17 @@ extension Command {
                 return named(id.name, "deleted")
             }),
     ]
+
+    /// What `--json` tells of a container; times in milliseconds since 1970.
+    private static func members(
+        of container: ContainerRecord
+    ) -> [(key: String, value: CommandOutput.Value)] {
+        let settings = container.settings.sorted { $0.key < $1.key }
+        return [
+            ("container", .text(container.id.name)), ("made", .number(container.createdAt)),
+            ("settings", .object(settings.map { ($0.key, .text($0.value)) })),
+        ]
+    }
 
     private static func named(_ name: String, _ what: String) -> CommandOutput {
         CommandOutput("container \(name) \(what)", values: [("container", .text(name))])

@@ -32,12 +32,16 @@ extension Command {
                 let lines = tokens.map { token in
                     ([token.name, token.container.name, token.environment.rawValue]
                         + token.origins.map { "origin=\($0)" }
-                        + (token.callback.map { ["callback=\($0)"] } ?? []))
+                        + (token.callback.map { ["callback=\($0)"] } ?? [])
+                        + ["made \(Timestamp(token.createdAt).text)"])
                         .joined(separator: "  ")
                 }
                 return CommandOutput(
                     lines.joined(separator: "\n"),
-                    values: [("apiToken", .texts(tokens.map(\.name)))])
+                    values: [
+                        ("apiToken", .texts(tokens.map(\.name))),
+                        ("apiTokens", .objects(tokens.map(members))),
+                    ])
             }),
         Command(
             "api-token revoke", "end a token at once",
@@ -84,10 +88,15 @@ extension Command {
                     ([
                         key.keyID, key.container.name, key.environment.rawValue,
                         "scope=\(key.scope.rawValue)",
-                    ] + (key.name.map { [$0] } ?? [])).joined(separator: "  ")
+                    ] + (key.name.map { [$0] } ?? [])
+                        + ["made \(Timestamp(key.createdAt).text)"]).joined(separator: "  ")
                 }
                 return CommandOutput(
-                    lines.joined(separator: "\n"), values: [("keyID", .texts(keys.map(\.keyID)))])
+                    lines.joined(separator: "\n"),
+                    values: [
+                        ("keyID", .texts(keys.map(\.keyID))),
+                        ("serverKeys", .objects(keys.map(members))),
+                    ])
             }),
         Command(
             "server-key revoke", "end a key at once",
@@ -99,29 +108,24 @@ extension Command {
             }),
     ]
 
-    static let webToken = Command(
-        "web-token create", "make a token that acts as a user; shown this once",
-        places: CommandPlace.containerAndEnvironment
-            + [CommandPlace("EMAIL", "the user's e-mail address")],
-        options: [
-            CommandOption("expires", value: "SECONDS", "its life, and that of its successors")
-        ],
-        action: .data { invocation, folder in
-            let (container, environment) = try invocation.containerAndEnvironment(in: folder)
-            let seconds = try invocation.value("expires").map { text in
-                guard let seconds = Int(text) else {
-                    throw CommandFailure("--expires takes a number of seconds")
-                }
-                return seconds
-            }
-            let made = try folder.webTokens.create(
-                container: container, environment: environment,
-                email: invocation.required("EMAIL"), seconds: seconds, now: folder.clock.now())
-            return CommandOutput(
-                "\(made.token)\n(acts as \(made.userRecordName.text))",
-                values: [
-                    ("webAuthToken", .text(made.token)),
-                    ("userRecordName", .text(made.userRecordName.text)),
-                ])
-        })
+    /// What `--json` tells of an API token; times in milliseconds since 1970.
+    private static func members(
+        of token: APITokenRecord
+    ) -> [(key: String, value: CommandOutput.Value)] {
+        [
+            ("name", .text(token.name)), ("container", .text(token.container.name)),
+            ("environment", .text(token.environment.rawValue)), ("origins", .texts(token.origins)),
+        ] + (token.callback.map { [("callback", .text($0))] } ?? [])
+            + [("made", .number(token.createdAt))]
+    }
+
+    /// What `--json` tells of a server key; times in milliseconds since 1970.
+    private static func members(
+        of key: ServerKeyRecord
+    ) -> [(key: String, value: CommandOutput.Value)] {
+        [
+            ("keyID", .text(key.keyID)), ("container", .text(key.container.name)),
+            ("environment", .text(key.environment.rawValue)), ("scope", .text(key.scope.rawValue)),
+        ] + (key.name.map { [("name", .text($0))] } ?? []) + [("made", .number(key.createdAt))]
+    }
 }

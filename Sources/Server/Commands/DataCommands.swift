@@ -50,7 +50,7 @@ extension Command {
                 var lines = problems.isEmpty ? ["no problems"] : problems
                 if trashed > 0 { lines.append("assets in the trash: \(trashed)") }
                 var output = outcome(problems: problems, lines.joined(separator: "\n"))
-                output.values.append(("trashedAssets", .count(trashed)))
+                output.values.append(("trashedAssets", .number(Int64(trashed))))
                 return output
             }),
     ]

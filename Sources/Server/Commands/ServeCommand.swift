@@ -17,7 +17,7 @@ extension Command {
             CommandOption(
                 "listen", value: "HOST:PORT|unix:PATH", "an address to listen at",
                 isRepeatable: true),
-            CommandOption("log-format", value: "json|text", "how events are written"),
+            CommandOption("log-format", value: "auto|json|text", "how events are written"),
             CommandOption(
                 "dev", "make a container to try out in an empty data folder; loopback only"),
         ],
@@ -51,7 +51,9 @@ struct ServeProcess {
                 configuration.addresses, environment: surroundings.environment)
         }
         let log = Log(
-            format: LogFormat(configuration.log.format), level: LogLevel(configuration.log.level),
+            format: LogFormat(
+                configuration.log.format, isTerminal: surroundings.isOutputTerminal),
+            level: LogLevel(configuration.log.level),
             clock: surroundings.clock)
         for warning in loaded.warnings { log.warning("odd setting", [("warning", .text(warning))]) }
         let stop = DispatchSemaphore(value: 0)
@@ -75,6 +77,7 @@ struct ServeProcess {
                     "listen",
                     .text(server.addresses.map(\.description).joined(separator: " "))
                 ),
+                ("metrics", .text(server.metricsAddress?.description ?? "")),
             ])
         let notifier = ServiceNotifier(path: surroundings.environment["NOTIFY_SOCKET"])
         notifier.ready()
@@ -92,9 +95,7 @@ struct ServeProcess {
     private func showDevelopment(of server: RunningServer) throws {
         guard let address = server.addresses.first else { return }
         let setup = DevelopmentSetup(folder: server.folder, address: address)
-        let text =
-            try setup.make()
-            ?? "The data folder \(server.folder.path) holds containers already: nothing was made.\n"
+        let text = try setup.make() ?? setup.reminder()
         surroundings.writeOutput(Array((text + "\n").utf8))
     }
 

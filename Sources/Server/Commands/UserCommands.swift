@@ -43,6 +43,7 @@ extension Command {
                     values: [
                         ("email", .texts(accounts.map { $0.email ?? "" })),
                         ("accountID", .texts(accounts.map(\.id.text))),
+                        ("users", .objects(accounts.map(members))),
                     ])
             }),
         Command(
@@ -67,6 +68,23 @@ extension Command {
                 return described(account, "deleted")
             }),
     ]
+
+    /// What `--json` tells of an account; times in milliseconds since 1970.
+    private static func members(
+        of account: AccountRecord
+    ) -> [(key: String, value: CommandOutput.Value)] {
+        let addresses = account.addresses.map { held in
+            [("address", .text(held.address.text)), ("verified", .flag(held.verifiedAt != nil))]
+                as [(key: String, value: CommandOutput.Value)]
+        }
+        return [("email", .text(account.email ?? "")), ("accountID", .text(account.id.text))]
+            + (account.givenName.map { [("givenName", .text($0))] } ?? [])
+            + (account.familyName.map { [("familyName", .text($0))] } ?? [])
+            + [
+                ("addresses", .objects(addresses)), ("made", .number(account.createdAt)),
+                ("hasPassword", .flag(account.password != nil)),
+            ]
+    }
 
     private static func described(_ account: AccountRecord, _ what: String) -> CommandOutput {
         let email = account.email ?? ""

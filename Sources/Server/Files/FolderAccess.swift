@@ -71,7 +71,7 @@ enum FolderAccess {
     }
 
     /// A path as a shell takes it.
-    private static func quoted(_ path: String) -> String {
+    static func quoted(_ path: String) -> String {
         let isPlain = path.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

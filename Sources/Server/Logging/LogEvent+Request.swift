@@ -22,6 +22,9 @@ extension LogEvent {
         if let keyID = request.keyID { fields.append(("keyID", .text(keyID))) }
         fields.append(("status", .number(Int64(request.status))))
         if let code = request.code { fields.append(("code", .text(code.rawValue))) }
+        if let refusal = request.refusal {
+            fields.append(("refusal", .text(refusal.rawValue)))
+        }
         fields.append(("bytesIn", .number(Int64(request.bytesIn))))
         fields.append(("bytesOut", .number(Int64(request.bytesOut))))
         fields.append(

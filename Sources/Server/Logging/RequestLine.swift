@@ -38,6 +38,7 @@ struct RequestLine {
         writer.raw(#","status":"#)
         writer.integer(Int64(request.status))
         if let code = request.code { plain(#","code":""#, code.rawValue) }
+        if let refusal = request.refusal { plain(#","refusal":""#, refusal.rawValue) }
         writer.raw(#","bytesIn":"#)
         writer.integer(Int64(request.bytesIn))
         writer.raw(#","bytesOut":"#)

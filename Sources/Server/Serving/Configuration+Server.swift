@@ -213,8 +213,9 @@ extension Configuration {
 }
 
 extension LogFormat {
-    init(_ format: LogSettings.Format) {
+    init(_ format: LogSettings.Format, isTerminal: Bool) {
         switch format {
+        case .auto: self = isTerminal ? .text : .json
         case .json: self = .json
         case .text: self = .text
         }

@@ -8,7 +8,7 @@ import Network
     import Darwin
 #endif
 
-/// What `serve --dev` makes in an empty data folder, so that the first request is one paste away.
+/// What `serve --dev` makes in an empty data folder, so that the first sync is three pastes away.
 struct DevelopmentSetup {
     static let container = "iCloud.dev.lenticular.Notes"
     static let emails = ["alice@example.com", "bob@example.com"]
@@ -88,14 +88,29 @@ struct DevelopmentSetup {
         }
         lines += [
             "  server key  \(keyID)", "              private half in \(keyPath)", "",
-            "A first record:", "", "  \(firstRequest(apiToken: apiToken, token: users[0].token))",
+            "Three commands to paste: make a zone, save a note in it, ask what has changed there.",
             "",
         ]
+        lines += firstRequests(apiToken: apiToken, token: users[0].token).map { "  \($0)" } + [""]
         return lines.joined(separator: "\n")
     }
 
-    /// A command to paste that saves a record in the first user's private database.
-    private func firstRequest(apiToken: String, token: String) -> String {
+    /// What to read where everything was made before: secrets are kept nowhere to be shown again.
+    func reminder() -> String {
+        let place = "\(Self.container) development"
+        let data = "--data \(FolderAccess.quoted(folder.path))"
+        return [
+            "The data folder \(folder.path) holds containers already: nothing was made.",
+            "Tokens are shown once; these commands make others while the server runs:", "",
+            "  lenticular api-token create \(place) \(data)",
+            "  lenticular web-token create \(place) \(Self.emails[0]) "
+                + "--expires \(Self.tokenSeconds) \(data)", "",
+        ].joined(separator: "\n")
+    }
+
+    /// Commands to paste, by which the first user's private database gets a zone with a record and shows
+    /// it as a change.
+    private func firstRequests(apiToken: String, token: String) -> [String] {
         let (option, origin) =
             switch address {
             case .unix(let path): ("--unix-socket '\(path)' ", "http://localhost")
@@ -104,11 +119,23 @@ struct DevelopmentSetup {
                     ? ("--insecure ", "https://\(HealthProbe.reachable(host, port: port))")
                     : ("", "http://\(HealthProbe.reachable(host, port: port))")
             }
-        let path = "/database/1/\(Self.container)/development/private/records/modify"
-        let body =
-            #"{"operations":[{"operationType":"create","record":{"recordType":"Note","#
-            + #""fields":{"title":{"value":"Hello"}}}}]}"#
-        return "curl \(option)'\(origin)\(path)?ckAPIToken=\(apiToken)&ckWebAuthToken=\(token)'"
-            + " -d '\(body)'"
+        let database = "\(origin)/database/1/\(Self.container)/development/private"
+        return Self.requests.map { endpoint, body in
+            "curl \(option)'\(database)/\(endpoint)?ckAPIToken=\(apiToken)&ckWebAuthToken=\(token)'"
+                + " -d '\(body)'"
+        }
     }
+
+    private static let requests = [
+        (
+            "zones/modify",
+            #"{"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"Notes"}}}]}"#
+        ),
+        (
+            "records/modify",
+            #"{"zoneID":{"zoneName":"Notes"},"operations":[{"operationType":"create","record":"#
+                + #"{"recordType":"Note","fields":{"title":{"value":"Hello"}}}}]}"#
+        ),
+        ("changes/zone", #"{"zones":[{"zoneID":{"zoneName":"Notes"}}]}"#),
+    ]
 }

@@ -13,6 +13,9 @@ package final class RunningServer: Sendable {
     package let readiness: Readiness
     /// Where it listens, with the ports that the system chose.
     package let addresses: [ListenAddress]
+    /// Where the metrics have an address of their own; nil for none.
+    package var metricsAddress: ListenAddress? { metricsListener?.address }
+    private let metricsListener: MetricsListener?
     private let http: HTTPServer
     private let control: ControlServer
     private let upkeep: Upkeep
@@ -39,24 +42,13 @@ package final class RunningServer: Sendable {
         var wire = configuration.wire(tls: tls)
         let clock = folder.clock
         wire.wallSeconds = { clock.now() / 1_000 }
-        do throws(SystemError) {
-            http = try HTTPServer(
-                wire, responder: responder, observer: Self.observer(of: metrics, log))
-            addresses = try http.start()
-        } catch {
-            throw CommandFailure("cannot listen: \(error)")
-        }
+        (http, addresses) = try Self.started(wire, responder, Self.observer(of: metrics, log))
         Self.observe(http, stores, log, in: metrics)
         let work = StoreWork(configuration, clock: clock, log: log)
         Self.observe(work.counts, in: metrics)
         Self.observeAssets(of: protocolResponder, in: metrics)
         do {
-            control = try ControlServer(
-                path: DataFolder.controlSocketPath(in: folder.path)
-            ) { arguments, inputs, sender in
-                if arguments.first == Command.healthcheck.name { return readiness.answer }
-                return CommandLineProgram.run(arguments, inputs: inputs, on: folder, sender)
-            }
+            (control, metricsListener) = try Self.startedBeside(folder, readiness, metrics, log)
         } catch {
             http.drain(withinSeconds: 0)
             throw error
@@ -70,6 +62,36 @@ package final class RunningServer: Sendable {
         self.metrics = metrics
         self.readiness = readiness
         readiness.become(.ready)
+    }
+
+    /// Begins to take commands, and to show metrics at their own address.
+    private static func startedBeside(
+        _ folder: DataFolder, _ readiness: Readiness, _ metrics: Metrics, _ log: Log
+    ) throws -> (ControlServer, MetricsListener?) {
+        let listener = try MetricsListener(folder.configuration.metrics, metrics, log)
+        do {
+            let path = DataFolder.controlSocketPath(in: folder.path)
+            let control = try ControlServer(path: path) { arguments, inputs, sender in
+                if arguments.first == Command.healthcheck.name { return readiness.answer }
+                return CommandLineProgram.run(arguments, inputs: inputs, on: folder, sender)
+            }
+            return (control, listener)
+        } catch {
+            listener?.close()
+            throw error
+        }
+    }
+
+    /// Listens, or says at which address that cannot be.
+    private static func started(
+        _ wire: HTTPServer.Configuration, _ responder: any Responder, _ observer: WireObserver
+    ) throws(CommandFailure) -> (HTTPServer, [ListenAddress]) {
+        do {
+            let server = try HTTPServer(wire, responder: responder, observer: observer)
+            return (server, try server.start())
+        } catch {
+            throw CommandFailure("\(error)")
+        }
     }
 
     /// Makes sure that all of the data is this server's, and finishes what the last one began.
@@ -87,6 +109,7 @@ package final class RunningServer: Sendable {
         readiness.become(.draining)
         http.drain(withinSeconds: seconds)
         control.close(withinSeconds: seconds)
+        metricsListener?.close()
         upkeep.stop()
         folder.close()
     }

@@ -51,12 +51,13 @@ package struct ServerResponder: Responder {
         protocolResponder.receive(request, stream: stream, reply: reply)
     }
 
-    private enum Page { case health, readiness, metrics }
+    private enum Page { case front, health, readiness, metrics }
 
     private func page(at target: [UInt8]) -> Page? {
-        // All three are short, and next to every request is not for them.
-        guard target.count >= 7, target.count < 256 else { return nil }
+        // All are short, and next to every request is not for them.
+        guard target.count < 256 else { return nil }
         let path = target.prefix { $0 != UInt8(ascii: "?") }
+        if path.count == 1, path.first == UInt8(ascii: "/") { return .front }
         if path.elementsEqual("/healthz".utf8) { return .health }
         if path.elementsEqual("/readyz".utf8) { return .readiness }
         return path.elementsEqual("/metrics".utf8) ? .metrics : nil
@@ -64,6 +65,7 @@ package struct ServerResponder: Responder {
 
     private func response(of page: Page, to request: HTTPRequest) -> HTTPResponse {
         switch page {
+        case .front: return FrontPage.response(to: request)
         case .health: return text(200, "ok\n")
         case .readiness:
             guard let obstacle = readiness.obstacle else { return text(200, "ready\n") }
@@ -72,13 +74,7 @@ package struct ServerResponder: Responder {
             return response
         case .metrics:
             switch metricsAccess.decide(request) {
-            case .granted:
-                return HTTPResponse(
-                    status: 200,
-                    headers: [
-                        ("Content-Type", "text/plain; version=0.0.4; charset=utf-8"),
-                        ("Cache-Control", "no-store"),
-                    ], body: metrics.page())
+            case .granted: return metrics.response
             case .hidden: return text(404, "not found\n")
             case .unauthorized:
                 var response = text(401, "unauthorized\n")

@@ -41,7 +41,7 @@ struct AssetProcessTests {
         #expect(test.files().placed.count == 4)
         #expect(test.files().incoming.isEmpty)
         #expect(try test.problems().isEmpty)
-        let page = try test.server.request("/metrics").body
+        let page = try test.server.metrics()
         #expect(page.contains("lenticular_asset_uploads_total 23"))
         #expect(page.contains("operation=\"assets/download\""))
         test.server.signal(SIGTERM)
