@@ -26,6 +26,7 @@ let package = Package(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "CChecksum"),
         .target(name: "CNetwork"),
         .target(name: "CProcess"),
         .target(
@@ -38,7 +39,7 @@ let package = Package(
         layer("Cryptography", ["COpenSSL"]),
         layer("CloudModel", ["JSON"]),
         layer("Storage", ["CloudModel"]),
-        layer("AssetStorage", ["CloudModel", "Cryptography", "HTTPClient"]),
+        layer("AssetStorage", ["CChecksum", "CloudModel", "Cryptography", "HTTPClient"]),
         layer("SQLiteStorage", ["Storage", "CloudModel", "SQLite", "Migrations"]),
         layer("CloudDatabase", ["CloudModel", "Storage", "AssetStorage", "Cryptography", "JSON"]),
         layer("Accounts", ["CloudModel", "Storage", "Cryptography"]),
@@ -77,7 +78,10 @@ let package = Package(
             ], path: "Tests/S3StandIn", swiftSettings: strict),
         tests(
             of: "AssetStorageTests",
-            ["AssetStorage", "CloudModel", "Cryptography", "HTTPClient", "S3StandIn"]),
+            [
+                "AssetStorage", "CChecksum", "CloudModel", "Cryptography", "HTTPClient",
+                "S3StandIn", "Seeding",
+            ]),
         tests(of: "ConfigurationTests", ["Configuration", "Seeding"]),
         tests(
             of: "AccountsTests",

@@ -164,6 +164,11 @@ final class SealedReader: AssetReader {
 
     var descriptor: Int32? { nil }
 
+    func wasChecked(_ stretch: Range<Int>) -> Bool { false }
+
+    /// Nothing to do: each chunk is authenticated as it is opened.
+    func check(_ stretch: Range<Int>) throws(AssetFailure) {}
+
     /// The chunks that the stretch touches, without what is before and behind it.
     func read(at offset: Int, count: Int) throws(AssetFailure) -> [UInt8] {
         guard offset >= 0, offset < byteCount, count > 0 else { return [] }

@@ -61,6 +61,15 @@ enum AssetFiles {
         }
     }
 
+    static func write(_ bytes: [UInt8], to descriptor: Int32) throws(AssetFailure) {
+        // NB: typed errors do not pass through the standard library's closures.
+        var failure: AssetFailure?
+        bytes.withUnsafeBytes { bytes in
+            do throws(AssetFailure) { try write(bytes, to: descriptor) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+
     /// Has the system begin to put on disk what is behind an offset; nobody waits for it.
     static func beginWriting(_ descriptor: Int32, from offset: Int) {
         #if canImport(Glibc)
@@ -73,24 +82,37 @@ enum AssetFiles {
     static func read(
         _ descriptor: Int32, at offset: Int, count: Int
     ) throws(AssetFailure) -> [UInt8] {
-        var isRead = true
+        // NB: typed errors do not pass through the standard library's closures.
+        var failure: AssetFailure?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { storage, initialized in
-            let buffer = UnsafeMutableRawBufferPointer(storage)
-            while initialized < count {
-                let got = pread(
-                    descriptor, buffer.baseAddress.map { $0 + initialized }, count - initialized,
-                    off_t(offset + initialized))
-                if got == 0 { break }
-                if got > 0 {
-                    initialized += got
-                } else if errno != EINTR {
-                    isRead = false
-                    break
-                }
+            do throws(AssetFailure) {
+                initialized = try read(
+                    descriptor, at: offset, into: UnsafeMutableRawBufferPointer(storage))
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    /// Reads from an offset into a buffer until it is full or the file ends.
+    ///
+    /// - Returns: how many bytes there were.
+    static func read(
+        _ descriptor: Int32, at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(AssetFailure) -> Int {
+        var done = 0
+        while done < buffer.count {
+            let got = pread(
+                descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done,
+                off_t(offset + done))
+            if got == 0 { break }
+            if got > 0 {
+                done += got
+            } else if errno != EINTR {
+                throw failure("pread")
             }
         }
-        guard isRead else { throw failure("pread") }
-        return bytes
+        return done
     }
 
     static func status(_ descriptor: Int32) throws(AssetFailure) -> stat {

@@ -9,15 +9,25 @@ extension AssetReader {
         _ visit: (UnsafeRawBufferPointer) throws -> Void = { _ in }
     ) throws -> AssetContent? {
         var hash = SHA256()
+        let size = try forEachPiece {
+            hash.update($0)
+            try visit($0)
+        }
+        return AssetDigest(hash.digest()).map { AssetContent(digest: $0, size: size) }
+    }
+
+    /// Reads everything, piece by piece.
+    ///
+    /// - Returns: how many bytes there were.
+    func forEachPiece(_ visit: (UnsafeRawBufferPointer) throws -> Void) throws -> Int {
         var offset = 0
         while offset < byteCount {
-            let piece = try read(at: offset, count: 262_144)
+            let piece = try read(at: offset, count: 4 * PartSums.partBytes)
             if piece.isEmpty { break }
-            hash.update(piece)
             try piece.withUnsafeBytes { try visit($0) }
             offset += piece.count
         }
-        return AssetDigest(hash.digest()).map { AssetContent(digest: $0, size: offset) }
+        return offset
     }
 }
 

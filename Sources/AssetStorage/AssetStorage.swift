@@ -9,6 +9,9 @@ package protocol AssetStorage: AnyObject, Sendable {
     /// loop may do it.
     var isLocal: Bool { get }
 
+    /// Where files go that nobody knows, before they are removed; nil where such go at once.
+    var trash: AssetTrash? { get }
+
     /// Begins a file whose digest is not known yet.
     ///
     /// - Parameter expectedBytes: how long it will be, as far as known; it must fit beside the free
@@ -52,6 +55,9 @@ package protocol AssetStorage: AnyObject, Sendable {
     /// on it what has had no more bytes since.
     func removeAbandoned(begunBefore moment: Milliseconds) throws(AssetFailure)
 
+    /// Whether what is kept beside a file to check it by is torn or does not fit; reads all of the file.
+    func hasWrongSums(_ digest: AssetDigest) throws -> Bool
+
     /// Removes everything that is not in the folder of the container environment, which has gone.
     func removeEverything() throws(AssetFailure)
 
@@ -66,6 +72,10 @@ package protocol AssetStorage: AnyObject, Sendable {
 }
 
 extension AssetStorage {
+    package var trash: AssetTrash? { nil }
+
+    package func hasWrongSums(_ digest: AssetDigest) throws -> Bool { false }
+
     package func removeEverything() throws(AssetFailure) {}
 
     package func address(
@@ -99,6 +109,11 @@ package protocol AssetUpload: AnyObject {
     func discard()
 }
 
+/// How files are checked: by parts of so many bytes.
+package enum AssetParts {
+    package static let byteCount = PartSums.partBytes
+}
+
 /// A file that is open for reading; usable from any thread.
 package protocol AssetReader: AnyObject, Sendable {
     /// How long its contents are.
@@ -108,6 +123,17 @@ package protocol AssetReader: AnyObject, Sendable {
     var descriptor: Int32? { get }
     /// From 1 to `count` bytes from an offset on; none at the end.
     func read(at offset: Int, count: Int) throws(AssetFailure) -> [UInt8]
+    /// Whether `check` has found a stretch sound a moment ago; takes microseconds.
+    func wasChecked(_ stretch: Range<Int>) -> Bool
+    /// Makes sure that a stretch, which lies within the contents, is what was stored, and that the file
+    /// is as long as it was.
+    ///
+    /// Reads each part that the stretch touches, and a file of which no sums are kept once as a whole.
+    /// Without a descriptor nothing of the stretch is read: whatever `read` gives from now on has been
+    /// checked.
+    ///
+    /// - Throws: `AssetFailure.damaged`, and what reading throws.
+    func check(_ stretch: Range<Int>) throws(AssetFailure)
 }
 
 /// A file in place.

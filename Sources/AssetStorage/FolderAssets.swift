@@ -10,7 +10,8 @@ import Cryptography
 /// Assets in a folder: a file each, named by its digest, in 256 folders by its first byte.
 ///
 /// Files on their way lie in `incoming`; a rename puts them in place. With a key new files are sealed,
-/// and end in `.sealed`; both kinds are read, whatever the present setting.
+/// and end in `.sealed`; both kinds are read, whatever the present setting. Of those that are not sealed
+/// sums are kept in a folder beside this one, by which each part is checked before it is handed out.
 package final class FolderAssets: AssetStorage {
     static let sealedSuffix = ".sealed"
 
@@ -18,26 +19,42 @@ package final class FolderAssets: AssetStorage {
     /// Where files on their way are.
     let incoming: String
     let key: AssetKey?
-    /// How much of the disk is left for everything else.
-    private let freeBytesMin: Int
+    /// How much of the disk is left for everything else, at present.
+    private let floor: @Sendable () -> Int
     let random: RandomSource
+    /// Of the files here; also of those that a storage elsewhere takes on from here.
+    let sums: SumFiles
+    private let clocks: FileClocks
+    private let leftovers: AssetTrash
 
     /// - Parameters:
     ///   - path: the folder, made when the first file comes; the one above exists.
     ///   - key: seals new files; nil leaves them as they are.
     ///   - freeBytesMin: uploads are refused that would leave less on the disk.
+    ///   - reserved: so much is to be left at least, asked anew each time.
+    ///   - clocks: tell how long ago a part of a file was checked.
     package init(
         path: String, key: AssetKey? = nil, freeBytesMin: Int = 0,
-        random: RandomSource = .system
+        reserved: @escaping @Sendable () -> Int = { 0 }, random: RandomSource = .system,
+        clocks: FileClocks = FileClocks()
     ) {
         self.path = path
         incoming = "\(path)/incoming"
         self.key = key
-        self.freeBytesMin = freeBytesMin
+        let floor: @Sendable () -> Int = { max(freeBytesMin, reserved()) }
+        self.floor = floor
         self.random = random
+        self.clocks = clocks
+        sums = SumFiles(path: "\(path)-sums")
+        leftovers = AssetTrash(path: "\(path)-trash") {
+            Self.place(of: $0, isSealed: $1, in: path)
+        } isShort: { () throws(AssetFailure) in
+            try AssetFiles.freeBytes(path) < floor()
+        }
     }
 
     package var isLocal: Bool { true }
+    package var trash: AssetTrash? { leftovers }
 
     package func begin(expectedBytes: Int) throws(AssetFailure) -> any AssetUpload {
         try beginFile(expectedBytes: expectedBytes)
@@ -56,24 +73,28 @@ package final class FolderAssets: AssetStorage {
         // With its name on disk: what is put below it later is as durable as that.
         if try AssetFiles.makeFolder(path) { try AssetFiles.synchronizeFolder("\(path)/..") }
         try AssetFiles.makeFolder(incoming)
-        let (wanted, overflow) = expectedBytes.addingReportingOverflow(freeBytesMin)
+        let (wanted, overflow) = expectedBytes.addingReportingOverflow(floor())
         guard !overflow, try AssetFiles.freeBytes(path) >= wanted else { throw .full }
     }
 
     /// - Throws: `AssetFailure.full` when no more may be written.
     func checkFloor() throws(AssetFailure) {
-        guard try AssetFiles.freeBytes(path) >= freeBytesMin else { throw .full }
+        guard try AssetFiles.freeBytes(path) >= floor() else { throw .full }
     }
 
     package func open(_ digest: AssetDigest) throws(AssetFailure) -> (any AssetReader)? {
-        for isSealed in key == nil ? [false, true] : [true, false] {
-            let descriptor = AssetFiles.open(place(of: digest, isSealed: isSealed), O_RDONLY)
+        let kinds = key == nil ? [false, true] : [true, false]
+        let places =
+            kinds.map { (place(of: digest, isSealed: $0), $0) }
+            + kinds.map { (leftovers.name(of: digest, isSealed: $0), $0) }
+        for (place, isSealed) in places {
+            let descriptor = AssetFiles.open(place, O_RDONLY)
             if descriptor < 0 {
                 if errno == ENOENT || errno == ENOTDIR { continue }
                 throw AssetFiles.failure("open")
             }
             let file = OpenAssetFile(descriptor)
-            guard isSealed else { return try PlainReader(file) }
+            guard isSealed else { return try PlainReader(file, digest, sums, clocks) }
             guard let key else { throw .keyMissing }
             return try SealedReader(file, digest: digest, key: key)
         }
@@ -84,6 +105,16 @@ package final class FolderAssets: AssetStorage {
         for isSealed in [false, true] {
             try AssetFiles.remove(place(of: digest, isSealed: isSealed))
         }
+        try sums.remove(digest)
+    }
+
+    package func hasWrongSums(_ digest: AssetDigest) throws -> Bool {
+        guard sums.areRecorded(digest) else { return false }
+        guard let recorded = try sums.recorded(digest) else { return true }
+        guard let reader = try open(digest), reader.descriptor != nil else { return false }
+        var summer = PartSummer()
+        _ = try reader.forEachPiece { summer.update($0) }
+        return summer.finished(digest) != recorded
     }
 
     package func list(
@@ -116,19 +147,25 @@ package final class FolderAssets: AssetStorage {
         #endif
     }
 
-    private func folder(of digest: AssetDigest) -> String {
+    private static func folder(of digest: AssetDigest, in path: String) -> String {
         "\(path)/\(Hexadecimal.encode(digest.bytes.prefix(1)))"
     }
 
+    private static func place(
+        of digest: AssetDigest, isSealed: Bool, in path: String
+    ) -> String {
+        "\(folder(of: digest, in: path))/\(digest.hexadecimal)\(isSealed ? sealedSuffix : "")"
+    }
+
     private func place(of digest: AssetDigest, isSealed: Bool) -> String {
-        "\(folder(of: digest))/\(digest.hexadecimal)\(isSealed ? Self.sealedSuffix : "")"
+        Self.place(of: digest, isSealed: isSealed, in: path)
     }
 
     /// Moves a file that is on disk to its place, and has its name there on disk too.
     func accept(
         _ temporary: String, as digest: AssetDigest, isSealed: Bool
     ) throws(AssetFailure) {
-        let folder = folder(of: digest)
+        let folder = Self.folder(of: digest, in: path)
         if mkdir(folder, 0o700) == 0 {
             try AssetFiles.synchronizeFolder(path)
         } else if errno != EEXIST {
@@ -138,6 +175,7 @@ package final class FolderAssets: AssetStorage {
             throw AssetFiles.failure("rename")
         }
         try AssetFiles.synchronizeFolder(folder)
+        try leftovers.remove(digest)
     }
 }
 
@@ -151,24 +189,5 @@ final class OpenAssetFile: StoredBytes {
 
     func stored(at offset: Int, count: Int) throws(AssetFailure) -> [UInt8] {
         try AssetFiles.read(descriptor, at: offset, count: count)
-    }
-}
-
-/// A file whose bytes are the contents.
-private final class PlainReader: AssetReader {
-    let byteCount: Int
-    private let file: OpenAssetFile
-
-    init(_ file: OpenAssetFile) throws(AssetFailure) {
-        self.file = file
-        byteCount = Int(try AssetFiles.status(file.descriptor).st_size)
-    }
-
-    var descriptor: Int32? { file.descriptor }
-
-    func read(at offset: Int, count: Int) throws(AssetFailure) -> [UInt8] {
-        guard offset >= 0, offset < byteCount, count > 0 else { return [] }
-        return try AssetFiles.read(
-            file.descriptor, at: offset, count: min(count, byteCount - offset))
     }
 }

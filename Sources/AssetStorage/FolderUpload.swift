@@ -9,8 +9,7 @@ import Cryptography
 
 /// A file on its way into a folder.
 final class FolderUpload: AssetUpload {
-    /// After so much it looks at the room that is left, which others take from too, and has the disk
-    /// begin, so that the end does not wait for all of it.
+    /// After so much it has the disk begin, so that the end does not wait for all of it.
     private static let stepBytes = 4 << 20
 
     private let storage: FolderAssets
@@ -21,6 +20,7 @@ final class FolderUpload: AssetUpload {
     let descriptor: Int32
     private var cipher: AssetCipher?
     private var hash = SHA256()
+    private var summer = PartSummer()
     private var size = 0
     private var content: AssetContent?
     private var isInPlace = false
@@ -36,7 +36,8 @@ final class FolderUpload: AssetUpload {
         guard descriptor >= 0 else { throw AssetFiles.failure("open") }
         if cipher != nil {
             do throws(AssetFailure) {
-                try write([UInt8](repeating: 0, count: AssetCipher.headerBytes))
+                try AssetFiles.write(
+                    [UInt8](repeating: 0, count: AssetCipher.headerBytes), to: descriptor)
             } catch {
                 discard()
                 throw error
@@ -57,6 +58,7 @@ final class FolderUpload: AssetUpload {
             let piece = try AssetFiles.read(descriptor, at: size, count: 262_144)
             if piece.isEmpty { break }
             hash.update(piece)
+            piece.withUnsafeBytes { summer.update($0) }
             size += piece.count
         }
         stepStart = size
@@ -73,15 +75,18 @@ final class FolderUpload: AssetUpload {
     var byteCount: Int { size }
 
     func append(_ bytes: UnsafeRawBufferPointer) throws(AssetFailure) {
+        try storage.checkFloor()
         hash.update(bytes)
+        summer.update(bytes)
         size += bytes.count
         if cipher == nil {
             try AssetFiles.write(bytes, to: descriptor)
         } else {
-            for chunk in try cipher?.append(bytes) ?? [] { try write(chunk) }
+            for chunk in try cipher?.append(bytes) ?? [] {
+                try AssetFiles.write(chunk, to: descriptor)
+            }
         }
         guard size - stepStart >= Self.stepBytes else { return }
-        try storage.checkFloor()
         AssetFiles.beginWriting(descriptor, from: stepStart)
         stepStart = size
     }
@@ -93,7 +98,7 @@ final class FolderUpload: AssetUpload {
         }
         if cipher != nil {
             if let (last, header) = try cipher?.finish() {
-                try write(last)
+                try AssetFiles.write(last, to: descriptor)
                 guard pwrite(descriptor, header, header.count, 0) == header.count else {
                     throw AssetFiles.failure("pwrite")
                 }
@@ -109,8 +114,16 @@ final class FolderUpload: AssetUpload {
         let content = try seal()
         guard !isInPlace else { return }
         try storage.accept(temporary, as: content.digest, isSealed: cipher != nil)
+        recordSums(content)
         isInPlace = true
         removeNote()
+    }
+
+    /// Writes down the sums of the file's parts; an encrypted one has none, its chunks tell by themselves.
+    func recordSums(_ content: AssetContent) {
+        guard cipher == nil else { return }
+        // NB: whoever reads the file first makes them from its contents, if they cannot be kept now.
+        try? storage.sums.record(summer.finished(content.digest))
     }
 
     func discard() {
@@ -124,16 +137,5 @@ final class FolderUpload: AssetUpload {
         guard let note, let file = ResumableNote.read(note)?.file, temporary.hasSuffix("/\(file)")
         else { return }
         unlink(note)
-    }
-
-    private func write(_ bytes: [UInt8]) throws(AssetFailure) {
-        // NB: typed errors do not pass through the standard library's closures.
-        var failure: AssetFailure?
-        bytes.withUnsafeBytes { bytes in
-            do throws(AssetFailure) { try AssetFiles.write(bytes, to: descriptor) } catch {
-                failure = error
-            }
-        }
-        if let failure { throw failure }
     }
 }

@@ -32,3 +32,19 @@ static inline int lenticular_leave_log_on_close(sqlite3 *database) {
 static inline int lenticular_count_no_memory(void) {
     return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
+
+static inline int lenticular_write_error(void) { return SQLITE_IOERR_WRITE; }
+
+// The system's error of the last write that failed, to the log if there is one, else to the file; 0 for none.
+static inline int lenticular_last_write_error(sqlite3 *database, int wants_log) {
+    int error = 0;
+    sqlite3_file *log = (sqlite3_file *)0;
+    if (wants_log) {
+        sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+        if (!log || !log->pMethods) return 0;
+        log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &error);
+    } else {
+        sqlite3_file_control(database, "main", SQLITE_FCNTL_LAST_ERRNO, &error);
+    }
+    return error;
+}

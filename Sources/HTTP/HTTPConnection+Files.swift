@@ -60,12 +60,16 @@ extension HTTPConnection {
                         hasMore: cursor.parts.count > 1)
                 }
             case .file(let slice):
-                let count = min(slice.count - cursor.offset, Self.stretchBytes)
-                guard isResident(slice, count, cursor) else {
-                    fetch(slice, count, cursor)
+                let stretch = Self.nextStretch(of: slice, cursor)
+                guard isResident(slice, stretch, cursor) else {
+                    fetch(slice, stretch, cursor)
                     return false
                 }
-                outcome = send(slice, at: slice.offset + cursor.offset, count)
+                guard slice.check?.isSound(stretch) ?? true else {
+                    close()
+                    return false
+                }
+                outcome = send(slice, at: stretch.lowerBound, stretch.count)
             case .made(let maker, let offset, let count):
                 make(maker, offset + cursor.offset, count - cursor.offset, cursor)
                 return false
@@ -85,15 +89,27 @@ extension HTTPConnection {
         return cursor.parts.isEmpty && hasSentAll
     }
 
-    /// Whether a stretch may be read on the loop's thread.
-    private func isResident(_ slice: FileSlice, _ count: Int, _ cursor: StreamCursor) -> Bool {
+    /// What is sent next of a file: first what is in memory, and to where a part ends.
+    private static func nextStretch(of slice: FileSlice, _ cursor: StreamCursor) -> Range<Int> {
         let start = slice.offset + cursor.offset
-        if start + count <= cursor.residentEnd { return true }
-        let stretch = min(Self.stretchBytes, slice.count - cursor.offset)
-        guard FileRead.isResident(slice.descriptor, offset: start, count: stretch) else {
-            return false
-        }
-        cursor.residentEnd = start + stretch
+        let end = slice.offset + slice.count
+        if start < cursor.residentEnd { return start..<min(end, cursor.residentEnd) }
+        guard end - start > stretchBytes else { return start..<end }
+        let most = start + stretchBytes
+        return start..<most - most % (slice.check?.partBytes ?? 1)
+    }
+
+    /// Whether a stretch, with all that is looked at for it, may be read on the loop's thread.
+    private func isResident(
+        _ slice: FileSlice, _ stretch: Range<Int>, _ cursor: StreamCursor
+    ) -> Bool {
+        if stretch.upperBound <= cursor.residentEnd { return true }
+        let reach = slice.check?.reach(of: stretch) ?? stretch
+        guard
+            FileRead.isResident(
+                slice.descriptor, offset: reach.lowerBound, count: reach.count)
+        else { return false }
+        cursor.residentEnd = stretch.upperBound
         return true
     }
 
@@ -121,13 +137,15 @@ extension HTTPConnection {
     }
 
     /// Has a worker bring a stretch of a file into memory.
-    private func fetch(_ slice: FileSlice, _ count: Int, _ cursor: StreamCursor) {
-        let start = slice.offset + cursor.offset
+    private func fetch(_ slice: FileSlice, _ stretch: Range<Int>, _ cursor: StreamCursor) {
         let request = wait(for: cursor)
         shared.files.run {
-            let isThere = Self.touch(slice, at: start, count)
+            let isThere =
+                Self.touch(slice, at: stretch.lowerBound, stretch.count)
+                && slice.check?.isSound(stretch) ?? true
             self.shared.events.post {
-                self.fetched(isThere ? [] : nil, residentEnd: start + count, of: request)
+                self.fetched(
+                    isThere ? [] : nil, residentEnd: stretch.upperBound, of: request)
             }
         }
     }

@@ -31,14 +31,43 @@ package struct FileSlice: Sendable {
     package let owner: any AnyObject & Sendable
     package let offset: Int
     package let count: Int
+    /// Looks at each stretch just before it is sent; nil where nothing is known of the bytes.
+    package let check: (any StretchCheck)?
 
     package init(
-        descriptor: Int32, owner: any AnyObject & Sendable, offset: Int, count: Int
+        descriptor: Int32, owner: any AnyObject & Sendable, offset: Int, count: Int,
+        check: (any StretchCheck)? = nil
     ) {
+        self.check = check
         self.descriptor = descriptor
         self.owner = owner
         self.offset = offset
         self.count = count
+    }
+}
+
+/// Says whether stretches of a file are what they should be.
+package protocol StretchCheck: Sendable {
+    /// The file is looked at in parts of so many bytes, from its beginning on.
+    var partBytes: Int { get }
+    /// How long the file is.
+    var fileBytes: Int { get }
+
+    /// Reads the parts that a stretch touches, if it has not done so a moment ago; false ends the
+    /// connection in the middle of the answer.
+    ///
+    /// Called on an event loop when those parts are in memory, else on a worker thread. Reports by itself
+    /// what it finds.
+    func isSound(_ stretch: Range<Int>) -> Bool
+}
+
+extension StretchCheck {
+    /// All that is read of the file to check a stretch.
+    func reach(of stretch: Range<Int>) -> Range<Int> {
+        let end = (stretch.upperBound + partBytes - 1) / partBytes * partBytes
+        return stretch.lowerBound / partBytes
+            * partBytes..<max(
+                stretch.upperBound, min(end, fileBytes))
     }
 }
 

@@ -6,6 +6,8 @@ package struct CheckpointOptions: Sendable {
     package var restartPages = 8_000
     /// The log's length at which the writer waits for readers in earnest.
     package var logPagesMax = 16_000
+    /// How old a snapshot is that may be ended once the log is so long.
+    package var endedSnapshotSecondsMin = 1.0
     /// The longest that the writer waits for readers at a time; ten times as long, but seldom, when
     /// the log is twice as long as it should be.
     package var readerWaitSecondsMax = 0.05
@@ -41,6 +43,8 @@ package struct CheckpointMeasurements: Sendable {
     package var restarts: UInt64 = 0
     /// How often readers put that off.
     package var restartsPutOff: UInt64 = 0
+    /// How many snapshots were ended because the log had got too long.
+    package var snapshotsEnded: UInt64 = 0
     /// How often a checkpoint failed; the log keeps what it could not move.
     package var failures: UInt64 = 0
 }

@@ -20,6 +20,7 @@ final class Checkpointer: Sendable {
     }
 
     private let options: CheckpointOptions
+    private let snapshots: OpenSnapshots?
     private let now: @Sendable () -> UInt64
     private let queue = DispatchQueue(label: "sqlite.checkpointer")
     private let state: Mutex<State>
@@ -27,10 +28,11 @@ final class Checkpointer: Sendable {
     private nonisolated(unsafe) var connection: Connection?
 
     init(
-        path: String, fileSystem: String?, options: CheckpointOptions,
+        path: String, fileSystem: String?, options: CheckpointOptions, snapshots: OpenSnapshots?,
         now: @escaping @Sendable () -> UInt64
     ) throws {
         self.options = options
+        self.snapshots = snapshots
         self.now = now
         state = Mutex(State(restartAt: options.restartPages))
         connection = try Connection(
@@ -129,9 +131,17 @@ final class Checkpointer: Sendable {
         _ connection: Connection, _ mode: Int32, _ logPages: Int, _ writer: GroupWriter?
     ) {
         let start = now()
-        let patience = Patience(logPages: logPages, options)
-        let outcome = connection.checkpoint(
+        let patience = Patience(logPages: logPages, options, endsReaders: snapshots != nil)
+        // A log that has got long gives its space back; the next one need not be as long.
+        let mode = logPages > 2 * options.restartPages ? SQLITE_CHECKPOINT_TRUNCATE : mode
+        var outcome = connection.checkpoint(
             mode, waitSecondsMax: patience.waitSeconds, now: now)
+        if outcome.code != SQLITE_OK, !outcome.isFailure, logPages >= options.logPagesMax,
+            endSnapshots()
+        {
+            outcome = connection.checkpoint(
+                mode, waitSecondsMax: options.readerWaitSecondsMax * 10, now: now)
+        }
         let held = Double(now() &- start) / 1e9
         state.withLock { state in
             state.measured.writerHeldSeconds.record(held)
@@ -149,6 +159,16 @@ final class Checkpointer: Sendable {
         if outcome.code & 0xff == SQLITE_FULL { writer?.checkpointMetFullDisk() }
     }
 
+    /// Ends the snapshots that have stood in the way for long; whether there were any.
+    private func endSnapshots() -> Bool {
+        let age = UInt64(options.endedSnapshotSecondsMin * 1e9)
+        let moment = now()
+        guard let snapshots, moment > age else { return false }
+        let count = snapshots.end(begunBefore: moment - age)
+        state.withLock { $0.measured.snapshotsEnded &+= UInt64(count) }
+        return count > 0
+    }
+
     private func finished() { state.withLock { $0.isRunning = false } }
 }
 
@@ -160,10 +180,12 @@ private struct Patience {
     let waitSeconds: Double
     let pagesToNextTry: Int
 
-    init(logPages: Int, _ options: CheckpointOptions) {
-        pagesToNextTry =
+    /// - Parameter endsReaders: whether the next try may do more than wait; then it comes sooner.
+    init(logPages: Int, _ options: CheckpointOptions, endsReaders: Bool) {
+        let usual =
             logPages < 2 * options.logPagesMax
             ? options.checkpointPages / 2 : options.logPagesMax / 2
+        pagesToNextTry = endsReaders ? min(usual, max(1, options.logPagesMax / 8)) : usual
         waitSeconds =
             switch logPages {
             case ..<options.logPagesMax: options.readerWaitSecondsMax / 10

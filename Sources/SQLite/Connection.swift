@@ -1,5 +1,11 @@
 import CSQLite
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// One connection to one database file, used by one thread at a time.
 ///
 /// Never shares a cache with another connection and never maps the file into memory: a concurrent
@@ -126,9 +132,19 @@ package final class Connection {
     }
 
     func lastError() -> SQLiteError {
-        SQLiteError(
-            code: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle))
-        )
+        let code = sqlite3_extended_errcode(handle)
+        if isQuotaExceeded(code, inLog: true) { return .diskFull }
+        return SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle)))
+    }
+
+    /// Whether a write failed because who runs this has used up their share of the disk.
+    ///
+    /// To SQLite that is an I/O error as any other, but nothing is wrong with the disk: it is full.
+    ///
+    /// - Parameter inLog: whether it was the log that was written to, or else the file.
+    func isQuotaExceeded(_ code: Int32, inLog: Bool) -> Bool {
+        code == lenticular_write_error()
+            && lenticular_last_write_error(handle, inLog ? 1 : 0) == EDQUOT
     }
 
     private func prepareForWriting() throws {

@@ -30,7 +30,8 @@ extension Connection {
     func checkpoint(_ mode: Int32) -> CheckpointOutcome {
         var logPages: Int32 = 0
         var movedPages: Int32 = 0
-        let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, &logPages, &movedPages)
+        var code = sqlite3_wal_checkpoint_v2(handle, nil, mode, &logPages, &movedPages)
+        if isQuotaExceeded(code, inLog: false) { code = SQLITE_FULL }
         return CheckpointOutcome(
             code: code, logPages: Int(max(0, logPages)), movedPages: Int(max(0, movedPages)))
     }

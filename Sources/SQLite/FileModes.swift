@@ -45,9 +45,19 @@ package enum FileModes {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
+    /// How much the disk that a file lies on has left; nil when it does not tell.
+    static func freeBytes(beside path: String) -> Int? {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return nil }
+        let (bytes, overflow) = Int(clamping: status.f_bavail).multipliedReportingOverflow(
+            by: Int(clamping: status.f_frsize))
+        return overflow ? nil : bytes
+    }
+
     static func cannot(_ what: String, _ path: String) -> SQLiteError {
         SQLiteError(
-            code: errno == ENOSPC ? SQLITE_FULL : SQLITE_CANTOPEN, message: reason(what, path))
+            code: [ENOSPC, EDQUOT].contains(errno) ? SQLITE_FULL : SQLITE_CANTOPEN,
+            message: reason(what, path))
     }
 
     private static func reason(_ what: String, _ path: String) -> String {

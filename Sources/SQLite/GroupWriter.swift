@@ -75,7 +75,7 @@ package final class GroupWriter: Sendable {
             try Checkpointer(
                 path: path, fileSystem: options.fileSystem,
                 options: $0.fitting(reserveBytes: options.reserve?.bytes ?? .max),
-                now: options.now)
+                snapshots: options.snapshots, now: options.now)
         }
         if let reserve = confined.reserve, !reserve.hold() { becomeFull() }
     }
@@ -326,17 +326,7 @@ package final class GroupWriter: Sendable {
     /// Whether the reserve fits once the file has given back what deletes have freed.
     private func giveBackFreePages() -> Bool {
         guard let connection = confined.committer?.connection else { return false }
-        do {
-            guard try connection.freePageCount() > 0 else { return false }
-            try connection.giveBackFreePages(countMax: Self.pagesGivenBackMax)
-        } catch {
-            // NB: no row is touched, so whatever it was, the next write meets it and tells.
-            return false
-        }
-        connection.truncateLog()
-        return holdsReserve()
+        let space = FreedSpace(connection, now: options.now)
+        return space.giveBack(until: holdsReserve)
     }
-
-    /// How many pages are given back at a probe, so that deletes wait well under a second.
-    private static let pagesGivenBackMax = 4_096
 }

@@ -7,6 +7,8 @@ struct ReadDeadline {
     let nanosecondsMax: UInt64
     let now: @Sendable () -> UInt64
     var endsAt: UInt64?
+    /// By which others end the snapshot.
+    let mark: OpenSnapshots.Mark?
 
     /// How many steps of SQLite's machine go by between two looks at the clock, near 100 µs.
     static let stepsBetween: Int32 = 10_000
@@ -17,29 +19,39 @@ extension Connection {
     ///
     /// A snapshot held open keeps the write-ahead log from being started over.
     ///
-    /// - Parameter now: a monotonic clock, in nanoseconds.
+    /// - Parameters:
+    ///   - now: a monotonic clock, in nanoseconds.
+    ///   - snapshots: where those are known that others may end.
     package func limitSnapshots(
-        secondsMax: Double, now: @escaping @Sendable () -> UInt64
+        secondsMax: Double, now: @escaping @Sendable () -> UInt64, snapshots: OpenSnapshots? = nil
     ) {
         removeDeadline()
         let place = UnsafeMutablePointer<ReadDeadline>.allocate(capacity: 1)
         place.initialize(
-            to: ReadDeadline(nanosecondsMax: UInt64(secondsMax * 1e9), now: now, endsAt: nil))
+            to: ReadDeadline(
+                nanosecondsMax: UInt64(secondsMax * 1e9), now: now, endsAt: nil,
+                mark: snapshots?.makeMark()))
         deadline = place
         sqlite3_progress_handler(
             handle, ReadDeadline.stepsBetween,
             { context in
-                guard let deadline = context?.assumingMemoryBound(to: ReadDeadline.self).pointee,
-                    let endsAt = deadline.endsAt
+                guard let deadline = context?.assumingMemoryBound(to: ReadDeadline.self),
+                    let endsAt = deadline.pointee.endsAt
                 else { return 0 }
-                return deadline.now() >= endsAt ? 1 : 0
+                if deadline.pointee.mark?.isEnded ?? false { return 1 }
+                return deadline.pointee.now() >= endsAt ? 1 : 0
             }, place)
     }
 
     func startDeadline() {
         guard let deadline else { return }
-        deadline.pointee.endsAt = deadline.pointee.now() &+ deadline.pointee.nanosecondsMax
+        let moment = deadline.pointee.now()
+        deadline.pointee.endsAt = moment &+ deadline.pointee.nanosecondsMax
+        deadline.pointee.mark?.begin(at: moment)
     }
+
+    /// Whether others have ended the snapshot that goes on.
+    var isSnapshotEnded: Bool { deadline?.pointee.mark?.isEnded ?? false }
 
     /// Ends the snapshot that goes on after so long, if it would not end sooner.
     ///
@@ -50,7 +62,10 @@ extension Connection {
         deadline.pointee.endsAt = min(endsAt, wanted)
     }
 
-    func stopDeadline() { deadline?.pointee.endsAt = nil }
+    func stopDeadline() {
+        deadline?.pointee.endsAt = nil
+        deadline?.pointee.mark?.end()
+    }
 
     func removeDeadline() {
         guard let deadline else { return }

@@ -15,6 +15,8 @@ package final class ReaderPool: Sendable {
         package var now: @Sendable () -> UInt64 = { DispatchTime.now().uptimeNanoseconds }
         /// The virtual file system by its SQLite name; nil is the system's.
         package var fileSystem: String?
+        /// Where those are known whom the writer ends when the log gets too long; nil for nobody.
+        package var snapshots: OpenSnapshots?
 
         package init() {}
     }
@@ -64,7 +66,9 @@ package final class ReaderPool: Sendable {
         let connection = try Connection(
             path: path, mode: .readOnly, cacheKiB: options.cacheKiB,
             fileSystem: options.fileSystem)
-        connection.limitSnapshots(secondsMax: options.snapshotSecondsMax, now: options.now)
+        connection.limitSnapshots(
+            secondsMax: options.snapshotSecondsMax, now: options.now,
+            snapshots: options.snapshots)
         return connection
     }
 

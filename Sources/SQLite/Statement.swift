@@ -80,9 +80,14 @@ package final class Statement {
     ///
     /// - Throws: `SQLiteError` for whatever SQLite reports, for a value that could not be bound
     ///   (too long, no memory, or bound in the middle of a scan), and for a column of the row
-    ///   before that could not be read for want of memory.
+    ///   before that could not be read for want of memory; of kind `interrupted` when others have
+    ///   ended the snapshot.
     package func step() throws -> Bool {
         if fault != SQLITE_OK { throw takeFault() }
+        if connection.isSnapshotEnded {
+            sqlite3_reset(handle)
+            throw SQLiteError(code: SQLITE_INTERRUPT, message: "the snapshot was ended")
+        }
         let code = sqlite3_step(handle)
         if code == SQLITE_ROW { return true }
         if code == SQLITE_DONE {

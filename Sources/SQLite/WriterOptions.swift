@@ -25,6 +25,8 @@ package struct WriterOptions: Sendable {
     package var fullProbeSeconds = 1.0
     /// A monotonic clock, in nanoseconds.
     package var now: @Sendable () -> UInt64 = { DispatchTime.now().uptimeNanoseconds }
+    /// Who reads the file in this process and may be ended; nil for nobody.
+    package var snapshots: OpenSnapshots?
     /// The virtual file system by its SQLite name; nil is the system's.
     package var fileSystem: String?
 

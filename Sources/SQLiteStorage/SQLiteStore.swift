@@ -50,11 +50,14 @@ package final class SQLiteStore: Storage {
         path: String, options: Options, onIndeterminate: @escaping @Sendable (String) -> Void
     ) throws {
         var opened: Opened?
+        var options = options
+        let snapshots = OpenSnapshots()
+        options.writer.snapshots = snapshots
+        options.readers.snapshots = snapshots
         let note = NoteAtCheckpoints()
-        var writing = options.writer
-        writing.checkpoints?.didMove = { note.synchronize() }
+        options.writer.checkpoints?.didMove = { note.synchronize() }
         let writer = try GroupWriter(
-            path: path, options: writing,
+            path: path, options: options.writer,
             makeHooks: { connection in
                 let made = try Opened(connection, options)
                 opened = made

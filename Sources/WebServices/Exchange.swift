@@ -82,6 +82,11 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
+    /// Tells the operator that an answer under way ends here, and why.
+    func breakOff(_ failure: any Error) {
+        observer.brokeOff(requestID: request.id, failure: "\(failure)")
+    }
+
     /// - Parameter status: takes the place of the code's own.
     func fail(_ fault: Fault, failure: String? = nil, status: Int? = nil) {
         var fields = headers

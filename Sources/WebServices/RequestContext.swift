@@ -35,7 +35,8 @@ struct RequestContext: Sendable {
             scope: scope, container: address.container, environment: address.environment,
             caller: caller, limits: limits, storage: store.storage,
             identities: people.people(of: address.container), random: random,
-            assets: AssetAccess(store.assetTokens, now: clock.now()))
+            assets: AssetAccess(
+                store.assetTokens, now: clock.now(), origin: AssetOrigin(identified)))
     }
 
     /// How this request's zones are to be read.

@@ -63,4 +63,8 @@ package struct RequestObservation: Sendable {
 package protocol RequestObserver: Sendable {
     /// Takes note of one request, once, from any thread; never blocks.
     func observe(_ request: RequestObservation)
+
+    /// Takes note of an answer that could not be sent to its end, for the operator alone; from any
+    /// thread, never blocks.
+    func brokeOff(requestID: String, failure: String)
 }

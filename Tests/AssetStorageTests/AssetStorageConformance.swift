@@ -41,16 +41,21 @@ struct StorageUnderTest: Sendable, CustomTestStringConvertible {
 
 /// A folder that is gone with its last reference.
 final class TemporaryFolder: Sendable {
-    let path = FileManager.default.temporaryDirectory.appending(
-        path: "assets-\(UUID().uuidString)"
-    ).path
+    private let root: String
+    /// What lies beside it goes with it.
+    let path: String
 
     init() throws {
+        root =
+            FileManager.default.temporaryDirectory.appending(
+                path: "assets-\(UUID().uuidString)"
+            ).path
+        path = "\(root)/assets"
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true)
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    deinit { try? FileManager.default.removeItem(atPath: root) }
 
     private let kept = Mutex<[any AnyObject & Sendable]>([])
 

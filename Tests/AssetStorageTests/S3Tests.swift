@@ -45,6 +45,50 @@ struct S3Tests {
         #expect(place.folder.files.isEmpty)
     }
 
+    @Test("Bytes that the store gives back otherwise than they were stored are not handed on")
+    func decayed() throws {
+        let store = try S3StandInServer()
+        let place = try Place(store)
+        let bytes = pattern(300_001)
+        let digest = try place.assets.put(bytes).digest
+        let key = Self.prefix + digest.hexadecimal
+        for offset in [0, 70_000, 262_143, 262_144, 300_000] {
+            store.objects.state.withLock { $0.objects[key]?.bytes[offset] ^= 4 }
+            let reader = try #require(try place.assets.open(digest))
+            try reader.check(0..<1)
+            let part = offset / AssetParts.byteCount * AssetParts.byteCount
+            #expect(throws: AssetFailure.damaged(digest)) {
+                _ = try reader.read(at: part, count: 65_536)
+            }
+            #expect(throws: AssetFailure.damaged(digest)) {
+                _ = try reader.read(at: offset, count: 1)
+            }
+            let other = part == 0 ? 65_536 : 0
+            #expect(try reader.read(at: other, count: 10) == Array(bytes[other..<other + 10]))
+            // Without sums, as of files from before, the whole tells.
+            let fresh = FolderAssets(path: place.folder.path + "-other")
+            let another = S3Assets(store.bucket(), prefix: Self.prefix, staging: fresh)
+            #expect(throws: AssetFailure.damaged(digest)) {
+                try #require(try another.open(digest)).check(0..<1)
+            }
+            store.objects.state.withLock { $0.objects[key]?.bytes[offset] ^= 4 }
+        }
+        let whole = try #require(try place.assets.open(digest))
+        try whole.check(0..<1)
+        var all: [UInt8] = []
+        var offset = 5
+        while offset < bytes.count {
+            let piece = try whole.read(at: offset, count: 1 << 20)
+            all += piece
+            offset += piece.count
+        }
+        #expect(all == Array(bytes[5...]))
+        try place.assets.put(pattern(10))
+        _ = store.objects.state.withLock { $0.objects[key]?.bytes.removeLast() }
+        let short = try #require(try place.assets.open(digest))
+        #expect(throws: AssetFailure.damaged(digest)) { try short.check(0..<1) }
+    }
+
     @Test("What is there already is sent all the same, so that nobody learns of it; it stays one")
     func equal() throws {
         let store = try S3StandInServer()

@@ -34,6 +34,8 @@ struct fault_vfs {
     fault_decide decide;
     void *context;
     int records;
+    // What the files say was the system's error.
+    _Atomic int error;
     pthread_mutex_t lock;
     struct remembered *files;
     char name[];
@@ -176,6 +178,10 @@ static int fault_reserved(sqlite3_file *base, int *held) {
 
 static int fault_control(sqlite3_file *base, int operation, void *argument) {
     struct fault_file *file = (struct fault_file *)base;
+    if (operation == SQLITE_FCNTL_LAST_ERRNO && file->vfs->error != 0) {
+        *(int *)argument = file->vfs->error;
+        return SQLITE_OK;
+    }
     return file->system->pMethods->xFileControl(file->system, operation, argument);
 }
 
@@ -273,6 +279,8 @@ struct fault_vfs *fault_vfs_create(const char *name, int records, fault_decide d
     sqlite3_vfs_register(&vfs->base, 0);
     return vfs;
 }
+
+void fault_vfs_set_error(struct fault_vfs *vfs, int error) { vfs->error = error; }
 
 void fault_vfs_destroy(struct fault_vfs *vfs) {
     sqlite3_vfs_unregister(&vfs->base);

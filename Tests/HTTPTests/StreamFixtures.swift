@@ -102,7 +102,16 @@ final class TestSink: BodySink {
     func abort() { owner.note("abort") }
 }
 
-/// Answers that stream: `/stream/file/PATH`, `/stream/parts/PATH`, `/stream/made/N`, `/stream/short/N`.
+/// Finds fault with a file from some byte on.
+struct FaultFinder: StretchCheck {
+    let partBytes = 65_536
+    let fileBytes: Int
+    let soundBytes: Int
+
+    func isSound(_ stretch: Range<Int>) -> Bool { stretch.upperBound <= soundBytes }
+}
+
+/// Answers that stream: `/stream/file/PATH`, `/stream/checked/N/PATH` (sound for N bytes), `/stream/parts/PATH`, `/stream/made/N`, `/stream/short/N`.
 enum StreamedAnswers {
     static func answer(to target: String) -> HTTPResponse {
         let words = target.dropFirst("/stream/".count).split(separator: "/", maxSplits: 1)
@@ -111,6 +120,15 @@ enum StreamedAnswers {
             status: 200, headers: [("Content-Type", "application/json")])
         switch words.first {
         case "file": response.stream = StreamedBody([.file(slice("/" + rest))])
+        case "checked":
+            let parts = rest.split(separator: "/", maxSplits: 1)
+            var whole = slice("/" + (parts.last ?? ""))
+            let check = FaultFinder(
+                fileBytes: whole.count, soundBytes: parts.first.flatMap { Int($0) } ?? 0)
+            whole = FileSlice(
+                descriptor: whole.descriptor, owner: whole.owner, offset: whole.offset,
+                count: whole.count, check: check)
+            response.stream = StreamedBody([.file(whole)])
         case "parts":
             let whole = slice("/" + rest)
             let half = whole.count / 2

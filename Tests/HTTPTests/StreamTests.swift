@@ -239,6 +239,31 @@ struct StreamTests {
         }
     }
 
+    @Test("A file is looked at before it is sent, and the connection ends before what is not sound")
+    func checked() throws {
+        try withFile(1_000_000) { path, bytes in
+            try TestServer.run { test in
+                for sound in [1_000_000, 999_999, 600_000, 262_144, 65_536, 65_535, 0] {
+                    let client = try test.client()
+                    try client.send(
+                        "GET /stream/checked/\(sound)\(path) HTTP/1.1\r\nHost: x\r\n"
+                            + "Connection: close\r\n\r\n")
+                    let all = try client.receiveToEnd()
+                    let text = Data(all)
+                    let head = try #require(text.range(of: Data("\r\n\r\n".utf8)))
+                    let body = Array(all[head.upperBound...])
+                    #expect(body == Array(bytes[..<body.count]))
+                    if sound == bytes.count {
+                        #expect(body.count == sound)
+                    } else {
+                        // Stretches are of 256 KiB, to where a part ends.
+                        #expect(body.count <= sound && body.count > sound - 262_144, "\(sound)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test(
         "A reader of a file that takes nothing is closed in time, one that reads slowly is served")
     func slowReaders() throws {

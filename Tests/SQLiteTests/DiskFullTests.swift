@@ -5,7 +5,7 @@ import Testing
 @testable import SQLite
 
 /// A disk of a few MiB in memory; needs the right to mount.
-private final class SmallDisk: Sendable {
+final class SmallDisk: Sendable {
     let folder: TemporaryFolder
 
     /// Nil when this process may not mount.

@@ -29,6 +29,11 @@ final class FaultDisk: @unchecked Sendable {
 
     deinit { if let vfs { fault_vfs_destroy(vfs) } }
 
+    /// Sets what the system's error of a failed write is said to have been.
+    func setError(_ error: Int32) {
+        if let vfs { fault_vfs_set_error(vfs, error) }
+    }
+
     /// Writes what a power cut now would leave; seed 0 drops all that is not synced.
     func writeImage(to folder: String, seed: UInt64) -> Bool {
         vfs.map { fault_vfs_write_image($0, folder, seed) == 0 } ?? false

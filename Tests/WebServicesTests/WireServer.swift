@@ -174,6 +174,20 @@ final class Observed: RequestObserver, @unchecked Sendable {
     // Unchecked: what is kept is touched with the condition locked.
     private let condition = NSCondition()
     private var seen: [RequestObservation] = []
+    private var broken: [String] = []
+
+    func brokeOff(requestID: String, failure: String) {
+        condition.lock()
+        defer { condition.unlock() }
+        broken.append(failure)
+    }
+
+    /// Why answers were not sent to their end, in order.
+    var failuresUnderWay: [String] {
+        condition.lock()
+        defer { condition.unlock() }
+        return broken
+    }
 
     func observe(_ request: RequestObservation) {
         condition.lock()

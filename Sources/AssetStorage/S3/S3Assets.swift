@@ -6,7 +6,8 @@ import HTTPClient
 ///
 /// Uploads are received into a folder of this machine, hashed (and sealed, if there is a key) there, and
 /// are in the bucket before they count as in place. An object that is there already is sent once more: from an
-/// upload that took no time one would learn that somebody has the same file.
+/// upload that took no time one would learn that somebody has the same file. The sums of their parts are kept
+/// on this machine, by which what comes back is checked.
 package final class S3Assets: AssetStorage {
     private let bucket: S3Bucket
     private let prefix: String
@@ -14,18 +15,15 @@ package final class S3Assets: AssetStorage {
     private let key: AssetKey?
     private let ownership: S3Ownership?
     private let sendsClientsThere: Bool
-    private let report: @Sendable (AssetFailure) -> Void
 
     /// - Parameters:
     ///   - prefix: how the keys of this container environment begin, with a slash at the end.
     ///   - staging: where uploads are received; it has the same key.
     ///   - ownership: asked before anything is written or removed there.
     ///   - sendsClientsThere: whether clients get addresses at the store to download from.
-    ///   - report: told why a download could not be finished.
     package init(
         _ bucket: S3Bucket, prefix: String, staging: FolderAssets, key: AssetKey? = nil,
-        ownership: S3Ownership? = nil, sendsClientsThere: Bool = false,
-        report: @escaping @Sendable (AssetFailure) -> Void = { _ in }
+        ownership: S3Ownership? = nil, sendsClientsThere: Bool = false
     ) {
         self.bucket = bucket
         self.prefix = prefix
@@ -33,7 +31,6 @@ package final class S3Assets: AssetStorage {
         self.key = key
         self.ownership = ownership
         self.sendsClientsThere = sendsClientsThere
-        self.report = report
     }
 
     package var isLocal: Bool { false }
@@ -65,11 +62,10 @@ package final class S3Assets: AssetStorage {
             guard let state = try bucket.state(of: name) else { continue }
             let object = S3Object(bucket, key: name, digest: digest, state: state)
             guard isSealed else {
-                return ReportingReader(S3PlainReader(object), report: report)
+                return S3PlainReader(object, digest, staging.sums)
             }
             guard let key else { throw .keyMissing }
-            return ReportingReader(
-                try SealedReader(object, digest: digest, key: key), report: report)
+            return try SealedReader(object, digest: digest, key: key)
         }
         return nil
     }
@@ -79,6 +75,7 @@ package final class S3Assets: AssetStorage {
         for isSealed in [false, true] {
             try bucket.delete(name(of: digest, isSealed: isSealed))
         }
+        try staging.sums.remove(digest)
     }
 
     package func list(
@@ -190,7 +187,9 @@ private final class S3Upload: AssetUpload {
 
     func place() throws(AssetFailure) {
         guard !isInPlace else { return }
-        try storage.accept(file, file.seal())
+        let content = try file.seal()
+        try storage.accept(file, content)
+        file.recordSums(content)
         isInPlace = true
         file.discard()
     }

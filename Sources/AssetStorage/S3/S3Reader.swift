@@ -86,37 +86,52 @@ final class S3Object: StoredBytes {
 /// An object whose bytes are the contents.
 final class S3PlainReader: AssetReader {
     private let object: S3Object
+    private let digest: AssetDigest
+    private let sums: SumFiles
+    /// What is handed out is held against; nil until it was asked for.
+    private let known = Mutex<KnownFile?>(nil)
 
-    init(_ object: S3Object) { self.object = object }
+    init(_ object: S3Object, _ digest: AssetDigest, _ sums: SumFiles) {
+        self.object = object
+        self.digest = digest
+        self.sums = sums
+    }
 
     var byteCount: Int { object.byteCount }
     var descriptor: Int32? { nil }
 
+    func wasChecked(_ stretch: Range<Int>) -> Bool { false }
+
+    func check(_ stretch: Range<Int>) throws(AssetFailure) {
+        let file = try sums.sums(of: digest, orFrom: self)
+        guard file.sums.byteCount == byteCount else { throw .damaged(digest) }
+        known.withLock { $0 = file }
+    }
+
     func read(at offset: Int, count: Int) throws(AssetFailure) -> [UInt8] {
+        guard offset >= 0, offset < byteCount, count > 0 else { return [] }
         // As much as is handed on at a time, however much is asked for.
-        try object.stored(at: offset, count: min(count, 262_144))
-    }
-}
-
-/// Says why bytes stop coming, for those who send them can only end the connection.
-final class ReportingReader: AssetReader {
-    private let reader: any AssetReader
-    private let report: @Sendable (AssetFailure) -> Void
-
-    init(_ reader: any AssetReader, report: @escaping @Sendable (AssetFailure) -> Void) {
-        self.reader = reader
-        self.report = report
-    }
-
-    var byteCount: Int { reader.byteCount }
-    var descriptor: Int32? { reader.descriptor }
-
-    func read(at offset: Int, count: Int) throws(AssetFailure) -> [UInt8] {
-        do throws(AssetFailure) {
-            return try reader.read(at: offset, count: count)
-        } catch {
-            report(error)
-            throw error
+        let wanted = min(count, Self.pieceBytes, byteCount - offset)
+        guard let sums = known.withLock({ $0 })?.sums else {
+            return try object.stored(at: offset, count: wanted)
         }
+        // Up to where a part ends, so that whoever reads on begins with a whole one.
+        let aligned = (offset + wanted) / PartSums.partBytes * PartSums.partBytes
+        let end = aligned > offset ? aligned : offset + wanted
+        let parts = PartSums.parts(of: offset..<end)
+        let start = parts.lowerBound * PartSums.partBytes
+        let bytes = try object.stored(
+            at: start, count: sums.stretch(of: parts.upperBound - 1).upperBound - start)
+        for part in parts {
+            let stretch = sums.stretch(of: part)
+            guard stretch.upperBound - start <= bytes.count,
+                bytes[(stretch.lowerBound - start)..<(stretch.upperBound - start)]
+                    .withUnsafeBytes({ sums.holds(part, $0) })
+            else { throw .damaged(digest) }
+        }
+        return offset == start && end - start == bytes.count
+            ? bytes : Array(bytes[(offset - start)..<(end - start)])
     }
+
+    private static let pieceBytes = 4 * PartSums.partBytes
 }

@@ -145,12 +145,14 @@ extension Database {
         if rendering.isWhole, flags.isShownAsStored { return writer.raw(body) }
         guard flags.contains(.share) else {
             // Made only for who has some.
-            let links = flags.contains(.hasAssets) ? assets?.links : nil
+            let links = flags.contains(.hasAssets) ? assetLinks(of: record) : nil
             return try rendering.append(
                 body, flags: flags, hidingParent: hidesParent(flags), assets: links, to: &writer)
         }
         let shown = try shown(record, flags, body, from: snapshot)
-        try shown.withUnsafeBytes { try rendering.append($0, assets: assets?.links, to: &writer) }
+        try shown.withUnsafeBytes {
+            try rendering.append($0, assets: assetLinks(of: record), to: &writer)
+        }
     }
 
     /// Whether a record's parent is nothing for the caller to know: what lies above the root of a

@@ -7,7 +7,8 @@ import Synchronization
 /// Removes the bytes of assets that nothing refers to, in bounded steps.
 ///
 /// What no record and no receipt has referred to for the grace period is forgotten by the store, then
-/// removed. Files that no row stands for, as a crash leaves them, go after the same time. Blocks.
+/// removed. Files that no row stands for, as a crash or the loss of a store leaves them, go to the trash after
+/// the same time, where there is one, and from there later. Blocks.
 package struct CollectAssets: Sendable {
     /// Of one step.
     package static let filesPerStepMax = 100
@@ -45,18 +46,48 @@ package struct CollectAssets: Sendable {
         return found.count == Self.filesPerStepMax
     }
 
-    /// Looks at the next files for some that no row stands for, and removes those put there before a
+    /// Looks at the next files for some that no row stands for, and takes away those put there before a
     /// moment.
     ///
     /// - Returns: false when the last file has been looked at; the next call begins anew.
-    package func removeStray(placedBefore moment: Milliseconds) throws -> Bool {
+    package func removeStray(
+        placedBefore moment: Milliseconds, now: Milliseconds
+    ) throws -> Bool {
         let page = try depot.nextListings(Self.filesPerStepMax)
         let old = page.filter { $0.placed < moment }.map(\.digest)
         let claimed = depot.claims.claim(try unknown(old))
         defer { depot.claims.unclaim(claimed) }
         // Looked at again: what was claimed may have been noted just before.
-        for digest in try unknown(claimed) { try depot.storage.delete(digest) }
+        for digest in try unknown(claimed) {
+            try depot.storage.trash?.put(digest, at: now)
+            try depot.storage.delete(digest)
+        }
         return page.count == Self.filesPerStepMax
+    }
+
+    /// Moves back from the trash what rows stand for again, and removes what was put there before a moment;
+    /// the oldest of the rest, too, while the disk has less room than is to be left on it.
+    ///
+    /// - Returns: whether there may be more to remove.
+    package func emptyTrash(putBefore moment: Milliseconds) throws -> Bool {
+        guard let trash = depot.storage.trash else { return false }
+        var removed = 0
+        var rest = try trash.list()[...]
+        while !rest.isEmpty {
+            let page = rest.prefix(Self.filesPerStepMax)
+            rest = rest.dropFirst(Self.filesPerStepMax)
+            let unknown = Set(try unknown(page.map(\.digest)))
+            for file in page where !unknown.contains(file.digest) {
+                try trash.takeBack(file.digest)
+            }
+            for file in page where unknown.contains(file.digest) {
+                guard try file.placed < moment || trash.isRoomWanted else { continue }
+                try trash.remove(file.digest)
+                removed += 1
+            }
+            if removed >= Self.filesPerStepMax { return true }
+        }
+        return false
     }
 
     private func unknown(_ digests: [AssetDigest]) throws -> [AssetDigest] {

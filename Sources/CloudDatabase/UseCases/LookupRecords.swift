@@ -102,7 +102,8 @@ package struct LookupRecords: Sendable {
             .intersection(database.storage.schema.roles.values)
         try UserRecord.body([UInt8](version.body), roles: roles).withUnsafeBytes {
             try rendering.append(
-                $0, flags: version.flags, assets: database.assets?.links, to: &writer)
+                $0, flags: version.flags, assets: database.assetLinks(of: version.record),
+                to: &writer)
         }
     }
 }

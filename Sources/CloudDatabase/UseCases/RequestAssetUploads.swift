@@ -31,7 +31,7 @@ package struct RequestAssetUploads: Sendable {
             throw Fault(.accessDenied, "CREATE operation not permitted")
         }
         return access.tokens.uploadURL(
-            identity: access.tokens.identity(database.scope, user), now: access.now,
-            random: random)
+            identity: access.tokens.identity(database.scope, user),
+            origin: access.origin.at(database.sharedPlace(zone)), now: access.now, random: random)
     }
 }

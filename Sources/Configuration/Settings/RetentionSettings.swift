@@ -2,6 +2,7 @@
 package struct RetentionSettings: Sendable, Equatable {
     package var tombstoneDays = 180
     package var upkeepSeconds = 60
+    package var assetTrashHours = 168
 }
 
 extension RetentionSettings {
@@ -17,5 +18,12 @@ extension RetentionSettings {
             .number(
                 "retention.upkeepSeconds", \.retention.upkeepSeconds, 1...86_400, "seconds",
                 "How often what nobody can ask for any more is removed, in small steps."),
+            .number(
+                "retention.assetTrashHours", \.retention.assetTrashHours, 0...87_600, "hours",
+                """
+                Files of assets that no record and no upload stands for, as the loss of a database \
+                leaves them, are kept so long in a trash beside the others; the oldest go sooner when \
+                the disk has less room than is to be left on it.
+                """),
         ])
 }

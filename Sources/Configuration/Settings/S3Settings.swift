@@ -84,7 +84,7 @@ extension S3Settings {
             "s3.downloads", \.s3.downloads,
             """
             Whether this server passes files on (served), or sends clients to the store with an \
-            address that is good as long as the link (redirected). Encrypted files are always passed on.
+            address that is good for 60 seconds at most (redirected). Encrypted files are always passed on.
             """),
         .choice(
             "s3.backups", \.s3.backups,

@@ -46,9 +46,12 @@ extension Command {
             "check", "read everything and say what is wrong", isLong: true,
             action: .data { _, folder in
                 let problems = try folder.problems()
-                return outcome(
-                    problems: problems,
-                    problems.isEmpty ? "no problems" : problems.joined(separator: "\n"))
+                let trashed = try folder.trashedAssets()
+                var lines = problems.isEmpty ? ["no problems"] : problems
+                if trashed > 0 { lines.append("assets in the trash: \(trashed)") }
+                var output = outcome(problems: problems, lines.joined(separator: "\n"))
+                output.values.append(("trashedAssets", .number(Int64(trashed))))
+                return output
             }),
     ]
 

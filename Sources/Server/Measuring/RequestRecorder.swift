@@ -24,4 +24,10 @@ package struct RequestRecorder: RequestObserver {
         }
         log.report(request)
     }
+    package func brokeOff(requestID: String, failure: String) {
+        log.report(
+            LogEvent(
+                .error, "answer not sent to its end",
+                [("request", .text(requestID)), ("failure", .text(failure))]))
+    }
 }

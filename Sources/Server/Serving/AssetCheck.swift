@@ -20,6 +20,7 @@ struct AssetCheck {
         guard storage.isLocal else { return try listedProblems() }
         var missing: [String] = []
         var damaged: [String] = []
+        var wrongSums: [String] = []
         var known: Set<AssetDigest> = []
         let rows = StoredAssets(path: storePath)
         var last: AssetDigest?
@@ -28,7 +29,10 @@ struct AssetCheck {
             for entry in page {
                 known.insert(entry.content.digest)
                 switch try state(of: entry.content) {
-                case .whole: break
+                case .whole:
+                    if try storage.hasWrongSums(entry.content.digest) {
+                        wrongSums.append(entry.content.digest.hexadecimal)
+                    }
                 case .missing where !entry.isNeeded: break
                 case .missing: missing.append(entry.content.digest.hexadecimal)
                 case .damaged: damaged.append(entry.content.digest.hexadecimal)
@@ -38,6 +42,7 @@ struct AssetCheck {
             last = page.last?.content.digest
         }
         return told("missing asset", missing) + told("damaged asset", damaged)
+            + told("damaged checksums of asset", wrongSums)
             + told("asset that nothing refers to", try stray(known))
     }
 

@@ -5,7 +5,6 @@ import Cryptography
 import HTTPClient
 import SQLite
 import SQLiteStorage
-import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -17,12 +16,11 @@ import Synchronization
 struct AssetPlaces: Sendable {
     private let key: AssetKey?
     private let freeBytesMin: Int
+    private let reserveBytes: Int
     private let random: RandomSource
     private let bucket: S3Bucket?
     private let s3: S3Settings
     private let ownership: S3Ownership?
-    /// Told of what only the log is to know.
-    let reports = AssetReports()
 
     /// - Parameter folder: the data folder whose assets they are.
     /// - Throws: `CommandFailure` for a key file that holds no key, and for files of the store's keys
@@ -32,6 +30,7 @@ struct AssetPlaces: Sendable {
     ) throws {
         key = try Self.key(configuration.assets.keyFile)
         freeBytesMin = configuration.assets.freeBytesMin
+        reserveBytes = configuration.storage.reserveBytes
         self.random = random
         s3 = configuration.s3
         bucket = try Self.bucket(configuration.s3, clock: clock, random: random)
@@ -144,37 +143,32 @@ struct AssetPlaces: Sendable {
 
     /// The assets of a store below a data folder, or of a bucket.
     func storage(of key: Stores.Key, in folder: String) -> any AssetStorage {
-        let local = folderStorage(of: key, in: folder, freeBytesMin: freeBytesMin)
+        let reserve = DataFolder.reservePath(in: folder)
+        let local = folderStorage(of: key, in: folder, freeBytesMin: freeBytesMin) {
+            [reserveBytes] in
+            // What was let go on a full disk is for deletions, and has to fit again afterwards.
+            FileSystem.size(of: reserve) < Int64(reserveBytes) ? reserveBytes + reserveBytes / 4 : 0
+        }
         guard let bucket else { return local }
         let environment = key.environment.rawValue
         return S3Assets(
             bucket, prefix: "\(s3.prefix)\(key.container.folded)/\(environment)/", staging: local,
-            key: self.key, ownership: ownership, sendsClientsThere: s3.downloads == .redirected,
-            report: { [reports] in reports.tell($0) })
+            key: self.key, ownership: ownership, sendsClientsThere: s3.downloads == .redirected)
     }
 
     /// The assets of a store in a copy of a data folder: always files beside the store.
     func backupStorage(of key: Stores.Key, in folder: String) -> any AssetStorage {
-        folderStorage(of: key, in: folder, freeBytesMin: 0)
+        folderStorage(of: key, in: folder, freeBytesMin: 0) { 0 }
     }
 
     private func folderStorage(
-        of key: Stores.Key, in folder: String, freeBytesMin: Int
+        of key: Stores.Key, in folder: String, freeBytesMin: Int,
+        reserved: @escaping @Sendable () -> Int
     ) -> FolderAssets {
         let path = Stores.path(of: key, in: folder)
         let parent = FileSystem.parent(of: path) ?? folder
         return FolderAssets(
-            path: "\(parent)/assets", key: self.key, freeBytesMin: freeBytesMin, random: random)
+            path: "\(parent)/assets", key: self.key, freeBytesMin: freeBytesMin,
+            reserved: reserved, random: random)
     }
-}
-
-/// Hands on why downloads broke off, to whoever writes the log.
-final class AssetReports: Sendable {
-    private let receiver = Mutex<@Sendable (AssetFailure) -> Void>({ _ in })
-
-    func observe(_ receive: @escaping @Sendable (AssetFailure) -> Void) {
-        receiver.withLock { $0 = receive }
-    }
-
-    func tell(_ failure: AssetFailure) { receiver.withLock { $0 }(failure) }
 }

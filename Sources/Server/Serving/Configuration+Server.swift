@@ -190,7 +190,7 @@ extension Configuration {
         options.writer.checkpoints = checkpoints
         if storage.reserveBytes > 0 {
             options.writer.reserve = DiskReserve.Options(
-                path: "\(folder)/reserve", bytes: storage.reserveBytes)
+                path: DataFolder.reservePath(in: folder), bytes: storage.reserveBytes)
         }
         options.readers.connectionsMax =
             storage.readers > 0 ? storage.readers : HTTPServer.coreCount
@@ -202,7 +202,8 @@ extension Configuration {
     private var checkpoints: CheckpointOptions {
         var options = CheckpointOptions()
         options.checkpointPages = storage.checkpointPages
-        options.logPagesMax = storage.walBytesMax / Self.pageBytes
+        // The group that is being written when it gets so long has to fit, too.
+        options.logPagesMax = storage.walBytesMax / Self.pageBytes * 3 / 4
         options.restartPages = min(storage.checkpointPages * 2, options.logPagesMax)
         return options
     }

@@ -127,6 +127,9 @@ package final class DataFolder: Sendable {
 
     static func catalogPath(in folder: String) -> String { "\(folder)/catalog.sqlite" }
 
+    /// Space that is given up when the disk is full.
+    static func reservePath(in folder: String) -> String { "\(folder)/reserve" }
+
     static func lockPath(in folder: String) -> String { "\(folder)/lock" }
 
     /// For how long after its start a loss is named that it has found: 30 days.
@@ -163,6 +166,13 @@ package final class DataFolder: Sendable {
             }
         }
         return problems
+    }
+
+    /// How many files of assets lie in the trash.
+    package func trashedAssets() throws -> Int {
+        try stores.existing().reduce(0) {
+            try $0 + (stores.depot(of: $1).storage.trash?.list().count ?? 0)
+        }
     }
 
     /// Forgets a container and removes its data.

@@ -48,9 +48,6 @@ package final class RunningServer: Sendable {
         Self.observe(http, stores, log, in: metrics)
         let work = StoreWork(configuration, clock: clock, log: log)
         Self.observe(work.counts, in: metrics)
-        folder.assetPlaces.reports.observe {
-            log.warning("asset not sent to its end", [("failure", .text("\($0)"))])
-        }
         Self.observeAssets(of: protocolResponder, in: metrics)
         stores.reports.observe { log.tell($1, of: $0) }
         do {
@@ -187,6 +184,11 @@ package final class RunningServer: Sendable {
         }
         metrics.counter("lenticular_asset_downloads_total", "Downloads begun.") {
             Double(protocolResponder.assetCounts.downloads)
+        }
+        metrics.counter(
+            "lenticular_asset_damage_total", "Downloads refused or broken off: a file has decayed."
+        ) {
+            Double(protocolResponder.assetCounts.damaged)
         }
     }
 

@@ -15,6 +15,7 @@ final class StoreWork: Sendable {
     private let clock: Clock
     private let graceMilliseconds: Milliseconds
     private let abandonedMilliseconds: Milliseconds
+    private let trashMilliseconds: Milliseconds
 
     init(_ configuration: Configuration, clock: Clock, log: Log) {
         var options = WorkRunner.Options()
@@ -31,6 +32,7 @@ final class StoreWork: Sendable {
         self.clock = clock
         let assets = configuration.assets
         graceMilliseconds = Milliseconds(assets.graceSeconds) * 1_000
+        trashMilliseconds = Milliseconds(configuration.retention.assetTrashHours) * 3_600_000
         abandonedMilliseconds =
             Milliseconds(max(assets.graceSeconds, assets.resumeSeconds)) * 1_000
     }
@@ -51,8 +53,9 @@ final class StoreWork: Sendable {
         if try collection.removeUnused(since: moment) { return true }
         let stepsMax = collection.isLocal ? Self.searchStepsMax : 1
         for _ in 0..<stepsMax {
-            guard try collection.removeStray(placedBefore: moment) else { break }
+            guard try collection.removeStray(placedBefore: moment, now: clock.now()) else { break }
         }
+        if try collection.emptyTrash(putBefore: clock.now() - trashMilliseconds) { return true }
         try collection.removeAbandoned(begunBefore: clock.now() - abandonedMilliseconds)
         return false
     }

@@ -4,12 +4,12 @@ import CloudModel
 /// Where a request for an asset goes, read from its target.
 ///
 /// `/assets/{container}/{environment}/up/{token}` is an upload,
-/// `/assets/{container}/{environment}/{digest}/{any name}?e={expiry}&s={signature}` a download.
+/// `/assets/{container}/{environment}/{digest}/{any name}?e={expiry}&w={whose}&s={signature}` a download.
 struct AssetAddress {
     enum Place {
         case upload(token: String)
         /// The rest of the path is a name of the client's choice.
-        case file(AssetDigest, name: ArraySlice<UInt8>, expires: Int64, signature: String)
+        case file(AssetDigest, name: ArraySlice<UInt8>, AssetLinkProof)
 
         var methods: AllowedMethods {
             switch self {
@@ -60,6 +60,18 @@ struct AssetAddress {
             let signature = QueryParameter.value("s", in: target)
         else { return nil }
         place = .file(
-            digest, name: segments[3], expires: expires, signature: signature)
+            digest, name: segments[3],
+            AssetLinkProof(
+                expires: expires, origin: QueryParameter.value("w", in: target) ?? "",
+                signature: signature))
     }
+}
+
+/// What a link to a file says of itself.
+struct AssetLinkProof {
+    /// In seconds since 1970.
+    let expires: Int64
+    /// Whose link it is, encrypted.
+    let origin: String
+    let signature: String
 }

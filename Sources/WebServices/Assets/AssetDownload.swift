@@ -1,5 +1,6 @@
 import AssetStorage
 import CloudModel
+import Dispatch
 import HTTP
 
 /// Answers one GET or HEAD of an asset: whole, a range, several ranges, or nothing new.
@@ -13,65 +14,143 @@ struct AssetDownload {
     /// How long the link is good, and so the answer in a cache.
     let secondsLeft: Int64
 
-    func answer(_ exchange: Exchange, from storage: any AssetStorage) {
+    /// Counts what is met.
+    let counters: AssetCounters
+
+    /// Answers, on the thread that it is called on or on a worker.
+    ///
+    /// Nothing is said before the first bytes are known to be those that were stored.
+    func answer(
+        _ exchange: Exchange, from storage: any AssetStorage, on worker: DispatchQueue
+    ) {
+        guard storage.isLocal else {
+            return worker.async { answerFromElsewhere(exchange, storage) }
+        }
+        do {
+            guard let reader = try storage.open(digest) else { throw AssetResponder.notFound }
+            if isKnown(to: exchange) { return exchange.answer(unchanged(exchange)) }
+            let ranges = wanted(exchange.request, size: reader.byteCount)
+            guard reader.descriptor != nil, reader.wasChecked(Self.first(of: ranges, reader))
+            else {
+                return worker.async { answerChecked(exchange, reader, ranges) }
+            }
+            exchange.answer(response(exchange, reader, ranges, begun: []))
+        } catch {
+            fail(exchange, error)
+        }
+    }
+
+    private func answerFromElsewhere(_ exchange: Exchange, _ storage: any AssetStorage) {
         let fileName = AssetFileName(encoded: name)
         let presentation = AssetPresentation(
             type: fileName.type, disposition: fileName.disposition)
         if exchange.request.method == .get,
             let address = storage.address(
-                of: digest, presentation: presentation, seconds: secondsLeft)
+                of: digest, presentation: presentation,
+                seconds: min(secondsLeft, Self.addressSecondsMax))
         {
             return exchange.answer(redirection(to: address, exchange))
         }
         do {
             guard let reader = try storage.open(digest) else { throw AssetResponder.notFound }
-            exchange.answer(response(to: exchange.request, reader, exchange))
+            if isKnown(to: exchange) { return exchange.answer(unchanged(exchange)) }
+            answerChecked(exchange, reader, wanted(exchange.request, size: reader.byteCount))
         } catch {
-            exchange.fail(error)
+            fail(exchange, error)
         }
     }
 
-    private func response(
-        to request: HTTPRequest, _ reader: any AssetReader, _ exchange: Exchange
-    ) -> HTTPResponse {
-        let headers = request.headers
-        var fields = commonFields(exchange)
-        if let known = headers["if-none-match"], Self.lists(known, etag) {
-            return HTTPResponse(status: 304, headers: fields)
+    /// Blocks.
+    private func answerChecked(
+        _ exchange: Exchange, _ reader: any AssetReader, _ ranges: ByteRanges
+    ) {
+        do {
+            let first = Self.first(of: ranges, reader)
+            try reader.check(first)
+            let begun =
+                reader.descriptor == nil && exchange.request.method == .get
+                ? try reader.read(at: first.lowerBound, count: first.count) : []
+            exchange.answer(response(exchange, reader, ranges, begun: begun))
+        } catch {
+            fail(exchange, error)
         }
+    }
+
+    /// Whether the client says that it has the file already.
+    private func isKnown(to exchange: Exchange) -> Bool {
+        exchange.request.headers["if-none-match"].map { Self.lists($0, etag) } ?? false
+    }
+
+    private func unchanged(_ exchange: Exchange) -> HTTPResponse {
+        HTTPResponse(status: 304, headers: commonFields(exchange))
+    }
+
+    private func fail(_ exchange: Exchange, _ error: any Error) {
+        if case AssetFailure.damaged = error { counters.change { $0.damaged += 1 } }
+        exchange.fail(error)
+    }
+
+    /// What a request asks for.
+    private func wanted(_ request: HTTPRequest, size: Int) -> ByteRanges {
+        // RFC 9110 §14.2: a range means nothing to a HEAD.
+        let range = request.method == .get ? request.headers["range"] : nil
+        // What has changed is sent whole; a date says nothing here.
+        if let condition = request.headers["if-range"], condition != etag { return .whole }
+        return ByteRanges(range, size: size)
+    }
+
+    /// The bytes that the answer begins with, as many as are sent at a time.
+    private static func first(of ranges: ByteRanges, _ reader: any AssetReader) -> Range<Int> {
+        let range =
+            switch ranges {
+            case .whole: 0..<reader.byteCount
+            case .some(let ranges): ranges.first ?? 0..<0
+            case .unsatisfiable: 0..<0
+            }
+        return range.lowerBound..<min(range.upperBound, range.lowerBound + firstBytesMax)
+    }
+
+    /// - Parameter begun: the first bytes of the first range, where they are at hand.
+    private func response(
+        _ exchange: Exchange, _ reader: any AssetReader, _ ranges: ByteRanges, begun: [UInt8]
+    ) -> HTTPResponse {
+        var fields = commonFields(exchange)
         let fileName = AssetFileName(encoded: name)
         fields.append(("Content-Disposition", fileName.disposition))
         let size = reader.byteCount
-        // RFC 9110 §14.2: a range means nothing to a HEAD.
-        var range = ByteRanges(request.method == .get ? headers["range"] : nil, size: size)
-        // What has changed is sent whole; a date says nothing here.
-        if let condition = headers["if-range"], condition != etag { range = .whole }
-        switch range {
+        let source = AssetSource(reader: reader, exchange: exchange, counters: counters)
+        switch ranges {
         case .whole:
             fields.append(("Content-Type", fileName.type))
-            return Self.response(200, fields, [Self.part(reader, 0..<size)])
+            return Self.response(200, fields, source.parts(0..<size, begun: begun))
         case .unsatisfiable:
             fields.append(("Content-Range", "bytes */\(size)"))
             return HTTPResponse(status: 416, headers: fields)
         case .some(let ranges) where ranges.count == 1:
             fields.append(("Content-Type", fileName.type))
             fields.append(("Content-Range", Self.contentRange(ranges[0], of: size)))
-            return Self.response(206, fields, [Self.part(reader, ranges[0])])
+            return Self.response(206, fields, source.parts(ranges[0], begun: begun))
         case .some(let ranges):
             // The request's id is in no file that was stored before it.
-            let boundary = request.id
+            let boundary = exchange.request.id
             fields.append(("Content-Type", "multipart/byteranges; boundary=\(boundary)"))
             var parts: [StreamedBody.Part] = []
-            for range in ranges {
+            for (index, range) in ranges.enumerated() {
                 let head =
                     "\r\n--\(boundary)\r\nContent-Type: \(fileName.type)\r\n"
                     + "Content-Range: \(Self.contentRange(range, of: size))\r\n\r\n"
-                parts += [.bytes(Array(head.utf8)), Self.part(reader, range)]
+                parts.append(.bytes(Array(head.utf8)))
+                parts += source.parts(range, begun: index == 0 ? begun : [])
             }
             parts.append(.bytes(Array("\r\n--\(boundary)--\r\n".utf8)))
             return Self.response(206, fields, parts)
         }
     }
+
+    /// Of an address at a store elsewhere, which nobody can take back.
+    static let addressSecondsMax: Int64 = 60
+    /// Looked at before an answer begins.
+    private static let firstBytesMax = AssetParts.byteCount
 
     /// The address is as good as the link, so that neither is to be kept by anybody.
     private func redirection(to address: String, _ exchange: Exchange) -> HTTPResponse {
@@ -120,16 +199,6 @@ struct AssetDownload {
         "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)"
     }
 
-    private static func part(_ reader: any AssetReader, _ range: Range<Int>) -> StreamedBody.Part {
-        guard let descriptor = reader.descriptor else {
-            return .made(ReadAsset(reader), offset: range.lowerBound, count: range.count)
-        }
-        return .file(
-            FileSlice(
-                descriptor: descriptor, owner: reader, offset: range.lowerBound,
-                count: range.count))
-    }
-
     private static func response(
         _ status: Int, _ fields: [(name: String, value: String)], _ parts: [StreamedBody.Part]
     ) -> HTTPResponse {
@@ -145,76 +214,4 @@ struct AssetDownload {
             return tag == "*" || tag == etag || tag == "W/" + etag
         }
     }
-}
-
-/// Reads an asset that cannot be sent from its file as it lies.
-private struct ReadAsset: ByteMaker {
-    private let reader: any AssetReader
-
-    init(_ reader: any AssetReader) { self.reader = reader }
-
-    func bytes(at offset: Int, count: Int) throws -> [UInt8] {
-        try reader.read(at: offset, count: count)
-    }
-}
-
-/// The name that a client gave to a file in its link, made harmless.
-struct AssetFileName {
-    private static let bytesMax = 200
-
-    /// Nil when the client gave none that a file could have.
-    private let text: String?
-
-    /// - Parameter encoded: the last part of the path; with the placeholder it is no name.
-    init(encoded: ArraySlice<UInt8>) {
-        guard let decoded = PercentEncoding.text(encoded), decoded != "${f}" else {
-            text = nil
-            return
-        }
-        let last = decoded.split { $0 == "/" || $0 == "\\" }.last ?? ""
-        let plain = last.unicodeScalars.filter {
-            $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value)
-                && $0.properties.generalCategory != .format
-        }
-        var name = String(String.UnicodeScalarView(plain))
-        while name.utf8.count > Self.bytesMax { name.removeLast() }
-        text = name.isEmpty || name == "." || name == ".." ? nil : name
-    }
-
-    /// The value of `Content-Disposition` (RFC 6266): never to be shown in place.
-    var disposition: String {
-        guard let text else { return "attachment" }
-        let plain = text.unicodeScalars.map { Self.isPlain($0) || $0 == " " ? Character($0) : "_" }
-        var encoded = ""
-        for byte in text.utf8 {
-            let scalar = Unicode.Scalar(byte)
-            if Self.isPlain(scalar) {
-                encoded.unicodeScalars.append(scalar)
-            } else {
-                let digits = String(byte, radix: 16, uppercase: true)
-                encoded += "%" + (digits.utf8.count == 1 ? "0" : "") + digits
-            }
-        }
-        return "attachment; filename=\"\(String(plain))\"; filename*=UTF-8''\(encoded)"
-    }
-
-    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar {
-        case "a"..."z", "A"..."Z", "0"..."9", "-", ".", "_": true
-        default: false
-        }
-    }
-
-    /// By the name's ending, of the few types in which nothing can be run; else just bytes.
-    var type: String {
-        let ending = text.flatMap { $0.split(separator: ".").last.map { $0.lowercased() } }
-        return ending.flatMap { Self.types[$0] } ?? "application/octet-stream"
-    }
-
-    private static let types = [
-        "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif",
-        "webp": "image/webp", "avif": "image/avif", "heic": "image/heic", "mp3": "audio/mpeg",
-        "m4a": "audio/mp4", "ogg": "audio/ogg", "wav": "audio/wav", "mp4": "video/mp4",
-        "mov": "video/quicktime", "webm": "video/webm",
-    ]
 }

@@ -30,6 +30,8 @@ package struct AssetCounts: Sendable {
     package var uploadsAborted = 0
     package var bytesReceived = 0
     package var downloads = 0
+    /// Downloads that met a file that is not what was stored.
+    package var damaged = 0
 }
 
 /// Counts them, from any thread.

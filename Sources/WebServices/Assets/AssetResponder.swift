@@ -9,7 +9,8 @@ import Synchronization
 
 /// Answers below `/assets/`: uploads and downloads, by the addresses that the server has handed out.
 ///
-/// No credential is looked at here: whoever has the address may use it while it is good.
+/// No credential is looked at here: whoever has the address may use it while it is good, and while those
+/// stand by whom it was got.
 final class AssetResponder: Sendable {
     private let stores: OpenStores
     private let options: AssetOptions
@@ -19,12 +20,15 @@ final class AssetResponder: Sendable {
     private let nextWorker = Atomic<Int>(0)
     let counters = AssetCounters()
     private let tus: TusResponder
+    private let origins: StandingOrigins
 
     init(_ stores: OpenStores, _ dependencies: ProtocolResponder.Dependencies) {
         self.stores = stores
         options = dependencies.assets
         clock = dependencies.clock
         random = dependencies.random
+        origins = StandingOrigins(
+            catalog: dependencies.catalog, limits: dependencies.limits)
         // An upload stays with one of them.
         workers = (0..<max(1, options.workerCount)).map { DispatchQueue(label: "web.asset.\($0)") }
         tus = TusResponder(
@@ -54,24 +58,30 @@ final class AssetResponder: Sendable {
             }
             switch address.place {
             case .upload(let token) where TusResponder.serves(exchange.request):
-                try tus.respond(exchange, at: place(token, store, exchange))
+                try tus.respond(exchange, at: place(token, address, store, exchange))
             case .upload:
                 let sink = try sink(for: exchange, address, store, stream: BodyStream { _ in })
                 sink.end()
-            case .file(let digest, let name, let expires, let signature):
-                guard store.assetTokens.isLink(to: digest, expires: expires, signature: signature)
+            case .file(let digest, let name, let proof):
+                guard
+                    store.assetTokens.isLink(
+                        to: digest, expires: proof.expires, origin: proof.origin,
+                        signature: proof.signature)
                 else { throw Self.notFound }
-                guard clock.now() / 1_000 < expires else {
+                guard clock.now() / 1_000 < proof.expires else {
                     throw Fault(.accessDenied, "the link has expired; read the record again")
                 }
+                guard let origin = origins.origin(proof.origin, by: store.assetTokens) else {
+                    throw Self.notFound
+                }
+                try origins.require(
+                    origin, in: address.container, store.storage, loop: exchange.request.loop)
                 exchange.operation = "assets/download"
                 counters.change { $0.downloads += 1 }
                 let download = AssetDownload(
-                    digest: digest, name: name, secondsLeft: expires - clock.now() / 1_000)
-                guard store.depot.storage.isLocal else {
-                    return worker.async { download.answer(exchange, from: store.depot.storage) }
-                }
-                download.answer(exchange, from: store.depot.storage)
+                    digest: digest, name: name, secondsLeft: proof.expires - clock.now() / 1_000,
+                    counters: counters)
+                download.answer(exchange, from: store.depot.storage, on: worker)
             }
         } catch {
             exchange.fail(error)
@@ -91,7 +101,7 @@ final class AssetResponder: Sendable {
             }
             if case .upload(let token) = address.place, TusResponder.serves(exchange.request) {
                 return try tus.receive(
-                    exchange, at: place(token, store, exchange), stream: stream)
+                    exchange, at: place(token, address, store, exchange), stream: stream)
             }
             return try sink(for: exchange, address, store, stream: stream)
         } catch {
@@ -120,11 +130,14 @@ final class AssetResponder: Sendable {
         exchange.sendPreflight(methods: AllowedMethods.upload.text)
     }
 
-    /// - Throws: `Fault` NOT_FOUND for what is no upload URL of this store.
+    /// - Throws: `Fault` NOT_FOUND for what is no upload URL of this store; as `StandingOrigins`.
     private func place(
-        _ token: String, _ store: OpenStores.OpenStore, _ exchange: Exchange
-    ) throws(Fault) -> TusResponder.Place {
-        guard store.assetTokens.uploadGrant(token) != nil else { throw Self.notFound }
+        _ token: String, _ address: AssetAddress, _ store: OpenStores.OpenStore,
+        _ exchange: Exchange
+    ) throws -> TusResponder.Place {
+        guard let grant = store.assetTokens.uploadGrant(token) else { throw Self.notFound }
+        try origins.require(
+            grant.origin, in: address.container, store.storage, loop: exchange.request.loop)
         exchange.operation = "assets/receive"
         return TusResponder.Place(
             token: token, store: store, use: receiving(store), queue: worker)
@@ -145,6 +158,8 @@ final class AssetResponder: Sendable {
         else { throw Fault.badRequest("an asset is uploaded by POST or PUT to its upload URL") }
         guard let grant = store.assetTokens.uploadGrant(token) else { throw Self.notFound }
         guard clock.now() / 1_000 < grant.expires else { throw Self.expiredUpload }
+        try origins.require(
+            grant.origin, in: address.container, store.storage, loop: exchange.request.loop)
         exchange.operation = "assets/receive"
         let form = try MultipartForm(contentType: request.headers["content-type"])
         // Digits, as the parser has seen to: what is no number here is too large for one.

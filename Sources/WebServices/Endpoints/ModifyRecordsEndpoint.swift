@@ -27,7 +27,7 @@ enum ModifyRecordsEndpoint {
             users: try context.users(named: operations.map(\.recordName), in: zone)
         ).run { result in
             completion(
-                Result { try encode(result.get(), renderings, database.assets?.links) })
+                Result { try encode(result.get(), renderings, database.assetLinks(in: zone)) })
         }
     }
 

@@ -20,7 +20,8 @@ enum RereferenceAssetsEndpoint {
             throw Fault.badRequest(
                 "assets: \(count) given; the limit is \(most) (assets.tokensPerRequestMax)")
         }
-        let use = try RereferenceAssets(in: context.zones.zone(of: body), of: database)
+        let zone = try context.zones.zone(of: body)
+        let use = try RereferenceAssets(in: zone, of: database)
         if let target = try body.object("targetZoneID") {
             // Where they will be saved is known only then; but it must be a zone of this database.
             _ = try context.zones.zone(target)
@@ -40,7 +41,7 @@ enum RereferenceAssetsEndpoint {
         }
         let tokens = context.store.assetTokens
         try use.receipts(for: contents, random: context.random) { result in
-            completion(result.map { encode($0, tokens, database.assets?.links) })
+            completion(result.map { encode($0, tokens, database.assetLinks(in: zone)) })
         }
     }
 

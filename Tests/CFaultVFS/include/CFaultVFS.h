@@ -26,6 +26,9 @@ struct fault_vfs *_Nullable fault_vfs_create(const char *_Nonnull name, int reco
                                              fault_decide _Nonnull decide,
                                              void *_Nullable context);
 
+/// Sets what the files say was the system's error of the last write that failed; 0 for what it was.
+void fault_vfs_set_error(struct fault_vfs *_Nonnull vfs, int error);
+
 /// Unregisters it; every connection on it must be closed.
 void fault_vfs_destroy(struct fault_vfs *_Nonnull vfs);
 

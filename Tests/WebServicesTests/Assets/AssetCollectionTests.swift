@@ -65,10 +65,10 @@ struct AssetCollectionTests {
             try upload.place()
         }
         let collection = CollectAssets(try server.store(), depot: depot)
-        while try collection.removeStray(placedBefore: 0) {}
+        while try collection.removeStray(placedBefore: 0, now: 0) {}
         #expect(try server.assetFiles().count == 251)
         let later = Milliseconds(Date().timeIntervalSince1970 * 1_000) + 10_000
-        while try collection.removeStray(placedBefore: later) {}
+        while try collection.removeStray(placedBefore: later, now: later) {}
         #expect(try server.assetFiles().count == 1)
     }
 

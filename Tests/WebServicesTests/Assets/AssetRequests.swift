@@ -15,6 +15,9 @@ struct Download {
     var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
+/// A download whose file is found damaged after the head has gone.
+struct BrokenOff: Error {}
+
 /// Bytes that no two seeds share.
 func pattern(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var state = seed
@@ -116,7 +119,7 @@ extension WireClient {
         let response = try done.wait()
         return Download(
             status: response.status, headers: response.headers,
-            bytes: try response.body + Self.bytes(of: response.stream))
+            bytes: method == .head ? [] : try response.body + Self.bytes(of: response.stream))
     }
 
     private static func bytes(of stream: StreamedBody?) throws -> [UInt8] {
@@ -125,6 +128,9 @@ extension WireClient {
             switch part {
             case .bytes(let more): bytes += more
             case .file(let slice):
+                // As a connection does, but the whole at once.
+                guard slice.check?.isSound(slice.offset..<slice.offset + slice.count) ?? true
+                else { throw BrokenOff() }
                 var piece = [UInt8](repeating: 0, count: slice.count)
                 let got = pread(slice.descriptor, &piece, slice.count, off_t(slice.offset))
                 guard got == slice.count else { throw WireFailure("a file is too short") }

@@ -1,0 +1,129 @@
+import CloudModel
+import Storage
+
+/// By whom an address of an asset was got, and where: when one of it is no more, the address ends.
+package struct AssetOrigin: Sendable, Hashable {
+    /// What the request that got it was believed by.
+    package enum Credential: Sendable, Hashable {
+        /// The first bytes of an API token's hash.
+        case apiToken([UInt8])
+        /// The first bytes of a server key's id.
+        case serverKey([UInt8])
+    }
+
+    /// What a user must still see of a shared database.
+    package enum Place: Sendable, Hashable {
+        case record(RecordNumber)
+        case zone(ZoneName, owner: UserRecordName)
+    }
+
+    package static let markBytes = 8
+
+    package let credential: Credential
+    /// The user, also one that a server key acted for.
+    package let user: UserRecordName?
+    /// Nil outside of shared databases.
+    package let place: Place?
+
+    package init(credential: Credential, user: UserRecordName?, place: Place? = nil) {
+        self.credential = credential
+        self.user = user
+        self.place = place
+    }
+
+    func at(_ place: Place?) -> AssetOrigin {
+        AssetOrigin(credential: credential, user: user, place: place)
+    }
+
+    // MARK: - As it stands in an address, encrypted
+
+    /// Texts, each with its length before it: the mark, the user and the place, after a byte for the kinds.
+    var encoded: [UInt8] {
+        var bytes: [UInt8] = [0]
+        switch credential {
+        case .apiToken(let mark): Self.append(mark, to: &bytes)
+        case .serverKey(let mark):
+            bytes[0] |= 1
+            Self.append(mark, to: &bytes)
+        }
+        Self.append(Array((user?.text ?? "").utf8), to: &bytes)
+        switch place {
+        case nil: break
+        case .record(let record):
+            bytes[0] |= 2
+            Self.append(Array("\(record.value)".utf8), to: &bytes)
+        case .zone(let name, let owner):
+            bytes[0] |= 4
+            Self.append(Array(owner.text.utf8), to: &bytes)
+            Self.append(Array(name.text.utf8), to: &bytes)
+        }
+        return bytes
+    }
+
+    /// Nil for what `encoded` has not made.
+    init?(_ bytes: [UInt8]) {
+        guard let kinds = bytes.first, kinds < 6 else { return nil }
+        var rest = bytes.dropFirst()
+        guard let mark = Self.next(&rest), let user = Self.next(&rest) else { return nil }
+        credential = kinds & 1 == 0 ? .apiToken(Array(mark)) : .serverKey(Array(mark))
+        if user.isEmpty {
+            self.user = nil
+        } else {
+            guard let name = UserRecordName(String(decoding: user, as: UTF8.self)) else {
+                return nil
+            }
+            self.user = name
+        }
+        switch kinds & 6 {
+        case 0: place = nil
+        case 2:
+            guard let text = Self.next(&rest),
+                let number = Int64(String(decoding: text, as: UTF8.self))
+            else { return nil }
+            place = .record(RecordNumber(number))
+        default:
+            guard let ownerText = Self.next(&rest), let nameText = Self.next(&rest),
+                let owner = UserRecordName(String(decoding: ownerText, as: UTF8.self)),
+                let name = ZoneName(String(decoding: nameText, as: UTF8.self))
+            else { return nil }
+            place = .zone(name, owner: owner)
+        }
+        guard rest.isEmpty else { return nil }
+    }
+
+    private static func append(_ text: [UInt8], to bytes: inout [UInt8]) {
+        // Names have 255 bytes at most.
+        bytes.append(UInt8(truncatingIfNeeded: text.count))
+        bytes += text
+    }
+
+    private static func next(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        guard let count = rest.first, rest.count > Int(count) else { return nil }
+        defer { rest = rest.dropFirst(1 + Int(count)) }
+        return rest.dropFirst().prefix(Int(count))
+    }
+}
+
+extension AssetOrigin {
+    /// Whether its user still sees what it is of; always outside of shared databases.
+    ///
+    /// - Throws: `Fault` TRY_AGAIN_LATER while that cannot be told; what the engine reports.
+    package func isSeen(in snapshot: any StoreSnapshot, _ limits: ServiceLimits) throws -> Bool {
+        guard let place else { return true }
+        guard let user else { return false }
+        let zone: StoredZone?
+        var record: RecordNumber?
+        switch place {
+        case .record(let number):
+            guard let place = try snapshot.place(of: number) else { return false }
+            record = number
+            zone = try snapshot.zone(place.zone)
+        case .zone(let name, let owner):
+            zone = try snapshot.zone(named: name, ofOwnerNamed: owner)
+        }
+        guard let zone, !zone.isDeleted,
+            let access = try ZoneAccess(user, in: zone, limits: limits, snapshot: snapshot)
+        else { return false }
+        return try record.map { try access.sees($0) } ?? true
+    }
+}

@@ -1,0 +1,51 @@
+/// Gives what deletes have freed back to a disk that is full, in steps that fit into the room there is.
+///
+/// A page that is given back costs room first: the log takes what has to move before the file can end
+/// earlier.
+struct FreedSpace {
+    private let connection: Connection
+    private let now: @Sendable () -> UInt64
+
+    /// - Parameter now: a monotonic clock, in nanoseconds.
+    init(_ connection: Connection, now: @escaping @Sendable () -> UInt64) {
+        self.connection = connection
+        self.now = now
+    }
+
+    /// Gives back step by step until there is enough.
+    ///
+    /// Called outside of transactions; stops after `secondsMax`, because deletes wait meanwhile.
+    ///
+    /// - Returns: whether there is enough.
+    func giveBack(until isEnough: () -> Bool) -> Bool {
+        let start = now()
+        var pages = Self.pagesPerStepMax
+        // What the log holds already may be all that is missing.
+        connection.truncateLog()
+        while true {
+            if isEnough() { return true }
+            guard now() &- start < Self.nanosecondsMax,
+                // NB: no row is touched, so whatever it was, the next write meets it and tells.
+                let freed = try? connection.freePageCount(), freed > 0
+            else { return false }
+            if let room = FileModes.freeBytes(beside: connection.path) {
+                pages = min(pages, max(Self.pagesPerStepMin, room / Self.logBytesPerPage))
+            }
+            // NB: as above; a step that was too large has been undone as a whole.
+            let isDone = (try? connection.giveBackFreePages(countMax: pages)) != nil
+            connection.truncateLog()
+            if !isDone {
+                guard pages > Self.pagesPerStepMin else { return false }
+                pages /= 4
+            }
+        }
+    }
+
+    private static let pagesPerStepMax = 4_096
+    private static let pagesPerStepMin = 16
+    /// What the log takes for a page given back, at most: the page in its new place, what points to it, and
+    /// the list and map that tell where everything is.
+    private static let logBytesPerPage = 5 * 4_096
+    /// How long deletes wait for it at a time.
+    private static let nanosecondsMax: UInt64 = 500_000_000
+}

@@ -1,0 +1,57 @@
+import Synchronization
+
+/// The snapshots that this process is reading of one database file, so that those can be ended that keep
+/// the log from being started over.
+package final class OpenSnapshots: Sendable {
+    /// What one connection reads.
+    final class Mark: Sendable {
+        /// When the snapshot that goes on began, in nanoseconds; 0 for none.
+        private let began = Atomic<UInt64>(0)
+        /// Of the snapshot that is to end, when it began.
+        private let ended = Atomic<UInt64>(0)
+
+        func begin(at moment: UInt64) { began.store(max(1, moment), ordering: .relaxed) }
+
+        func end() { began.store(0, ordering: .relaxed) }
+
+        /// Whether the snapshot that goes on has been ended.
+        var isEnded: Bool {
+            let end = ended.load(ordering: .relaxed)
+            return end != 0 && end == began.load(ordering: .relaxed)
+        }
+
+        fileprivate func end(ifBegunBefore moment: UInt64) -> Bool {
+            let began = began.load(ordering: .relaxed)
+            guard began != 0, began < moment else { return false }
+            ended.store(began, ordering: .relaxed)
+            return true
+        }
+    }
+
+    private struct Kept {
+        weak var mark: Mark?
+    }
+
+    private let marks = Mutex<[Kept]>([])
+
+    package init() {}
+
+    /// The mark of a connection, known as long as that keeps it.
+    func makeMark() -> Mark {
+        let mark = Mark()
+        marks.withLock { marks in
+            marks.removeAll { $0.mark == nil }
+            marks.append(Kept(mark: mark))
+        }
+        return mark
+    }
+
+    /// Has every snapshot that began before a moment end with an error of kind `interrupted`: within
+    /// 100 µs where SQLite is searching, else with the next row that is asked for.
+    ///
+    /// - Returns: how many there are.
+    @discardableResult
+    func end(begunBefore moment: UInt64) -> Int {
+        marks.withLock { $0.count { $0.mark?.end(ifBegunBefore: moment) ?? false } }
+    }
+}

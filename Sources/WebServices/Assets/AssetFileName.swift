@@ -1,0 +1,60 @@
+/// The name that a client gave to a file in its link, made harmless.
+struct AssetFileName {
+    private static let bytesMax = 200
+
+    /// Nil when the client gave none that a file could have.
+    private let text: String?
+
+    /// - Parameter encoded: the last part of the path; with the placeholder it is no name.
+    init(encoded: ArraySlice<UInt8>) {
+        guard let decoded = PercentEncoding.text(encoded), decoded != "${f}" else {
+            text = nil
+            return
+        }
+        let last = decoded.split { $0 == "/" || $0 == "\\" }.last ?? ""
+        let plain = last.unicodeScalars.filter {
+            $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value)
+                && $0.properties.generalCategory != .format
+        }
+        var name = String(String.UnicodeScalarView(plain))
+        while name.utf8.count > Self.bytesMax { name.removeLast() }
+        text = name.isEmpty || name == "." || name == ".." ? nil : name
+    }
+
+    /// The value of `Content-Disposition` (RFC 6266): never to be shown in place.
+    var disposition: String {
+        guard let text else { return "attachment" }
+        let plain = text.unicodeScalars.map { Self.isPlain($0) || $0 == " " ? Character($0) : "_" }
+        var encoded = ""
+        for byte in text.utf8 {
+            let scalar = Unicode.Scalar(byte)
+            if Self.isPlain(scalar) {
+                encoded.unicodeScalars.append(scalar)
+            } else {
+                let digits = String(byte, radix: 16, uppercase: true)
+                encoded += "%" + (digits.utf8.count == 1 ? "0" : "") + digits
+            }
+        }
+        return "attachment; filename=\"\(String(plain))\"; filename*=UTF-8''\(encoded)"
+    }
+
+    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", "-", ".", "_": true
+        default: false
+        }
+    }
+
+    /// By the name's ending, of the few types in which nothing can be run; else just bytes.
+    var type: String {
+        let ending = text.flatMap { $0.split(separator: ".").last.map { $0.lowercased() } }
+        return ending.flatMap { Self.types[$0] } ?? "application/octet-stream"
+    }
+
+    private static let types = [
+        "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif",
+        "webp": "image/webp", "avif": "image/avif", "heic": "image/heic", "mp3": "audio/mpeg",
+        "m4a": "audio/mp4", "ogg": "audio/ogg", "wav": "audio/wav", "mp4": "video/mp4",
+        "mov": "video/quicktime", "webm": "video/webm",
+    ]
+}

@@ -1,0 +1,117 @@
+import Accounts
+import CloudDatabase
+import CloudModel
+import Storage
+import Synchronization
+
+/// Says whether those still stand by whom addresses of assets were got: the API token or server key, the
+/// user, and in a shared database what they see there.
+///
+/// What the catalog says is remembered until it changes; what a share says is read each time.
+final class StandingOrigins: Sendable {
+    private struct Key: Hashable {
+        let origin: AssetOrigin
+        let container: ContainerID
+    }
+
+    private struct State {
+        var changeCount = 0
+        /// By whether the catalog knows them.
+        var stand: [Key: Bool] = [:]
+        /// By what links say of them.
+        var opened: [String: AssetOrigin] = [:]
+    }
+
+    private static let entriesMax = 16_384
+
+    private let catalog: any CatalogStorage
+    private let limits: ServiceLimits
+    private let state = Mutex(State())
+
+    init(catalog: any CatalogStorage, limits: ServiceLimits) {
+        self.catalog = catalog
+        self.limits = limits
+    }
+
+    /// Whose link it is, of one whose signature is good.
+    func origin(_ text: String, by tokens: AssetTokens) -> AssetOrigin? {
+        if let known = state.withLock({ $0.opened[text] }) { return known }
+        guard let origin = tokens.origin(text) else { return nil }
+        state.withLock { state in
+            if state.opened.count >= Self.entriesMax { state.opened = [:] }
+            state.opened[text] = origin
+        }
+        return origin
+    }
+
+    /// - Throws: `Fault` ACCESS_DENIED when they do not stand, TRY_AGAIN_LATER while that cannot be told;
+    ///   what the catalog and the store report.
+    func require(
+        _ origin: AssetOrigin, in container: ContainerID, _ store: any Storage, loop: Int?
+    ) throws {
+        guard try isKnown(origin, in: container) else { throw Self.withdrawn }
+        guard origin.place != nil else { return }
+        guard try store.read(loop: loop, { try origin.isSeen(in: $0, limits) }) else {
+            throw Self.withdrawn
+        }
+    }
+
+    private func isKnown(_ origin: AssetOrigin, in container: ContainerID) throws -> Bool {
+        // The place is for the store to say.
+        let key = Key(
+            origin: AssetOrigin(credential: origin.credential, user: origin.user),
+            container: container)
+        let changeCount = catalog.changeCount
+        let known = state.withLock { state -> Bool? in
+            if state.changeCount != changeCount {
+                state.changeCount = changeCount
+                state.stand = [:]
+            }
+            return state.stand[key]
+        }
+        if let known { return known }
+        let stands = try isInCatalog(origin, container)
+        state.withLock { state in
+            guard state.changeCount == changeCount else { return }
+            if state.stand.count >= Self.entriesMax { state.stand = [:] }
+            state.stand[key] = stands
+        }
+        return stands
+    }
+
+    private func isInCatalog(_ origin: AssetOrigin, _ container: ContainerID) throws -> Bool {
+        let hasCredential =
+            switch origin.credential {
+            case .apiToken(let mark):
+                try catalog.apiTokens().contains {
+                    $0.container == container && $0.hash.starts(with: mark)
+                }
+            case .serverKey(let mark):
+                try catalog.serverKeys().contains {
+                    $0.container == container && $0.keyID.utf8.starts(with: mark)
+                }
+            }
+        guard hasCredential, let user = origin.user else { return hasCredential }
+        return try catalog.account(named: user, in: container) != nil
+    }
+
+    private static let withdrawn = Fault(
+        .accessDenied, "the address has been withdrawn from whom it was given to")
+}
+
+extension AssetOrigin {
+    /// By whom a request gets addresses.
+    init(_ identified: Identified) {
+        let caller = identified.caller
+        let credential: Credential
+        if let keyID = caller.keyID {
+            credential = .serverKey(Array(keyID.utf8.prefix(2 * Self.markBytes)))
+        } else {
+            credential = .apiToken(
+                Array((identified.apiToken?.hash ?? []).prefix(Self.markBytes)))
+        }
+        self.init(
+            credential: credential,
+            user: caller.kind == .user ? caller.userRecordName : nil)
+    }
+}
