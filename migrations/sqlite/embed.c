@@ -20,6 +20,9 @@ static const unsigned char store_0004[] = {
 static const unsigned char store_0005[] = {
 #embed "store/0005-work.sql"
 };
+static const unsigned char store_0006[] = {
+#embed "store/0006-client-tokens.sql"
+};
 
 static const struct lenticular_migration catalog[] = {
     {"0001-catalog", (const char *)catalog_0001, sizeof catalog_0001},
@@ -30,6 +33,7 @@ static const struct lenticular_migration store[] = {
     {"0003-sharing", (const char *)store_0003, sizeof store_0003},
     {"0004-assets", (const char *)store_0004, sizeof store_0004},
     {"0005-work", (const char *)store_0005, sizeof store_0005},
+    {"0006-client-tokens", (const char *)store_0006, sizeof store_0006},
 };
 
 struct lenticular_migrations lenticular_catalog_migrations(void) {
