@@ -9,6 +9,12 @@ package struct ServiceLimits: Sendable {
     /// Of the records in one answer.
     package var pageBytesMax = 8_388_608
     package var zonesPerUserMax = 1_000
+    /// Of one owner, with deleted ones that are still kept: a store has 8.3 million zone numbers.
+    package var zonesPerOwnerMax = 10_000
+    /// Of the data that a device leaves with a change of a zone.
+    package var clientTokenBytesMax = 1_024
+    /// Devices of one user whose data is kept in one zone.
+    package var clientTokensPerZoneMax = 20
     /// Of one share, its owner not counted.
     package var participantsPerShareMax = 100
     package var fieldsPerTypeMax = 256
@@ -31,9 +37,9 @@ package struct ServiceLimits: Sendable {
     /// Of the stored records that one batch changes, which are all in memory at once.
     package var batchBytesMax = 67_108_864
     /// Of each user's private database; 0 for none.
-    package var userQuotaBytes: Int64 = 0
+    package var userQuotaBytes: Int64 = 21_474_836_480
     /// Of a container environment's public database; 0 for none.
-    package var publicQuotaBytes: Int64 = 0
+    package var publicQuotaBytes: Int64 = 107_374_182_400
     /// Parents that are followed from a record upwards: a record cannot be moved to a deeper place.
     package var hierarchyDepthMax = 1_000
     /// Records of shared trees that one step of the work on them looks at, and that a batch does at

@@ -1,5 +1,8 @@
 import Network
 
+/// What counts together as one client, for those who know no sockets.
+package typealias ClientBlock = AddressBlock
+
 /// One whole request: head and body, within the limits, framed without ambiguity.
 package struct HTTPRequest: Sendable {
     package enum Method: Sendable, Equatable {

@@ -56,6 +56,7 @@ struct Collection {
             }
             rowsLeft -= max(victims.count, 1)
             if victims.isEmpty {
+                try run("DELETE FROM client_tokens WHERE zone = ?1", zone.value)
                 try run(
                     """
                     UPDATE zones SET is_purged = 1, record_count = 0, body_bytes = 0, asset_bytes = 0

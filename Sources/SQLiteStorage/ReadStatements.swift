@@ -21,6 +21,8 @@ struct ReadStatements {
     let everyVersion: Statement
     let schemaHistory: Statement
     let assignedRoles: Statement
+    let zoneCount: Statement
+    let clientToken: Statement
 
     init(_ connection: Connection) throws {
         ownerByName = try connection.prepare(
@@ -77,5 +79,12 @@ struct ReadStatements {
             """)
         assignedRoles = try connection.prepare(
             "SELECT role FROM assigned_roles WHERE user_record_name = ?1")
+        zoneCount = try connection.prepare(
+            "SELECT count(*) FROM (SELECT 1 FROM zones WHERE owner = ?1 LIMIT ?2)")
+        clientToken = try connection.prepare(
+            """
+            SELECT data FROM client_tokens
+            WHERE zone = ?1 AND user_record_name = ?2 AND device = ?3
+            """)
     }
 }

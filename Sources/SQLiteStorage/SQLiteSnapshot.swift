@@ -242,6 +242,21 @@ class SQLiteSnapshot: StoreSnapshot {
         return found
     }
 
+    func zoneCount(of owner: OwnerNumber, limit: Int) throws -> Int {
+        let statement = statements.zoneCount
+        defer { statement.reset() }
+        statement.bind(owner.value, at: 1)
+        statement.bind(Int64(limit), at: 2)
+        return try statement.step() ? Int(statement.int64(0)) : 0
+    }
+
+    func clientToken(_ key: ClientTokenKey) throws -> [UInt8]? {
+        let statement = statements.clientToken
+        defer { statement.reset() }
+        statement.bind(key)
+        return try statement.step() ? [UInt8](statement.bytes(0)) : nil
+    }
+
     func assignedRoles(of user: UserRecordName) throws -> Set<Int64> {
         let statement = statements.assignedRoles
         defer { statement.reset() }

@@ -350,6 +350,10 @@ extension SQLiteTransaction {
         try snapshot.sources(of: target, in: zone, kind: kind, after: after, limit: limit)
     }
 
+    func zoneCount(of owner: OwnerNumber, limit: Int) throws -> Int {
+        try snapshot.zoneCount(of: owner, limit: limit)
+    }
+
     func assignedRoles(of user: UserRecordName) throws -> Set<Int64> {
         try snapshot.assignedRoles(of: user)
     }

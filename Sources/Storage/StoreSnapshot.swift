@@ -4,7 +4,7 @@ import CloudModel
 ///
 /// Used on the thread that opened it, until its closure returns. Visiting closures get bodies that are
 /// valid only while they run.
-package protocol StoreSnapshot: ShareReading, AssetReading {
+package protocol StoreSnapshot: ShareReading, AssetReading, ClientTokenReading {
     /// The owner of that user record name, if he has ever had a zone.
     func owner(named name: UserRecordName) throws -> StoredOwner?
 
@@ -16,6 +16,10 @@ package protocol StoreSnapshot: ShareReading, AssetReading {
 
     /// The living zone of that name, of an owner by his own.
     func zone(named name: ZoneName, ofOwnerNamed owner: UserRecordName) throws -> StoredZone?
+
+    /// How many zones an owner has, default zones and deleted ones that are still kept included; counted up
+    /// to a limit.
+    func zoneCount(of owner: OwnerNumber, limit: Int) throws -> Int
 
     /// The owner's living zones, default zones included, by name.
     func zones(of owner: OwnerNumber) throws -> [StoredZone]
@@ -83,7 +87,9 @@ package protocol StoreSnapshot: ShareReading, AssetReading {
 }
 
 /// What a write may do besides reading what it has itself written.
-package protocol StoreTransaction: StoreSnapshot, ShareWriting, AssetWriting, WorkQueue {
+package protocol StoreTransaction: StoreSnapshot, ShareWriting, AssetWriting, ClientTokenWriting,
+    WorkQueue
+{
     /// The moment of the transaction: every change in it carries the same.
     var now: Milliseconds { get }
 

@@ -25,6 +25,10 @@ final class Exchange: @unchecked Sendable {
     var moreHeaders: [(name: String, value: String)] = []
     /// Those that pages of other origins get to see.
     var exposedHeaders = Exchange.exposedAlways
+    /// Whether the request has been counted to somebody.
+    var isCounted = false
+    /// Whom it counts to; nil for one that is not held to any rate.
+    var principal: Principal?
     /// Whether the memory of the body counts to the caller.
     var isBodyCounted = false
     /// Of a body that streamed.

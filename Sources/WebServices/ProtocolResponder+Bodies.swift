@@ -15,11 +15,12 @@ extension ProtocolResponder {
             if credentials.areSignature {
                 return .receive(reception(ofSigned: credentials, request, at: address, route))
             }
-            let identified = try identify(exchange, address)
+            let identified = try identify(exchange, address, isWhole: false)
             guard let route else { throw Self.noEndpoint }
             try admit(identified, to: route, exchange, at: address)
             return .receive(BodyReception(owner: BodyOwner(identified, request)))
         } catch {
+            rates.countRefused(exchange)
             exchange.fail(error)
             return .answered
         }

@@ -12,6 +12,9 @@ package final class ProtocolResponder: Responder {
     /// What the protocol needs of the rest of the server.
     package struct Dependencies: Sendable {
         package var limits: ServiceLimits
+        package var rates = RateLimits()
+        /// A monotonic clock in nanoseconds.
+        package var uptime: @Sendable () -> UInt64 = { DispatchTime.now().uptimeNanoseconds }
         package var clock: Clock
         package var random: RandomSource
         package var authenticator: Authenticator
@@ -52,6 +55,7 @@ package final class ProtocolResponder: Responder {
     private let stores: OpenStores
     private let addresses: RecentAddresses
     private let assets: AssetResponder
+    let rates: RateBudgets
     private let people: KnownPeople
     private let workers: [DispatchQueue]
     private let nextWorker = Atomic<Int>(0)
@@ -65,6 +69,7 @@ package final class ProtocolResponder: Responder {
             find: dependencies.store, findAssets: dependencies.assetDepot,
             assets: dependencies.assets)
         assets = AssetResponder(stores, dependencies)
+        rates = RateBudgets(dependencies.rates, now: dependencies.uptime)
         addresses = RecentAddresses(loopCount: dependencies.loopCount)
         workers = (0..<max(1, dependencies.workerCount)).map {
             DispatchQueue(label: "web.worker.\($0)")
@@ -110,6 +115,9 @@ package final class ProtocolResponder: Responder {
         return workers[Int(UInt(bitPattern: number) % UInt(workers.count))]
     }
 
+    /// What callers' budgets have let pass and held back, for metrics.
+    package var rateCounts: [CallerKind: RateBudgets.Counts] { rates.counts }
+
     /// Takes a request from its path to its endpoint.
     private func answer(_ exchange: Exchange, loop: Int?) {
         let request = exchange.request
@@ -135,7 +143,8 @@ package final class ProtocolResponder: Responder {
                     clock: dependencies.clock, assets: dependencies.assets,
                     authenticator: dependencies.authenticator,
                     catalog: dependencies.catalog, people: people,
-                    store: try stores.store(address.container, address.environment), loop: loop),
+                    store: try stores.store(address.container, address.environment), rates: rates,
+                    principal: exchange.principal, loop: loop),
                 exchange)
         } catch is BelongsToWorker {
             worker.async { self.answer(exchange, loop: nil) }
@@ -210,10 +219,15 @@ package final class ProtocolResponder: Responder {
             now: dependencies.clock.now())
     }
 
-    func identify(_ exchange: Exchange, _ address: RequestAddress) throws -> Identified {
+    /// - Parameter isWhole: false while the request's body is still to come.
+    func identify(
+        _ exchange: Exchange, _ address: RequestAddress, isWhole: Bool = true
+    ) throws -> Identified {
         let found = identification(of: exchange, at: address)
         exchange.allowedOrigin = found.allowedOrigin
         exchange.refusal = found.refusal
+        try rates.count(
+            exchange, found.result, to: RouteTable.routes[address.operation], isWhole: isWhole)
         let identified = try found.result.get()
         exchange.webToken = identified.webToken
         exchange.caller = identified.caller

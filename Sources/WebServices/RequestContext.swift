@@ -19,6 +19,9 @@ struct RequestContext: Sendable {
     let catalog: any CatalogStorage
     let people: KnownPeople
     let store: OpenStores.OpenStore
+    let rates: RateBudgets
+    /// Whom the request counts to; nil for one that is not counted.
+    let principal: Principal?
     /// The event loop whose thread this is; nil on a worker.
     let loop: Int?
 
@@ -37,6 +40,11 @@ struct RequestContext: Sendable {
             identities: people.people(of: address.container), random: random,
             assets: AssetAccess(
                 store.assetTokens, now: clock.now(), origin: AssetOrigin(identified)))
+    }
+
+    /// Counts records that the request is about to save or delete; it is not refused for them any more.
+    func charge(records: Int) {
+        if let principal { rates.charge(principal, records: records) }
     }
 
     /// How this request's zones are to be read.

@@ -46,6 +46,20 @@ struct SettingTests {
         }
     }
 
+    @Test("A new configuration has quotas, which a file, a variable or an option may lift")
+    func quotas() throws {
+        var configuration = Configuration()
+        let quotas = settings.filter { $0.path.hasSuffix("QuotaBytes") }
+        #expect(quotas.map(\.path) == ["limits.userQuotaBytes", "limits.publicQuotaBytes"])
+        #expect(configuration.limits.userQuotaBytes >= 1 << 30)
+        #expect(configuration.limits.publicQuotaBytes >= configuration.limits.userQuotaBytes)
+        for quota in quotas {
+            try quota.apply("0", list: [], to: &configuration, from: .commandLine)
+        }
+        #expect(configuration.limits.userQuotaBytes == 0)
+        #expect(configuration.limits.publicQuotaBytes == 0)
+    }
+
     @Test("A setting of a number reaches its own property, and only that")
     func numbersReachTheirProperty() throws {
         let defaults = properties(of: Configuration())

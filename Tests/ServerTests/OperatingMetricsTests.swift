@@ -46,6 +46,19 @@ struct OperatingMetricsTests {
         #expect(lines.contains { $0.hasPrefix("process_open_fds ") })
     }
 
+    @Test("Callers are counted by kind, and by whether their rates let them pass")
+    func callers() {
+        let metrics = Metrics(version: "9.9", startedAt: 0)
+        metrics.observeCallers {
+            [.user: RateBudgets.Counts(admitted: 7, throttled: 2), .apiToken: RateBudgets.Counts()]
+        }
+        let name = "lenticular_caller_requests_total"
+        let lines = page(metrics)
+        #expect(lines.contains(#"\#(name){caller="user",outcome="admitted"} 7"#))
+        #expect(lines.contains(#"\#(name){caller="user",outcome="throttled"} 2"#))
+        #expect(lines.contains(#"\#(name){caller="api_token",outcome="throttled"} 0"#))
+    }
+
     @Test("Every line of the page is a comment or a sample, and every sample has its type")
     func pageIsWellFormed() {
         let metrics = Metrics(version: "1\"\\\n", startedAt: 0)

@@ -18,6 +18,10 @@ struct WireClient {
     var container = WireServer.tea
     var environment = CloudModel.Environment.development
     var credential: Credential
+    /// Whom its connection is from.
+    var peer = Peer(address: "127.0.0.1", isLoopback: true, isTLS: false)
+    /// The address for which a trusted proxy passes its requests on.
+    var client: String?
     /// The event loop that its requests seem to come from; no two threads may share one.
     var loop = 0
     /// Of a user; empty for others.
@@ -85,7 +89,7 @@ struct WireClient {
         let id = UUID().uuidString.lowercased()
         let request = HTTPRequest(
             id: id, method: method, target: target, headers: HTTPHeaders(headers), body: body,
-            peer: Peer(address: "127.0.0.1", isLoopback: true, isTLS: false), loop: loop)
+            peer: peer, client: client.flatMap { ClientBlock($0) } ?? peer.block, loop: loop)
         server.web.respond(to: request, reply: HTTPReply { done.arrive($0) })
         return Pending(id: id, response: done)
     }

@@ -32,11 +32,12 @@ final class WireServer: Sendable {
 
     /// - Parameters:
     ///   - storage: takes the place of every store, when given.
+    ///   - rates: what callers may ask for in a second of the test's clock.
     ///   - change: lowers limits.
     init(
         accounts: AccountsSettings = AccountsSettings(), storage: (any Storage)? = nil,
         assets assetOptions: AssetOptions = AssetOptions(baseURL: "https://sync.example"),
-        assetKey: AssetKey? = nil,
+        assetKey: AssetKey? = nil, rates: RateLimits? = nil,
         limits change: (inout ServiceLimits) -> Void = { _ in }
     ) throws {
         let memory = URL(filePath: "/dev/shm")
@@ -70,14 +71,18 @@ final class WireServer: Sendable {
         self.accounts = accounts
         if let storage { storage.attach(OpenedStores.runner(storage, limits)) }
         self.stores = stores
-        web = ProtocolResponder(
-            ProtocolResponder.Dependencies(
-                limits: limits, clock: Clock { clock.now }, random: .system,
-                authenticator: authenticator, catalog: catalog,
-                store: { try storage ?? stores.store($0, $1) },
-                assetDepot: { stores.depot($0, $1) }, assets: assetOptions,
-                observer: observed, workerCount: 2,
-                loopCount: 1))
+        var dependencies = ProtocolResponder.Dependencies(
+            limits: limits, clock: Clock { clock.now }, random: .system,
+            authenticator: authenticator, catalog: catalog,
+            store: { try storage ?? stores.store($0, $1) },
+            assetDepot: { stores.depot($0, $1) }, assets: assetOptions,
+            observer: observed, workerCount: 2,
+            loopCount: 1)
+        if let rates {
+            dependencies.rates = rates
+            dependencies.uptime = { UInt64(clock.now) * 1_000_000 }
+        }
+        web = ProtocolResponder(dependencies)
     }
 
     deinit {

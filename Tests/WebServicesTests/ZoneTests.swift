@@ -316,6 +316,24 @@ struct ZoneTests {
         #expect(try small.user("mo").make("a").zones[0].code == nil)
     }
 
+    @Test("Deleted zones that are still kept count for their owner, until they are forgotten")
+    func keptLimit() throws {
+        let small = try WireServer { $0.zonesPerOwnerMax = 3 }
+        let ida = try small.user()
+        for name in ["a", "b", "c"] {
+            #expect(try ida.make(name).zones[0].code == nil)
+            try ida.remove(name)
+        }
+        let refused = try ida.make("d", "a").zones
+        #expect(refused.map(\.code) == ["BAD_REQUEST", "BAD_REQUEST"])
+        #expect(refused[0].reason.contains("3 zones (limits.zonesPerOwnerMax)"))
+        #expect(refused[0]["detail"].string == "limitExceeded")
+        #expect(try small.user("mo").make("d").zones[0].code == nil)
+        small.clock.advance(1_000)
+        try small.collect(olderThan: small.clock.now)
+        #expect(try ida.make("d").zones[0].code == nil)
+    }
+
     @Test(
         "A zone ID with the wrong JSON fails the whole request",
         arguments: [

@@ -26,6 +26,9 @@ static const unsigned char store_0005[] = {
 static const unsigned char store_0006[] = {
 #embed "store/0006-incarnations.sql"
 };
+static const unsigned char store_0007[] = {
+#embed "store/0007-client-tokens.sql"
+};
 
 static const struct lenticular_migration catalog[] = {
     {"0001-catalog", (const char *)catalog_0001, sizeof catalog_0001},
@@ -38,6 +41,7 @@ static const struct lenticular_migration store[] = {
     {"0004-assets", (const char *)store_0004, sizeof store_0004},
     {"0005-work", (const char *)store_0005, sizeof store_0005},
     {"0006-incarnations", (const char *)store_0006, sizeof store_0006},
+    {"0007-client-tokens", (const char *)store_0007, sizeof store_0007},
 };
 
 struct lenticular_migrations lenticular_catalog_migrations(void) {

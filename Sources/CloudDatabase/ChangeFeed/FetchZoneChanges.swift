@@ -49,6 +49,15 @@ package struct FetchZoneChanges {
             // A public database that nobody has written to: its feed begins with its zone.
             return ZoneChangesPage(syncToken: "", moreComing: false)
         }
+        var page = try append(request, place, to: &writer, &budget)
+        if !page.moreComing { page.clientToken = try clientToken(request, place) }
+        return page
+    }
+
+    private func append(
+        _ request: ZoneChangesRequest, _ place: Place, to writer: inout JSONWriter,
+        _ budget: inout PageBudget
+    ) throws -> ZoneChangesPage {
         let start = try start(request, in: place)
         guard !budget.isExhausted else {
             let unmoved = tokens.token(
@@ -68,6 +77,15 @@ package struct FetchZoneChanges {
         return request.newestFirst
             ? try appendNewestFirst(request, place, start, &writer, &budget)
             : try appendOldestFirst(request, place, start, &writer, &budget)
+    }
+
+    /// What the device that asks left with its last change of the zone.
+    private func clientToken(_ request: ZoneChangesRequest, _ place: Place) throws -> [UInt8]? {
+        guard let device = request.device, let user = database.caller.userRecordName,
+            database.scope != .public
+        else { return nil }
+        return try snapshot.clientToken(
+            ClientTokenKey(zone: place.zone.number, user: user, device: device))
     }
 
     /// A zone of the caller's own, or one that he is shown.

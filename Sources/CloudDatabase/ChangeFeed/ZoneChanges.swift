@@ -11,11 +11,13 @@ package struct ZoneChangesRequest: Sendable {
     package var recordTypes: Set<String>?
     package var newestFirst: Bool
     package var rendering: RecordRendering
+    /// The device that asks; nil for one that has left nothing.
+    package var device: String?
 
     package init(
         zone: ZoneID, syncToken: String? = nil, resultsLimit: Int,
         recordTypes: Set<String>? = nil, newestFirst: Bool = false,
-        rendering: RecordRendering = .whole
+        rendering: RecordRendering = .whole, device: String? = nil
     ) {
         self.zone = zone
         self.syncToken = syncToken
@@ -23,6 +25,7 @@ package struct ZoneChangesRequest: Sendable {
         self.recordTypes = recordTypes
         self.newestFirst = newestFirst
         self.rendering = rendering
+        self.device = device
     }
 }
 
@@ -33,6 +36,8 @@ package struct ZoneChangesPage: Sendable {
     /// Whether it shows nothing only because a shared tree is still being worked through: the answer
     /// may wait a little.
     package var isHeld = false
+    /// What the device left with its last change of the zone; on the last page.
+    package var clientToken: [UInt8]?
 }
 
 /// How much an answer may still take; shared by the zones of one request.

@@ -12,18 +12,20 @@ package struct ModifyRecords: Sendable {
     private let users: Set<UserRecordName>
     private let isAtomic: Bool
     private let device: String
+    private let clientToken: [UInt8]?
 
     /// Accepts a batch.
     ///
     /// - Parameters:
     ///   - atomic: as sent; absent means atomic in a custom zone (rulings.md 12).
     ///   - device: the `deviceID` that the records will carry.
+    ///   - clientToken: data to be kept for the device; empty to forget what there is.
     ///   - users: those whose `Users` records the operations name.
     /// - Throws: `Fault` BAD_REQUEST for too many operations, two on one record, or an atomic batch
     ///   in a default zone; ACCESS_DENIED for a caller who may not write.
     package init(
         _ operations: [DecodedOperation], in zone: ZoneID, of database: Database, atomic: Bool?,
-        device: String, users: Set<UserRecordName> = []
+        device: String, clientToken: [UInt8]? = nil, users: Set<UserRecordName> = []
     ) throws(Fault) {
         let most = database.limits.operationsPerRequestMax
         guard operations.count <= most else {
@@ -52,6 +54,7 @@ package struct ModifyRecords: Sendable {
         self.operations = operations
         self.isAtomic = !zone.name.isDefault && (atomic ?? true)
         self.device = device
+        self.clientToken = clientToken
         self.users = users
     }
 
@@ -115,7 +118,18 @@ package struct ModifyRecords: Sendable {
         guard !isAtomic || plan.isWhole else { return refused(plan) }
         var writer = try BatchWriter(
             plan, stamp: RecordBody.Stamp(moment: transaction.now, user: user, device: device))
+        try keepClientToken(user, in: zone, transaction)
         return try writer.write()
+    }
+
+    /// Keeps what the device will find with the zone's feed, which default zones do not have.
+    private func keepClientToken(
+        _ user: UserRecordName, in zone: StoredZone, _ transaction: any StoreTransaction
+    ) throws {
+        guard let clientToken, !zone.name.isDefault else { return }
+        try transaction.setClientToken(
+            clientToken, ClientTokenKey(zone: zone.number, user: user, device: device),
+            devicesMax: database.limits.clientTokensPerZoneMax)
     }
 
     /// Who has left a share may leave it again, though the zone is no longer there for him.

@@ -115,6 +115,13 @@ package struct ModifyZones: Sendable {
             throw Fault.limitExceeded(
                 "zoneID: a database has at most \(most) zones (limits.zonesPerUserMax)")
         }
+        let keptMax = database.limits.zonesPerOwnerMax
+        guard try transaction.zoneCount(of: owner.number, limit: keptMax) < keptMax else {
+            throw Fault.limitExceeded(
+                "zoneID: a database has at most \(keptMax) zones (limits.zonesPerOwnerMax), with deleted "
+                    + "ones that are still kept (retention.tombstoneDays); use zones that are there"
+            )
+        }
         count = known + 1
         return try transaction.makeZone(named: name, of: owner.number)
     }

@@ -28,22 +28,46 @@ package struct LimitSettings: Sendable, Equatable {
     package var sharedPageHoldMilliseconds = 1_000
     package var sharedQueryRecordsMax = 10_000
     /// 0 for none.
-    package var userQuotaBytes = 0
+    package var userQuotaBytes = 21_474_836_480
     /// 0 for none.
-    package var publicQuotaBytes = 0
+    package var publicQuotaBytes = 107_374_182_400
+    package var zonesPerOwnerMax = 10_000
+    package var clientTokenBytesMax = 1_024
+    package var clientTokensPerZoneMax = 20
+    package var anonymousRequestsPerSecondMax = 50_000
+    package var userRequestsPerSecondMax = 200_000
+    package var userRecordsPerSecondMax = 1_000_000
+    package var userBytesPerSecondMax = 4_294_967_296
+    package var serverKeyRequestsPerSecondMax = 200_000
+    package var serverKeyRecordsPerSecondMax = 1_000_000
+    package var serverKeyBytesPerSecondMax = 4_294_967_296
+    package var rateBurstSeconds = 10
+    package var rateCallersMax = 65_536
 }
 
 extension LimitSettings {
     /// The largest number of bytes that every JSON reader keeps exact.
-    private static let quotaMax = 1 << 53 - 1
+    static let quotaMax = 1 << 53 - 1
 
     static let section = Setting.Section(
         name: "limits",
         documentation: "What one request may ask and one store may hold.",
-        settings: requests + queries + [
+        settings: requests + queries + rates + [
             .number(
                 "limits.zonesPerUserMax", \.limits.zonesPerUserMax, 1...1_000_000, "zones",
                 "Zones of one user's private database."),
+            .number(
+                "limits.zonesPerOwnerMax", \.limits.zonesPerOwnerMax, 1...1_000_000, "zones",
+                "The same with deleted zones that are still kept: numbers of zones are never used "
+                    + "again, and a database file has 8.3 million."),
+            .number(
+                "limits.clientTokenBytesMax", \.limits.clientTokenBytesMax, 0...1_048_576, "bytes",
+                "Data that a device leaves for itself with a change of a zone. Over it: 400."),
+            .number(
+                "limits.clientTokensPerZoneMax", \.limits.clientTokensPerZoneMax, 1...1_000,
+                "devices",
+                "Devices of one user whose data is kept in one zone: those that were quiet the "
+                    + "longest are forgotten."),
             .number(
                 "limits.participantsPerShareMax", \.limits.participantsPerShareMax, 1...10_000,
                 "participants",

@@ -19,6 +19,7 @@ package final class Metrics: Sendable {
     private let requests = RequestCounts()
     private let writers = Mutex<@Sendable () -> [WriterMeasurements]>({ [] })
     private let readings = Mutex<[Reading]>([])
+    private let callers = Mutex<@Sendable () -> [CallerKind: RateBudgets.Counts]>({ [:] })
     private let refusals = Mutex<@Sendable () -> [Int: UInt64]>({ [:] })
 
     /// - Parameter startedAt: when the process started.
@@ -38,6 +39,12 @@ package final class Metrics: Sendable {
     /// Says how to ask the wire what it refused by itself, by status.
     package func observeRefusals(_ read: @escaping @Sendable () -> [Int: UInt64]) {
         refusals.withLock { $0 = read }
+    }
+
+    /// Says how to ask what callers' budgets have let pass and held back.
+    package func observeCallers(_ read: @escaping @Sendable () -> [CallerKind: RateBudgets.Counts])
+    {
+        callers.withLock { $0 = read }
     }
 
     /// Adds a value that is read whenever the page is asked for, such as open connections.
@@ -61,6 +68,7 @@ package final class Metrics: Sendable {
         text.sample("lenticular_build_info", labels: [("version", version)], 1)
         writeRequests(to: &text)
         writeRefusals(to: &text)
+        writeCallers(to: &text)
         writeCommits(to: &text)
         for reading in readings.withLock({ $0 }) {
             text.single(reading.name, reading.kind, reading.help, reading.read())
@@ -109,6 +117,22 @@ package final class Metrics: Sendable {
             text.sample(
                 "lenticular_wire_refusals_total", labels: [("status", String(status))],
                 Double(count))
+        }
+    }
+
+    private func writeCallers(to text: inout MetricsText) {
+        text.metric(
+            "lenticular_caller_requests_total", .counter,
+            "Requests by kind of caller, let pass or held back by its rates.")
+        let counts = callers.withLock { $0 }()
+        for kind in CallerKind.allCases {
+            guard let count = counts[kind] else { continue }
+            for (outcome, number) in [("admitted", count.admitted), ("throttled", count.throttled)]
+            {
+                text.sample(
+                    "lenticular_caller_requests_total",
+                    labels: [("caller", kind.rawValue), ("outcome", outcome)], Double(number))
+            }
         }
     }
 

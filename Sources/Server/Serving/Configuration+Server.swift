@@ -117,6 +117,9 @@ extension Configuration {
         service.recordBytesMax = limits.recordBytesMax
         service.pageBytesMax = limits.pageBytesMax
         service.zonesPerUserMax = limits.zonesPerUserMax
+        service.zonesPerOwnerMax = limits.zonesPerOwnerMax
+        service.clientTokenBytesMax = limits.clientTokenBytesMax
+        service.clientTokensPerZoneMax = limits.clientTokensPerZoneMax
         service.participantsPerShareMax = limits.participantsPerShareMax
         service.fieldsPerTypeMax = limits.fieldsPerTypeMax
         service.recordTypesMax = limits.recordTypesMax
@@ -144,6 +147,21 @@ extension Configuration {
         service.queryRowsMax = limits.queryRowsMax
         service.queryMillisecondsMax = limits.queryMillisecondsMax
         return service
+    }
+
+    /// What one caller may ask for in a second.
+    var rateLimits: RateLimits {
+        var rates = RateLimits()
+        rates.anonymous.requests = limits.anonymousRequestsPerSecondMax
+        rates.user = RateLimits.Rate(
+            requests: limits.userRequestsPerSecondMax, records: limits.userRecordsPerSecondMax,
+            bytes: limits.userBytesPerSecondMax)
+        rates.serverKey = RateLimits.Rate(
+            requests: limits.serverKeyRequestsPerSecondMax,
+            records: limits.serverKeyRecordsPerSecondMax, bytes: limits.serverKeyBytesPerSecondMax)
+        rates.burstSeconds = limits.rateBurstSeconds
+        rates.callersMax = limits.rateCallersMax
+        return rates
     }
 
     /// What assets are held to.

@@ -17,14 +17,15 @@ extension RunningServer {
         ) { error in
             log.error("the catalog failed", [("failure", .text("\(error)"))])
         }
-        return ProtocolResponder(
-            ProtocolResponder.Dependencies(
-                limits: configuration.serviceLimits, clock: folder.clock, random: folder.random,
-                authenticator: authenticator, catalog: catalog,
-                store: { try stores.store(of: $0, in: $1) },
-                assetDepot: { stores.depot(of: Stores.Key($0, $1)) },
-                assets: configuration.assetOptions, observer: observer,
-                workerCount: configuration.loopCount,
-                loopCount: configuration.loopCount))
+        var dependencies = ProtocolResponder.Dependencies(
+            limits: configuration.serviceLimits, clock: folder.clock, random: folder.random,
+            authenticator: authenticator, catalog: catalog,
+            store: { try stores.store(of: $0, in: $1) },
+            assetDepot: { stores.depot(of: Stores.Key($0, $1)) },
+            assets: configuration.assetOptions, observer: observer,
+            workerCount: configuration.loopCount,
+            loopCount: configuration.loopCount)
+        dependencies.rates = configuration.rateLimits
+        return ProtocolResponder(dependencies)
     }
 }

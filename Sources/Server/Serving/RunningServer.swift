@@ -168,6 +168,7 @@ package final class RunningServer: Sendable {
 
     private static func observeAssets(of protocolResponder: ProtocolResponder, in metrics: Metrics)
     {
+        metrics.observeCallers { protocolResponder.rateCounts }
         metrics.gauge("lenticular_asset_uploads_active", "Uploads of assets under way.") {
             Double(protocolResponder.assetCounts.uploadsActive)
         }

@@ -1,5 +1,6 @@
 import CloudDatabase
 import CloudModel
+import Cryptography
 import JSON
 
 /// `changes/zone` (web-services.md §4.6): one page of each of the zones asked for.
@@ -39,7 +40,7 @@ enum ZoneChangesEndpoint {
         let start = writer.bytes.count
         do {
             let id = try context.zones.zone(spelling)
-            let request = keys.request(for: id)
+            let request = keys.request(for: id, device: context.device)
             if context.loop != nil, request.isLong(for: RequestContext.loopRecordsMax) {
                 throw BelongsToWorker()
             }
@@ -51,7 +52,12 @@ enum ZoneChangesEndpoint {
             if context.loop != nil, budget.isExhausted { throw BelongsToWorker() }
             writer.raw("],\"syncToken\":\"")
             writer.bytes.append(contentsOf: page.syncToken.utf8)
-            writer.raw(page.moreComing ? "\",\"moreComing\":true}" : "\",\"moreComing\":false}")
+            writer.raw(page.moreComing ? "\",\"moreComing\":true" : "\",\"moreComing\":false")
+            if let data = page.clientToken {
+                writer.raw(",\"clientChangeTokenData\":")
+                writer.string(Base64.encode(data))
+            }
+            writer.raw("}")
         } catch let fault as Fault {
             writer.bytes.removeLast(writer.bytes.count - start)
             FaultResponse.append(zone: spelling, fault, to: &writer)
@@ -103,10 +109,10 @@ struct ZoneChangesKeys {
         rendering = try object.rendering(over: outer?.rendering ?? .whole)
     }
 
-    func request(for zone: ZoneID) -> ZoneChangesRequest {
+    func request(for zone: ZoneID, device: String? = nil) -> ZoneChangesRequest {
         ZoneChangesRequest(
             zone: zone, syncToken: syncToken, resultsLimit: resultsLimit, recordTypes: recordTypes,
-            newestFirst: newestFirst, rendering: rendering)
+            newestFirst: newestFirst, rendering: rendering, device: device)
     }
 }
 

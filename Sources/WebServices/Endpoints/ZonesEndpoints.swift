@@ -61,6 +61,7 @@ enum ModifyZonesEndpoint {
             if case .success(let made) = $0.decoded { made } else { nil }
         }
         let decoded = items
+        context.charge(records: operations.count)
         try ModifyZones(operations, in: database, key: context.store.tokenKey).run { result in
             completion(result.map { encode(decoded, $0) })
         }

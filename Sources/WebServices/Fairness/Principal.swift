@@ -16,8 +16,8 @@ package enum Principal: Hashable, Sendable {
     /// Requests whose credentials are not known, or not yet believed.
     case address(AddressBlock)
 
-    /// What counts together as one address.
-    package typealias AddressBlock = String
+    /// What counts together as one address; nil for a Unix socket.
+    package typealias AddressBlock = ClientBlock?
 
     /// Whom a request counts to once its credentials have been believed.
     ///
@@ -37,5 +37,5 @@ package enum Principal: Hashable, Sendable {
     }
 
     /// The block of addresses that a request comes from.
-    package static func block(of request: HTTPRequest) -> AddressBlock { request.peer.address }
+    package static func block(of request: HTTPRequest) -> AddressBlock { request.client }
 }

@@ -1,0 +1,71 @@
+import Accounts
+import CloudModel
+import HTTP
+
+extension RateBudgets {
+    /// Counts a request to whom it is from, once, and tells the client what is left.
+    ///
+    /// A proxy that is believed, and calls for nobody, is not counted: it may be all of the clients.
+    ///
+    /// - Parameter isWhole: false at the head of a request with a body: it comes again, unless it fails.
+    /// - Throws: `Fault` THROTTLED.
+    func count(
+        _ exchange: Exchange, _ found: Result<Identified, Fault>, to route: Route?, isWhole: Bool
+    ) throws(Fault) {
+        guard !exchange.isCounted else { return }
+        let isLast = if case .failure = found { true } else { isWhole }
+        exchange.isCounted = isLast
+        guard let principal = Self.principal(of: exchange.request, found) else { return }
+        let writes = if case .write = route?.work { true } else { false }
+        let verdict = admit(
+            principal, writing: writes ? exchange.request.body.count : nil, takes: isLast)
+        if let standing = verdict.standing { exchange.tell(standing) }
+        guard verdict.isAdmitted else { throw .throttled(verdict.standing) }
+        exchange.principal = principal
+    }
+
+    /// Counts a request that was refused at its head after all.
+    func countRefused(_ exchange: Exchange) {
+        guard !exchange.isCounted, let principal = exchange.principal else { return }
+        exchange.isCounted = true
+        _ = admit(principal, writing: nil)
+    }
+
+    private static func principal(
+        of request: HTTPRequest, _ found: Result<Identified, Fault>
+    ) -> Principal? {
+        let block = Principal.block(of: request)
+        let isProxy = request.peer.isTrustedProxy && request.client == request.peer.block
+        switch found {
+        case .success(let identified):
+            let principal = Principal(identified, at: block)
+            if case .apiToken = principal, isProxy { return nil }
+            return principal
+        case .failure: return isProxy ? nil : .address(block)
+        }
+    }
+}
+
+extension Exchange {
+    /// Says in the answer how a budget stands (rulings.md 53).
+    fileprivate func tell(_ standing: RateStanding) {
+        moreHeaders += [
+            ("X-RateLimit-Limit", "\(standing.limit)"),
+            ("X-RateLimit-Remaining", "\(standing.remaining)"),
+            ("X-RateLimit-Reset", "\(standing.resetSeconds)"),
+        ]
+        exposedHeaders += ",X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,Retry-After"
+    }
+}
+
+extension Fault {
+    fileprivate static func throttled(_ standing: RateStanding?) -> Fault {
+        var fault = Fault(
+            .throttled,
+            standing.map {
+                "more than \($0.perSecond) a second for longer than can be saved up (\($0.setting))"
+            } ?? "too many requests")
+        fault.retryAfterSeconds = standing?.retrySeconds ?? 1
+        return fault
+    }
+}

@@ -1,0 +1,74 @@
+/// One budget of one caller, which fills by itself: so much a second, up to what a burst brings.
+///
+/// Its whole state is the moment at which it is full again, so that a budget nobody has touched for a
+/// while is like one that was never there. All times are of one monotonic clock, in nanoseconds.
+struct RateBudget: Sendable {
+    /// The setting that gives it, as reasons name it.
+    let setting: StaticString
+    let perSecond: Int
+    private let burstNanoseconds: UInt64
+    private let unitNanoseconds: Double
+
+    /// - Returns: nil for a rate of 0, which bounds nothing.
+    init?(_ setting: StaticString, perSecond: Int, burstSeconds: Int) {
+        guard perSecond > 0 else { return nil }
+        self.setting = setting
+        self.perSecond = perSecond
+        burstNanoseconds = UInt64(max(1, burstSeconds)) * 1_000_000_000
+        unitNanoseconds = 1e9 / Double(perSecond)
+    }
+
+    /// How long it takes until it is full again.
+    static func missing(_ fullAt: UInt64, _ now: UInt64) -> UInt64 {
+        fullAt > now ? fullAt - now : 0
+    }
+
+    /// Whether more than a tenth has been used, so that whoever asks wants to know.
+    func isNotable(_ fullAt: UInt64, _ now: UInt64) -> Bool {
+        Self.missing(fullAt, now) > burstNanoseconds / 10
+    }
+
+    /// Whether nothing is left.
+    func isExhausted(_ fullAt: UInt64, _ now: UInt64) -> Bool {
+        Self.missing(fullAt, now) >= burstNanoseconds
+    }
+
+    /// The state after so many units were taken, more than there are too: who takes the last one may
+    /// overdraw it, and waits the longer.
+    func taking(_ units: Int, from fullAt: UInt64, _ now: UInt64) -> UInt64 {
+        let time = min(Double(max(0, units)) * unitNanoseconds, Self.debtMax)
+        return max(fullAt, now).addingReportingOverflow(UInt64(time)).partialValue
+    }
+
+    /// About a year: further ahead no budget is full.
+    private static let debtMax = 3e16
+
+    /// What is left, as answers say it.
+    func standing(_ fullAt: UInt64, _ now: UInt64) -> RateStanding {
+        let missing = Self.missing(fullAt, now)
+        let left = missing < burstNanoseconds ? burstNanoseconds - missing : 0
+        let over = missing < burstNanoseconds ? 0 : missing - burstNanoseconds
+        return RateStanding(
+            setting: setting, perSecond: perSecond,
+            limit: Int(Double(burstNanoseconds) / unitNanoseconds),
+            remaining: Int(Double(left) / unitNanoseconds),
+            resetSeconds: Self.seconds(missing), retrySeconds: max(1, Self.seconds(over)))
+    }
+
+    private static func seconds(_ nanoseconds: UInt64) -> Int {
+        Int((nanoseconds + 999_999_999) / 1_000_000_000)
+    }
+}
+
+/// How a budget stands (rulings.md 53).
+struct RateStanding: Sendable {
+    let setting: StaticString
+    let perSecond: Int
+    /// Units that the budget holds when it is full.
+    let limit: Int
+    let remaining: Int
+    /// Until it is full again.
+    let resetSeconds: Int
+    /// Until something can be taken again.
+    let retrySeconds: Int
+}

@@ -1,0 +1,81 @@
+/// The budgets of one kind of caller; nil for what is not bounded.
+struct RateBudgetSet: Sendable {
+    let requests: RateBudget?
+    let records: RateBudget?
+    let bytes: RateBudget?
+
+    private init(requests: RateBudget?, records: RateBudget?, bytes: RateBudget?) {
+        self.requests = requests
+        self.records = records
+        self.bytes = bytes
+    }
+
+    /// Of a block of addresses, which writes nothing.
+    static func anonymous(_ limits: RateLimits) -> RateBudgetSet {
+        RateBudgetSet(
+            requests: RateBudget(
+                "limits.anonymousRequestsPerSecondMax", perSecond: limits.anonymous.requests,
+                burstSeconds: limits.burstSeconds), records: nil, bytes: nil)
+    }
+
+    static func user(_ limits: RateLimits) -> RateBudgetSet {
+        RateBudgetSet(
+            requests: RateBudget(
+                "limits.userRequestsPerSecondMax", perSecond: limits.user.requests,
+                burstSeconds: limits.burstSeconds),
+            records: RateBudget(
+                "limits.userRecordsPerSecondMax", perSecond: limits.user.records,
+                burstSeconds: limits.burstSeconds),
+            bytes: RateBudget(
+                "limits.userBytesPerSecondMax", perSecond: limits.user.bytes,
+                burstSeconds: limits.burstSeconds))
+    }
+
+    static func serverKey(_ limits: RateLimits) -> RateBudgetSet {
+        RateBudgetSet(
+            requests: RateBudget(
+                "limits.serverKeyRequestsPerSecondMax", perSecond: limits.serverKey.requests,
+                burstSeconds: limits.burstSeconds),
+            records: RateBudget(
+                "limits.serverKeyRecordsPerSecondMax", perSecond: limits.serverKey.records,
+                burstSeconds: limits.burstSeconds),
+            bytes: RateBudget(
+                "limits.serverKeyBytesPerSecondMax", perSecond: limits.serverKey.bytes,
+                burstSeconds: limits.burstSeconds))
+    }
+
+    /// Takes one request and what it writes from a caller's budgets, unless one is used up.
+    ///
+    /// - Parameters:
+    ///   - count: bytes of its body; nil for a request that only reads, which no budget of what is written
+    ///     holds back.
+    ///   - takes: false to look only.
+    func admit(
+        _ entry: inout RateTable.Entry, writing count: Int?, takes: Bool, _ now: UInt64
+    ) -> RateVerdict {
+        let writes = count != nil
+        if let (budget, fullAt) = nearest(entry, writes), budget.isExhausted(fullAt, now) {
+            return RateVerdict(isAdmitted: false, standing: budget.standing(fullAt, now))
+        }
+        guard takes else { return RateVerdict(isAdmitted: true, standing: nil) }
+        if let requests { entry.requests = requests.taking(1, from: entry.requests, now) }
+        if let bytes, let count { entry.bytes = bytes.taking(count, from: entry.bytes, now) }
+        guard let (budget, fullAt) = nearest(entry, writes), budget.isNotable(fullAt, now) else {
+            return RateVerdict(isAdmitted: true, standing: nil)
+        }
+        return RateVerdict(isAdmitted: true, standing: budget.standing(fullAt, now))
+    }
+
+    /// The budget that is nearest to its end: all take equally long to fill.
+    private func nearest(
+        _ entry: RateTable.Entry, _ writes: Bool
+    ) -> (RateBudget, fullAt: UInt64)? {
+        // One by one: this is on the way of every request, where an array would be made for it.
+        var found: (RateBudget, fullAt: UInt64)?
+        if let requests { found = (requests, entry.requests) }
+        guard writes else { return found }
+        if let records, entry.records > found?.fullAt ?? 0 { found = (records, entry.records) }
+        if let bytes, entry.bytes > found?.fullAt ?? 0 { found = (bytes, entry.bytes) }
+        return found
+    }
+}

@@ -1,0 +1,146 @@
+import Synchronization
+
+/// Kinds of callers, as metrics tell them apart.
+package enum CallerKind: String, Sendable, CaseIterable {
+    case address
+    case apiToken = "api_token"
+    case user
+    case serverKey = "server_key"
+}
+
+/// What became of a request by its caller's budgets.
+struct RateVerdict {
+    let isAdmitted: Bool
+    /// The budget nearest to its end; nil while hardly anything of any has been used.
+    let standing: RateStanding?
+}
+
+/// Holds every caller to requests, records and bytes a second (rulings.md 53).
+///
+/// A request is admitted while none of its caller's budgets is used up, of those for writing only when it
+/// writes; what it takes of them is counted when it is known. Any thread may call, for a moment under the lock of one of 16 shards.
+package final class RateBudgets: Sendable {
+    /// How many requests of one kind of caller there have been.
+    package struct Counts: Sendable {
+        package var admitted: UInt64 = 0
+        package var throttled: UInt64 = 0
+
+        package init(admitted: UInt64 = 0, throttled: UInt64 = 0) {
+            self.admitted = admitted
+            self.throttled = throttled
+        }
+    }
+
+    private struct Contents {
+        var table: RateTable
+        var counts = [Counts](repeating: Counts(), count: CallerKind.allCases.count)
+    }
+
+    private final class Shard: Sendable {
+        let contents: Mutex<Contents>
+
+        init(callersMax: Int) {
+            contents = Mutex(Contents(table: RateTable(callersMax: callersMax)))
+        }
+    }
+
+    private static let shardBits: UInt64 = 4
+    private let shards: [Shard]
+    private let anonymous: RateBudgetSet
+    private let user: RateBudgetSet
+    private let serverKey: RateBudgetSet
+    private let now: @Sendable () -> UInt64
+
+    /// - Parameter now: a monotonic clock in nanoseconds.
+    init(_ limits: RateLimits, now: @escaping @Sendable () -> UInt64) {
+        let callersMax = limits.callersMax >> Self.shardBits
+        shards = (0..<(1 << Self.shardBits)).map { _ in Shard(callersMax: callersMax) }
+        anonymous = .anonymous(limits)
+        user = .user(limits)
+        serverKey = .serverKey(limits)
+        self.now = now
+    }
+
+    /// Counts a request.
+    ///
+    /// - Parameters:
+    ///   - bytes: of its body, if it writes.
+    ///   - takes: false for a request that comes again when its body is there, and may be refused already.
+    func admit(_ principal: Principal, writing bytes: Int?, takes: Bool = true) -> RateVerdict {
+        let (kind, budgets, now) = (principal.kind, budgets(of: principal), now())
+        return withShard(of: principal) { contents, hash in
+            let verdict = contents.table.withEntry(hash) { entry in
+                budgets.admit(&entry, writing: bytes, takes: takes, now)
+            }
+            if !verdict.isAdmitted {
+                contents.counts[kind.index].throttled &+= 1
+            } else if takes {
+                contents.counts[kind.index].admitted &+= 1
+            }
+            return verdict
+        }
+    }
+
+    /// Counts records that an admitted request is about to save or delete.
+    func charge(_ principal: Principal, records: Int) {
+        guard let budget = budgets(of: principal).records else { return }
+        let now = now()
+        withShard(of: principal) { contents, hash in
+            contents.table.withEntry(hash) { entry in
+                entry.records = budget.taking(records, from: entry.records, now)
+            }
+        }
+    }
+
+    /// What there has been since the start, by kind of caller.
+    package var counts: [CallerKind: Counts] {
+        var sums: [CallerKind: Counts] = [:]
+        for shard in shards {
+            let counts = shard.contents.withLock { $0.counts }
+            for kind in CallerKind.allCases {
+                sums[kind, default: Counts()].admitted &+= counts[kind.index].admitted
+                sums[kind, default: Counts()].throttled &+= counts[kind.index].throttled
+            }
+        }
+        return sums
+    }
+
+    private func budgets(of principal: Principal) -> RateBudgetSet {
+        switch principal {
+        case .address, .apiToken: anonymous
+        case .user: user
+        case .serverKey: serverKey
+        }
+    }
+
+    private func withShard<Value: Sendable>(
+        of principal: Principal, _ body: (inout Contents, UInt64) -> Value
+    ) -> Value {
+        var hasher = Hasher()
+        hasher.combine(principal)
+        let hash = UInt64(bitPattern: Int64(hasher.finalize()))
+        return shards[Int(hash >> (64 - Self.shardBits))].contents.withLock { body(&$0, hash) }
+    }
+}
+
+extension CallerKind {
+    fileprivate var index: Int {
+        switch self {
+        case .address: 0
+        case .apiToken: 1
+        case .user: 2
+        case .serverKey: 3
+        }
+    }
+}
+
+extension Principal {
+    fileprivate var kind: CallerKind {
+        switch self {
+        case .address: .address
+        case .apiToken: .apiToken
+        case .user: .user
+        case .serverKey: .serverKey
+        }
+    }
+}
