@@ -38,13 +38,14 @@ let package = Package(
         layer("AssetStorage", ["CloudModel", "Cryptography", "HTTPClient"]),
         layer("SQLiteStorage", ["Storage", "CloudModel", "SQLite", "Migrations"]),
         layer("CloudDatabase", ["CloudModel", "Storage", "AssetStorage", "Cryptography", "JSON"]),
+        layer("Fairness", ["CloudModel", "Network"]),
         layer("Accounts", ["CloudModel", "Storage", "Cryptography"]),
         layer("Configuration", ["JSON"]),
         layer(
             "WebServices",
             [
                 "CloudModel", "Storage", "AssetStorage", "CloudDatabase", "Accounts",
-                "Cryptography", "HTTP", "JSON",
+                "Cryptography", "HTTP", "JSON", "Fairness",
             ]),
         layer(
             "Server",
@@ -57,6 +58,7 @@ let package = Package(
         .executableTarget(
             name: "lenticular", dependencies: ["Server", "Configuration"], swiftSettings: strict),
         tests(of: "NetworkTests", ["Network"]),
+        tests(of: "FairnessTests", ["Fairness", "CloudModel"]),
         tests(of: "HTTPTests", ["HTTP", "HTTPClient", "Network", "CZlib", "COpenSSL", "Seeding"]),
         tests(of: "HTTPClientTests", ["HTTPClient", "HTTP", "Network", "Seeding"]),
         tests(of: "JSONTests", ["JSON", "Seeding"]),
