@@ -67,6 +67,8 @@ extension Configuration {
                 }
             })
         wire.loopCount = loopCount
+        let proxies = http.trustedProxies
+        wire.isTrustedProxy = { address in proxies.contains { $0.contains(address) } }
         wire.gzip =
             switch http.gzip {
             case .always: .on
