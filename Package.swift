@@ -56,7 +56,7 @@ let package = Package(
                 "CloudModel", "Storage", "AssetStorage", "HTTPClient", "SQLiteStorage", "SQLite",
                 "CloudDatabase", "Accounts", "Configuration", "WebServices", "HTTP", "Network",
                 "JSON", "Cryptography",
-                "CProcess",
+                "CProcess", "Fairness",
             ]),
         .executableTarget(
             name: "lenticular", dependencies: ["Server", "Configuration"], swiftSettings: strict),
@@ -98,7 +98,7 @@ let package = Package(
             [
                 "WebServices", "CloudDatabase", "Accounts", "AssetStorage", "SQLiteStorage",
                 "SQLite", "Storage", "CloudModel", "Cryptography", "HTTP", "JSON", "SharingModel",
-                "Seeding",
+                "Seeding", "Fairness",
             ]),
         tests(
             of: "ServerTests",

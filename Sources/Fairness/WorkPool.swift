@@ -18,28 +18,11 @@ import Synchronization
 /// and a new thread takes its place; where the long lane has no room for it, its signal tells it to end, and
 /// whoever handed it in hands it in anew as long.
 package final class WorkPool<Principal: Hashable & Sendable>: Sendable {
-    package enum Lane: Int, CaseIterable, Sendable {
-        case short, long, commits
-    }
-
-    /// How many threads there are, and what may wait.
-    package struct Options: Sendable {
-        package var shortThreads = 4
-        package var longThreads = 4
-        package var commitThreads = 4
-        /// Pieces of work of one principal that wait in one lane.
-        package var waitingPerPrincipalMax = 256
-        /// Pieces of work that wait in one lane.
-        package var waitingMax = 4_096
-        /// What runs longer is long.
-        package var longNanoseconds: UInt64 = 5_000_000
-
-        package init() {}
-    }
+    package typealias Lane = WorkLaneName
 
     private let core: PoolCore<Principal>
 
-    package init(name: String, _ options: Options = Options()) {
+    package init(name: String, _ options: WorkOptions = WorkOptions()) {
         core = PoolCore(name: name, options)
     }
 
@@ -63,24 +46,6 @@ package final class WorkPool<Principal: Hashable & Sendable>: Sendable {
 
     /// As of now.
     package var counts: WorkCounts { core.counts }
-}
-
-/// Why work is not taken on.
-package enum WorkRefusal: Error, Sendable, Equatable {
-    /// The principal has as much waiting as it may.
-    case principalIsFull
-    /// All together have as much waiting as they may.
-    case poolIsFull
-}
-
-/// What a pool has done since it was made.
-package struct WorkCounts: Sendable {
-    package var waiting = 0
-    package var refused = 0
-    /// Abandoned before they began.
-    package var dropped = 0
-    /// Went on as long work.
-    package var moved = 0
 }
 
 /// The part of a pool that its threads hold on to.
@@ -109,12 +74,12 @@ private final class PoolCore<Principal: Hashable & Sendable>: Sendable {
     private enum Need { case nothing, waking, thread }
 
     private let name: String
-    private let options: WorkPool<Principal>.Options
+    private let options: WorkOptions
     private let state: Mutex<State>
     private let wakings = Lane.allCases.map { _ in DispatchSemaphore(value: 0) }
     private let watch = DispatchQueue(label: "work.watch")
 
-    init(name: String, _ options: WorkPool<Principal>.Options) {
+    init(name: String, _ options: WorkOptions) {
         self.name = name
         self.options = options
         state = Mutex(
@@ -262,10 +227,11 @@ private final class PoolCore<Principal: Hashable & Sendable>: Sendable {
     // MARK: - Work that turns out to be long
 
     private func armWatch(_ state: inout State) {
-        guard !state.isWatching, !state.isClosed, state.lanes[Lane.short.rawValue].waitingCount > 0
+        guard options.longNanoseconds < .max, !state.isWatching, !state.isClosed,
+            state.lanes[Lane.short.rawValue].waitingCount > 0
         else { return }
         state.isWatching = true
-        watch.asyncAfter(deadline: .now() + .nanoseconds(Int(options.longNanoseconds))) {
+        watch.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: options.longNanoseconds))) {
             [weak self] in self?.look()
         }
     }

@@ -7,6 +7,7 @@ extension HTTPConnection {
             close()
             return
         }
+        probe()
         guard now >= deadline else { return }
         switch phase {
         case .reading where flags.contains(.isTimed):

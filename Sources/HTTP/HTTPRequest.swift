@@ -16,6 +16,9 @@ package struct HTTPRequest: Sendable {
     /// The body, with chunks joined and gzip undone.
     package let body: [UInt8]
     package let peer: Peer
+    /// The addresses that count as one client.
+    package typealias Block = AddressBlock
+
     /// Whom the request came from: the peer, or for whom a trusted proxy has passed it on.
     ///
     /// Nil for a Unix socket.

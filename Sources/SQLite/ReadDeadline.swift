@@ -7,6 +7,8 @@ struct ReadDeadline {
     let nanosecondsMax: UInt64
     let now: @Sendable () -> UInt64
     var endsAt: UInt64?
+    /// Whether nobody wants the present snapshot any more; asked on its thread.
+    var isStopped: (() -> Bool)?
 
     /// How many steps of SQLite's machine go by between two looks at the clock, near 100 µs.
     static let stepsBetween: Int32 = 10_000
@@ -32,6 +34,7 @@ extension Connection {
                 guard let deadline = context?.assumingMemoryBound(to: ReadDeadline.self).pointee,
                     let endsAt = deadline.endsAt
                 else { return 0 }
+                if let isStopped = deadline.isStopped, isStopped() { return 1 }
                 return deadline.now() >= endsAt ? 1 : 0
             }, place)
     }
@@ -51,6 +54,13 @@ extension Connection {
     }
 
     func stopDeadline() { deadline?.pointee.endsAt = nil }
+
+    /// Ends later snapshots, with an error of kind `interrupted`, soon after that is so; nil asks no more.
+    ///
+    /// Only after `limitSnapshots`.
+    package func endSnapshots(when isStopped: (() -> Bool)?) {
+        deadline?.pointee.isStopped = isStopped
+    }
 
     func removeDeadline() {
         guard let deadline else { return }

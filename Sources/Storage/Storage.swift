@@ -18,6 +18,13 @@ package protocol Storage: AnyObject, Sendable {
     /// - Throws: what the closure throws, and the engine's failures.
     func read<Value>(loop: Int?, _ body: (any StoreSnapshot) throws -> Value) throws -> Value
 
+    /// As `read`, until it is told to stop, which it looks for within its scans.
+    ///
+    /// - Throws: also `WorkStopped`.
+    func read<Value>(
+        loop: Int?, stop: StopSignal?, _ body: (any StoreSnapshot) throws -> Value
+    ) throws -> Value
+
     /// Runs a closure inside the next group's transaction and reports once it is on disk.
     ///
     /// A closure that throws leaves nothing behind and fails alone; when the engine fails, all of its
@@ -40,6 +47,16 @@ package protocol Storage: AnyObject, Sendable {
     func prepareIndexes(
         _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
     ) throws -> IndexProgress?
+}
+
+extension Storage {
+    /// For engines whose reads are short.
+    package func read<Value>(
+        loop: Int?, stop: StopSignal?, _ body: (any StoreSnapshot) throws -> Value
+    ) throws -> Value {
+        try stop?.check()
+        return try read(loop: loop, body)
+    }
 }
 
 /// A failure of an engine that a client should answer by trying again.

@@ -54,6 +54,11 @@ package protocol StoreSnapshot: ShareReading, AssetReading {
     ) throws
         -> [LinkSource]
 
+    /// Lets a loop over what was read end when it is told to.
+    ///
+    /// - Throws: `WorkStopped`; never within a transaction.
+    func checkStop() throws
+
     /// The indexes that queries use.
     var indexReader: any IndexReader { get }
 
@@ -174,4 +179,9 @@ package struct NewVersion {
         self.flags = flags
         self.body = body
     }
+}
+
+extension StoreTransaction {
+    /// What is being written is never left halfway.
+    package func checkStop() {}
 }

@@ -1,6 +1,7 @@
 import AssetStorage
 import CloudModel
 import Dispatch
+import Fairness
 import HTTP
 import Storage
 
@@ -24,12 +25,27 @@ final class Exchange: @unchecked Sendable {
     var exposedHeaders = "X-Apple-Request-UUID,X-Apple-CloudKit-Web-Auth-Token"
     /// Of a body that streamed.
     var bytesStreamedIn = 0
+    /// Whom its use counts to, as far as is known.
+    var principal: Principal
+    /// Tells whoever is at it that nobody waits for the answer, or that it has to make room.
+    let stop = StopSignal()
+    /// Whether workers have taken it on, and will not refuse its further steps.
+    var isAdmitted = false
+    /// Whether a new web token has been made, or could not be.
+    var isRenewalOver = false
+    var renewedWebToken: String?
+    /// How often its answer came too early, and when for the first time.
+    var held: (count: Int, since: UInt64)?
 
     init(_ request: HTTPRequest, _ reply: HTTPReply, observer: any RequestObserver) {
         self.request = request
         self.reply = reply
         self.observer = observer
+        principal = .address(request.client)
     }
+
+    /// Has the work for it end when the client goes; on the event loop that it came from.
+    func stopWhenAbandoned() { reply.whenAbandoned { [stop] in stop.stop(.abandoned) } }
 
     /// How long ago the request came.
     var ageNanoseconds: UInt64 { DispatchTime.now().uptimeNanoseconds &- start }
@@ -46,6 +62,7 @@ final class Exchange: @unchecked Sendable {
         switch error {
         case let fault as Fault: fail(fault, failure: nil)
         case let refusal as StatusFault: fail(refusal.fault, status: refusal.status)
+        case let refusal as WorkRefusal: fail(.throttled(refusal))
         case StorageFailure.full:
             fail(.tryAgainLater("the server's disk is full"), failure: "disk full")
         case StorageFailure.indeterminate:

@@ -15,6 +15,13 @@ final class OpenStores: Sendable {
         let depot: AssetDepot
         let assetTokens: AssetTokens
         let shareWorker: ShareWorker
+
+        /// The same store, as somebody sees it who may be told to stop.
+        func stopping(_ stop: StopSignal) -> OpenStore {
+            OpenStore(
+                storage: StoppableStorage(storage, stop: stop), tokenKey: tokenKey, depot: depot,
+                assetTokens: assetTokens, shareWorker: shareWorker)
+        }
     }
 
     private struct Key: Hashable {

@@ -3,6 +3,7 @@ import AssetStorage
 import CloudModel
 import Cryptography
 import Dispatch
+import Fairness
 import Foundation
 import HTTP
 import JSON
@@ -35,7 +36,7 @@ final class WireServer: Sendable {
     init(
         accounts: AccountsSettings = AccountsSettings(), storage: (any Storage)? = nil,
         assets assetOptions: AssetOptions = AssetOptions(baseURL: "https://sync.example"),
-        assetKey: AssetKey? = nil,
+        assetKey: AssetKey? = nil, work: WorkOptions = WorkOptions(),
         limits change: (inout ServiceLimits) -> Void = { _ in }
     ) throws {
         let memory = URL(filePath: "/dev/shm")
@@ -73,7 +74,7 @@ final class WireServer: Sendable {
                 authenticator: authenticator, catalog: catalog,
                 store: { try storage ?? stores.store($0, $1) },
                 assetDepot: { stores.depot($0, $1) }, assets: assetOptions,
-                observer: observed, workerCount: 2,
+                observer: observed, workers: work,
                 loopCount: 1))
     }
 

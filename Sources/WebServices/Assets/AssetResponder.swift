@@ -2,10 +2,9 @@ import AssetStorage
 import CloudDatabase
 import CloudModel
 import Cryptography
-import Dispatch
+import Fairness
 import HTTP
 import Storage
-import Synchronization
 
 /// Answers below `/assets/`: uploads and downloads, by the addresses that the server has handed out.
 ///
@@ -15,8 +14,7 @@ final class AssetResponder: Sendable {
     private let options: AssetOptions
     private let clock: Clock
     private let random: RandomSource
-    private let workers: [DispatchQueue]
-    private let nextWorker = Atomic<Int>(0)
+    private let workers: AssetWorkers
     let counters = AssetCounters()
     private let tus: TusResponder
 
@@ -25,8 +23,7 @@ final class AssetResponder: Sendable {
         options = dependencies.assets
         clock = dependencies.clock
         random = dependencies.random
-        // An upload stays with one of them.
-        workers = (0..<max(1, options.workerCount)).map { DispatchQueue(label: "web.asset.\($0)") }
+        workers = AssetWorkers(name: "asset", Self.workOptions(options, dependencies.workers))
         tus = TusResponder(
             uploads: ResumableUploads(
                 openMax: options.resumableUploadsMax, idleSeconds: options.resumeSeconds),
@@ -36,45 +33,55 @@ final class AssetResponder: Sendable {
     /// Leaves nothing of uploads that nobody goes on with.
     func removeExpiredUploads() { tus.uploads.removeExpired(now: clock.now()) }
 
-    private var worker: DispatchQueue {
-        let number = nextWorker.wrappingAdd(1, ordering: .relaxed).oldValue
-        return workers[Int(UInt(bitPattern: number) % UInt(workers.count))]
+    private static func workOptions(
+        _ options: AssetOptions, _ workers: WorkOptions
+    ) -> WorkOptions {
+        var own = workers
+        own.shortThreads = options.workerCount
+        // Waiting for disks and other servers is what they are for.
+        own.longNanoseconds = .max
+        return own
     }
 
     /// A request without a body, or with one of no bytes.
     func respond(_ exchange: Exchange) {
         exchange.operation = "assets"
         exchange.allowedOrigin = exchange.request.headers["origin"]
+        if exchange.request.method == .options { return sendPreflight(exchange) }
+        withStore(exchange) { try self.answer(exchange, $0, $1) }
+    }
+
+    private func answer(
+        _ exchange: Exchange, _ address: AssetAddress, _ store: OpenStores.OpenStore
+    ) throws {
         let method = exchange.request.method
-        if method == .options { return sendPreflight(exchange) }
-        do {
-            let (address, store) = try find(exchange)
-            switch address.place {
-            case .upload(let token) where TusResponder.serves(exchange.request):
-                try tus.respond(exchange, at: place(token, store, exchange))
-            case .upload:
-                let sink = try sink(for: exchange, address, store, stream: BodyStream { _ in })
-                sink.end()
-            case .file(let digest, let name, let expires, let signature):
-                guard method == .get || method == .head else {
-                    throw Fault.badRequest("an asset is read by GET or HEAD")
-                }
-                guard store.assetTokens.isLink(to: digest, expires: expires, signature: signature)
-                else { throw Self.notFound }
-                guard clock.now() / 1_000 < expires else {
-                    throw Fault(.accessDenied, "the link has expired; read the record again")
-                }
-                exchange.operation = "assets/download"
-                counters.change { $0.downloads += 1 }
-                let download = AssetDownload(
-                    digest: digest, name: name, secondsLeft: expires - clock.now() / 1_000)
-                guard store.depot.storage.isLocal else {
-                    return worker.async { download.answer(exchange, from: store.depot.storage) }
-                }
-                download.answer(exchange, from: store.depot.storage)
+        switch address.place {
+        case .upload(let token) where TusResponder.serves(exchange.request):
+            try tus.respond(exchange, at: place(token, store, exchange))
+        case .upload:
+            let sink = try sink(for: exchange, address, store, stream: BodyStream { _ in })
+            sink.end()
+        case .file(let digest, let name, let expires, let signature):
+            guard method == .get || method == .head else {
+                throw Fault.badRequest("an asset is read by GET or HEAD")
             }
-        } catch {
-            exchange.fail(error)
+            guard store.assetTokens.isLink(to: digest, expires: expires, signature: signature)
+            else { throw Self.notFound }
+            guard clock.now() / 1_000 < expires else {
+                throw Fault(.accessDenied, "the link has expired; read the record again")
+            }
+            exchange.operation = "assets/download"
+            counters.change { $0.downloads += 1 }
+            let download = AssetDownload(
+                digest: digest, name: name, secondsLeft: expires - clock.now() / 1_000)
+            let storage = store.depot.storage
+            guard storage.isLocal else {
+                exchange.stopWhenAbandoned()
+                return try workers.submit(
+                    .short, for: .reader(exchange.request.client), stop: exchange.stop
+                ) { download.answer(exchange, from: storage) }
+            }
+            download.answer(exchange, from: storage)
         }
     }
 
@@ -82,32 +89,51 @@ final class AssetResponder: Sendable {
     func receive(_ exchange: Exchange, stream: BodyStream) -> (any BodySink)? {
         exchange.operation = "assets"
         exchange.allowedOrigin = exchange.request.headers["origin"]
-        do {
-            let (address, store) = try find(exchange)
+        let late = LateSink()
+        let isKnown = withStore(exchange, whenRefused: { late.become(nil) }) { address, store in
             if case .upload(let token) = address.place, TusResponder.serves(exchange.request) {
-                return try tus.receive(
-                    exchange, at: place(token, store, exchange), stream: stream)
+                late.become(
+                    try self.tus.receive(
+                        exchange, at: self.place(token, store, exchange), stream: stream))
+            } else {
+                late.become(try self.sink(for: exchange, address, store, stream: stream))
             }
-            return try sink(for: exchange, address, store, stream: stream)
-        } catch {
-            exchange.fail(error)
         }
-        return nil
+        return isKnown ? late : nil
     }
 
-    private func find(
-        _ exchange: Exchange
-    ) throws -> (AssetAddress, OpenStores.OpenStore) {
+    /// Hands over the store that a request is about: at once when it is open, else once it is.
+    ///
+    /// - Parameter whenRefused: called when the request has been answered instead.
+    /// - Returns: false when the request has been answered at once.
+    @discardableResult
+    private func withStore(
+        _ exchange: Exchange, whenRefused: @escaping @Sendable () -> Void = {},
+        _ body: @escaping @Sendable (AssetAddress, OpenStores.OpenStore) throws -> Void
+    ) -> Bool {
         guard let address = AssetAddress(target: exchange.request.target) else {
-            throw Self.notFound
+            exchange.fail(Self.notFound)
+            return false
         }
-        do {
-            let store = try stores.store(address.container, address.environment)
-            exchange.address = RequestAddress(address)
-            return (address, store)
-        } catch is CatalogRefusal {
-            throw Self.notFound
+        let goOn: @Sendable (Result<OpenStores.OpenStore, any Error>) -> Bool = { result in
+            do {
+                let store = try result.get()
+                exchange.address = RequestAddress(address)
+                try body(address, store)
+                return true
+            } catch is CatalogRefusal {
+                exchange.fail(Self.notFound)
+            } catch {
+                exchange.fail(error)
+            }
+            whenRefused()
+            return false
         }
+        if let store = stores.known(address.container, address.environment) {
+            return goOn(.success(store))
+        }
+        stores.open(address.container, address.environment) { result in _ = goOn(result) }
+        return true
     }
 
     private func sendPreflight(_ exchange: Exchange) {
@@ -119,10 +145,15 @@ final class AssetResponder: Sendable {
     private func place(
         _ token: String, _ store: OpenStores.OpenStore, _ exchange: Exchange
     ) throws(Fault) -> TusResponder.Place {
-        guard store.assetTokens.uploadGrant(token) != nil else { throw Self.notFound }
+        guard let grant = store.assetTokens.uploadGrant(token) else { throw Self.notFound }
         exchange.operation = "assets/receive"
         return TusResponder.Place(
-            token: token, store: store, use: receiving(store), queue: worker)
+            token: token, store: store, use: receiving(store), queue: line(of: grant),
+            uploader: grant.identity)
+    }
+
+    private func line(of grant: AssetTokens.UploadGrant) -> AssetLine {
+        AssetLine(workers, .short, for: .uploader(grant.identity))
     }
 
     private func receiving(_ store: OpenStores.OpenStore) -> ReceiveAsset {
@@ -151,7 +182,7 @@ final class AssetResponder: Sendable {
         let sink = AssetUploadSink(
             exchange, stream: stream, form: form, bytesMax: options.bytesMax,
             depot: store.depot, use: receiving(store),
-            grant: grant, tokens: store.assetTokens, queue: worker, counters: counters)
+            grant: grant, tokens: store.assetTokens, queue: line(of: grant), counters: counters)
         sink.begin(expectedBytes: length ?? 0)
         return sink
     }

@@ -1,0 +1,34 @@
+import CloudModel
+import Storage
+
+/// A store as one request sees it: its reads end when the request is told to.
+final class StoppableStorage: Storage {
+    private let storage: any Storage
+    private let stop: StopSignal
+
+    init(_ storage: any Storage, stop: StopSignal) {
+        self.storage = storage
+        self.stop = stop
+    }
+
+    var identity: StoreIdentity { storage.identity }
+    var schema: Schema { storage.schema }
+
+    func read<Value>(loop: Int?, _ body: (any StoreSnapshot) throws -> Value) throws -> Value {
+        try storage.read(loop: loop, stop: stop, body)
+    }
+
+    func write<Value: Sendable>(
+        cost: Int, frees: Bool,
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
+        completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        storage.write(cost: cost, frees: frees, body, completion: completion)
+    }
+
+    func prepareIndexes(
+        _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
+    ) throws -> IndexProgress? {
+        try storage.prepareIndexes(needs, ofType: type, waitMillisecondsMax: waitMillisecondsMax)
+    }
+}
