@@ -29,6 +29,7 @@ final class Exchange: @unchecked Sendable {
     var principal: Principal
     /// Tells whoever is at it that nobody waits for the answer, or that it has to make room.
     let stop = StopSignal()
+    private var isWatched = false
     /// Whether workers have taken it on, and will not refuse its further steps.
     var isAdmitted = false
     /// Whether a new web token has been made, or could not be.
@@ -44,8 +45,12 @@ final class Exchange: @unchecked Sendable {
         principal = .address(request.client)
     }
 
-    /// Has the work for it end when the client goes; on the event loop that it came from.
-    func stopWhenAbandoned() { reply.whenAbandoned { [stop] in stop.stop(.abandoned) } }
+    /// Has the work for it end when the client goes; first on the event loop that it came from.
+    func stopWhenAbandoned() {
+        guard !isWatched else { return }
+        isWatched = true
+        reply.whenAbandoned { [stop] in stop.stop(.abandoned) }
+    }
 
     /// How long ago the request came.
     var ageNanoseconds: UInt64 { DispatchTime.now().uptimeNanoseconds &- start }

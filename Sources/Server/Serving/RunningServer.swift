@@ -50,6 +50,7 @@ package final class RunningServer: Sendable {
             log.warning("asset not sent to its end", [("failure", .text("\($0)"))])
         }
         Self.observeAssets(of: protocolResponder, in: metrics)
+        Self.observeWork(of: protocolResponder, in: metrics)
         do {
             control = try ControlServer(
                 path: DataFolder.controlSocketPath(in: folder.path)
@@ -113,6 +114,27 @@ package final class RunningServer: Sendable {
                     ("status", .number(Int64(rejection.status))),
                     ("reason", .text(rejection.reason)),
                 ])
+        }
+    }
+
+    private static func observeWork(of protocolResponder: ProtocolResponder, in metrics: Metrics) {
+        metrics.gauge("lenticular_work_waiting", "Requests that wait for a thread.") {
+            Double(protocolResponder.workCounts.waiting)
+        }
+        metrics.counter(
+            "lenticular_work_refused_total", "Requests refused because too many waited."
+        ) {
+            Double(protocolResponder.workCounts.refused)
+        }
+        metrics.counter(
+            "lenticular_work_dropped_total", "Requests whose client had gone before they began."
+        ) {
+            Double(protocolResponder.workCounts.dropped)
+        }
+        metrics.counter(
+            "lenticular_work_long_total", "Requests that others would have waited for too long."
+        ) {
+            Double(protocolResponder.workCounts.moved)
         }
     }
 

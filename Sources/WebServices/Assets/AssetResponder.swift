@@ -54,7 +54,6 @@ final class AssetResponder: Sendable {
     private func answer(
         _ exchange: Exchange, _ address: AssetAddress, _ store: OpenStores.OpenStore
     ) throws {
-        let method = exchange.request.method
         switch address.place {
         case .upload(let token) where TusResponder.serves(exchange.request):
             try tus.respond(exchange, at: place(token, store, exchange))
@@ -62,9 +61,6 @@ final class AssetResponder: Sendable {
             let sink = try sink(for: exchange, address, store, stream: BodyStream { _ in })
             sink.end()
         case .file(let digest, let name, let expires, let signature):
-            guard method == .get || method == .head else {
-                throw Fault.badRequest("an asset is read by GET or HEAD")
-            }
             guard store.assetTokens.isLink(to: digest, expires: expires, signature: signature)
             else { throw Self.notFound }
             guard clock.now() / 1_000 < expires else {
@@ -119,6 +115,12 @@ final class AssetResponder: Sendable {
             do {
                 let store = try result.get()
                 exchange.address = RequestAddress(address)
+                let allowed = address.place.methods
+                guard allowed.contains(exchange.request.method) else {
+                    exchange.refuseMethod(allowed)
+                    whenRefused()
+                    return false
+                }
                 try body(address, store)
                 return true
             } catch is CatalogRefusal {
@@ -132,13 +134,14 @@ final class AssetResponder: Sendable {
         if let store = stores.known(address.container, address.environment) {
             return goOn(.success(store))
         }
+        exchange.stopWhenAbandoned()
         stores.open(address.container, address.environment) { result in _ = goOn(result) }
         return true
     }
 
     private func sendPreflight(_ exchange: Exchange) {
         exchange.moreHeaders = TusResponder.preflightFields(bytesMax: options.bytesMax)
-        exchange.sendPreflight(methods: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+        exchange.sendPreflight(methods: AllowedMethods.upload.text)
     }
 
     /// - Throws: `Fault` NOT_FOUND for what is no upload URL of this store.

@@ -4,8 +4,7 @@ import Synchronization
 /// Takes in what comes of a body before it is known where it goes.
 ///
 /// Nothing of it counts as dealt with, so that no more comes than the connection's window.
-final class LateSink: BodySink, @unchecked Sendable {
-    // Unchecked: all is touched under the lock, which is held while events are handed on, in order.
+final class LateSink: BodySink {
     private enum Event {
         case piece([UInt8])
         case end, abort
@@ -17,6 +16,7 @@ final class LateSink: BodySink, @unchecked Sendable {
         case over
     }
 
+    // Held while events are handed on, so that they stay in order.
     private let state = Mutex(State.waiting([]))
 
     /// Hands on what has come, and from now on all that comes; nil when nobody wants it.
