@@ -27,7 +27,7 @@ package enum WorkRefusal: Error, Sendable, Equatable {
 }
 
 /// What a pool has done since it was made.
-package struct WorkCounts: Sendable {
+package struct PoolCounts: Sendable {
     package var waiting = 0
     package var refused = 0
     /// Abandoned before they began.

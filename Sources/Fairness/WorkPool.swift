@@ -45,7 +45,7 @@ package final class WorkPool<Principal: Hashable & Sendable>: Sendable {
     }
 
     /// As of now.
-    package var counts: WorkCounts { core.counts }
+    package var counts: PoolCounts { core.counts }
 }
 
 /// The part of a pool that its threads hold on to.
@@ -57,7 +57,7 @@ private final class PoolCore<Principal: Hashable & Sendable>: Sendable {
         var lanes: [WorkLane<Principal>]
         var threads = [Int](repeating: 0, count: Lane.allCases.count)
         var idle = [Int](repeating: 0, count: Lane.allCases.count)
-        var counts = WorkCounts()
+        var counts = PoolCounts()
         /// Somebody looks soon at how long the short work runs.
         var isWatching = false
         var isClosed = false
@@ -89,7 +89,7 @@ private final class PoolCore<Principal: Hashable & Sendable>: Sendable {
                 }))
     }
 
-    var counts: WorkCounts {
+    var counts: PoolCounts {
         state.withLock { state in
             var counts = state.counts
             counts.waiting = state.lanes.reduce(0) { $0 + $1.waitingCount }

@@ -14,13 +14,13 @@ final class OpenStores: Sendable {
         let tokenKey: HMACSHA256
         let depot: AssetDepot
         let assetTokens: AssetTokens
-        let shareWorker: ShareWorker
 
-        /// The same store, as somebody sees it who may be told to stop.
-        func stopping(_ stop: StopSignal) -> OpenStore {
+        /// The same store, as one request sees it.
+        func seen(by principal: Principal, stop: StopSignal?) -> OpenStore {
             OpenStore(
-                storage: StoppableStorage(storage, stop: stop), tokenKey: tokenKey, depot: depot,
-                assetTokens: assetTokens, shareWorker: shareWorker)
+                storage: RequestStorage(storage, of: principal, stop: stop), tokenKey: tokenKey,
+                depot: depot,
+                assetTokens: assetTokens)
         }
     }
 
@@ -29,7 +29,6 @@ final class OpenStores: Sendable {
         let environment: Environment
     }
 
-    private let limits: ServiceLimits
     private let find: @Sendable (ContainerID, Environment) throws -> any Storage
     private let findAssets: @Sendable (ContainerID, Environment) throws -> AssetDepot
     private let assets: AssetOptions
@@ -49,12 +48,10 @@ final class OpenStores: Sendable {
     private static let waitersMax = 1_024
 
     init(
-        limits: ServiceLimits,
         find: @escaping @Sendable (ContainerID, Environment) throws -> any Storage,
         findAssets: @escaping @Sendable (ContainerID, Environment) throws -> AssetDepot,
         assets: AssetOptions
     ) {
-        self.limits = limits
         self.find = find
         self.findAssets = findAssets
         self.assets = assets
@@ -102,7 +99,6 @@ final class OpenStores: Sendable {
                 return true
             }
         } while !isCurrent
-        if case .success(let store) = outcome { store.shareWorker.resume() }
         let waiters = state.withLock { $0.opening.removeValue(forKey: key) ?? [] }
         for waiter in waiters { waiter(outcome) }
     }
@@ -115,8 +111,7 @@ final class OpenStores: Sendable {
             assetTokens: AssetTokens(
                 key: storage.identity.tokenKey,
                 base: AssetAddress.base(key.container, key.environment, below: assets.baseURL),
-                lives: assets.lives),
-            shareWorker: ShareWorker(storage, limits: limits))
+                lives: assets.lives))
     }
 
     /// Forgets a container's stores, whose files are about to go.

@@ -64,15 +64,15 @@ package final class ProtocolResponder: Responder {
         self.dependencies = dependencies
         people = KnownPeople(catalog: dependencies.catalog)
         stores = OpenStores(
-            limits: dependencies.limits, find: dependencies.store,
-            findAssets: dependencies.assetDepot, assets: dependencies.assets)
+            find: dependencies.store, findAssets: dependencies.assetDepot,
+            assets: dependencies.assets)
         assets = AssetResponder(stores, dependencies)
         addresses = RecentAddresses(loopCount: dependencies.loopCount)
         workers = Workers(name: "web", dependencies.workers)
     }
 
     /// How the workers are faring, for metrics.
-    package var workCounts: WorkCounts { workers.counts }
+    package var poolCounts: PoolCounts { workers.counts }
 
     /// Lets go of a container's stores before they are closed and removed.
     package func forget(_ container: ContainerID) { stores.forget(container) }
@@ -155,7 +155,8 @@ package final class ProtocolResponder: Responder {
                     clock: dependencies.clock, assets: dependencies.assets,
                     authenticator: dependencies.authenticator,
                     catalog: dependencies.catalog, people: people,
-                    store: place.loop == nil ? store.stopping(exchange.stop) : store,
+                    store: store.seen(
+                        by: exchange.principal, stop: place.loop == nil ? exchange.stop : nil),
                     place: place),
                 exchange)
         } catch {

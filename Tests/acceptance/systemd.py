@@ -10,6 +10,7 @@ import json
 import os
 import re
 import subprocess
+import tempfile
 
 import server
 from server import Server
@@ -131,9 +132,64 @@ def check_way_of_the_loops(running):
     assert len(nices) > 1, f"all threads have the same niceness: {nices}"
 
 
+def back_up(running):
+    """Root's folder gets the copy, though the server's user may not even look into it."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = os.path.join(folder, "copy")
+        running.command("backup", copy)
+        checked = subprocess.run(
+            [server.BINARY, "check", "--data", copy, "--json"], capture_output=True, text=True
+        )
+        assert json.loads(checked.stdout) == {"ok": True, "problems": []}, checked
+        assert os.stat(os.path.join(copy, "catalog.sqlite")).st_uid == os.geteuid()
+
+
+def check_paths(unit):
+    """The unit and its configuration speak of one data folder."""
+    with open(os.path.join(os.path.dirname(UNIT), "system.json5")) as file:
+        data = re.search(r'^ *data: "(.*)",$', file.read(), re.MULTILINE).group(1)
+    assert data == "/var/lib/" + re.search(r"^StateDirectory=(.*)$", unit, re.MULTILINE).group(1)
+    assert "--data" not in unit and "LENTICULAR_DATA" not in unit
+
+
+def refused(words, user=None):
+    """A command's one line of complaint."""
+    become = (lambda: os.setuid(user)) if user else None
+    outcome = subprocess.run(
+        [server.BINARY, *words], capture_output=True, text=True, preexec_fn=become
+    )
+    assert outcome.returncode == 1 and outcome.stderr.count("\n") == 1, outcome
+    return outcome.stderr
+
+
+def check_owners(running):
+    """Whoever may not use the folder reads what to run; what root has made there is the owner's."""
+    if os.geteuid() != 0:
+        return
+    os.chmod(running.folder, 0o755)
+    told = refused(["user", "list", "--data", running.data], user=USER + 1)
+    assert f"belongs to {USER}, and this runs as {USER + 1}" in told, told
+    assert f"sudo chown -R {USER + 1} {running.data}" in told, told
+    lock = os.path.join(running.data, "lock")
+    os.chown(lock, 0, 0)
+    told = refused(["serve", "--data", running.data], user=USER)
+    assert f"run: sudo chown -R {USER} {running.data}" in told, told
+    running.command("user", "list")
+    assert os.stat(lock).st_uid == USER
+    os.chmod(lock, 0)
+    told = refused(["serve", "--data", running.data], user=USER)
+    assert f"run: chmod 600 {lock}" in told, told
+    os.chmod(lock, 0o600)
+    running.command("schema", "export", CONTAINER, "production")
+    for folder, _, names in os.walk(running.data):
+        for name in [".", *names]:
+            assert os.lstat(os.path.join(folder, name)).st_uid == USER, (folder, name)
+
+
 def main():
     with open(UNIT) as file:
         unit = file.read()
+    check_paths(unit)
     names = allowed_calls(unit)
     assert not {"mount", "chown", "setuid", "reboot"} & names, "the filter holds back nothing"
     # Read by the server's user, who may not look into the folder that it was built in.
@@ -144,7 +200,10 @@ def main():
         running.start()
         save_and_fetch(running)
         check_way_of_the_loops(running)
-        running.command("backup", os.path.join(running.folder, "copy"))
+        back_up(running)
+        running.stop()
+        check_owners(running)
+        running.start()
         running.stop()
 
 

@@ -1,3 +1,4 @@
+import CloudDatabase
 import CloudModel
 import HTTP
 import Network
@@ -46,6 +47,8 @@ package final class RunningServer: Sendable {
             throw CommandFailure("cannot listen: \(error)")
         }
         Self.observe(http, stores, log, in: metrics)
+        let work = StoreWork(configuration, clock: clock, log: log)
+        Self.observe(work.counts, in: metrics)
         folder.assetPlaces.reports.observe {
             log.warning("asset not sent to its end", [("failure", .text("\($0)"))])
         }
@@ -54,20 +57,18 @@ package final class RunningServer: Sendable {
         do {
             control = try ControlServer(
                 path: DataFolder.controlSocketPath(in: folder.path)
-            ) { arguments, inputs in
+            ) { arguments, inputs, sender in
                 if arguments.first == Command.healthcheck.name { return readiness.answer }
-                return CommandLineProgram.run(arguments, inputs: inputs, on: folder)
+                return CommandLineProgram.run(arguments, inputs: inputs, on: folder, sender)
             }
         } catch {
             http.drain(withinSeconds: 0)
             throw error
         }
         upkeep = Upkeep(
-            stores: stores, clock: clock, tombstoneDays: configuration.retention.tombstoneDays,
-            graceSeconds: configuration.assets.graceSeconds,
-            resumeSeconds: configuration.assets.resumeSeconds, log: log,
-            intervalSeconds: configuration.retention.upkeepSeconds,
+            stores: stores, log: log, intervalSeconds: configuration.retention.upkeepSeconds,
             alsoDue: { protocolResponder.removeExpiredUploads() })
+        stores.observeOpening { work.begin($0, $1) }
         self.folder = folder
         self.log = log
         self.metrics = metrics
@@ -118,23 +119,33 @@ package final class RunningServer: Sendable {
     }
 
     private static func observeWork(of protocolResponder: ProtocolResponder, in metrics: Metrics) {
-        metrics.gauge("lenticular_work_waiting", "Requests that wait for a thread.") {
-            Double(protocolResponder.workCounts.waiting)
+        metrics.gauge("lenticular_requests_waiting", "Requests that wait for a thread.") {
+            Double(protocolResponder.poolCounts.waiting)
         }
         metrics.counter(
-            "lenticular_work_refused_total", "Requests refused because too many waited."
+            "lenticular_requests_throttled_total", "Requests refused because too many waited."
         ) {
-            Double(protocolResponder.workCounts.refused)
+            Double(protocolResponder.poolCounts.refused)
         }
         metrics.counter(
-            "lenticular_work_dropped_total", "Requests whose client had gone before they began."
+            "lenticular_requests_abandoned_total",
+            "Requests whose client had gone before they began."
         ) {
-            Double(protocolResponder.workCounts.dropped)
+            Double(protocolResponder.poolCounts.dropped)
         }
         metrics.counter(
-            "lenticular_work_long_total", "Requests that others would have waited for too long."
+            "lenticular_requests_long_total", "Requests that others would have waited for too long."
         ) {
-            Double(protocolResponder.workCounts.moved)
+            Double(protocolResponder.poolCounts.moved)
+        }
+    }
+
+    private static func observe(_ work: WorkCounts, in metrics: Metrics) {
+        metrics.counter("lenticular_work_steps_total", "Steps of queued work done.") {
+            Double(work.done)
+        }
+        metrics.counter("lenticular_work_failures_total", "Steps of queued work that failed.") {
+            Double(work.failed)
         }
     }
 

@@ -36,6 +36,7 @@ package final class Stores: Sendable {
     private let onIndeterminate: @Sendable (String) -> Void
     private let assetPlaces: AssetPlaces
     private let state = Mutex(State())
+    private let onOpening = Mutex<@Sendable (SQLiteStore, AssetDepot) -> Void>({ _, _ in })
     private let onRemoval = Mutex<@Sendable (ContainerID) -> Void>({ _ in })
 
     /// - Parameters:
@@ -84,6 +85,7 @@ package final class Stores: Sendable {
             state.opening[key] = nil
             if case .success(let store) = outcome { state.open[key] = store }
         }
+        if case .success(let store) = outcome { onOpening.withLock { $0 }(store, depot(of: key)) }
         opening.end(outcome)
         return try outcome.get()
     }
@@ -124,13 +126,6 @@ package final class Stores: Sendable {
         return depot
     }
 
-    /// The stores that are open now, each with its assets.
-    package var openWithAssets: [(store: SQLiteStore, depot: AssetDepot)] {
-        state.withLock { state in
-            state.open.map { ($0.value, depot(of: $0.key, &state)) }
-        }
-    }
-
     /// The stores that are open now.
     package var open: [SQLiteStore] { state.withLock { Array($0.open.values) } }
 
@@ -154,6 +149,14 @@ package final class Stores: Sendable {
             } catch {
                 throw CommandFailure("\(path): \(error)")
             }
+        }
+    }
+
+    /// Says whom to tell of each store that is open or will be, with its assets.
+    func observeOpening(_ tell: @escaping @Sendable (SQLiteStore, AssetDepot) -> Void) {
+        state.withLock { state in
+            onOpening.withLock { $0 = tell }
+            for (key, store) in state.open { tell(store, depot(of: key, &state)) }
         }
     }
 

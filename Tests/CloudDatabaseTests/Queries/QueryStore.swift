@@ -70,12 +70,14 @@ final class QueryStore {
     }
 
     private static func open(_ path: String) throws -> SQLiteStore {
-        try SQLiteStore(
+        let store = try SQLiteStore(
             path: path,
             options: SQLiteStore.Options(
                 clock: Clock { 1_700_000_000_000 },
                 random: { count in (0..<count).map { _ in .random(in: 0...255) } }),
             onIndeterminate: { _ in })
+        store.attach(WorkRunner(store, WorkRunner.Options()))
+        return store
     }
 
     /// Closes the file and opens it again, as a restart does.
