@@ -22,7 +22,7 @@ final class Exchange: @unchecked Sendable {
     /// Beside those of every answer.
     var moreHeaders: [(name: String, value: String)] = []
     /// Those that pages of other origins get to see.
-    var exposedHeaders = "X-Apple-Request-UUID,X-Apple-CloudKit-Web-Auth-Token"
+    var exposedHeaders = Exchange.exposedAlways
     /// Of a body that streamed.
     var bytesStreamedIn = 0
     /// Whom its use counts to, as far as is known.
@@ -37,6 +37,9 @@ final class Exchange: @unchecked Sendable {
     var renewedWebToken: String?
     /// How often its answer came too early, and when for the first time.
     var held: (count: Int, since: UInt64)?
+
+    static let exposedAlways =
+        "X-Apple-Request-UUID,X-Apple-CloudKit-Web-Auth-Token,X-Apple-CloudKit-Session"
 
     init(_ request: HTTPRequest, _ reply: HTTPReply, observer: any RequestObserver) {
         self.request = request
@@ -123,7 +126,10 @@ final class Exchange: @unchecked Sendable {
             ("Content-Type", "application/json; charset=UTF-8"),
             ("X-Apple-Request-UUID", request.id),
         ]
-        if let webToken { fields.append(("X-Apple-CloudKit-Web-Auth-Token", webToken)) }
+        if let webToken {
+            fields.append(("X-Apple-CloudKit-Web-Auth-Token", webToken))
+            fields.append(("X-Apple-CloudKit-Session", webToken))
+        }
         fields += moreHeaders
         if let allowedOrigin {
             fields.append(("Access-Control-Allow-Origin", allowedOrigin))

@@ -250,6 +250,8 @@ package final class ProtocolResponder: Responder {
             target: request.target, keyID: request.headers["x-apple-cloudkit-request-keyid"],
             date: request.headers["x-apple-cloudkit-request-iso8601date"],
             signature: request.headers["x-apple-cloudkit-request-signaturev1"],
+            webToken: request.headers["x-apple-cloudkit-web-auth-token"]
+                ?? request.headers["x-apple-cloudkit-session"],
             origin: request.headers["origin"], body: request.body)
         return dependencies.authenticator.identify(
             credentials, container: address.container, environment: address.environment,

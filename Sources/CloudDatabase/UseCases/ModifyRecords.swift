@@ -27,7 +27,7 @@ package struct ModifyRecords: Sendable {
     ) throws(Fault) {
         let most = database.limits.operationsPerRequestMax
         guard operations.count <= most else {
-            throw .badRequest(
+            throw .limitExceeded(
                 "operations: \(operations.count) given; the limit is \(most) "
                     + "(limits.operationsPerRequestMax)")
         }

@@ -188,7 +188,7 @@ final class QueryStore {
     private func append(_ use: QueryRecords, to writer: inout JSONWriter) throws -> String? {
         while true {
             do {
-                return try use.append(to: &writer)
+                return try use.append(to: &writer).marker
             } catch let missing as MissingIndexes {
                 while try use.prepare(missing) != nil { sched_yield() }
             }
