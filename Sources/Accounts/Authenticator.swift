@@ -68,6 +68,23 @@ package final class Authenticator: Sendable {
         }
     }
 
+    /// Whether a signed request's body is worth keeping while it comes in: its key is known here, its
+    /// date is near, its signature has the form of one.
+    ///
+    /// False when the catalog cannot be read: the answer tells of it in the end.
+    package func signatureMayBeGood(
+        _ credentials: Credentials, container: ContainerID, environment: Environment,
+        now: Milliseconds
+    ) -> Bool {
+        do {
+            return try signedRequests.mayBeGood(
+                credentials, container: container, environment: environment, now: now)
+        } catch {
+            report(error)
+            return false
+        }
+    }
+
     /// Those names that a user or a server key of the container has.
     ///
     /// - Throws: what the catalog reports.

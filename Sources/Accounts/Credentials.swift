@@ -1,3 +1,5 @@
+import Cryptography
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
@@ -30,7 +32,12 @@ package struct Credentials: Sendable {
     let origin: String?
     /// The request target exactly as received.
     let target: [UInt8]
-    let body: [UInt8]
+    let body: SignedBody
+
+    /// Whether a signature, and nothing else, says who the request is from.
+    package var areSignature: Bool {
+        signature != nil && apiToken == nil && webToken == nil && repeatedName == nil
+    }
 
     /// Takes what the request has of each; headers as their values.
     ///
@@ -38,7 +45,7 @@ package struct Credentials: Sendable {
     /// once too little or too much are understood all the same (web-services.md §2.3).
     package init(
         target: [UInt8], keyID: String? = nil, date: String? = nil, signature: String? = nil,
-        webToken header: String? = nil, origin: String? = nil, body: [UInt8] = []
+        webToken header: String? = nil, origin: String? = nil, body: SignedBody = .bytes([])
     ) {
         var query = CredentialQuery()
         target.withUnsafeBytes { query.read($0) }
@@ -56,6 +63,35 @@ package struct Credentials: Sendable {
         self.origin = origin
         self.target = target
         self.body = body
+    }
+}
+
+/// The body of a signed request, of which the signature covers the digest.
+package enum SignedBody: Sendable {
+    /// All of it, to be digested when a signature has to be verified.
+    case bytes([UInt8])
+    /// What was digested as it came in.
+    ///
+    /// - Parameter isDoubted: its bytes were thrown away because the signature could not be good,
+    ///   so that it must not be found good now.
+    case digested([UInt8], byteCount: Int, isDoubted: Bool)
+
+    var isEmpty: Bool {
+        switch self {
+        case .bytes(let bytes): bytes.isEmpty
+        case .digested(_, let byteCount, _): byteCount == 0
+        }
+    }
+
+    var isDoubted: Bool {
+        if case .digested(_, _, let isDoubted) = self { isDoubted } else { false }
+    }
+
+    var digest: [UInt8] {
+        switch self {
+        case .bytes(let bytes): SHA256.digest(bytes)
+        case .digested(let digest, _, _): digest
+        }
     }
 }
 

@@ -31,7 +31,8 @@ struct SignedRequests: Sendable {
         var der = Base64.decode(signature.signature) ?? []
         let isReadable = ECDSASignature.isWellFormed(der)
         if !isReadable { der = standInSignature }
-        let mayBeValid = isReadable && isTimely(signature.date, now: now)
+        let mayBeValid =
+            isReadable && isTimely(signature.date, now: now) && !credentials.body.isDoubted
         let key = mayBeValid ? entry?.key : nil
 
         // A failure that is known already is still worked out to the end, with a key that fails.
@@ -46,6 +47,20 @@ struct SignedRequests: Sendable {
         return isAllowed ? entry.record : nil
     }
 
+    /// Whether the signature may be good, as far as can be told without the body: key, date and form.
+    ///
+    /// - Throws: what the catalog reports.
+    func mayBeGood(
+        _ credentials: Credentials, container: ContainerID, environment: Environment,
+        now: Milliseconds
+    ) throws -> Bool {
+        guard let signature = credentials.signature, isTimely(signature.date, now: now),
+            ECDSASignature.isWellFormed(Base64.decode(signature.signature) ?? [])
+        else { return false }
+        return try ring.entry(
+            signature.keyID, container: container, environment: environment) != nil
+    }
+
     private func isTimely(_ date: String, now: Milliseconds) -> Bool {
         guard let signedAt = RequestDate.milliseconds(date) else { return false }
         let (distance, isOver) = now.subtractingReportingOverflow(signedAt)
@@ -56,7 +71,7 @@ struct SignedRequests: Sendable {
     private func messages(
         _ credentials: Credentials, _ signature: Credentials.Signature
     ) -> [[UInt8]] {
-        var hashes = [Array(Base64.encode(SHA256.digest(credentials.body)).utf8)]
+        var hashes = [Array(Base64.encode(credentials.body.digest).utf8)]
         if credentials.body.isEmpty { hashes.append([]) }
         var targets = [credentials.target[...]]
         // A name outside the signed text could be put there by anyone.

@@ -1,31 +1,61 @@
+import Network
 import Synchronization
 
-/// Counts the connections of a whole server from their acceptance on, against the limit.
+/// Counts the connections of a whole server from their acceptance on, against the limits.
 final class ConnectionBudget: Sendable {
-    /// How many over the limit may wait at a time to read why they are refused.
+    /// How many over a limit may wait at a time to read why they are refused.
     static let refusedCountMax = 256
 
     enum Verdict {
         case served
-        case refused
+        /// To be told why.
+        case refused(WireFault)
         /// Closed without a word; not counted.
         case dropped
     }
 
-    private let limit: Int
-    private let count = Atomic<Int>(0)
+    private struct Counts {
+        var all = 0
+        var byBlock: [AddressBlock: Int] = [:]
+    }
 
-    init(limit: Int) { self.limit = max(0, limit) }
+    private let limit: Int
+    private let limitPerAddress: Int
+    /// Over the limit, those that are refused take descriptors too.
+    private let refusedMax: Int
+    private let counts = Mutex(Counts())
+
+    init(limit: Int, limitPerAddress: Int = .max) {
+        self.limit = max(0, limit)
+        self.limitPerAddress = max(0, limitPerAddress)
+        refusedMax = min(Self.refusedCountMax, max(1, limit / 4))
+    }
 
     /// Counts one more, and says what may become of it.
-    func take() -> Verdict {
-        let before = count.wrappingAdd(1, ordering: .relaxed).oldValue
-        if before < limit { return .served }
-        if before < limit + Self.refusedCountMax { return .refused }
-        give()
-        return .dropped
+    ///
+    /// - Parameter isExempt: of the limit for one address.
+    func take(_ block: AddressBlock?, isExempt: Bool) -> Verdict {
+        counts.withLock { counts in
+            let own = block.map { counts.byBlock[$0, default: 0] } ?? 0
+            let isOver = !isExempt && block != nil && own >= limitPerAddress
+            let isTooMany = counts.all >= limit
+            // Whoever has too many gets no more than a few words, also while there is room for others.
+            guard counts.all < limit + refusedMax,
+                !isOver || own - limitPerAddress < refusedMax
+            else { return .dropped }
+            counts.all += 1
+            if let block { counts.byBlock[block] = own + 1 }
+            if isTooMany { return .refused(.tooManyConnections) }
+            return isOver ? .refused(.tooManyFromAddress) : .served
+        }
     }
 
     /// One has ended.
-    func give() { count.wrappingSubtract(1, ordering: .relaxed) }
+    func give(_ block: AddressBlock?) {
+        counts.withLock { counts in
+            counts.all -= 1
+            guard let block, let own = counts.byBlock[block] else { return }
+            counts.byBlock[block] = own > 1 ? own - 1 : nil
+        }
+    }
 }

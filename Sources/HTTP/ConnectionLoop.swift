@@ -16,6 +16,8 @@ final class ConnectionLoop: @unchecked Sendable {
     let counters = WireCounters()
     let compressor = Compressor()
     let files: FileWorkers
+    let bodies: BodyBudget
+    let waiting: WaitingBytes
     private let budget: ConnectionBudget
     let output = OutputBuffer(capacity: 64 * 1024)
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(
@@ -37,12 +39,15 @@ final class ConnectionLoop: @unchecked Sendable {
 
     init(
         events: EventLoop, configuration: HTTPServer.Configuration, budget: ConnectionBudget,
-        files: FileWorkers, responder: any Responder, observer: WireObserver
+        bodies: BodyBudget, files: FileWorkers, responder: any Responder, observer: WireObserver
     ) {
         self.events = events
         self.budget = budget
+        self.bodies = bodies
         self.files = files
         limits = configuration.limits
+        waiting = WaitingBytes(
+            bytesMax: configuration.limits.waitingBytesMax / max(1, configuration.loopCount))
         gzip = configuration.gzip
         wallSeconds = configuration.wallSeconds
         isTrustedProxy = configuration.isTrustedProxy
@@ -72,7 +77,7 @@ final class ConnectionLoop: @unchecked Sendable {
         let tls = context?.makeSession()
         // Nobody can be refused in words before a handshake.
         if isDraining || (context != nil && (tls == nil || fault != nil)) {
-            budget.give()
+            budget.give(accepted.block)
             accepted.socket.close()
             return
         }
@@ -81,7 +86,7 @@ final class ConnectionLoop: @unchecked Sendable {
             try events.register(
                 accepted.socket.descriptor, connection, interest: .readable)
         } catch {
-            budget.give()
+            budget.give(accepted.block)
             accepted.socket.close()
             return
         }
@@ -90,9 +95,9 @@ final class ConnectionLoop: @unchecked Sendable {
         if let fault { connection.refuse(fault) }
     }
 
-    func connectionClosed() {
+    func connectionClosed(from block: AddressBlock?) {
         openCount -= 1
-        budget.give()
+        budget.give(block)
         WireCounters.add(1, to: counters.connectionsClosed)
         if isDraining { reportIfDrained() }
     }

@@ -51,6 +51,7 @@ extension HTTPConnection {
             settle()
         }
         endOutput(outerStart)
+        noteWaiting()
     }
 
     /// Refuses what the client sent, outside of parsing.
@@ -61,6 +62,7 @@ extension HTTPConnection {
         encodeFault(fault)
         settle()
         endOutput(outerStart)
+        noteWaiting()
     }
 
     /// Puts the answer to what cannot be served into the output; the connection ends with it.

@@ -3,24 +3,37 @@ import Network
 // How long each thing may take.
 extension HTTPConnection {
     func sweep(now: UInt64) {
-        if shared.isDraining && (shared.isDrainOver || isIdle) {
-            close()
-            return
-        }
+        if shared.isDraining && endIfUnfinished(now: now) { return }
         probe()
         guard now >= deadline else { return }
         switch phase {
-        case .reading where flags.contains(.isTimed):
-            refuse(parser.isInBody ? .bodyTimeout : .headerTimeout)
+        // A request that has its answer gets no second one.
+        case .reading where flags.contains(.isTimed) && !parser.isInBody: refuse(.headerTimeout)
         case .streaming: refuse(.bodyTimeout)
         case .reading, .writing, .lingering: close()
         case .responding, .closed: break
         }
     }
 
-    private var isIdle: Bool {
-        phase == .reading && leftover.isEmpty && parser.isBetweenRequests
+    /// Ends what a server that stops does not wait for: everything once its time is over, heads that
+    /// are not whole, and bodies that hardly come.
+    private func endIfUnfinished(now: UInt64) -> Bool {
+        if shared.isDrainOver || phase == .reading {
+            close()
+            return true
+        }
+        guard phase == .streaming, let incoming, !incoming.isPaused, now >= incoming.stallAt
+        else { return false }
+        let isStalled =
+            incoming.stallAt > 0 && incoming.recentBytes < Self.drainBytesPerSecondMin
+        incoming.stallAt = now &+ 1_000
+        incoming.recentBytes = 0
+        if isStalled { refuse(.stopping) }
+        return isStalled
     }
+
+    /// A body that comes more slowly is not waited for.
+    private static let drainBytesPerSecondMin = 16 * 1024
 
     /// Starts the time of a head or of a body.
     func startDeadline() {
@@ -31,6 +44,7 @@ extension HTTPConnection {
 
     /// Counts bytes moved; enough of them win as much time again.
     func noteProgress(_ count: Int) {
+        if let incoming { incoming.recentBytes += count }
         let isReceiving =
             (phase == .reading || phase == .streaming) && flags.contains(.isTimed)
             && parser.isInBody

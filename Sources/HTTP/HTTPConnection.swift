@@ -56,7 +56,12 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
     /// Bytes received and not yet taken: part of a head, or pipelined requests.
     var leftover: [UInt8] = []
     var pending: PendingOutput?
-    /// The body that is streaming.
+    /// What was thrown away of a body that nobody wants, in bytes.
+    var drainedBytes: UInt32 = 0
+    /// What is kept, as `WaitingBytes` has counted it, and how often that began or ended.
+    var waitingBytes: UInt32 = 0
+    var waitingNumber: UInt32 = 0
+    /// The body that is coming in.
     var incoming: IncomingBody?
     /// Called when the client goes before it has its answer.
     var abandon: (@Sendable () -> Void)?
@@ -66,7 +71,7 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
         socket = accepted.socket
         peer = Peer(
             address: accepted.address, isLoopback: accepted.isLoopback, isTLS: tls != nil,
-            isTrustedProxy: shared.isTrustedProxy(accepted.address))
+            isTrustedProxy: shared.isTrustedProxy(accepted.address), block: accepted.block)
         self.tls = tls
         // A handshake must come as soon as a head.
         setDeadline(
@@ -119,17 +124,22 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
         phase = .closed
         leftover = []
         dropPending()
+        noteWaiting()
         abortBody()
         parser = RequestParser()
         shared.events.deregister(socket.descriptor)
         socket.close()
-        shared.connectionClosed()
+        shared.connectionClosed(from: peer.block)
         abandon?()
     }
 }
 
 // Receiving.
 extension HTTPConnection {
+    /// Bodies up to here that come with their head are not counted: that would cost more than it
+    /// guards.
+    private static let freeBodyBytesMax = 4 * 1024
+
     /// Takes plain bytes as they came.
     func take(_ bytes: UnsafeRawBufferPointer) {
         noteProgress(bytes.count)
@@ -145,6 +155,7 @@ extension HTTPConnection {
         }
         settle()
         endOutput(outerStart)
+        noteWaiting()
     }
 
     /// Goes on with what was received before, after an answer has gone out.
@@ -154,6 +165,7 @@ extension HTTPConnection {
         if !leftover.isEmpty { consumeLeftover() }
         settle()
         endOutput(outerStart)
+        noteWaiting()
     }
 
     private func consumeLeftover() {
@@ -186,18 +198,19 @@ extension HTTPConnection {
                     startDeadline()
                 }
                 return position
-            case .expectsContinue:
-                shared.output.append("HTTP/1.1 100 Continue\r\n\r\n")
-                startDeadline()
             case .request(let request):
                 flags.remove(.isTimed)
                 handOut(request)
             case .rejected(let fault):
                 flags.remove(.isHead)
                 encodeFault(fault)
-            case .began(let head):
+            case .began(let head, let isHeld):
                 flags.remove(.isTimed)
-                beginStream(head, isAwaited: position == bytes.count)
+                if isHeld {
+                    beginHeld(head, isAwaited: position == bytes.count)
+                } else {
+                    beginStream(head, isAwaited: position == bytes.count)
+                }
             case .piece(let range):
                 handOn(UnsafeRawBufferPointer(rebasing: bytes[range]))
             case .ended: endStream()
@@ -209,13 +222,23 @@ extension HTTPConnection {
     }
 
     private func handOut(_ incoming: IncomingRequest) {
-        shared.responder.respond(
-            to: open(incoming.head, body: incoming.body),
-            reply: HTTPReply(self, request: requestNumber))
+        var request = open(incoming.head)
+        request.body = incoming.body
+        if request.body.count > Self.freeBodyBytesMax {
+            let charge = BodyCharge(shared.bodies, for: .block(request.client))
+            guard charge.grow(by: request.body.count) else { return encodeFault(.noBodyMemory) }
+            request.bodyMemory = charge
+        }
+        respond(to: request)
     }
 
-    /// Begins a request, whose answer is then awaited.
-    func open(_ head: RequestHead, body: [UInt8]) -> HTTPRequest {
+    /// Hands out a request whose body is whole.
+    func respond(to request: HTTPRequest) {
+        shared.responder.respond(to: request, reply: HTTPReply(self, request: requestNumber))
+    }
+
+    /// Begins a request, whose answer is then awaited; its body comes later.
+    func open(_ head: RequestHead) -> HTTPRequest {
         flags.subtract([.isHead, .isVersion10, .keepsAlive, .mayGzip])
         if head.method == .head { flags.insert(.isHead) }
         if head.isVersion10 { flags.insert(.isVersion10) }
@@ -230,7 +253,7 @@ extension HTTPConnection {
         WireCounters.add(1, to: shared.counters.requests)
         return HTTPRequest(
             id: shared.nextID(), method: head.method, target: head.target, headers: head.headers,
-            body: body, peer: peer, client: client(of: head), loop: shared.events.index)
+            body: [], peer: peer, client: client(of: head), loop: shared.events.index)
     }
 
     private func client(of head: RequestHead) -> AddressBlock? {

@@ -14,7 +14,11 @@ package struct HTTPRequest: Sendable {
     package let target: [UInt8]
     package let headers: HTTPHeaders
     /// The body, with chunks joined and gzip undone.
-    package let body: [UInt8]
+    package var body: [UInt8]
+    /// What the body has taken of the budget; nil for a small one.
+    package var bodyMemory: BodyCharge?
+    /// What the responder wanted to see the body.
+    package var bodyWitness: (any BodyWitness)?
     package let peer: Peer
     /// The addresses that count as one client.
     package typealias Block = AddressBlock
@@ -54,11 +58,12 @@ package struct Peer: Sendable, Equatable {
     package let block: AddressBlock?
 
     package init(
-        address: String, isLoopback: Bool, isTLS: Bool, isTrustedProxy: Bool = false
+        address: String, isLoopback: Bool, isTLS: Bool, isTrustedProxy: Bool = false,
+        block: AddressBlock? = nil
     ) {
         self.address = address
         self.isTrustedProxy = isTrustedProxy
-        block = AddressBlock(address)
+        self.block = block ?? AddressBlock(address)
         self.isLoopback = isLoopback
         self.isTLS = isTLS
     }

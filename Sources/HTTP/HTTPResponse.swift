@@ -1,3 +1,5 @@
+import Dispatch
+
 /// One whole answer.
 package struct HTTPResponse: Sendable {
     package var status: Int
@@ -34,6 +36,18 @@ package protocol Responder: Sendable {
     /// returns goes out without a hop.
     func respond(to request: HTTPRequest, reply: HTTPReply)
 
+    /// Decides what becomes of a body of which not all has come with the head, or that is
+    /// compressed.
+    ///
+    /// Called on the event loop's thread: nothing here may block. The request has no body yet.
+    ///
+    /// - Returns: `answered` only after `reply.send`; otherwise nobody may use the reply: `respond`
+    ///   gets another one, with the whole request.
+    func decide(on request: HTTPRequest, reply: HTTPReply) -> BodyDecision
+
+    /// Runs what takes too long for an event loop on another thread, for the sake of a request.
+    func runLong(for request: HTTPRequest, _ work: @escaping @Sendable () -> Void)
+
     /// Whether the body of a request to a target is handed on while it comes in.
     ///
     /// Asked on the event loop for each request with a body, so the target alone must tell.
@@ -51,6 +65,14 @@ package protocol Responder: Sendable {
 }
 
 extension Responder {
+    package func decide(on request: HTTPRequest, reply: HTTPReply) -> BodyDecision {
+        .receive(BodyReception(owner: .block(request.client)))
+    }
+
+    package func runLong(
+        for request: HTTPRequest, _ work: @escaping @Sendable () -> Void
+    ) { DispatchQueue.global().async(execute: work) }
+
     package func streamsBody(of target: [UInt8]) -> Bool { false }
 
     package func receive(

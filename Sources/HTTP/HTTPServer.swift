@@ -55,6 +55,8 @@ package final class HTTPServer: Sendable {
     private let state = Mutex(State())
     private let nextLoop = Atomic<Int>(0)
     private let budget: ConnectionBudget
+    /// The memory of request bodies.
+    package let bodies: BodyBudget
 
     /// - Parameter responder: called for each request on the event loops' threads.
     /// - Throws: when the system has no descriptors for the loops.
@@ -63,7 +65,13 @@ package final class HTTPServer: Sendable {
         observer: WireObserver = WireObserver()
     ) throws(SystemError) {
         self.configuration = configuration
-        let budget = ConnectionBudget(limit: configuration.limits.connectionCountMax)
+        let budget = ConnectionBudget(
+            limit: configuration.limits.connectionCountMax,
+            limitPerAddress: configuration.limits.connectionsPerAddressMax)
+        let limits = configuration.limits
+        let bodies = BodyBudget(
+            bytesMax: limits.bodyMemoryBytesMax,
+            bodyBytesMax: max(limits.bodyBytesMax, limits.inflatedBodyBytesMax))
         let files = FileWorkers()
         var loops: [ConnectionLoop] = []
         for index in 0..<max(1, configuration.loopCount) {
@@ -71,10 +79,11 @@ package final class HTTPServer: Sendable {
             loops.append(
                 ConnectionLoop(
                     events: events, configuration: configuration, budget: budget,
-                    files: files, responder: responder, observer: observer))
+                    bodies: bodies, files: files, responder: responder, observer: observer))
         }
         self.loops = loops
         self.budget = budget
+        self.bodies = bodies
     }
 
     /// Binds all addresses, starts the loops, and begins to accept.
@@ -176,9 +185,10 @@ extension HTTPServer {
     /// Hands an accepted socket to the next loop in turn; on the first loop's thread.
     private func place(_ accepted: AcceptedSocket, _ tls: TLSContext?) {
         let fault: WireFault?
-        switch budget.take() {
+        let isExempt = configuration.isTrustedProxy(accepted.address)
+        switch budget.take(accepted.block, isExempt: isExempt) {
         case .served: fault = nil
-        case .refused: fault = .tooManyConnections
+        case .refused(let reason): fault = reason
         case .dropped:
             accepted.socket.close()
             return

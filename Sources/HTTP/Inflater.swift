@@ -19,43 +19,52 @@ final class Inflater {
 
     deinit { if isReady { inflateEnd(&stream) } }
 
-    /// Appends what the bytes hold.
+    /// The last call stopped with output left to make of bytes that it took.
+    private(set) var hasMoreOutput = false
+
+    /// Makes what the bytes hold, until so much of it is made.
     ///
-    /// - Throws: 413 when the output would pass the limit, 400 for what is no gzip and for bytes
-    ///   behind its end.
+    /// - Parameter take: gets the output piece by piece.
+    /// - Returns: how many bytes were used; fewer than there are only where enough output was made.
+    /// - Throws: 400 for what is no gzip and for bytes behind its end; what `take` throws.
     func inflate(
-        _ bytes: UnsafeRawBufferPointer, into output: inout [UInt8], outputBytesMax: Int
-    ) throws(WireFault) {
+        _ bytes: UnsafeRawBufferPointer, outputBytes: Int,
+        _ take: (UnsafeRawBufferPointer) throws(WireFault) -> Void
+    ) throws(WireFault) -> Int {
         guard isReady else { throw .malformedGzip }
-        if bytes.isEmpty { return }
-        hasInput = true
-        if isFinished { throw .malformedGzip }
+        if bytes.isEmpty && !hasMoreOutput { return 0 }
+        if !bytes.isEmpty {
+            hasInput = true
+            if isFinished { throw .malformedGzip }
+        }
         let source = bytes.bindMemory(to: UInt8.self)
         stream.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
         stream.avail_in = UInt32(source.count)
         var fault: WireFault?
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.pieceBytes) { piece in
+        withUnsafeTemporaryAllocation(byteCount: Self.pieceBytes, alignment: 16) { piece in
             do throws(WireFault) {
+                var made = 0
                 repeat {
-                    try inflatePiece(piece, into: &output, outputBytesMax: outputBytesMax)
-                } while stream.avail_in > 0 || (stream.avail_out == 0 && !isFinished)
+                    made += try inflatePiece(piece, take)
+                } while made < outputBytes && (stream.avail_in > 0 || hasMoreOutput)
             } catch {
                 fault = error
             }
         }
         if let fault { throw fault }
+        return source.count - Int(stream.avail_in)
     }
 
     private func inflatePiece(
-        _ piece: UnsafeMutableBufferPointer<UInt8>, into output: inout [UInt8], outputBytesMax: Int
-    ) throws(WireFault) {
+        _ piece: UnsafeMutableRawBufferPointer,
+        _ take: (UnsafeRawBufferPointer) throws(WireFault) -> Void
+    ) throws(WireFault) -> Int {
         if isFinished { throw .malformedGzip }
-        stream.next_out = piece.baseAddress
+        stream.next_out = piece.bindMemory(to: UInt8.self).baseAddress
         stream.avail_out = UInt32(piece.count)
         let result = CZlib.inflate(&stream, Z_NO_FLUSH)
         let produced = piece.count - Int(stream.avail_out)
-        if output.count + produced > outputBytesMax { throw .bodyTooLarge }
-        output.append(contentsOf: UnsafeBufferPointer(rebasing: piece[..<produced]))
+        try take(UnsafeRawBufferPointer(rebasing: piece[..<produced]))
         switch result {
         case Z_STREAM_END: isFinished = true
         case Z_OK: break
@@ -63,5 +72,7 @@ final class Inflater {
         case Z_BUF_ERROR where stream.avail_in == 0: break
         default: throw .malformedGzip
         }
+        hasMoreOutput = stream.avail_out == 0 && !isFinished
+        return produced
     }
 }

@@ -6,11 +6,12 @@ package struct RequestParser {
     /// What was found in the bytes.
     package enum Event {
         case needsMore
-        /// The client waits for a 100 before it sends the body (RFC 9110 §10.1.1).
-        case expectsContinue
+        /// One without a body, or with a plain one that had come with its head.
         case request(IncomingRequest)
         /// The head of a request whose body comes in pieces.
-        case began(RequestHead)
+        ///
+        /// - Parameter isHeld: whether it is limited and may be compressed; else it streams.
+        case began(RequestHead, isHeld: Bool)
         /// A piece of that body, as a range of the bytes handed in.
         case piece(Range<Int>)
         /// That body is whole.
@@ -20,15 +21,14 @@ package struct RequestParser {
 
     private var scanner = HeadScanner()
     private var hasSkippedLine = false
-    private var assembly: BodyAssembly?
-    private var framing: StreamedFraming?
+    private var framing: PieceFraming?
 
     package init() {}
 
     /// True when nothing of a next request has come.
     package var isBetweenRequests: Bool { !isInBody && scanner.isFresh }
     /// True when the head is in and the body is not.
-    package var isInBody: Bool { assembly != nil || framing != nil }
+    package var isInBody: Bool { framing != nil }
     /// True when the last piece of a body was given and `ended` comes next, without further bytes.
     package var isStreamWhole: Bool { framing?.isWhole ?? false }
 
@@ -38,14 +38,13 @@ package struct RequestParser {
     /// Bytes not taken come again, in front of those that follow. After a refusal the parser is not
     /// to be used again.
     ///
-    /// - Parameter streams: whether the body of a request with that head comes in pieces.
+    /// - Parameter streams: whether the body of a request with that head may be of any length.
     package mutating func next(
         _ bytes: UnsafeRawBufferPointer, at position: inout Int, limits: WireLimits,
         streams: (RequestHead) -> Bool = { _ in false }
     ) -> Event {
         do throws(WireFault) {
-            if assembly != nil { return try nextOfBody(bytes, at: &position, limits) }
-            if framing != nil { return try nextOfStream(bytes, at: &position, limits) }
+            if framing != nil { return try nextOfBody(bytes, at: &position, limits) }
             return try nextOfHead(bytes, at: &position, limits, streams)
         } catch {
             return .rejected(error)
@@ -85,43 +84,26 @@ package struct RequestParser {
         _ head: RequestHead, _ bytes: UnsafeRawBufferPointer, at position: inout Int,
         _ limits: WireLimits
     ) throws(WireFault) -> Event {
-        if case .length(let length) = head.framing, length > limits.bodyBytesMax {
-            throw .bodyTooLarge
-        }
-        switch head.framing {
-        case .length(let length) where !head.isGzipped && bytes.count - position >= length:
-            let body = Array(
-                UnsafeRawBufferPointer(rebasing: bytes[position..<position + length]))
-            position += length
-            return .request(IncomingRequest(head: head, body: body))
-        case .none, .length, .chunked:
-            assembly = BodyAssembly(head: head)
-            if head.expectsContinue && !head.isVersion10 && position == bytes.count {
-                return .expectsContinue
+        if case .length(let length) = head.framing {
+            if length > limits.bodyBytesMax { throw .bodyTooLarge }
+            if !head.isGzipped && bytes.count - position >= length {
+                let body = Array(
+                    UnsafeRawBufferPointer(rebasing: bytes[position..<position + length]))
+                position += length
+                return .request(IncomingRequest(head: head, body: body))
             }
-            return try nextOfBody(bytes, at: &position, limits)
         }
-    }
-
-    private mutating func nextOfBody(
-        _ bytes: UnsafeRawBufferPointer, at position: inout Int, _ limits: WireLimits
-    ) throws(WireFault) -> Event {
-        guard let assembly else { return .needsMore }
-        let rest = UnsafeRawBufferPointer(rebasing: bytes[position...])
-        let (usedCount, body) = try assembly.feed(rest, limits: limits)
-        position += usedCount
-        guard let body else { return .needsMore }
-        self.assembly = nil
-        return .request(IncomingRequest(head: assembly.head, body: body))
+        framing = PieceFraming(head.framing, isLimited: true)
+        return .began(head, isHeld: true)
     }
 
     private mutating func beginStream(_ head: RequestHead) throws(WireFault) -> Event {
         if head.isGzipped { throw .encodedStream }
-        framing = StreamedFraming(head.framing)
-        return .began(head)
+        framing = PieceFraming(head.framing, isLimited: false)
+        return .began(head, isHeld: false)
     }
 
-    private mutating func nextOfStream(
+    private mutating func nextOfBody(
         _ bytes: UnsafeRawBufferPointer, at position: inout Int, _ limits: WireLimits
     ) throws(WireFault) -> Event {
         switch try framing?.next(bytes, at: &position, limits: limits) ?? .end {
@@ -135,11 +117,13 @@ package struct RequestParser {
 }
 
 /// Where the body ends that is handed on in pieces, and what of the bytes belongs to it.
-private struct StreamedFraming {
+private struct PieceFraming {
     private var remaining = 0
     private var chunks: ChunkDecoder?
+    private let isLimited: Bool
 
-    init(_ framing: RequestHead.Framing) {
+    init(_ framing: RequestHead.Framing, isLimited: Bool) {
+        self.isLimited = isLimited
         switch framing {
         case .none: break
         case .length(let length): remaining = length
@@ -153,9 +137,9 @@ private struct StreamedFraming {
         _ bytes: UnsafeRawBufferPointer, at position: inout Int, limits: WireLimits
     ) throws(WireFault) -> ChunkDecoder.Event {
         if chunks != nil {
-            // How long such a body may be is for its sink to say.
             var limits = limits
-            limits.bodyBytesMax = .max
+            // How long a body may be that streams is for its sink to say.
+            if !isLimited { limits.bodyBytesMax = .max }
             return try chunks?.next(bytes, at: &position, limits: limits) ?? .end
         }
         if remaining == 0 { return .end }

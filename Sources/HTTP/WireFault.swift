@@ -4,10 +4,13 @@ package struct WireFault: Error, Equatable, Sendable {
     package let status: Int
     /// What was expected, for the client's developer.
     package let reason: String
+    /// When the client may try again.
+    package let retryAfterSeconds: Int?
 
-    package init(_ status: Int, _ reason: String) {
+    package init(_ status: Int, _ reason: String, retryAfterSeconds: Int? = nil) {
         self.status = status
         self.reason = reason
+        self.retryAfterSeconds = retryAfterSeconds
     }
 
     /// The protocol's code, which clients branch on.
@@ -24,14 +27,19 @@ package struct WireFault: Error, Equatable, Sendable {
     /// - Parameter id: of the request, in the body and in `X-Apple-Request-UUID`.
     package func response(id: String) -> HTTPResponse {
         // Neither an id nor one of our own reasons holds a character that JSON escapes.
+        var headers: [(name: String, value: String)] = [
+            ("Content-Type", "application/json; charset=UTF-8"), ("X-Apple-Request-UUID", id),
+        ]
+        var end = "}"
+        if let retryAfterSeconds {
+            headers.append(("Retry-After", "\(retryAfterSeconds)"))
+            end = ",\"retryAfter\":\(retryAfterSeconds)}"
+        }
         let body =
-            #"{"uuid":"\#(id)","serverErrorCode":"\#(serverErrorCode)","reason":"\#(reason)"}"#
+            #"{"uuid":"\#(id)","serverErrorCode":"\#(serverErrorCode)","reason":"\#(reason)""#
         return HTTPResponse(
-            status: status,
-            headers: [
-                ("Content-Type", "application/json; charset=UTF-8"),
-                ("X-Apple-Request-UUID", id),
-            ], body: Array(body.utf8), closesConnection: true)
+            status: status, headers: headers, body: Array((body + end).utf8),
+            closesConnection: true)
     }
 
     package static let malformedRequestLine = WireFault(
@@ -65,5 +73,13 @@ package struct WireFault: Error, Equatable, Sendable {
     package static let headerTimeout = WireFault(408, "The request head took too long.")
     package static let bodyTimeout = WireFault(408, "The request body came too slowly.")
     package static let tooManyConnections = WireFault(503, "Too many connections are open.")
+    package static let noBodyMemory = WireFault(
+        503, "There is no memory for this body now; try again later.", retryAfterSeconds: 1)
+    package static let noHeadMemory = WireFault(
+        503, "Too many requests are unfinished; try again later.", retryAfterSeconds: 1)
+    package static let stopping = WireFault(
+        503, "The server is stopping; try again later.", retryAfterSeconds: 1)
+    package static let tooManyFromAddress = WireFault(
+        503, "Too many connections are open from this address.")
     package static let malformedAnswer = WireFault(500, "The answer could not be sent.")
 }

@@ -10,6 +10,19 @@ package struct WireLimits: Sendable {
     package var bodyBytesMax = 16 * 1024 * 1024
     /// A body with its gzip undone; over it 413.
     package var inflatedBodyBytesMax = 16 * 1024 * 1024
+    /// Bodies of all requests at work, gzip undone, with what is made of them; over it 503.
+    package var bodyMemoryBytesMax = 128 * 1024 * 1024
+    /// What is thrown away of a body whose request has its answer; with more to come the connection
+    /// ends.
+    package var drainedBodyBytesMax = 64 * 1024
+    /// Heads without an end, requests that wait behind others and answers that nobody takes, of all
+    /// connections.
+    ///
+    /// Over it those that last longest are ended, heads with 503.
+    package var waitingBytesMax = 8 * 1024 * 1024
+    /// Connections open at a time from one address, but from Unix sockets and trusted proxies; each
+    /// further one is answered 503 and closed.
+    package var connectionsPerAddressMax = Int.max
     /// Connections open at a time; each further one is answered 503 and closed.
     package var connectionCountMax = 20_000
 

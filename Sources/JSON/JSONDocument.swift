@@ -28,6 +28,20 @@ package final class JSONDocument: Sendable {
         self.tape = tape
     }
 
+    /// What the index over a text takes at most, in bytes.
+    package static func indexBytesMax(for bytes: [UInt8]) -> Int {
+        var wordCount = 1
+        bytes.withUnsafeBufferPointer { bytes in
+            for byte in bytes {
+                // Each value stands behind one of these, and a container has a second word.
+                let isSeparator = byte == UInt8(ascii: ",") || byte == UInt8(ascii: ":")
+                let isOpening = byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{")
+                wordCount &+= (isSeparator ? 1 : 0) &+ (isOpening ? 2 : 0)
+            }
+        }
+        return JSONTape.bytesMax(forWords: wordCount, textBytes: bytes.count)
+    }
+
     /// As `init(parsing:depthMax:)`, for bytes that belong to someone else.
     package convenience init(
         copying bytes: UnsafeRawBufferPointer, depthMax: Int = 64

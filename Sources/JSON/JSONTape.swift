@@ -18,9 +18,19 @@ struct JSONTape: ~Copyable, @unchecked Sendable {
     private(set) var count = 0
     private var capacity: Int
 
+    /// What a tape of at most so many words takes, as it grows.
+    static func bytesMax(forWords wordCount: Int, textBytes: Int) -> Int {
+        let first = firstCapacity(forTextOf: textBytes)
+        // Where the first guess is too small it is doubled, and copied from the smaller to the larger.
+        let words = wordCount <= first ? first : wordCount * 3
+        return words * MemoryLayout<UInt64>.stride
+    }
+
+    private static func firstCapacity(forTextOf textBytes: Int) -> Int { 16 + textBytes / 6 }
+
     /// - Parameter textBytes: length of the text to come, from which the first room is guessed.
     init(forTextOf textBytes: Int) {
-        capacity = 16 + textBytes / 6
+        capacity = Self.firstCapacity(forTextOf: textBytes)
         words = .allocate(capacity: capacity)
     }
 

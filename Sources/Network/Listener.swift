@@ -12,6 +12,15 @@ package struct AcceptedSocket: Sendable {
     /// The numeric address without the port; `unix` for a Unix socket.
     package let address: String
     package let isLoopback: Bool
+    /// What the address counts as; nil for a Unix socket.
+    package let block: AddressBlock?
+
+    init(socket: Socket, address: String, isLoopback: Bool) {
+        self.socket = socket
+        self.address = address
+        self.isLoopback = isLoopback
+        block = AddressBlock(address)
+    }
 }
 
 /// A listening socket on one event loop.

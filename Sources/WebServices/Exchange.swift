@@ -23,6 +23,8 @@ final class Exchange: @unchecked Sendable {
     var moreHeaders: [(name: String, value: String)] = []
     /// Those that pages of other origins get to see.
     var exposedHeaders = Exchange.exposedAlways
+    /// Whether the memory of the body counts to the caller.
+    var isBodyCounted = false
     /// Of a body that streamed.
     var bytesStreamedIn = 0
     /// Whom its use counts to, as far as is known.

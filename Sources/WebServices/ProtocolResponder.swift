@@ -50,7 +50,7 @@ package final class ProtocolResponder: Responder {
         }
     }
 
-    private let dependencies: Dependencies
+    let dependencies: Dependencies
     private let stores: OpenStores
     private let addresses: RecentAddresses
     private let assets: AssetResponder
@@ -120,25 +120,22 @@ package final class ProtocolResponder: Responder {
         }
     }
 
+    package func runLong(
+        for request: HTTPRequest, _ work: @escaping @Sendable () -> Void
+    ) {
+        // NB: what the budget of bodies has admitted is not refused.
+        try? workers.submit(.short, for: .address(request.client), isAdmitted: true, work)
+    }
+
     /// Takes a request from its path to its endpoint.
     private func answer(_ exchange: Exchange, at place: Place) {
         let request = exchange.request
-        if request.method == .options { return exchange.sendPreflight() }
-        guard let address = addresses.address(of: request.target, loop: place.loop) else {
-            return exchange.fail(Fault(.notFound, "could not find a handler for this endpoint"))
-        }
-        exchange.address = address
-        let found = RouteTable.routes[address.operation]
-        exchange.operation = found?.operation
-        if let found, !found.methods.contains(request.method) {
-            exchange.allowedOrigin = identification(of: exchange, at: address).allowedOrigin
-            return exchange.refuseMethod(found.methods)
-        }
+        guard let (address, found) = find(exchange, loop: place.loop) else { return }
         do {
             // Also before an endpoint is missed: a page sees only answers that allow its origin.
             let identified = try identify(exchange, address)
             guard let route = found else {
-                throw Fault(.notFound, "could not find a handler for this endpoint")
+                throw Self.noEndpoint
             }
             try admit(identified, to: route, at: address)
             try renewWebToken(of: identified, exchange, at: place)
@@ -147,6 +144,7 @@ package final class ProtocolResponder: Responder {
             guard let store = stores.known(address.container, address.environment) else {
                 return open(address, for: exchange, at: place)
             }
+            try exchange.countBody(to: identified)
             try run(
                 route,
                 RequestContext(
@@ -242,23 +240,44 @@ package final class ProtocolResponder: Responder {
         }
     }
 
+    /// Reads what a request asks for; nil when it has been answered already, because it asks for what
+    /// is not there or by a method that is not taken, or is a preflight.
+    ///
+    /// - Parameter loop: the event loop whose thread this is; nil on any other thread.
+    /// - Returns: the address, and its endpoint if it has one.
+    func find(_ exchange: Exchange, loop: Int?) -> (RequestAddress, Route?)? {
+        let request = exchange.request
+        if request.method == .options {
+            exchange.sendPreflight()
+            return nil
+        }
+        guard let address = addresses.address(of: request.target, loop: loop) else {
+            exchange.fail(Self.noEndpoint)
+            return nil
+        }
+        exchange.address = address
+        let route = RouteTable.routes[address.operation]
+        exchange.operation = route?.operation
+        if let route, !route.methods.contains(request.method) {
+            exchange.allowedOrigin = identification(of: exchange, at: address).allowedOrigin
+            exchange.refuseMethod(route.methods)
+            return nil
+        }
+        return (address, route)
+    }
+
+    static let noEndpoint = Fault(.notFound, "could not find a handler for this endpoint")
+
     private func identification(
         of exchange: Exchange, at address: RequestAddress
     ) -> Identification {
-        let request = exchange.request
-        let credentials = Credentials(
-            target: request.target, keyID: request.headers["x-apple-cloudkit-request-keyid"],
-            date: request.headers["x-apple-cloudkit-request-iso8601date"],
-            signature: request.headers["x-apple-cloudkit-request-signaturev1"],
-            webToken: request.headers["x-apple-cloudkit-web-auth-token"]
-                ?? request.headers["x-apple-cloudkit-session"],
-            origin: request.headers["origin"], body: request.body)
-        return dependencies.authenticator.identify(
-            credentials, container: address.container, environment: address.environment,
+        dependencies.authenticator.identify(
+            credentials(of: exchange.request), container: address.container,
+            environment: address.environment,
             now: dependencies.clock.now())
     }
 
-    private func identify(_ exchange: Exchange, _ address: RequestAddress) throws -> Identified {
+    func identify(_ exchange: Exchange, _ address: RequestAddress) throws -> Identified {
         let found = identification(of: exchange, at: address)
         exchange.allowedOrigin = found.allowedOrigin
         let identified = try found.result.get()
@@ -269,7 +288,7 @@ package final class ProtocolResponder: Responder {
     }
 
     /// Refuses callers of a kind that the endpoint does not serve (rulings.md 6 and 8).
-    private func admit(
+    func admit(
         _ identified: Identified, to route: Route, at address: RequestAddress
     ) throws(Fault) {
         let isServed =

@@ -30,7 +30,8 @@ struct SignedCallerTests {
             let message = "\(date):\(hash):\(signedTarget ?? target)"
             return Credentials(
                 target: Array(target.utf8), keyID: keyID ?? record.keyID, date: date,
-                signature: Base64.encode(key.sign(Array(message.utf8))), body: Array(body.utf8))
+                signature: Base64.encode(key.sign(Array(message.utf8))),
+                body: .bytes(Array(body.utf8)))
         }
 
         func found(_ credentials: Credentials) -> Caller? {
@@ -156,7 +157,7 @@ struct SignedCallerTests {
         ) -> Credentials {
             Credentials(
                 target: Array(Client.path.utf8), keyID: keyID, date: date, signature: signature,
-                body: Array(body.utf8))
+                body: .bytes(Array(body.utf8)))
         }
         #expect(client.found(with()) != nil)
         let der = try #require(Base64.decode(signature))
@@ -288,7 +289,7 @@ struct SignedCallerTests {
             client.credentials(date: "2025-01-01T00:00:00Z"),
             Credentials(
                 target: Array(Client.path.utf8), keyID: client.record.keyID, date: Client.date,
-                signature: "AAAA", body: Array("{}".utf8)),
+                signature: "AAAA", body: .bytes(Array("{}".utf8))),
         ]
         // Rough on purpose: the fastest of many rounds, within a factor that a missing check exceeds.
         let clock = ContinuousClock()

@@ -39,17 +39,27 @@ struct ParserHarness {
             let streams = streams
             switch parser.next(bytes, at: &position, limits: limits, streams: { _ in streams }) {
             case .needsMore: return false
-            // Whether it is due depends on whether the body is there already.
-            case .expectsContinue: break
             case .request(let request): events.append(Self.describe(request))
-            case .began(let head): body = Streamed(head: head)
+            case .began(let head, let isHeld):
+                body = Streamed(head: head)
+                if isHeld {
+                    let budget = BodyBudget(bytesMax: 1 << 30)
+                    body?.held = try? HeldBody(
+                        head, BodyReception(owner: .doubted), budget: budget, limits: limits)
+                }
             case .piece(let range):
                 if range.isEmpty { events.append("an empty piece") }
-                body?.bytes += bytes[range]
+                if let fault = body?.take(UnsafeRawBufferPointer(rebasing: bytes[range])) {
+                    events.append("\(fault.status) \(fault.reason)")
+                    return true
+                }
             case .ended:
-                if let whole = body {
-                    events.append(
-                        Self.describe(IncomingRequest(head: whole.head, body: whole.bytes)))
+                switch body?.finish() {
+                case .success(let whole): events.append(Self.describe(whole))
+                case .failure(let fault):
+                    events.append("\(fault.status) \(fault.reason)")
+                    return true
+                case nil: break
                 }
                 body = nil
             case .rejected(let fault):
@@ -63,7 +73,28 @@ struct ParserHarness {
     /// A body as it comes in pieces.
     private struct Streamed {
         let head: RequestHead
+        var held: HeldBody?
         var bytes: [UInt8] = []
+
+        mutating func take(_ piece: UnsafeRawBufferPointer) -> WireFault? {
+            guard let held else {
+                bytes += piece
+                return nil
+            }
+            do throws(WireFault) { try held.take(piece) } catch { return error }
+            return held.hasQueued ? held.inflateQueued() : nil
+        }
+
+        func finish() -> Result<IncomingRequest, WireFault> {
+            guard let held else { return .success(IncomingRequest(head: head, body: bytes)) }
+            let peer = Peer(address: "unix", isLoopback: true, isTLS: false)
+            let request = HTTPRequest(
+                id: "", method: head.method, target: head.target, headers: head.headers, body: [],
+                peer: peer, loop: 0)
+            return Result { () throws(WireFault) in
+                IncomingRequest(head: head, body: try held.finish(request).body)
+            }
+        }
     }
 
     static func describe(_ request: IncomingRequest) -> String {

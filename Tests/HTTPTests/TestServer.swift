@@ -29,6 +29,9 @@ final class TestResponder: Responder {
     func respond(to request: HTTPRequest, reply: HTTPReply) {
         let target = String(decoding: request.target, as: UTF8.self)
         switch target {
+        case "/seen":
+            let seen = (request.bodyWitness as? SeenBody)?.text ?? "whole \(request.body.count)"
+            reply.send(HTTPResponse(status: 200, body: Array(seen.utf8)))
         case "/echo": reply.send(HTTPResponse(status: 200, body: request.body))
         case "/later": queue.async { reply.send(HTTPResponse(status: 200, body: request.body)) }
         case "/release":
@@ -65,6 +68,18 @@ final class TestResponder: Responder {
             let text = "\(request.method) \(target) \(request.body.count) \(request.id)"
             reply.send(HTTPResponse(status: 200, body: Array(text.utf8)))
         }
+    }
+
+    func decide(on request: HTTPRequest, reply: HTTPReply) -> BodyDecision {
+        let target = String(decoding: request.target, as: UTF8.self)
+        if target.hasPrefix("/no") {
+            reply.send(HTTPResponse(status: 401, body: Array("no".utf8)))
+            return .answered
+        }
+        guard target == "/seen" else {
+            return .receive(BodyReception(owner: .block(request.client)))
+        }
+        return .receive(BodyReception(owner: .doubted, keeps: false, witness: SeenBody()))
     }
 
     func streamsBody(of target: [UInt8]) -> Bool { target.starts(with: "/sink/".utf8) }

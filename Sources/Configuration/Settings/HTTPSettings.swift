@@ -13,7 +13,11 @@ package struct HTTPSettings: Sendable, Equatable {
     package var targetBytesMax = 8_192
     package var bodyBytesMax = 16_777_216
     package var inflatedBodyBytesMax = 16_777_216
+    package var bodyMemoryBytesMax = 134_217_728
+    package var waitingBytesMax = 8_388_608
     package var connectionsMax = 20_000
+    /// 0 for a third of all.
+    package var connectionsPerAddressMax = 0
     package var headerSecondsMax = 10
     package var bodySecondsMax = 30
     package var bodyBytesPerSecondMin = 1_024
@@ -72,10 +76,30 @@ extension HTTPSettings {
             "bytes",
             "Body of one request with its gzip undone. Over it: 413."),
         .number(
+            "http.bodyMemoryBytesMax", \.http.bodyMemoryBytesMax, 1_048_576...1_099_511_627_776,
+            "bytes",
+            """
+            Memory for the bodies of all requests at work, with their gzip undone and their JSON \
+            indexed. One caller gets an eighth of it. Over it: 503.
+            """),
+        .number(
+            "http.waitingBytesMax", \.http.waitingBytesMax, 65_536...1_099_511_627_776, "bytes",
+            """
+            Memory for heads that are not whole, requests that wait behind others and answers that \
+            nobody takes, of all connections. Over it those that last longest end: 503 for heads.
+            """),
+        .number(
             "http.connectionsMax", \.http.connectionsMax, 1...1_000_000, "connections",
             """
             Connections open at a time. A further one gets 503. The process needs a limit on open \
             files that is somewhat higher.
+            """),
+        .number(
+            "http.connectionsPerAddressMax", \.http.connectionsPerAddressMax, 0...1_000_000,
+            "connections", zero: "a third of http.connectionsMax, at least 8",
+            """
+            Connections open at a time from one IPv4 address or IPv6 /64, but from \
+            http.trustedProxies. A further one gets 503.
             """),
         .number(
             "http.heldPollsMax", \.http.heldPollsMax, 0...1_000_000, "requests",

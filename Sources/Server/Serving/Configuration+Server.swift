@@ -91,7 +91,10 @@ extension Configuration {
         wire.limits.targetBytesMax = http.targetBytesMax
         wire.limits.bodyBytesMax = http.bodyBytesMax
         wire.limits.inflatedBodyBytesMax = http.inflatedBodyBytesMax
+        wire.limits.bodyMemoryBytesMax = http.bodyMemoryBytesMax
+        wire.limits.waitingBytesMax = http.waitingBytesMax
         wire.limits.connectionCountMax = http.connectionsMax
+        wire.limits.connectionsPerAddressMax = connectionsPerAddressMax(of: http.connectionsMax)
         wire.limits.headerSecondsMax = http.headerSecondsMax
         wire.limits.bodySecondsMax = http.bodySecondsMax
         wire.limits.bodyBytesPerSecondMin = http.bodyBytesPerSecondMin
@@ -99,6 +102,12 @@ extension Configuration {
         wire.limits.idleSecondsMax = http.idleSecondsMax
         wire.limits.gzipBodyBytesMin = http.gzipBytesMin
         return wire
+    }
+
+    /// How many of all connections one address may have.
+    func connectionsPerAddressMax(of connectionCount: Int) -> Int {
+        let set = http.connectionsPerAddressMax
+        return set > 0 ? set : max(8, connectionCount / 3)
     }
 
     /// The cloud half's limits.

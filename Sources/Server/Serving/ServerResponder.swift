@@ -29,6 +29,18 @@ package struct ServerResponder: Responder {
         reply.send(response(of: page, to: request))
     }
 
+    package func decide(on request: HTTPRequest, reply: HTTPReply) -> BodyDecision {
+        guard page(at: request.target) == nil else {
+            respond(to: request, reply: reply)
+            return .answered
+        }
+        return protocolResponder.decide(on: request, reply: reply)
+    }
+
+    package func runLong(
+        for request: HTTPRequest, _ work: @escaping @Sendable () -> Void
+    ) { protocolResponder.runLong(for: request, work) }
+
     package func streamsBody(of target: [UInt8]) -> Bool {
         protocolResponder.streamsBody(of: target)
     }

@@ -1,0 +1,127 @@
+import Network
+import Synchronization
+
+/// Whom the memory of a body counts to.
+package enum BodyOwner: Hashable, Sendable {
+    /// Somebody whom the responder has identified, by a number of its choice.
+    case caller(Int)
+    /// Somebody not yet identified, by their address; nil for a Unix socket.
+    case block(AddressBlock?)
+    /// Everybody whose request will be refused in any case, together.
+    case doubted
+}
+
+/// The memory that request bodies of a whole server may take, with what is made of them.
+///
+/// One owner has an eighth of it at most, or what one body may be where that is more, and the doubted
+/// have a sixteenth together, so that nobody's bodies shut out those of others.
+package final class BodyBudget: Sendable {
+    private struct Used {
+        var total = 0
+        var byOwner: [BodyOwner: Int] = [:]
+    }
+
+    private static let ownersSharing = 8
+    private static let doubtedSharing = 16
+
+    package let bytesMax: Int
+    private let bodyBytesMax: Int
+    private let used = Mutex(Used())
+
+    /// - Parameter bodyBytesMax: of one body.
+    package init(bytesMax: Int, bodyBytesMax: Int = 0) {
+        self.bytesMax = bytesMax
+        self.bodyBytesMax = bodyBytesMax
+    }
+
+    /// What is taken at present.
+    package var bytesUsed: Int { used.withLock { $0.total } }
+    /// How many owners have taken something.
+    package var ownerCount: Int { used.withLock { $0.byOwner.count } }
+
+    private func share(of owner: BodyOwner) -> Int {
+        owner == .doubted
+            ? bytesMax / Self.doubtedSharing : max(bodyBytesMax, bytesMax / Self.ownersSharing)
+    }
+
+    /// - Parameter held: what the same body has taken before: one alone may pass its owner's share.
+    fileprivate func take(_ bytes: Int, for owner: BodyOwner, besides held: Int?) -> Bool {
+        used.withLock { used in
+            let before = used.byOwner[owner, default: 0]
+            let isAlone = held == before
+            guard bytes <= bytesMax - used.total, isAlone || bytes <= share(of: owner) - before
+            else { return false }
+            used.total += bytes
+            used.byOwner[owner] = before + bytes
+            return true
+        }
+    }
+
+    fileprivate func give(_ bytes: Int, of owner: BodyOwner) {
+        guard bytes > 0 else { return }
+        used.withLock { used in
+            used.total -= bytes
+            let left = used.byOwner[owner, default: 0] - bytes
+            used.byOwner[owner] = left > 0 ? left : nil
+        }
+    }
+}
+
+/// What one body has taken of the budget; given back when nobody holds this any more.
+///
+/// It goes with the request, so that the end of the request, however it comes, is the end of it.
+package final class BodyCharge: Sendable {
+    private struct State {
+        var owner: BodyOwner
+        var bytes = 0
+    }
+
+    package let budget: BodyBudget
+    private let state: Mutex<State>
+
+    package init(_ budget: BodyBudget, for owner: BodyOwner) {
+        self.budget = budget
+        state = Mutex(State(owner: owner))
+    }
+
+    deinit { state.withLock { budget.give($0.bytes, of: $0.owner) } }
+
+    package var bytes: Int { state.withLock { $0.bytes } }
+
+    /// Takes more; false, with nothing taken, where the owner's share or the whole is used up.
+    ///
+    /// - Parameter mayPassShare: lets an owner who has nothing else in hand pass their share.
+    package func grow(by bytes: Int, mayPassShare: Bool = false) -> Bool {
+        state.withLock { state in
+            let held = mayPassShare ? state.bytes : nil
+            guard budget.take(bytes, for: state.owner, besides: held) else { return false }
+            state.bytes += bytes
+            return true
+        }
+    }
+
+    /// Gives a part back.
+    package func shrink(by bytes: Int) {
+        state.withLock { state in
+            let bytes = min(bytes, state.bytes)
+            state.bytes -= bytes
+            budget.give(bytes, of: state.owner)
+        }
+    }
+
+    /// Counts all of it to somebody else; false, with nothing changed, where their share is used up.
+    package func move(to owner: BodyOwner) -> Bool {
+        state.withLock { state in
+            if state.owner == owner { return true }
+            // Given first, or what is only moved would have to find room twice in the whole.
+            budget.give(state.bytes, of: state.owner)
+            if budget.take(state.bytes, for: owner, besides: nil) {
+                state.owner = owner
+                return true
+            }
+            // NB: what was given back a moment ago may be somebody else's now: then less is kept.
+            if !budget.take(state.bytes, for: state.owner, besides: nil) { state.bytes = 0 }
+            return false
+        }
+    }
+}

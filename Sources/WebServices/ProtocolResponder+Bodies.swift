@@ -1,0 +1,94 @@
+import Accounts
+import CloudModel
+import Cryptography
+import HTTP
+import JSON
+
+// What a head decides of its body. The target has the tokens and the headers have the signature, so
+// that a stranger's body need not be received.
+extension ProtocolResponder {
+    package func decide(on request: HTTPRequest, reply: HTTPReply) -> BodyDecision {
+        let exchange = Exchange(request, reply, observer: dependencies.observer)
+        guard let (address, route) = find(exchange, loop: request.loop) else { return .answered }
+        let credentials = credentials(of: request)
+        do {
+            if credentials.areSignature {
+                return .receive(reception(ofSigned: credentials, request, at: address, route))
+            }
+            let identified = try identify(exchange, address)
+            guard let route else { throw Self.noEndpoint }
+            try admit(identified, to: route, at: address)
+            return .receive(BodyReception(owner: BodyOwner(identified, request)))
+        } catch {
+            exchange.fail(error)
+            return .answered
+        }
+    }
+
+    /// Until the body is whole nobody knows whether a signature is good, and every failure is answered
+    /// as late as another (rulings.md 7); but what can only fail is not kept.
+    private func reception(
+        ofSigned credentials: Credentials, _ request: HTTPRequest, at address: RequestAddress,
+        _ route: Route?
+    ) -> BodyReception {
+        let mayBeGood = dependencies.authenticator.signatureMayBeGood(
+            credentials, container: address.container, environment: address.environment,
+            now: dependencies.clock.now())
+        return BodyReception(
+            owner: mayBeGood ? .block(request.client) : .doubted,
+            keeps: mayBeGood && route != nil, witness: BodyDigest(isDoubted: !mayBeGood))
+    }
+
+    /// What an endpoint is asked with, as received.
+    func credentials(of request: HTTPRequest) -> Credentials {
+        Credentials(
+            target: request.target, keyID: request.headers["x-apple-cloudkit-request-keyid"],
+            date: request.headers["x-apple-cloudkit-request-iso8601date"],
+            signature: request.headers["x-apple-cloudkit-request-signaturev1"],
+            webToken: request.headers["x-apple-cloudkit-web-auth-token"]
+                ?? request.headers["x-apple-cloudkit-session"],
+            origin: request.headers["origin"],
+            body: (request.bodyWitness as? BodyDigest)?.signed ?? .bytes(request.body))
+    }
+}
+
+/// Digests the body of a signed request while it comes in.
+private final class BodyDigest: BodyWitness, @unchecked Sendable {
+    // Unchecked: whoever receives the body uses it from one thread after the other.
+    private var hash = SHA256()
+    private var byteCount = 0
+    private let isDoubted: Bool
+
+    init(isDoubted: Bool) { self.isDoubted = isDoubted }
+
+    func see(_ bytes: UnsafeRawBufferPointer) {
+        byteCount += bytes.count
+        hash.update(bytes)
+    }
+
+    var signed: SignedBody {
+        .digested(hash.digest(), byteCount: byteCount, isDoubted: isDoubted)
+    }
+}
+
+extension BodyOwner {
+    /// Whom a body counts to once its credentials have been believed.
+    init(_ identified: Identified, _ request: HTTPRequest) {
+        self = .caller(Principal(identified, at: request.client).hashValue)
+    }
+}
+
+extension Exchange {
+    /// Counts a body to whoever sent it, and beside it the index that is made to read it.
+    ///
+    /// - Throws: `Fault` TRY_AGAIN_LATER where the memory for bodies, or the caller's part, is used up.
+    func countBody(to identified: Identified) throws(Fault) {
+        guard let memory = request.bodyMemory, !isBodyCounted else { return }
+        isBodyCounted = true
+        guard memory.move(to: BodyOwner(identified, request)),
+            // One body alone may be as long as any, and its index comes on top.
+            memory.grow(
+                by: JSONDocument.indexBytesMax(for: request.body), mayPassShare: true)
+        else { throw .tryAgainLater("there is no memory for this body now", seconds: 1) }
+    }
+}
