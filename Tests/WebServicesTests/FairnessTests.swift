@@ -1,6 +1,7 @@
 import CloudModel
 import Dispatch
 import Fairness
+import Foundation
 import SQLiteStorage
 import Storage
 import Synchronization
