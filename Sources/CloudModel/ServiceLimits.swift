@@ -19,6 +19,14 @@ package struct ServiceLimits: Sendable {
     package var schemaBytesMax = 1_048_576
     package var deleteSelfSourcesMax = 750
     package var cascadeRecordsMax = 10_000
+    /// Different DELETE_SELF and VALIDATE references of one record.
+    package var referencesPerRecordMax = 1_000
+    /// Of all records that one batch sends together.
+    package var referencesPerRequestMax = 10_000
+    /// Stored references that lead to the records which one batch concerns, and are looked at.
+    package var sourcesReadMax = 100_000
+    /// Looks at an operation, a reference or a parent until it is known what a batch does.
+    package var decisionStepsMax = 1_000_000
     /// Of the stored records that one batch changes, which are all in memory at once.
     package var batchBytesMax = 67_108_864
     /// Of each user's private database; 0 for none.

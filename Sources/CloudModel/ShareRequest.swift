@@ -50,6 +50,22 @@ package struct ParticipantEntry: Sendable, Equatable {
         self.role = role
         self.permission = permission
     }
+
+    /// Whom an entry is about, as it says itself.
+    package struct Handle: Hashable, Sendable {
+        let id: String?
+        let user: UserRecordName?
+        let address: String?
+    }
+
+    package var handle: Handle { Handle(id: id, user: user, address: address) }
+
+    /// What a list of more than so many participants is refused with.
+    package static func tooMany(_ most: Int) -> Fault {
+        .badRequest(
+            "participants: a share has at most \(most) beside its owner "
+                + "(limits.participantsPerShareMax)", detail: .tooManyParticipants)
+    }
 }
 
 /// Somebody with an account, as others may come to see him.

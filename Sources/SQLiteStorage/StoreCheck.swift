@@ -125,6 +125,8 @@ package struct StoreCheck: Sendable {
                 SELECT count(*) FROM links l JOIN heads s ON s.id = l.source
                 JOIN zones z ON z.id = l.target_zone AND z.deleted_at IS NULL
                 JOIN zones own ON own.id = s.zone AND own.deleted_at IS NULL
+                -- In the public database a reference may outlive what it leads to.
+                JOIN owners o ON o.id = own.owner AND o.record_name <> '_defaultOwner'
                 LEFT JOIN heads h ON h.zone = l.target_zone AND h.name = l.target_name
                 LEFT JOIN versions v ON v.key = (h.zone << 40 | h.position)
                 WHERE l.kind IN (2, 3) AND (v.flags IS NULL OR v.flags & 1 = 1)

@@ -13,6 +13,8 @@ struct ModelBatch {
     let now: Int64
     /// Operations that fail by what is there after all of them, with their codes.
     private var refused: [Int: String] = [:]
+    /// The records that a batch has deleted, with those who had made them.
+    private(set) var buried: [ModelDatabase.Place: String] = [:]
 
     init(
         _ operations: [ModelOperation], zone: String, atomic: Bool?, user: String, now: Int64
@@ -37,12 +39,17 @@ struct ModelBatch {
             if failed, isAtomic {
                 return outcomes.map { $0.code == nil ? .failed("ATOMIC_ERROR") : $0 }
             }
-            var broken = broken(outcomes, gone, in: copy).map { ($0, "VALIDATING_REFERENCE_ERROR") }
+            var broken = broken(outcomes, gone, before: database, in: copy).map {
+                ($0, "VALIDATING_REFERENCE_ERROR")
+            }
             if broken.isEmpty {
                 broken = circular(outcomes, before: database, after: copy)
                     .map { ($0, "BAD_REQUEST") }
             }
             if broken.isEmpty {
+                for place in gone.values.flatMap(\.self) {
+                    buried[place] = database.record(place)?.creator ?? user
+                }
                 database = copy
                 return outcomes
             }
@@ -128,7 +135,7 @@ struct ModelBatch {
     /// Which operations must fail for what is there, or is not, after all of them.
     private func broken(
         _ outcomes: [Outcome], _ gone: [Int: Set<ModelDatabase.Place>],
-        in database: ModelDatabase
+        before: ModelDatabase, in database: ModelDatabase
     ) -> Set<Int> {
         guard let generation = database.zones[zone]?.generation else { return [] }
         let failing = Set(
@@ -145,7 +152,9 @@ struct ModelBatch {
                 }
             }
             for place in gone[index] ?? [] where database.record(place) == nil {
-                if !database.sources(of: place, needing: true).isEmpty { found.insert(index) }
+                let creator = before.record(place)?.creator ?? user
+                let holders = database.actingSources(of: place, madeBy: creator, needing: true)
+                if !holders.isEmpty { found.insert(index) }
             }
         }
         return found

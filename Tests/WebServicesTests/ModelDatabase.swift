@@ -136,17 +136,64 @@ struct ModelDatabase {
         }
     }
 
+    /// The places of records whose links act on a target that somebody has made: in the public database
+    /// those of others do not.
+    func actingSources(of target: Place, madeBy creator: String?, needing: Bool) -> [Place] {
+        sources(of: target, needing: needing).filter {
+            !isPublic || record($0)?.creator == creator
+        }
+    }
+
     /// What goes with a record, itself included.
     func cascade(from root: Place) -> Set<Place> {
         var reached: Set<Place> = [root]
         var next = [root]
         while let target = next.popLast() {
-            for source in sources(of: target, needing: false)
+            let creator = record(target)?.creator
+            for source in actingSources(of: target, madeBy: creator, needing: false)
             where reached.insert(source).inserted {
                 next.append(source)
             }
         }
         return reached
+    }
+
+    /// Deletes what others let go with records that are gone, as it is done after the batch.
+    ///
+    /// Whatever somebody's own record holds stays. Which of two that hold each other goes first is not said.
+    ///
+    /// - Parameter isGone: whether the server has deleted a record.
+    /// - Returns: records that should have gone, or stayed, and have not.
+    mutating func deleteSources(
+        of gone: [Place: String], at now: Int64, _ isGone: (String) throws -> Bool
+    ) rethrows -> [String] {
+        let before = self
+        var kept: Set<Place> = []
+        var buried: [Place: String] = [:]
+        var next = gone
+        while let (target, creator) = next.popFirst() {
+            for source in sources(of: target, needing: false) {
+                guard let record = record(source) else { continue }
+                // Of their own, whoever deletes takes along what goes; what they save after it stays.
+                if gone[target] != nil, record.creator == creator { continue }
+                guard try isGone(source.name) else {
+                    kept.insert(source)
+                    continue
+                }
+                counter += 1
+                bury(source, at: now)
+                buried[source] = record.creator
+                next[source] = record.creator
+            }
+        }
+        let wronglyKept = kept.filter {
+            let creator = before.record($0)?.creator
+            return before.actingSources(of: $0, madeBy: creator, needing: true).isEmpty
+        }
+        let wronglyGone = buried.filter {
+            !actingSources(of: $0.key, madeBy: $0.value, needing: true).isEmpty
+        }
+        return wronglyKept.map(\.name) + wronglyGone.map(\.key.name)
     }
 }
 

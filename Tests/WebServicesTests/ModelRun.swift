@@ -91,7 +91,16 @@ final class ModelRun {
         var checks: [() throws -> Void] = []
         for _ in 0..<random.one(of: [1, 1, 1, 2, 5]) {
             let user = random.one(of: users)
-            checks.append(random.happens(15) ? zones(user) : modify(user))
+            if random.happens(15) {
+                checks.append(zones(user))
+            } else if random.happens(15) {
+                // What it leaves of others' goes after it, and before anything else that is looked at.
+                for check in checks { try check() }
+                checks = []
+                try modify(user, isPublic: true)()
+            } else {
+                checks.append(modify(user, isPublic: false))
+            }
         }
         for check in checks { try check() }
     }
@@ -121,8 +130,7 @@ final class ModelRun {
         }
     }
 
-    private func modify(_ user: WireClient) -> () throws -> Void {
-        let isPublic = random.happens(15)
+    private func modify(_ user: WireClient, isPublic: Bool) -> () throws -> Void {
         let key = isPublic ? "public" : user.name
         let zone = isPublic || random.happens(15) ? "_defaultZone" : random.one(of: Self.zones)
         let atomic: Bool? =
@@ -155,8 +163,20 @@ final class ModelRun {
             do { try learn(answer, operations, outcomes, zone, &database) } catch {
                 throw WireFailure("\(error)\n\(body)\n\(answer.text)\n\(outcomes)")
             }
+            if isPublic { try deleteSources(of: batch.buried, &database) }
             databases[key] = database
         }
+    }
+
+    private func deleteSources(
+        of buried: [ModelDatabase.Place: String], _ database: inout ModelDatabase
+    ) throws {
+        try server.finishDeletions()
+        let wrong = try database.deleteSources(of: buried, at: server.clock.now) { name in
+            tally["of others", default: 0] += 1
+            return try users[0].record(name, zone: "_defaultZone", in: "public").code == "NOT_FOUND"
+        }
+        guard wrong.isEmpty else { throw WireFailure("kept or gone: \(wrong)") }
     }
 
     /// Holds an answer to what must come of it, and takes over tags and bodies.

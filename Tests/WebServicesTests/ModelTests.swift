@@ -18,7 +18,7 @@ struct ModelTests {
         for outcome in [
             "create", "update", "forceUpdate", "replace", "forceReplace", "delete", "forceDelete",
             "CONFLICT", "NOT_FOUND", "ATOMIC_ERROR", "BAD_REQUEST", "ACCESS_DENIED",
-            "VALIDATING_REFERENCE_ERROR",
+            "VALIDATING_REFERENCE_ERROR", "of others",
         ] {
             #expect(tally[outcome, default: 0] > 0, "\(outcome) never came: \(tally)")
         }

@@ -107,6 +107,17 @@ final class WireServer: Sendable {
         return try StoreCheck(path: stores.path(Self.id(container), environment)).problems()
     }
 
+    /// Waits until what deletions of public records have left of others' is deleted.
+    func finishDeletions(
+        _ container: String = tea, _ environment: CloudModel.Environment = .development
+    ) throws {
+        let store = try store(container, environment)
+        while try store.writeAndWait({ transaction in
+            var turn = WorkTurn(WorkHolder(9), [.deleteSources])
+            return try transaction.takeWork(&turn) != nil
+        }) {}
+    }
+
     /// Closes a store, lets its file be changed, and goes on with what is there then.
     func restart(
         _ container: String = tea, _ environment: CloudModel.Environment = .development,

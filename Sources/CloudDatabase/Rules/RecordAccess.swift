@@ -39,9 +39,22 @@ package final class RecordAccess {
             roles = [.world]
             return
         }
+        roles = try Self.roles(of: user, schema, snapshot)
+    }
+
+    /// What another user than the caller may do with the records of the public database.
+    init(of user: UserRecordName, _ schema: Schema, _ snapshot: any StoreSnapshot) throws {
+        self.schema = schema
+        self.user = user
+        roles = try Self.roles(of: user, schema, snapshot)
+    }
+
+    private static func roles(
+        of user: UserRecordName, _ schema: Schema, _ snapshot: any StoreSnapshot
+    ) throws -> [RoleName] {
         // Most containers have no roles of their own.
         let given = schema.roles.isEmpty ? [] : try snapshot.assignedRoles(of: user)
-        roles = [.world, .authenticated] + schema.roles.filter { given.contains($0.value) }.keys
+        return [.world, .authenticated] + schema.roles.filter { given.contains($0.value) }.keys
     }
 
     /// Whether there may be records that are kept from the caller.

@@ -147,9 +147,31 @@ enum RecordBody {
         return writer.bytes
     }
 
-    /// Who made the record of a stored body.
+    /// Who made the record of a stored body; found from its end, however large its fields are.
     static func creator(of body: UnsafeRawBufferPointer) throws -> String? {
-        try JSONDocument(copying: body).root["created"]?["userRecordName"]?.string
+        // What the server writes comes after the fields, and no member of `fields` begins like this.
+        guard let start = lastPlace(of: createdKey, in: body) else {
+            return try JSONDocument(copying: body).root["created"]?["userRecordName"]?.string
+        }
+        let created = body[(start + createdKey.count)...]
+        let name = Array("\"userRecordName\":\"".utf8)
+        guard let range = created.firstRange(of: name),
+            let end = created[range.upperBound...].firstIndex(of: UInt8(ascii: "\""))
+        else { return nil }
+        return String(decoding: created[range.upperBound..<end], as: UTF8.self)
+    }
+
+    private static let createdKey = Array(",\"created\":{\"timestamp\":".utf8)
+
+    private static func lastPlace(of key: [UInt8], in body: UnsafeRawBufferPointer) -> Int? {
+        var place = body.count - key.count
+        while place >= 0 {
+            if body[place] == key[0], body[place..<(place + key.count)].elementsEqual(key) {
+                return place
+            }
+            place -= 1
+        }
+        return nil
     }
 
     /// Who saved the record of a stored body last.

@@ -6,9 +6,7 @@ struct SchemaCheck {
     let environment: Environment
     let scope: DatabaseScope
     let limits: ServiceLimits
-    /// Whether a record has brought a type or a field, or made a NUMBER INT64 or DOUBLE.
-    private(set) var hasGrown = false
-    /// The type and fields of the last record, which the schema has: the next is often like it.
+    /// The type and fields of the last record, which the stored schema has: the next is often like it.
     private var admitted: (type: RecordTypeName, fields: [EncodedFields.Field])?
 
     init(
@@ -21,67 +19,86 @@ struct SchemaCheck {
         self.limits = limits
     }
 
-    /// Checks one save and adds to the schema what it brings.
+    /// Checks one save.
     ///
-    /// - Returns: the fields with the type of every empty list and of every number known.
+    /// - Returns: the fields with the type of every empty list and of every number known; and the
+    ///   record type with what the save brings to it: the type, fields, or a NUMBER made INT64 or
+    ///   DOUBLE. Nil when the stored schema has all that the save needs.
     /// - Throws: BAD_REQUEST that names the type or field and what to do or send; TRY_AGAIN_LATER
     ///   for what may be about to leave the schema.
     mutating func admit(
-        _ fields: EncodedFields, of type: RecordTypeName, to schema: inout Schema
-    ) throws(Fault) -> EncodedFields {
+        _ fields: EncodedFields, of type: RecordTypeName, _ growth: SchemaGrowth
+    ) throws(Fault) -> (EncodedFields, GrownType?) {
         if let admitted, admitted.type == type, Self.areAlike(admitted.fields, fields.fields) {
-            return fields
+            return (fields, nil)
         }
-        if scope != .public, schema.leaving.isEmpty, let known = schema.types[type],
-            Self.isKnown(fields.fields, to: known)
+        let schema = growth.schema
+        let stored = schema.types[type]
+        if schema.leaving.isEmpty, let stored, Self.isKnown(fields.fields, to: stored),
+            scope != .public || !fields.fields.contains(where: { $0.type?.isEncrypted == true })
         {
             admitted = (type, fields.fields)
-            return fields
+            return (fields, nil)
         }
         if !schema.leaving.isEmpty { try Self.check(fields, of: type, leaving: schema.leaving) }
-        var known = schema.types[type] ?? Schema.RecordType()
-        if schema.types[type] == nil { try checkRoom(forType: type, in: schema) }
+        let grown = growth.type(type)
+        if grown == nil, stored == nil { try checkRoom(forType: type, growth) }
+        var known = grown ?? stored ?? Schema.RecordType()
+        var grows = grown == nil && stored == nil
         var isRetyped = false
-        var grows = schema.types[type] == nil
         for field in fields.fields {
-            guard let given = field.type else { continue }
-            let stored = known.fields[field.name]?.type
-            if scope == .public, given.isEncrypted || stored?.isEncrypted == true {
-                throw .badRequest(
-                    "encrypted fields are not supported in the public database: '\(field.name.text)'"
-                )
-            }
-            guard let expected = stored ?? (type == .share ? Self.ofShares[field.name] : nil) else {
-                try checkRoom(for: field, given, in: type, known)
-                known.fields[field.name] = Schema.Field(given)
+            switch try admit(field, of: type, to: &known) {
+            case .known: break
+            case .brings: grows = true
+            case .settles(let isOther):
                 grows = true
-                continue
-            }
-            if expected.element == .number {
-                let settled = try Self.settled(field, given, known.fields[field.name])
-                known.fields[field.name]?.type = settled
-                known.fields[field.name]?.preferred = nil
-                grows = true
-                if settled != given { isRetyped = true }
-                continue
-            }
-            if given.element == .unknown, expected.isList,
-                given.isEncrypted == expected.isEncrypted
-            {
-                isRetyped = true
-            } else if given.isWholeNumber(for: expected) {
-                isRetyped = true
-            } else if given != expected {
-                throw Self.mismatch(field.name, expected: expected, given: given)
+                if isOther { isRetyped = true }
+            case .needsType: isRetyped = true
             }
         }
-        if grows {
-            schema.types[type] = known
-            hasGrown = true
+        let admitted = isRetyped ? try FieldRetyping(known).retyped(fields) : fields
+        return (admitted, GrownType(name: type, type: known, brings: grows))
+    }
+
+    /// What a field is to the schema.
+    private enum Admission {
+        case known
+        /// The schema gets the field by it.
+        case brings
+        /// It makes a NUMBER INT64 or DOUBLE, which is not what it was sent as when `isOther`.
+        case settles(isOther: Bool)
+        /// It is an empty list, or whole numbers for DOUBLE: the schema knows the type better.
+        case needsType
+    }
+
+    private func admit(
+        _ field: EncodedFields.Field, of type: RecordTypeName, to known: inout Schema.RecordType
+    ) throws(Fault) -> Admission {
+        guard let given = field.type else { return .known }
+        let stored = known.fields[field.name]?.type
+        if scope == .public, given.isEncrypted || stored?.isEncrypted == true {
+            throw .badRequest(
+                "encrypted fields are not supported in the public database: '\(field.name.text)'")
         }
-        guard !isRetyped else { return try FieldRetyping(known).retyped(fields) }
-        admitted = (type, fields.fields)
-        return fields
+        guard let expected = stored ?? (type == .share ? Self.ofShares[field.name] : nil) else {
+            try checkRoom(for: field, given, in: type, known)
+            known.fields[field.name] = Schema.Field(given)
+            return .brings
+        }
+        if expected.element == .number {
+            let settled = try Self.settled(field, given, known.fields[field.name])
+            known.fields[field.name]?.type = settled
+            known.fields[field.name]?.preferred = nil
+            return .settles(isOther: settled != given)
+        }
+        if given.element == .unknown, expected.isList, given.isEncrypted == expected.isEncrypted {
+            return .needsType
+        }
+        if given.isWholeNumber(for: expected) { return .needsType }
+        guard given == expected else {
+            throw Self.mismatch(field.name, expected: expected, given: given)
+        }
+        return .known
     }
 
     /// What the first value of a NUMBER makes it: what the value is, or what the field prefers when
@@ -144,13 +161,13 @@ struct SchemaCheck {
         return true
     }
 
-    private func checkRoom(forType type: RecordTypeName, in schema: Schema) throws(Fault) {
+    private func checkRoom(forType type: RecordTypeName, _ growth: SchemaGrowth) throws(Fault) {
         guard environment == .development else {
             throw .badRequest(
                 "Cannot create new type '\(type.text)' in production schema; "
                     + "deploy it with: \(deployment)")
         }
-        guard schema.types.count - Schema.builtInTypes.count < limits.recordTypesMax else {
+        guard growth.hasRoom(forTypes: limits.recordTypesMax) else {
             throw .limitExceeded(
                 "recordType '\(type.text)' would be more than the \(limits.recordTypesMax) "
                     + "record types of a container (limits.recordTypesMax)")

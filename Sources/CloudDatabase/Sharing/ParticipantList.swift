@@ -58,29 +58,18 @@ struct ParticipantList: Equatable {
     /// - Throws: BAD_REQUEST for an entry that names nobody, a second owner, somebody said to have
     ///   joined by himself, or too many; ACCESS_DENIED for an administrator who makes another one.
     mutating func replace(with entries: [ParticipantEntry], _ editing: Editing) throws(Fault) {
-        var kept: [StoredParticipant] = all.filter { $0.role == .owner }
+        let known = ParticipantIndex(all, editing)
+        var kept = ParticipantIndex(all.filter { $0.role == .owner }, editing)
         for entry in entries {
-            if let known = match(entry, in: all, editing) {
-                if kept.contains(where: { $0.id == known.id }) { continue }
+            if let known = known.match(entry) {
+                if kept.holds(known.id) { continue }
                 kept.append(try known.changed(by: entry, editing))
-            } else if match(entry, in: kept, editing) == nil {
+            } else if kept.match(entry) == nil {
                 kept.append(try Self.invited(by: entry, editing))
             }
+            guard kept.all.count - 1 <= editing.most else { throw Self.tooMany(editing.most) }
         }
-        guard kept.count - 1 <= editing.most else { throw Self.tooMany(editing.most) }
-        all = kept
-    }
-
-    private func match(
-        _ entry: ParticipantEntry, in list: [StoredParticipant], _ editing: Editing
-    ) -> StoredParticipant? {
-        if let id = entry.id, let found = list.first(where: { $0.id == id }) { return found }
-        if let user = entry.user, let found = list.first(where: { $0.user == user }) {
-            return found
-        }
-        guard let address = entry.address else { return entry.isOwner ? owner : nil }
-        if let found = list.first(where: { $0.address == address }) { return found }
-        return editing.ownerAddresses.contains(address) ? owner : nil
+        all = kept.all
     }
 
     private static func invited(
@@ -109,11 +98,7 @@ struct ParticipantList: Equatable {
     fileprivate static let mayNotPromote = Fault(
         .accessDenied, "participants: only the owner makes administrators")
 
-    private static func tooMany(_ most: Int) -> Fault {
-        .badRequest(
-            "participants: a share has at most \(most) beside its owner "
-                + "(limits.participantsPerShareMax)", detail: .tooManyParticipants)
-    }
+    private static func tooMany(_ most: Int) -> Fault { ParticipantEntry.tooMany(most) }
 
     /// Follows a change of the public permission: closed, it removes those who joined by themselves;
     /// else they get what it gives.
@@ -194,6 +179,43 @@ struct ParticipantList: Equatable {
                 AccessChange(viewer: viewer, before: .none, after: participant.access))
         }
         return changes
+    }
+}
+
+/// The participants of a list by what entries of a request name them by.
+private struct ParticipantIndex {
+    private(set) var all: [StoredParticipant] = []
+    private let ownerAddresses: Set<String>
+    private var owner: StoredParticipant?
+    private var byID: [String: Int] = [:]
+    private var byUser: [UserRecordName: Int] = [:]
+    private var byAddress: [String: Int] = [:]
+
+    init(_ participants: [StoredParticipant], _ editing: ParticipantList.Editing) {
+        ownerAddresses = editing.ownerAddresses
+        owner = participants.first { $0.role == .owner }
+        for participant in participants { append(participant) }
+    }
+
+    mutating func append(_ participant: StoredParticipant) {
+        let index = all.count
+        all.append(participant)
+        if byID[participant.id] == nil { byID[participant.id] = index }
+        if let user = participant.user, byUser[user] == nil { byUser[user] = index }
+        if let address = participant.address, byAddress[address] == nil {
+            byAddress[address] = index
+        }
+    }
+
+    func holds(_ id: String) -> Bool { byID[id] != nil }
+
+    /// Whom an entry is about: by id, then user record name, then address.
+    func match(_ entry: ParticipantEntry) -> StoredParticipant? {
+        if let index = entry.id.flatMap({ byID[$0] }) { return all[index] }
+        if let index = entry.user.flatMap({ byUser[$0] }) { return all[index] }
+        guard let address = entry.address else { return entry.isOwner ? owner : nil }
+        if let index = byAddress[address] { return all[index] }
+        return ownerAddresses.contains(address) ? owner : nil
     }
 }
 

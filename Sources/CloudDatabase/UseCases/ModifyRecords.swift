@@ -38,6 +38,7 @@ package struct ModifyRecords: Sendable {
         if zone.name.isDefault, atomic == true {
             throw .badRequest("atomic operations not supported in default zone")
         }
+        try Self.checkReferences(operations, database.limits)
         var names: Set<String> = []
         names.reserveCapacity(operations.count)
         for operation in operations {
@@ -52,6 +53,24 @@ package struct ModifyRecords: Sendable {
         self.isAtomic = !zone.name.isDefault && (atomic ?? true)
         self.device = device
         self.users = users
+    }
+
+    private static func checkReferences(
+        _ operations: [DecodedOperation], _ limits: ServiceLimits
+    ) throws(Fault) {
+        let most = limits.referencesPerRequestMax
+        var count = 0
+        for case .operation(let operation) in operations {
+            for field in operation.fields.fields where !field.references.isEmpty {
+                // A list may name one target thousands of times: it acts once.
+                count += Set(field.references.lazy.filter { $0.action != .none }).count
+                guard count <= most else {
+                    throw .limitExceeded(
+                        "operations: more than \(most) DELETE_SELF and VALIDATE references in one "
+                            + "request (limits.referencesPerRequestMax)")
+                }
+            }
+        }
     }
 
     /// Runs the batch in the next group of the writer.
@@ -80,13 +99,17 @@ package struct ModifyRecords: Sendable {
         let access = database.scope == .shared ? try database.access(to: zone, transaction) : nil
         let zone = try access?.zone ?? database.madeZone(self.zone, transaction)
         try UserRecord.makeMissing(users, in: zone, of: database, transaction)
-        let plan = try BatchPlan(
+        let context = try BatchContext(
             operations, in: zone, owner: database.owner(of: self.zone), access: access,
-            of: database, isAtomic: isAtomic,
-            transaction: transaction)
-        let isWhole: Bool
-        do { isWhole = try plan.decide() } catch let refused as RefusedBatch { throw refused.fault }
-        guard isWhole || !isAtomic else { return refused(plan) }
+            of: database, isAtomic: isAtomic, stored: transaction)
+        let plan: BatchPlan
+        do {
+            var decision = try BatchDecision(context)
+            plan = try decision.plan()
+        } catch let refused as RefusedBatch {
+            throw refused.fault
+        }
+        guard !isAtomic || plan.isWhole else { return refused(plan) }
         var writer = try BatchWriter(
             plan, stamp: RecordBody.Stamp(moment: transaction.now, user: user, device: device))
         return try writer.write()

@@ -18,6 +18,10 @@ package struct LimitSettings: Sendable, Equatable {
     package var schemaBytesMax = 1_048_576
     package var deleteSelfSourcesMax = 750
     package var cascadeRecordsMax = 10_000
+    package var referencesPerRecordMax = 1_000
+    package var referencesPerRequestMax = 10_000
+    package var sourcesReadMax = 100_000
+    package var decisionStepsMax = 1_000_000
     package var batchBytesMax = 67_108_864
     package var hierarchyDepthMax = 1_000
     package var shareStepRecordsMax = 100
@@ -66,6 +70,19 @@ extension LimitSettings {
             .number(
                 "limits.cascadeRecordsMax", \.limits.cascadeRecordsMax, 1...1_000_000, "records",
                 "Records that the deletions of a request take with them."),
+            .number(
+                "limits.referencesPerRecordMax", \.limits.referencesPerRecordMax, 1...100_000,
+                "references", "Different DELETE_SELF and VALIDATE references of one record."),
+            .number(
+                "limits.referencesPerRequestMax", \.limits.referencesPerRequestMax,
+                1...1_000_000, "references",
+                "DELETE_SELF and VALIDATE references that one request sends."),
+            .number(
+                "limits.sourcesReadMax", \.limits.sourcesReadMax, 100...100_000_000,
+                "references", "Stored references to its records that one request looks at."),
+            .number(
+                "limits.decisionStepsMax", \.limits.decisionStepsMax, 1_000...100_000_000,
+                "steps", "Looks at operations, references and parents to decide one request."),
             .number(
                 "limits.batchBytesMax", \.limits.batchBytesMax, 1...1_073_741_824, "bytes",
                 "Stored records that one request changes, all in memory at once."),

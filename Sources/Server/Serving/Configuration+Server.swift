@@ -125,6 +125,10 @@ extension Configuration {
         service.schemaBytesMax = limits.schemaBytesMax
         service.deleteSelfSourcesMax = limits.deleteSelfSourcesMax
         service.cascadeRecordsMax = limits.cascadeRecordsMax
+        service.referencesPerRecordMax = limits.referencesPerRecordMax
+        service.referencesPerRequestMax = limits.referencesPerRequestMax
+        service.sourcesReadMax = limits.sourcesReadMax
+        service.decisionStepsMax = limits.decisionStepsMax
         service.hierarchyDepthMax = limits.hierarchyDepthMax
         service.shareStepRecordsMax = limits.shareStepRecordsMax
         service.sharedPageHoldMilliseconds = limits.sharedPageHoldMilliseconds

@@ -6,6 +6,7 @@ struct OperationDecoder {
     let zones: ZoneReader
     /// What the request asks of all its answers.
     let rendering: RecordRendering
+    let limits: ServiceLimits
     /// Makes the name of a record that has none.
     let makeName: () -> RecordName
 
@@ -99,7 +100,8 @@ struct OperationDecoder {
     /// What a share says beside its fields; a fault of the whole request keeps its rank.
     private func share(_ record: RequestObject) throws -> ShareRequest? {
         do {
-            return try ShareDecoder.decode(record)
+            return try ShareDecoder.decode(
+                record, participantsMax: limits.participantsPerShareMax)
         } catch let fault as Fault {
             throw FieldDecoder.RequestFault(fault: fault)
         }

@@ -13,19 +13,36 @@ enum ShareDecoder {
     }
 
     /// What a record says about a share; nil when it says nothing.
-    static func decode(_ record: RequestObject) throws -> ShareRequest? {
+    ///
+    /// - Parameter participantsMax: of a share, beside its owner. One too many ends the reading.
+    static func decode(
+        _ record: RequestObject, participantsMax: Int
+    ) throws -> ShareRequest? {
         let root = try root(record)
         let publicPermission = try permission(record, "publicPermission")
         let participants = try record.array("participants").map {
-            var entries: [ParticipantEntry] = []
-            for element in $0 {
-                entries.append(try entry(RequestObject(element, key: "participants")))
-            }
-            return entries
+            try entries($0, most: participantsMax)
         }
         guard root != nil || publicPermission != nil || participants != nil else { return nil }
         return ShareRequest(
             root: root, publicPermission: publicPermission, participants: participants)
+    }
+
+    private static func entries(
+        _ elements: JSONElements, most: Int
+    ) throws -> [ParticipantEntry] {
+        var entries: [ParticipantEntry] = []
+        var named: Set<ParticipantEntry.Handle> = []
+        for element in elements {
+            let entry = try entry(RequestObject(element, key: "participants"))
+            entries.append(entry)
+            named.insert(entry.handle)
+            // One of them may be the owner.
+            guard named.count <= most + 1 else {
+                throw ItemFault(fault: ParticipantEntry.tooMany(most))
+            }
+        }
+        return entries
     }
 
     private static func root(_ record: RequestObject) throws -> ShareRequest.Root? {

@@ -15,7 +15,7 @@ enum ModifyRecordsEndpoint {
         let zone = try context.zones.zone(of: body)
         let rendering = try body.rendering()
         let decoder = OperationDecoder(
-            zones: context.zones, rendering: rendering,
+            zones: context.zones, rendering: rendering, limits: context.limits,
             makeName: { RecordNames.random(context.random) })
         let operations = try decoder.decode(elements)
         let renderings = operations.map {

@@ -1,16 +1,22 @@
 import CloudModel
 import Storage
 
-// What a participant may do in a zone that another user shares with him (rulings.md 38): change and
-// delete what he sees by his permission, make records below what he may write. What he does not see is
-// not there for him.
-extension BatchPlan {
+/// What a participant may do in a zone that another user shares with them (rulings.md 38).
+///
+/// They change and delete what they see by their permission, and make records below what they may
+/// write. What they do not see is not there for them.
+struct ParticipantRule {
+    private let context: BatchContext
+    private var access: ZoneAccess? { context.access }
+
+    init(_ context: BatchContext) { self.context = context }
+
     /// Refuses an operation on a stored record that the participant may not see or change.
-    func checkRight(_ operation: RecordOperation, on former: FormerRecord) throws {
+    func check(_ operation: RecordOperation, on former: FormerRecord) throws {
         guard let access, let record = former.head?.record else { return }
         let isShare = former.flags.contains(.share)
         // Who leaves a share deletes its record, also when he has left before.
-        if isShare, operation.kind.deletes, try hasTakenPart(record) { return }
+        if isShare, operation.kind.deletes, try ShareRule(context).hasTakenPart(record) { return }
         switch try access.permission(on: record) {
         case nil, .some(.none): throw Fault.recordNotFound
         // Who changes a share is no question of what he may do with records.
@@ -27,12 +33,14 @@ extension BatchPlan {
     func isOutOfSight(_ former: FormerRecord, _ operation: RecordOperation) throws -> Bool {
         guard let access, former.isAlive, let record = former.head?.record else { return false }
         let isShare = former.flags.contains(.share)
-        if isShare, operation.kind.deletes, try hasTakenPart(record) { return false }
+        if isShare, operation.kind.deletes, try ShareRule(context).hasTakenPart(record) {
+            return false
+        }
         return try !access.sees(record)
     }
 
     /// The parent of a participant's save: that of a root is none of his business and stays.
-    func participantParent(
+    func parent(
         _ parent: RecordName?, of operation: RecordOperation, over former: FormerRecord?,
         kept: RecordName?
     ) throws -> RecordName? {
@@ -57,35 +65,33 @@ extension BatchPlan {
         return parent
     }
 
-    /// Which saves must fail because a participant may not put the record where it would be.
-    func misplacedRecords() throws -> [Int: Fault] {
-        guard let access, access.wholeZone == nil else { return [:] }
-        var found: [Int: Fault] = [:]
-        for (index, step) in steps.enumerated() {
-            // A record that the batch takes away again is put nowhere.
-            guard case .save(let save) = step, let parent = save.parent,
-                case .operation(let operation) = operations[index],
-                try isAliveAfterAll(key(operation.name))
-            else { continue }
-            do {
-                try checkRight(toPut: key(operation.name), below: key(parent))
-            } catch let fault as Fault {
-                found[index] = fault
-            }
+    /// Why a save must fail because a participant may not put the record where it would be.
+    func faultOfPlace(
+        of step: PlannedStep, _ operation: RecordOperation, _ view: BatchView
+    ) throws -> Fault? {
+        // A record that the batch takes away again is put nowhere.
+        guard let access, access.wholeZone == nil, case .save(let save) = step,
+            let parent = save.parent
+        else { return nil }
+        let tree = PlannedTree(context, view)
+        guard try tree.isAlive(context.key(operation.name)) else { return nil }
+        do {
+            try check(placing: context.key(operation.name), below: context.key(parent), tree)
+            return nil
+        } catch let fault as Fault {
+            return fault
         }
-        return found
     }
 
     /// Refuses a place outside of what the participant may write.
-    private func checkRight(toPut record: RecordKey, below parent: RecordKey) throws {
-        guard let access, access.wholeZone == nil else { return }
-        if let head = try former(record).head, try former(record).isAlive,
-            try access.isRoot(head.record)
-        {
-            return
-        }
-        guard let share = try shareAfterAll(over: parent), let grant = try access.grant(of: share)
-        else { throw Self.missing(parent.name) }
+    private func check(
+        placing record: RecordKey, below parent: RecordKey, _ tree: PlannedTree
+    ) throws {
+        guard let access else { return }
+        let former = try context.former(record)
+        if let head = former.head, former.isAlive, try access.isRoot(head.record) { return }
+        guard let share = try tree.share(over: parent), let grant = try access.grant(of: share)
+        else { throw ReferenceRule.missing(parent.name) }
         guard grant.permission == .readWrite else {
             throw Self.noRight("CREATE operation not permitted")
         }
@@ -96,9 +102,9 @@ extension BatchPlan {
     func mayReach(
         _ name: RecordName, in number: ZoneNumber, _ kind: LinkKind, from former: FormerRecord?
     ) throws -> Bool {
-        guard access != nil, number != zone.number else { return true }
+        guard access != nil, number != context.zone.number else { return true }
         guard let record = former?.head?.record else { return false }
-        return try transaction.hasLink(
+        return try context.stored.hasLink(
             Link(targetZone: number, target: name, kind: kind), from: record)
     }
 
@@ -116,22 +122,22 @@ extension BatchPlan {
         let others = Link(
             targetZone: number, target: name,
             kind: isParticipants ? .deleteSelf : .deleteSelfInTree)
-        return try transaction.hasLink(others, from: record) ? !isParticipants : isParticipants
+        return try context.stored.hasLink(others, from: record) ? !isParticipants : isParticipants
     }
 
-    /// Whether a record may be named as one that must exist: for a participant only what he sees is
+    /// Whether a record may be named as one that must exist: for a participant only what they see is
     /// there, and what the record named before.
-    func isInSight(_ key: RecordKey, of source: FormerRecord) throws -> Bool {
+    func isInSight(_ key: RecordKey, of source: FormerRecord, _ view: BatchView) throws -> Bool {
         guard let access else { return true }
         if let record = source.head?.record,
-            try transaction.hasLink(
+            try context.stored.hasLink(
                 Link(targetZone: key.zone, target: key.name, kind: .validate), from: record)
         {
             return true
         }
-        guard key.zone == zone.number else { return false }
-        if case .saved = states[key] { return true }
-        guard let head = try transaction.head(of: key.name, in: key.zone) else { return false }
+        guard key.zone == context.zone.number else { return false }
+        if case .saved = view.record(key) { return true }
+        guard let head = try context.stored.head(of: key.name, in: key.zone) else { return false }
         return try access.sees(head.record)
     }
 
@@ -139,9 +145,9 @@ extension BatchPlan {
     /// stays and leads nowhere.
     func goesAlong(_ key: RecordKey) throws -> Bool {
         guard let access else { return true }
-        guard key.zone == zone.number, !unseen.contains(key) else { return false }
-        guard let head = try transaction.head(of: key.name, in: key.zone),
-            try former(key).isAlive
+        guard key.zone == context.zone.number, !context.unseen.contains(key) else { return false }
+        guard let head = try context.stored.head(of: key.name, in: key.zone),
+            try context.former(key).isAlive
         else { return true }
         return try access.permission(on: head.record) == .readWrite
             && access.mayRemove(head.record)

@@ -2,12 +2,12 @@ import CloudModel
 import Cryptography
 import Storage
 
-// Shares: what a save or deletion of a share record means, and who may (rulings.md 34 to 38).
-extension BatchPlan {
-    /// Whether an operation is on a share, by its own word or as stored.
-    static func concernsShare(_ operation: RecordOperation) -> Bool {
-        operation.type == .share || operation.share != nil
-    }
+/// Shares: what a save or deletion of a share record means, and who may (rulings.md 34 to 38).
+struct ShareRule {
+    private let context: BatchContext
+    private var database: Database { context.database }
+
+    init(_ context: BatchContext) { self.context = context }
 
     /// Adds to a save what it means for shares, and what the record will say about sharing.
     func addSharing(
@@ -34,10 +34,10 @@ extension BatchPlan {
             throw Fault.badRequest("parent: a share is in no tree itself")
         }
         guard let former, let head = former.head else { return try newShare(operation) }
-        guard let standing = try transaction.share(ofRecord: head.record) else {
+        guard let standing = try context.stored.share(ofRecord: head.record) else {
             throw Fault.recordNotFound
         }
-        let list = ParticipantList(try transaction.participants(of: standing.number))
+        let list = ParticipantList(try context.stored.participants(of: standing.number))
         let isByAdministrator = try isByAdministrator(list)
         guard !isByAdministrator || !changesFields else {
             throw Fault(
@@ -61,20 +61,20 @@ extension BatchPlan {
             throw Fault.badRequest(
                 "Cannot share here: the owner makes shares, in his private database")
         }
-        guard !zone.name.isDefault else {
+        guard !context.zone.name.isDefault else {
             throw Fault.badRequest("Cannot share from the default zone; use a zone of your own")
         }
     }
 
     private func newShare(_ operation: RecordOperation) throws -> PlannedShare {
-        guard isAtomic else {
+        guard context.isAtomic else {
             throw RefusedBatch(
                 fault: .badRequest(
                     "atomic: a new share needs true, since its root changes with it"))
         }
         let request = operation.share ?? ShareRequest()
         let permission = request.publicPermission ?? .none
-        var participants = ParticipantList(ownedBy: owner, id: makeID())
+        var participants = ParticipantList(ownedBy: context.owner, id: makeID())
         try edit(&participants, request, permission, isByAdministrator: false)
         return PlannedShare(
             standing: nil, beginning: try beginning(operation, request),
@@ -93,7 +93,7 @@ extension BatchPlan {
         guard let root = request.root, root.name != operation.name else {
             throw Self.nothingToShare("expected forRecord with the root's recordName and tag")
         }
-        return .tree(key(root.name), tag: root.changeTag)
+        return .tree(context.key(root.name), tag: root.changeTag)
     }
 
     static func nothingToShare(_ more: String) -> Fault {
@@ -140,9 +140,9 @@ extension BatchPlan {
 
     /// The caller's part in the share of a record.
     private func part(in record: RecordNumber) throws -> (StoredShare, StoredParticipant)? {
-        guard let share = try transaction.share(ofRecord: record),
+        guard let share = try context.stored.share(ofRecord: record),
             let user = database.caller.userRecordName,
-            let own = try transaction.participants(of: share.number)
+            let own = try context.stored.participants(of: share.number)
                 .first(where: { $0.user == user })
         else { return nil }
         return (share, own)
@@ -168,25 +168,28 @@ extension BatchPlan {
 
     /// What deleting the record of a share does that the caller has taken part in and does not see any
     /// more; nil for everything else.
-    func leavingUnseen(_ former: FormerRecord) throws -> Step? {
-        guard let access, former.isAlive, former.flags.contains(.share),
+    func leavingUnseen(_ former: FormerRecord) throws -> PlannedStep? {
+        guard let access = context.access, former.isAlive, former.flags.contains(.share),
             let record = former.head?.record, try !access.sees(record)
         else { return nil }
         return try leaving(former).map { .leave($0) } ?? .nothing
     }
 
     /// The share records that go with records that go: those of roots.
-    func shares(endingWith gone: [RecordKey]) throws -> [RecordKey] {
+    func ending(with gone: [RecordKey], _ view: BatchView) throws -> [RecordKey] {
         var ending: [RecordKey] = []
+        var known: Set<RecordKey>?
         for key in gone {
-            let former = try former(key)
+            let former = try context.former(key)
             guard former.flags.contains(.root), let head = former.head,
-                let share = try transaction.share(ofRoot: head.record),
-                let place = try transaction.place(of: share.record)
+                let share = try context.stored.share(ofRoot: head.record),
+                let place = try context.stored.place(of: share.record)
             else { continue }
             let record = RecordKey(zone: place.zone, name: place.name)
-            if case .deleted = states[record] { continue }
-            if !gone.contains(record) { ending.append(record) }
+            guard !view.isDeleted(record) else { continue }
+            let others = known ?? Set(gone)
+            known = others
+            if !others.contains(record) { ending.append(record) }
         }
         return ending
     }
@@ -200,14 +203,14 @@ extension BatchPlan {
             operation.createsShortGUID && database.scope == .private
             || operation.name == .zoneShare
         if sharing.shortGUID == nil, isWanted {
-            let head = try self.former(key(operation.name)).head
+            let head = try context.former(context.key(operation.name)).head
             sharing.shortGUID = try shortGUID(of: head?.record)
         }
         return sharing
     }
 
     func shortGUID(of record: RecordNumber?) throws -> ShortGUID {
-        try ShareWriter(transaction: transaction).shortGUID(of: record) {
+        try ShareWriter(transaction: context.stored).shortGUID(of: record) {
             ShortGUID(random: database.random.bytes(22))
         }
     }

@@ -12,6 +12,7 @@ package enum RecordOutcome: Sendable {
 /// Carries out a plan: every change takes its position in the order of the operations.
 struct BatchWriter {
     let plan: BatchPlan
+    let context: BatchContext
     let transaction: any StoreTransaction
     private let bodies: RecordBody.Batch
     private let owner: UserRecordName
@@ -20,31 +21,35 @@ struct BatchWriter {
     let marks: [RecordKey: RecordBody.Sharing]
     private var typeNames: [Int64: RecordTypeName] = [:]
     private var zones: [ZoneNumber: (zone: StoredZone, json: [UInt8])] = [:]
+    /// Public records that were deleted, where others' references may be left.
+    private var buried: [(key: RecordKey, position: Position)] = []
     private var coverages: [ZoneNumber: Coverage] = [:]
 
     init(_ plan: BatchPlan, stamp: RecordBody.Stamp) throws {
         self.plan = plan
         self.marks = try Self.marks(plan)
-        self.transaction = plan.transaction
-        self.owner = plan.owner
-        self.formers = plan.formers
-        let zoneJSON = ZoneJSON.identifier(plan.zone.name, owner: owner)
+        self.context = plan.context
+        self.transaction = context.stored
+        self.owner = context.owner
+        self.formers = context.formers
+        let zoneJSON = ZoneJSON.identifier(context.zone.name, owner: owner)
         bodies = RecordBody.Batch(stamp, zone: zoneJSON)
-        zones[plan.zone.number] = (plan.zone, zoneJSON)
+        zones[context.zone.number] = (context.zone, zoneJSON)
     }
 
     /// Writes every step that is no fault.
     ///
     /// - Returns: the outcomes, in the order of the operations.
     mutating func write() throws -> [RecordOutcome] {
-        if plan.bringsSchema {
+        if let schema = plan.schema {
             try transaction.replaceSchema(
-                by: plan.schema, who: plan.database.caller.inHistory,
-                difference: SchemaDifference(from: transaction.schema, to: plan.schema).lines)
+                by: schema, who: context.database.caller.inHistory,
+                difference: SchemaDifference(from: transaction.schema, to: schema).lines)
         }
         var outcomes: [RecordOutcome] = []
-        outcomes.reserveCapacity(plan.steps.count)
-        for (decoded, step) in zip(plan.operations, plan.steps) {
+        let steps = plan.steps
+        outcomes.reserveCapacity(steps.count)
+        for (decoded, step) in zip(context.operations, steps) {
             switch (decoded, step) {
             case (.fault(let name, let fault), _):
                 outcomes.append(.failed(name: name, fault))
@@ -55,27 +60,28 @@ struct BatchWriter {
             case (.operation(let operation), .save(let save)):
                 outcomes.append(try write(save, under: operation.name))
             case (.operation(let operation), .delete(let others)):
-                try bury(plan.key(operation.name))
+                try bury(context.key(operation.name))
                 for other in others { try bury(other) }
                 outcomes.append(.deleted(operation.name))
             case (.operation(let operation), .leave(let share)):
-                try leave(share, plan.key(operation.name))
+                try leave(share, context.key(operation.name))
                 outcomes.append(.deleted(operation.name))
             }
         }
-        for (index, step) in plan.steps.enumerated() {
+        for (index, step) in steps.enumerated() {
             guard case .save(let save) = step, let share = save.share,
-                case .operation(let operation) = plan.operations[index]
+                let operation = context.operation(index)
             else { continue }
-            outcomes[index] = try write(share, of: plan.key(operation.name))
+            outcomes[index] = try write(share, of: context.key(operation.name))
         }
+        try queueSources()
         return outcomes
     }
 
     private mutating func write(
         _ save: PlannedSave, under name: RecordName
     ) throws -> RecordOutcome {
-        let key = plan.key(name)
+        let key = context.key(name)
         let former = try former(key)
         let position = try transaction.takePosition()
         let sharing = sharing(save, key)
@@ -90,7 +96,7 @@ struct BatchWriter {
         if sharing.share != nil { flags.insert(.root) }
         let record = try transaction.save(
             NewVersion(
-                zone: plan.zone, name: name, position: position, former: former.head,
+                zone: context.zone, name: name, position: position, former: former.head,
                 formerBytes: former.bodyBytes, formerIsAlive: former.isAlive, type: type,
                 flags: flags, body: body))
         if !save.links.isEmpty || former.flags.contains(.hasLinks) {
@@ -98,9 +104,9 @@ struct BatchWriter {
         }
         if !save.assets.isEmpty || former.flags.contains(.hasAssets) {
             try transaction.replaceAssets(
-                of: record, in: plan.zone, with: Set(save.assets.map(\.digest)))
+                of: record, in: context.zone, with: Set(save.assets.map(\.digest)))
         }
-        try coverage(of: plan.zone.number) {
+        try coverage(of: context.zone.number) {
             try $0.saved(
                 Coverage.Saved(
                     record: record, name: name, position: position, type: type,
@@ -123,10 +129,10 @@ struct BatchWriter {
                 created: save.created, parent: shown.parent)
             return .saved(answer, flags)
         }
-        if let user = UserRecord.user(name, in: plan.zone.name) {
-            return .saved(try plan.answered(body, of: user), flags)
+        if let user = UserRecord.user(name, in: context.zone.name) {
+            return .saved(try RightRule(context).answered(body, of: user), flags)
         }
-        guard plan.access != nil, flags.contains(.root) else { return .saved(body, flags) }
+        guard context.access != nil, flags.contains(.root) else { return .saved(body, flags) }
         return .saved(try body.withUnsafeBytes { try RecordBody.withoutParent($0) }, flags)
     }
 
@@ -139,7 +145,7 @@ struct BatchWriter {
                 zone,
                 default: Coverage(
                     transaction, zone: zone,
-                    recordsMax: plan.database.limits.shareStepRecordsMax)])
+                    recordsMax: context.database.limits.shareStepRecordsMax)])
     }
 
     private mutating func bury(_ key: RecordKey) throws {
@@ -164,7 +170,21 @@ struct BatchWriter {
         }
         try coverage(of: key.zone) { try $0.deleted(head.record, at: position) }
         formers[key] = .deleted(head.record, at: position)
+        if context.database.scope == .public { buried.append((key, position)) }
         if let root { try rewrite(root) { $0.share = nil } }
+    }
+
+    /// Leaves what others have let go with records of the public database to be deleted later
+    /// (rulings.md 45).
+    private func queueSources() throws {
+        for (key, position) in buried {
+            let left = try transaction.sources(
+                of: key.name, in: key.zone, kind: .deleteSelf, after: RecordNumber(0), limit: 1)
+            if !left.isEmpty {
+                try transaction.enqueue(
+                    .deleteSources(of: key.name, in: key.zone, deletedAt: position))
+            }
+        }
     }
 
     /// Keeps in mind what was written beside the operations.

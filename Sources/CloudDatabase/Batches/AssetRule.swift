@@ -2,12 +2,16 @@ import CloudModel
 import JSON
 import Storage
 
-// Assets: a value needs a receipt, or is what its field holds already (rulings.md 33).
-extension BatchPlan {
+/// Assets: a value needs a receipt, or is what its field holds already (rulings.md 33).
+struct AssetRule {
+    private let context: BatchContext
+
+    init(_ context: BatchContext) { self.context = context }
+
     /// Checks the assets of what was sent, and writes those in full that the record has.
     ///
     /// - Throws: `Fault` BAD_REQUEST for the record.
-    func admitAssets(
+    func admit(
         _ sent: EncodedFields, over kept: RecordBody.Kept?
     ) throws -> EncodedFields {
         guard sent.fields.contains(where: { !$0.assets.isEmpty }) else { return sent }
@@ -36,7 +40,7 @@ extension BatchPlan {
     }
 
     /// The files that the new version holds.
-    func assets(
+    func files(
         of save: PlannedSave, _ sent: EncodedFields, over former: FormerRecord?
     ) throws -> Set<AssetContent> {
         let held = former?.flags.contains(.hasAssets) ?? false
@@ -45,17 +49,18 @@ extension BatchPlan {
     }
 
     /// What the files of the former version take; they go with it.
-    func heldAssetBytes(of former: FormerRecord?) throws -> Int64 {
+    func heldBytes(of former: FormerRecord?) throws -> Int64 {
         guard let former, former.flags.contains(.hasAssets), let record = former.head?.record
         else { return 0 }
-        return Int64(try transaction.assetBytes(of: record))
+        return Int64(try context.stored.assetBytes(of: record))
     }
 
     private func checkReceipt(_ receipt: AssetReceipt, of field: FieldName) throws {
-        guard let user = database.caller.userRecordName, let access = database.assets,
-            let stored = try transaction.assetReceipt(receipt.id),
-            stored.content == receipt.content, stored.expires > transaction.now,
-            stored.identity == access.tokens.identity(database.scope, user)
+        guard let user = context.database.caller.userRecordName,
+            let access = context.database.assets,
+            let stored = try context.stored.assetReceipt(receipt.id),
+            stored.content == receipt.content, stored.expires > context.stored.now,
+            stored.identity == access.tokens.identity(context.database.scope, user)
         else { throw Self.unknownReceipt(field) }
     }
 

@@ -6,13 +6,14 @@ extension BatchWriter {
     /// What records will say about the shares that the batch begins at them.
     static func marks(_ plan: BatchPlan) throws -> [RecordKey: RecordBody.Sharing] {
         var marks: [RecordKey: RecordBody.Sharing] = [:]
-        for (_, record, beginning) in plan.beginnings {
-            guard let root = beginning.root else { continue }
+        let context = plan.context
+        for beginning in plan.beginnings {
+            guard let root = beginning.beginning.root else { continue }
             let shortGUID =
-                try plan.plannedSave(of: root)?.sharing.shortGUID
-                ?? plan.shortGUID(of: plan.former(root).head?.record)
-            marks[root] = RecordBody.Sharing(share: record, shortGUID: shortGUID)
-            marks[plan.key(record)] = RecordBody.Sharing(shortGUID: shortGUID)
+                try plan.save(of: root)?.sharing.shortGUID
+                ?? ShareRule(context).shortGUID(of: context.former(root).head?.record)
+            marks[root] = RecordBody.Sharing(share: beginning.record, shortGUID: shortGUID)
+            marks[context.key(beginning.record)] = RecordBody.Sharing(shortGUID: shortGUID)
         }
         return marks
     }
@@ -21,9 +22,7 @@ extension BatchWriter {
     func sharing(_ save: PlannedSave, _ key: RecordKey) -> RecordBody.Sharing {
         if let mark = marks[key] { return mark }
         var sharing = save.sharing
-        if let share = sharing.share,
-            case .deleted = plan.states[RecordKey(zone: key.zone, name: share)]
-        {
+        if let share = sharing.share, plan.isDeleted(RecordKey(zone: key.zone, name: share)) {
             sharing.share = nil
         }
         return sharing
@@ -42,7 +41,7 @@ extension BatchWriter {
             }
         } else {
             let root = planned.beginning?.root
-            if let root, let mark = marks[root], plan.plannedSave(of: root) == nil {
+            if let root, let mark = marks[root], plan.save(of: root) == nil {
                 try rewrite(root) { $0 = mark }
             }
             share = try transaction.makeShare(
@@ -56,13 +55,13 @@ extension BatchWriter {
         let current = try FormerRecord(key, withBody: true, in: transaction)
         return .saved(
             try (current.body ?? []).withUnsafeBytes {
-                try plan.database.shown(record, .share, $0, from: transaction)
+                try context.database.shown(record, .share, $0, from: transaction)
             }, current.flags)
     }
 
     /// Lets the caller leave a share; its record stays, and shows the others that he has left.
     mutating func leave(_ share: StoredShare, _ key: RecordKey) throws {
-        guard let user = plan.database.caller.userRecordName else { return }
+        guard let user = context.database.caller.userRecordName else { return }
         let former = ParticipantList(try transaction.participants(of: share.number))
         var participants = former
         guard participants.leave(user) else { return }
@@ -79,7 +78,7 @@ extension BatchWriter {
         guard let root = share.root, let place = try transaction.place(of: root) else { return nil }
         let key = RecordKey(zone: place.zone, name: place.name)
         // A root that the batch touches itself is written as it will be then.
-        return plan.states[key] == nil ? key : nil
+        return plan.touches(key) ? nil : key
     }
 
     mutating func rewrite(

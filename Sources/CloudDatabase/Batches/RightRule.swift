@@ -1,11 +1,15 @@
 import CloudModel
 import Storage
 
-// Rights: what the caller may do to the records of the batch (rulings.md 6 and 8).
-extension BatchPlan {
+/// Rights: what the caller may do to the records of the batch (rulings.md 6 and 8).
+struct RightRule {
+    private let context: BatchContext
+
+    init(_ context: BatchContext) { self.context = context }
+
     /// Refuses what the caller may not do whatever is there: to make records of a type, and to make
     /// or delete the records that the server keeps of users.
-    func checkRight(toMakeOrDelete operation: RecordOperation) throws {
+    func check(toMakeOrDelete operation: RecordOperation) throws {
         guard !operation.kind.deletes else {
             guard !operation.name.isReserved else { throw UserRecord.deleteRefused }
             return
@@ -15,7 +19,7 @@ extension BatchPlan {
         }
         // Without a type the save fails for want of it, and shares have rules of their own.
         guard let type = operation.type, type != .share,
-            rights.reach(.create, on: type) == .none
+            context.rights.reach(.create, on: type) == .none
         else { return }
         throw RecordAccess.createRefused
     }
@@ -24,10 +28,10 @@ extension BatchPlan {
     ///
     /// What must be read for that counts for no limit, which would tell of the record's size.
     func allows(_ permission: Permissions, _ key: RecordKey) throws -> Bool {
-        let former = try former(key)
-        return try rights.allows(permission, ofType: former.type) {
+        let former = try context.former(key)
+        return try context.rights.allows(permission, ofType: former.type) {
             guard let head = former.head else { return nil }
-            return try transaction.version(at: head.position, in: key.zone) {
+            return try context.stored.version(at: head.position, in: key.zone) {
                 try RecordBody.creator(of: $0.body)
             } ?? nil
         }
@@ -44,39 +48,28 @@ extension BatchPlan {
         guard type == .users, UserRecordName(name.text) != nil else { return (admitted, nil) }
         let (fields, wanted) = try UserRecord.split(admitted)
         guard let wanted else { return (fields, nil) }
-        guard database.scope == .public, database.caller.passesRoles else {
+        guard context.database.scope == .public, context.database.caller.passesRoles else {
             throw Fault(
                 .accessDenied,
                 "WRITE operation not permitted: only a key of scope container changes roles")
         }
-        let known = Set(schema.roles.values)
+        let known = Set(context.schema.roles.values)
         if let unknown = wanted.sorted().first(where: { !known.contains($0) }) {
             throw Fault.badRequest("roles: no role has the number \(unknown)")
         }
         return (fields, wanted)
     }
 
-    /// A stored body as the caller's answers have it.
-    func asAnswered(
-        _ body: [UInt8], _ key: RecordKey, _ record: RecordNumber, _ flags: VersionFlags
-    ) throws -> [UInt8] {
-        if let user = UserRecord.user(key.name, in: zone.name) {
-            return try answered(body, of: user)
-        }
-        return try body.withUnsafeBytes {
-            try database.shown(record, flags, $0, from: transaction)
-        }
-    }
-
     /// The record of a user, with his roles for those who give them: to all others they are invisible.
     func answered(_ body: [UInt8], of user: UserRecordName) throws -> [UInt8] {
-        database.caller.passesRoles ? UserRecord.body(body, roles: try roles(of: user)) : body
+        context.database.caller.passesRoles
+            ? UserRecord.body(body, roles: try roles(of: user)) : body
     }
 
     /// The roles of a user, which are of the public database alone.
     func roles(of user: UserRecordName) throws -> Set<Int64> {
-        guard database.scope == .public else { return [] }
-        return try transaction.assignedRoles(of: user)
-            .intersection(transaction.schema.roles.values)
+        guard context.database.scope == .public else { return [] }
+        return try context.stored.assignedRoles(of: user)
+            .intersection(context.schema.roles.values)
     }
 }

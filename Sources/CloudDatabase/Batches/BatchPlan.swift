@@ -1,0 +1,47 @@
+import CloudModel
+import Storage
+
+/// A batch as it has been decided: what each operation will do, and what it fails for.
+struct BatchPlan {
+    let context: BatchContext
+    private let state: BatchState
+
+    init(_ context: BatchContext, _ state: BatchState) {
+        self.context = context
+        self.state = state
+    }
+
+    /// One for each operation, in their order.
+    var steps: [PlannedStep] { state.steps }
+
+    /// Whether every operation will be done.
+    var isWhole: Bool { !state.steps.contains(where: \.isFault) }
+
+    /// The schema with what the steps bring; nil when they bring nothing.
+    var schema: Schema? {
+        let grown = state.grown
+        guard !grown.isEmpty else { return nil }
+        var schema = context.schema
+        schema.types.merge(grown) { _, grown in grown }
+        return schema
+    }
+
+    /// Whether the batch leaves a record deleted.
+    func isDeleted(_ key: RecordKey) -> Bool {
+        if case .deleted = state.outcome(key) { true } else { false }
+    }
+
+    /// Whether the batch saves or deletes a record.
+    func touches(_ key: RecordKey) -> Bool { state.outcome(key) != nil }
+
+    /// What the batch saves under a name.
+    func save(of key: RecordKey) -> PlannedSave? {
+        guard case .saved = state.outcome(key), let index = context.indexes[key],
+            case .save(let save) = steps[index]
+        else { return nil }
+        return save
+    }
+
+    /// The shares that the batch begins.
+    var beginnings: [ShareBeginning] { ShareBeginning.all(in: steps, of: context) }
+}

@@ -1,0 +1,269 @@
+import CloudModel
+import Storage
+
+/// What the operations decided so far will have done.
+///
+/// Deciding an operation sees what those before it do, the checks that follow see what all do. When the
+/// state tracks, it remembers who has looked at what: a step that turns out otherwise has only those
+/// decided and checked again that have looked at something which it changes.
+final class BatchState {
+    /// Who looks.
+    struct Reader: Hashable {
+        enum Stage { case deciding, references, trees }
+
+        let index: Int
+        let stage: Stage
+    }
+
+    /// What is looked at.
+    enum Fact: Hashable {
+        /// What becomes of a record, and whether its operation fails.
+        case record(RecordKey)
+        /// Which records the batch lets refer to a name.
+        case sources(RecordKey)
+        /// What the batch brings to a record type.
+        case type(RecordTypeName)
+        /// How many record types the batch brings.
+        case typeCount
+    }
+
+    private let context: BatchContext
+    let tracks: Bool
+    private(set) var steps: [PlannedStep] = []
+    private var records: [RecordKey: RecordTimeline] = [:]
+    private var sources: [RecordKey: [(index: Int, source: RecordKey)]] = [:]
+    private var types = TypeTimelines()
+    private var readers: [Fact: Set<Reader>] = [:]
+    /// Who has looked at what has changed since.
+    private var stale: Set<Reader> = []
+
+    init(_ context: BatchContext, tracks: Bool) {
+        self.context = context
+        self.tracks = tracks
+        steps.reserveCapacity(context.operations.count)
+    }
+
+    fileprivate var operationsCount: Int { context.operations.count }
+
+    /// What the batch brings to the schema.
+    var grown: [RecordTypeName: Schema.RecordType] {
+        types.brought
+    }
+
+    /// What will have become of a record that the batch touches; nil for every other.
+    func outcome(_ key: RecordKey) -> PlannedRecord? { record(key, before: .max) }
+
+    // MARK: - Looking
+
+    fileprivate func note(_ fact: Fact, _ reader: Reader) {
+        if tracks { readers[fact, default: []].insert(reader) }
+    }
+
+    fileprivate func record(_ key: RecordKey, before index: Int) -> PlannedRecord? {
+        records[key]?.record(before: index)
+    }
+
+    fileprivate func planned(_ target: RecordKey) -> [(index: Int, source: RecordKey)] {
+        sources[target] ?? []
+    }
+
+    fileprivate func type(_ name: RecordTypeName, before index: Int) -> Schema.RecordType? {
+        types.type(name, before: index)
+    }
+
+    fileprivate func typesBrought(before index: Int) -> Int {
+        types.names(before: index).count { context.schema.types[$0] == nil }
+    }
+
+    // MARK: - Changing
+
+    /// Adds the step of the next operation.
+    func append(_ step: PlannedStep, _ grown: GrownType?) {
+        let index = steps.count
+        steps.append(step)
+        if let grown { types.put(grown, index) }
+        guard context.actsOnOthers else { return }
+        visitEffects(of: step, index) { records[$0, default: RecordTimeline()].put($1, index) }
+        if case .save(let save) = step, !save.links.isEmpty { insert(save.links, index) }
+    }
+
+    /// Puts another step in place of one, and finds out whom that concerns.
+    func replace(_ index: Int, by step: PlannedStep, _ grown: GrownType?) {
+        let former = steps[index]
+        steps[index] = step
+        stale.insert(Reader(index: index, stage: .references))
+        stale.insert(Reader(index: index, stage: .trees))
+        if former.isFault != step.isFault, let operation = context.operation(index) {
+            touch(.record(context.key(operation.name)), index)
+        }
+        replaceType(index, by: grown)
+        guard context.actsOnOthers else { return }
+        visitEffects(of: former, index) { key, _ in
+            records[key]?.remove(index)
+            touch(.record(key), index)
+        }
+        visitEffects(of: step, index) { key, record in
+            records[key, default: RecordTimeline()].put(record, index)
+            touch(.record(key), index)
+        }
+        let before = former.links
+        for link in before { touch(.sources(link.targetKey), index) }
+        for link in before { sources[link.targetKey]?.removeAll { $0.index == index } }
+        insert(step.links, index)
+        for link in step.links { touch(.sources(link.targetKey), index) }
+    }
+
+    /// Has a reader look again.
+    func markStale(_ reader: Reader) { stale.insert(reader) }
+
+    /// Takes note that a reader is about to look again.
+    ///
+    /// - Returns: whether it has to.
+    func renew(_ reader: Reader) -> Bool { stale.remove(reader) != nil }
+
+    /// Hands over who has to look again.
+    func takeStale() -> Set<Reader> {
+        defer { stale.removeAll() }
+        return stale
+    }
+
+    private func visitEffects(
+        of step: PlannedStep, _ index: Int, _ visit: (RecordKey, PlannedRecord) -> Void
+    ) {
+        guard let operation = context.operation(index) else { return }
+        switch step {
+        case .save(let save): visit(context.key(operation.name), .saved(save.links))
+        case .delete(let others):
+            visit(context.key(operation.name), .deleted)
+            for other in others { visit(other, .deleted) }
+        case .fault, .nothing, .leave: break
+        }
+    }
+
+    private func insert(_ links: [Link], _ index: Int) {
+        guard let operation = context.operation(index) else { return }
+        for link in links {
+            sources[link.targetKey, default: []].append((index, context.key(operation.name)))
+        }
+    }
+
+    private func replaceType(_ index: Int, by grown: GrownType?) {
+        let former = types.entry(index)
+        types.put(grown, index)
+        guard former?.name != grown?.name || former?.type != grown?.type else { return }
+        for name in Set([former?.name, grown?.name].compactMap(\.self)) {
+            touch(.type(name), index, through: types.next(name, after: index))
+            if context.schema.types[name] == nil { touch(.typeCount, index) }
+        }
+    }
+
+    /// Has those look again who have looked at a fact.
+    ///
+    /// - Parameter last: the last operation whose decision saw what has changed.
+    private func touch(_ fact: Fact, _ index: Int, through last: Int = .max) {
+        for reader in readers[fact] ?? []
+        where reader.stage != .deciding || reader.index > index && reader.index <= last {
+            stale.insert(reader)
+        }
+    }
+}
+
+/// What becomes of one record by the operations of a batch, in their order: nearly always by one.
+private struct RecordTimeline {
+    private var first: (index: Int, record: PlannedRecord)?
+    private var others: [(index: Int, record: PlannedRecord)] = []
+
+    func record(before index: Int) -> PlannedRecord? {
+        others.last { $0.index < index }?.record
+            ?? first.flatMap { $0.index < index ? $0.record : nil }
+    }
+
+    /// Puts what one operation makes of the record.
+    mutating func put(_ record: PlannedRecord, _ index: Int) {
+        guard let known = first, known.index != index else {
+            first = (index, record)
+            return
+        }
+        if known.index < index {
+            others.removeAll { $0.index == index }
+            others.insert(
+                (index, record), at: others.firstIndex { $0.index > index } ?? others.count)
+        } else {
+            first = (index, record)
+            others.insert(known, at: 0)
+        }
+    }
+
+    /// Takes out what one operation makes of the record.
+    mutating func remove(_ index: Int) {
+        others.removeAll { $0.index == index }
+        if first?.index == index { first = others.isEmpty ? nil : others.removeFirst() }
+    }
+}
+
+/// The state of a batch as one operation's decision, or a check of it, sees it.
+struct BatchView {
+    let state: BatchState
+    let reader: BatchState.Reader
+
+    private var horizon: Int { reader.stage == .deciding ? reader.index : .max }
+
+    /// What becomes of a record; nil when nothing does.
+    func record(_ key: RecordKey) -> PlannedRecord? {
+        state.note(.record(key), reader)
+        return state.record(key, before: horizon)
+    }
+
+    /// Whether a record will be deleted.
+    func isDeleted(_ key: RecordKey) -> Bool {
+        if case .deleted = record(key) { true } else { false }
+    }
+
+    /// The step of the operation on a record; nil when the batch has none.
+    func step(on key: RecordKey, _ context: BatchContext) -> PlannedStep? {
+        state.note(.record(key), reader)
+        return context.indexes[key].map { state.steps[$0] }
+    }
+
+    /// The records that the batch lets refer to a target by links that the stored ones do not show,
+    /// each with its link.
+    func sources(
+        of target: RecordKey, kinds: ClosedRange<LinkKind>
+    ) -> [(source: RecordKey, kind: LinkKind)] {
+        state.note(.sources(target), reader)
+        var found: [(RecordKey, LinkKind)] = []
+        var seen: Set<RecordKey> = []
+        for (index, source) in state.planned(target) where index < horizon {
+            guard seen.insert(source).inserted, case .saved(let links) = record(source),
+                let link = links.first(where: {
+                    $0.targetKey == target && kinds.contains($0.kind)
+                })
+            else { continue }
+            found.append((source, link.kind))
+        }
+        return found
+    }
+
+    /// A record type with what the batch brings to it; nil when it brings nothing.
+    func grownType(_ name: RecordTypeName) -> Schema.RecordType? {
+        state.note(.type(name), reader)
+        return state.type(name, before: horizon)
+    }
+
+    var operationsCount: Int { state.operationsCount }
+
+    /// How many record types the batch brings.
+    var typesBrought: Int {
+        state.note(.typeCount, reader)
+        return state.typesBrought(before: horizon)
+    }
+}
+
+extension PlannedStep {
+    fileprivate var links: [Link] { if case .save(let save) = self { save.links } else { [] } }
+}
+
+extension Link {
+    /// What the link leads to.
+    var targetKey: RecordKey { RecordKey(zone: targetZone, name: target) }
+}

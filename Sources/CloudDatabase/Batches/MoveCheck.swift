@@ -1,0 +1,54 @@
+import CloudModel
+import Storage
+
+/// Refuses to move a tree that holds a root into a shared one, and a record below itself
+/// (rulings.md 34 and 38).
+struct MoveCheck {
+    private let context: BatchContext
+    private let view: BatchView
+    private let tree: PlannedTree
+
+    /// - Parameter taken: the records that new shares of the batch begin at.
+    init(_ context: BatchContext, _ view: BatchView, _ taken: [RecordKey: RecordName]) {
+        self.context = context
+        self.view = view
+        tree = PlannedTree(context, view, taken: taken)
+    }
+
+    /// Why a step must fail; nil when nothing speaks against it.
+    func fault(of step: PlannedStep, _ operation: RecordOperation) throws -> Fault? {
+        guard case .save(let save) = step, let parent = save.parent else { return nil }
+        do {
+            try check(context.key(operation.name), below: parent)
+            return nil
+        } catch let fault as Fault {
+            return fault
+        }
+    }
+
+    private func check(_ record: RecordKey, below parent: RecordName) throws {
+        let former = try context.former(record)
+        let before = try former.head.flatMap { try context.parent(of: $0.record) }
+        let isMoved = former.isAlive && before != parent
+        // Nothing lies below a new record but what the batch puts there.
+        guard
+            isMoved
+                || !former.isAlive
+                    && !view.sources(of: record, kinds: .deleteSelfInTree ... .parent).isEmpty
+        else { return }
+        var entersTree = false
+        let end = try tree.climb(from: record) { ancestor in
+            guard try ancestor != record && tree.isRoot(ancestor) else { return true }
+            entersTree = true
+            // What lies above a root is as much out of a participant's sight as such a record.
+            return !context.unseen.contains(record)
+        }
+        guard end != record else {
+            throw Fault.badRequest("parent: '\(parent.text)' lies below the record itself")
+        }
+        guard isMoved, entersTree else { return }
+        if try tree.isRoot(record) || tree.root(below: record) != nil {
+            throw Fault.badRequest("parent: shared trees cannot lie in each other")
+        }
+    }
+}

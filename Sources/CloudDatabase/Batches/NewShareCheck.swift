@@ -1,0 +1,128 @@
+import CloudModel
+import Storage
+
+/// A share that a batch begins, by the operation that begins it.
+struct ShareBeginning {
+    let index: Int
+    let record: RecordName
+    let beginning: PlannedShare.Beginning
+
+    static func all(in steps: [PlannedStep], of context: BatchContext) -> [ShareBeginning] {
+        steps.indices.compactMap { index in
+            guard case .save(let save) = steps[index], let beginning = save.share?.beginning,
+                let operation = context.operation(index)
+            else { return nil }
+            return ShareBeginning(index: index, record: operation.name, beginning: beginning)
+        }
+    }
+}
+
+/// What new shares must be to each other and to those that stand, after all operations
+/// (rulings.md 34 and 38).
+///
+/// Only atomic batches begin shares, so that nothing is looked at twice.
+struct NewShareCheck {
+    private let context: BatchContext
+    private let state: BatchState
+    private let view: BatchView
+
+    init(_ context: BatchContext, _ state: BatchState) {
+        self.context = context
+        self.state = state
+        view = BatchView(state: state, reader: BatchState.Reader(index: 0, stage: .trees))
+    }
+
+    /// The faults of the operations that begin shares.
+    ///
+    /// - Parameter taken: gets the records that shares begin at, with the names of their share records.
+    func faults(_ taken: inout [RecordKey: RecordName]) throws -> [Int: Fault] {
+        var found: [Int: Fault] = [:]
+        var hasZoneShare = false
+        for beginning in ShareBeginning.all(in: state.steps, of: context) {
+            do {
+                switch beginning.beginning {
+                case .zone:
+                    try checkZoneShare(taken)
+                    hasZoneShare = true
+                case .tree(let root, let tag):
+                    try checkRoot(root, tag: tag)
+                    guard taken[root] == nil else { throw Self.sharedTwice }
+                    guard !hasZoneShare else { throw Self.besideZoneShare }
+                    try checkTree(at: root, taken)
+                    taken[root] = beginning.record
+                }
+            } catch let fault as Fault {
+                found[beginning.index] = fault
+            }
+        }
+        return found
+    }
+
+    private static let sharedTwice = Fault.badRequest(
+        "forRecord: another operation of the batch shares the same record", detail: .alreadyShared)
+    private static let besideZoneShare = Fault.badRequest(
+        "Cannot share: the zone is shared as a whole", detail: .alreadyShared)
+
+    private func checkZoneShare(_ taken: [RecordKey: RecordName]) throws {
+        guard taken.isEmpty, try PlannedTree(context, view).standingShares().isEmpty else {
+            throw Fault.badRequest(
+                "Cannot share the zone: records of it are shared already", detail: .alreadyShared)
+        }
+    }
+
+    private func checkRoot(_ root: RecordKey, tag: String?) throws {
+        let former = try context.former(root)
+        let tree = PlannedTree(context, view)
+        guard try tree.isAlive(root) else {
+            throw ShareRule.nothingToShare("'\(root.name.text)' is not there")
+        }
+        guard former.isAlive else {
+            guard tag == nil else {
+                throw Fault(.conflict, "forRecord: the record is new and has no tag yet")
+            }
+            return
+        }
+        guard !former.flags.contains(.share) else {
+            throw ShareRule.nothingToShare("'\(root.name.text)' is a share itself")
+        }
+        guard let tag else {
+            throw Fault.badRequest("forRecord: missing required field 'recordChangeTag'")
+        }
+        let conflict = RecordConflict(context)
+        guard tag == former.changeTag else {
+            throw try conflict.fault("client oplock error updating record", root)
+        }
+        if former.flags.contains(.root), let head = former.head,
+            let share = try context.stored.share(ofRoot: head.record), try !tree.ends(share)
+        {
+            var fault = try conflict.fault("the record is shared already", root)
+            fault.detail = .alreadyShared
+            throw fault
+        }
+    }
+
+    /// Refuses a tree that would lie in another shared one, or hold one.
+    private func checkTree(at root: RecordKey, _ taken: [RecordKey: RecordName]) throws {
+        let zoneShare = context.key(.zoneShare)
+        if try context.hasShares(context.zone.number), view.record(zoneShare) == nil,
+            try context.former(zoneShare).isAlive
+        {
+            throw Self.besideZoneShare
+        }
+        let tree = PlannedTree(context, view, taken: taken)
+        var other: RecordKey?
+        try tree.climb(from: root) { ancestor in
+            if try ancestor != root && tree.isRoot(ancestor) { other = ancestor }
+            return other == nil
+        }
+        if let other { throw Self.overlapping(other, "above") }
+        if let other = try tree.root(below: root) { throw Self.overlapping(other, "below") }
+    }
+
+    /// Only the owner makes shares, so that nobody else learns of the other one.
+    private static func overlapping(_ other: RecordKey, _ place: String) -> Fault {
+        .badRequest(
+            "Cannot share: record '\(other.name.text)' \(place) it is shared already",
+            detail: .alreadyShared)
+    }
+}

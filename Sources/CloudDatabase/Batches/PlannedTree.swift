@@ -1,0 +1,139 @@
+import CloudModel
+import Storage
+
+/// The hierarchy of a zone's records as a view of the batch leaves it.
+struct PlannedTree {
+    private let context: BatchContext
+    private let view: BatchView
+    /// The records that new shares of the batch begin at.
+    private let taken: [RecordKey: RecordName]
+
+    init(
+        _ context: BatchContext, _ view: BatchView, taken: [RecordKey: RecordName] = [:]
+    ) {
+        self.context = context
+        self.view = view
+        self.taken = taken
+    }
+
+    func isAlive(_ key: RecordKey) throws -> Bool {
+        switch view.record(key) {
+        case .saved: true
+        case .deleted: false
+        case nil: try context.former(key).isAlive
+        }
+    }
+
+    /// Goes from a record to its parent, and on, until the closure answers false.
+    ///
+    /// - Returns: the record that the way came to a second time; nil when it ended.
+    /// - Throws: `Fault` BAD_REQUEST for a way that is longer than may be gone.
+    @discardableResult
+    func climb(
+        from record: RecordKey, _ visit: (RecordKey) throws -> Bool
+    ) throws -> RecordKey? {
+        let most = context.limits.hierarchyDepthMax
+        var seen: Set<RecordKey> = []
+        var next: RecordKey? = record
+        while let current = next {
+            guard seen.insert(current).inserted else { return current }
+            guard seen.count <= most else {
+                throw Fault.limitExceeded(
+                    "parent: the record or a shared one would have more than "
+                        + "\(most) parents above it (limits.hierarchyDepthMax)")
+            }
+            try context.takeStep()
+            guard try visit(current) else { return nil }
+            next = try parent(of: current)
+        }
+        return nil
+    }
+
+    private func parent(of record: RecordKey) throws -> RecordKey? {
+        switch view.record(record) {
+        case .deleted: return nil
+        case .saved(let links): return links.first { $0.kind == .parent }?.targetKey
+        case nil:
+            guard let head = try context.former(record).head,
+                let name = try context.parent(of: head.record)
+            else { return nil }
+            return RecordKey(zone: record.zone, name: name)
+        }
+    }
+
+    // MARK: - Shares
+
+    /// The share that will cover a record of a zone with standing shares.
+    func share(over record: RecordKey) throws -> ShareNumber? {
+        var found: ShareNumber?
+        try climb(from: record) { ancestor in
+            guard !context.unseen.contains(ancestor),
+                let head = try context.stored.head(of: ancestor.name, in: ancestor.zone)
+            else { return true }
+            found =
+                try context.stored.share(ofRoot: head.record)?.number
+                ?? context.stored.share(ofRecord: head.record)?.number
+            return found == nil
+        }
+        return found
+    }
+
+    /// Whether one shared tree holds both of two records, or none holds either.
+    func holdsOrLacksBoth(_ one: RecordKey, _ other: RecordKey) throws -> Bool {
+        guard try context.hasShares(one.zone) else { return true }
+        return try sharedRoot(over: one) == sharedRoot(over: other)
+    }
+
+    /// The root of the shared tree that a record is in; nil too where that would take too long to find.
+    private func sharedRoot(over record: RecordKey) throws -> RecordKey? {
+        var found: RecordKey?
+        do {
+            try climb(from: record) { ancestor in
+                if try isRoot(ancestor) { found = ancestor }
+                return found == nil
+            }
+        } catch is Fault { return nil }
+        return found
+    }
+
+    /// Whether a record is the root of a shared tree once all is done.
+    func isRoot(_ record: RecordKey) throws -> Bool {
+        if taken[record] != nil { return true }
+        if view.isDeleted(record) { return false }
+        let former = try context.former(record)
+        guard former.isAlive, former.flags.contains(.root), let head = former.head,
+            let share = try context.stored.share(ofRoot: head.record)
+        else { return false }
+        return try !ends(share)
+    }
+
+    /// A root that lies below a record.
+    func root(below record: RecordKey) throws -> RecordKey? {
+        var roots = Array(taken.keys)
+        for share in try standingShares() {
+            guard let root = share.root, let place = try context.stored.place(of: root) else {
+                continue
+            }
+            roots.append(RecordKey(zone: place.zone, name: place.name))
+        }
+        for root in roots where root != record {
+            var found = false
+            try climb(from: root) { ancestor in
+                found = ancestor == record
+                return !found
+            }
+            if found { return root }
+        }
+        return nil
+    }
+
+    func standingShares() throws -> [StoredShare] {
+        try context.shares.filter { try !ends($0) }
+    }
+
+    /// Whether the batch ends a standing share.
+    func ends(_ share: StoredShare) throws -> Bool {
+        guard let place = try context.stored.place(of: share.record) else { return false }
+        return view.isDeleted(RecordKey(zone: place.zone, name: place.name))
+    }
+}

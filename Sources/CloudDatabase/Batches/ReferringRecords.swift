@@ -1,0 +1,41 @@
+import CloudModel
+import Storage
+
+/// The records that refer to one target, as a view of the batch leaves them.
+struct ReferringRecords {
+    private let context: BatchContext
+    private let view: BatchView
+    private let target: RecordKey
+    private let kinds: ClosedRange<LinkKind>
+
+    init(
+        _ context: BatchContext, _ view: BatchView, of target: RecordKey,
+        kinds: ClosedRange<LinkKind>
+    ) {
+        self.context = context
+        self.view = view
+        self.target = target
+        self.kinds = kinds
+    }
+
+    /// Visits each until the closure answers false: those stored that the batch leaves alone, then those
+    /// that it saves.
+    func visit(_ visit: (RecordKey, LinkKind) throws -> Bool) throws {
+        var goesOn = true
+        try context.visitSources(of: target, kinds: kinds) { source, kind in
+            if view.record(source) == nil { goesOn = try visit(source, kind) }
+            return goesOn
+        }
+        guard goesOn else { return }
+        for (source, kind) in view.sources(of: target, kinds: kinds) {
+            guard try visit(source, kind) else { return }
+        }
+    }
+}
+
+extension LinkKind {
+    /// Of the references that let their source go with the target.
+    static let going = deleteSelfInTree...deleteSelf
+    /// Of those that need the target to be there.
+    static let needing = validate...parent
+}
