@@ -42,13 +42,14 @@ let package = Package(
         layer("AssetStorage", ["CChecksum", "CloudModel", "Cryptography", "HTTPClient"]),
         layer("SQLiteStorage", ["Storage", "CloudModel", "SQLite", "Migrations"]),
         layer("CloudDatabase", ["CloudModel", "Storage", "AssetStorage", "Cryptography", "JSON"]),
+        layer("Fairness", ["CloudModel", "Network"]),
         layer("Accounts", ["CloudModel", "Storage", "Cryptography"]),
         layer("Configuration", ["JSON"]),
         layer(
             "WebServices",
             [
                 "CloudModel", "Storage", "AssetStorage", "CloudDatabase", "Accounts",
-                "Cryptography", "HTTP", "JSON",
+                "Cryptography", "HTTP", "JSON", "Fairness",
             ]),
         layer(
             "Server",
@@ -56,11 +57,12 @@ let package = Package(
                 "CloudModel", "Storage", "AssetStorage", "HTTPClient", "SQLiteStorage", "SQLite",
                 "CloudDatabase", "Accounts", "Configuration", "WebServices", "HTTP", "Network",
                 "JSON", "Cryptography",
-                "CProcess",
+                "CProcess", "Fairness",
             ]),
         .executableTarget(
             name: "lenticular", dependencies: ["Server", "Configuration"], swiftSettings: strict),
         tests(of: "NetworkTests", ["Network"]),
+        tests(of: "FairnessTests", ["Fairness", "CloudModel"]),
         tests(of: "HTTPTests", ["HTTP", "HTTPClient", "Network", "CZlib", "COpenSSL", "Seeding"]),
         tests(of: "HTTPClientTests", ["HTTPClient", "HTTP", "Network", "Seeding"]),
         tests(of: "JSONTests", ["JSON", "Seeding"]),
@@ -100,7 +102,7 @@ let package = Package(
             [
                 "WebServices", "CloudDatabase", "Accounts", "AssetStorage", "SQLiteStorage",
                 "SQLite", "Storage", "CloudModel", "Cryptography", "HTTP", "JSON", "SharingModel",
-                "Seeding",
+                "Seeding", "Fairness",
             ]),
         tests(
             of: "ServerTests",

@@ -14,6 +14,7 @@ from pathlib import Path
 import goals
 import machine
 import nginx
+from fairness import FairnessMeasures
 from measures import Measures
 from programs import REPOSITORY, Programs
 from queries import QueryMeasures
@@ -28,13 +29,16 @@ class Sizes:
     seconds: float = 4
     delta_rounds: int = 5
     shares: int = 1_000
+    seconds_quiet: float = 20
+    fairness_seconds: float = 60
+    fairness_rounds: int = 3
 
 
 MARKER = "<!-- measured -->"
 
 QUICK = Sizes(
     records=10_000, singles=3_000, large=20_000, idle=1_000, seconds=0.4, delta_rounds=1,
-    shares=40)
+    shares=40, seconds_quiet=2, fairness_seconds=2, fairness_rounds=1)
 
 
 def arguments():
@@ -42,8 +46,10 @@ def arguments():
     parser.add_argument("--runs", type=int, default=1, help="how often all of it is done")
     parser.add_argument("--quick", action="store_true", help="small counts, a smoke test")
     parser.add_argument(
-        "--only", choices=["assets", "queries", "sharing"], help="one part alone"
+        "--only", choices=["assets", "fairness", "queries", "sharing"], help="one part alone"
     )
+    parser.add_argument("--fairness-seconds", type=float, help="of each round of that part")
+    parser.add_argument("--before", type=Path, help="an older server, for the part fairness")
     parser.add_argument("--seed", type=int, default=0, help="of names and contents; 0 draws one")
     parser.add_argument("--json", type=Path, help="a file for all figures of all runs")
     parser.add_argument("--page", type=Path, help="a page whose measured part is written anew")
@@ -53,16 +59,18 @@ def arguments():
     return parser.parse_args()
 
 
-def one_run(sizes, programs, binary, parent, seed, only):
+def one_run(sizes, programs, binary, parent, seed, only, before):
     folder = Path(tempfile.mkdtemp(prefix="benchmark-", dir=parent))
     began, own = time.monotonic(), machine.own_seconds()
     busy, stolen = machine.busy_seconds()
     try:
         figures = {}
-        if only != "queries":
+        if only not in ("queries", "fairness"):
             figures |= Measures(sizes, programs, binary, folder, seed).run(only)
         if only in (None, "queries"):
             figures |= QueryMeasures(sizes, programs, binary, folder / "queries", seed).run()
+        if only in (None, "fairness"):
+            figures |= FairnessMeasures(sizes, binary, folder / "fairness", before).run()
     except BaseException:
         for log in sorted(folder.rglob("server.log")):
             shutil.copy(log, parent / f"benchmark-{log.parent.name}.log")
@@ -92,6 +100,8 @@ def main():
         sys.exit("benchmark: needs nginx, a C compiler and SQLite's headers"
                  " (apt-get install nginx gcc libsqlite3-dev)")
     sizes = QUICK if asked.quick else Sizes()
+    if asked.fairness_seconds:
+        sizes.fairness_seconds = asked.fairness_seconds
     if machine.raise_open_files() < sizes.idle + 100:
         sys.exit(f"benchmark: needs {sizes.idle + 100} open files, see ulimit -n")
     if not asked.binary.exists():
@@ -106,7 +116,8 @@ def main():
     print(f"seed {seed}, {machine.described()}", flush=True)
     runs = []
     for number in range(asked.runs):
-        runs.append(one_run(sizes, programs, asked.binary.resolve(), parent, seed, asked.only))
+        runs.append(one_run(
+            sizes, programs, asked.binary.resolve(), parent, seed, asked.only, asked.before))
         print(f"run {number + 1} of {asked.runs}: {runs[-1]['machine.seconds']:.0f} s", flush=True)
     print("\n" + goals.table(runs))
     if asked.page:

@@ -1,6 +1,7 @@
 """The goals, and the table and spread that show how far a run came."""
 
 import assets
+import fairness
 import queries
 import sharing
 
@@ -67,6 +68,7 @@ GOALS = [
     *sharing.GOALS,
     *queries.GOALS,
     *assets.GOALS,
+    *fairness.GOALS,
 ]
 
 LIMITS = [
@@ -82,6 +84,7 @@ LIMITS = [
     *sharing.BESIDE,
     *queries.BESIDE,
     *assets.BESIDE,
+    *fairness.BESIDE,
     ("processors used by other programs", "machine.otherProcessors"),
 ]
 

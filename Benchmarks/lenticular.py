@@ -95,15 +95,18 @@ class Lenticular:
         return f"/database/1/{CONTAINER}/development/{database}/{operation}{query or self.query}"
 
     def post(self, operation, body, **place):
+        return self.post_to(self.target(operation, **place), body)
+
+    def post_to(self, target, body):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request(
-                "POST", self.target(operation, **place), json.dumps(body),
+                "POST", target, json.dumps(body),
                 {"Content-Type": "application/json"})
             answer = connection.getresponse()
             content = answer.read()
             if answer.status != 200 or b"serverErrorCode" in content[:4096]:
-                raise RuntimeError(f"{operation}: {answer.status} {content[:500]!r}")
+                raise RuntimeError(f"{target.partition('?')[0]}: {answer.status} {content[:500]!r}")
             return json.loads(content)
         finally:
             connection.close()

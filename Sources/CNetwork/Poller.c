@@ -149,3 +149,22 @@ void network_give_way(int niceness) {
     (void)niceness;
 #endif
 }
+
+int network_thread(void) {
+#ifdef __linux__
+    return gettid();
+#else
+    return 0;
+#endif
+}
+
+void network_set_niceness(int thread, int niceness) {
+#ifdef __linux__
+    if (getpriority(PRIO_PROCESS, (id_t)thread) < niceness) {
+        (void)setpriority(PRIO_PROCESS, (id_t)thread, niceness);
+    }
+#else
+    (void)thread;
+    (void)niceness;
+#endif
+}

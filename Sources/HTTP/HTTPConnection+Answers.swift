@@ -35,6 +35,7 @@ extension HTTPConnection {
 
     private func deliver(_ response: HTTPResponse, to request: UInt32) {
         guard phase == .responding || phase == .streaming, request == requestNumber else { return }
+        abandon = nil
         if phase == .streaming { leaveBody() }
         if flags.contains(.isConsuming) {
             encode(response)

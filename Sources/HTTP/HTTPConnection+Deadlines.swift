@@ -4,6 +4,7 @@ import Network
 extension HTTPConnection {
     func sweep(now: UInt64) {
         if shared.isDraining && endIfUnfinished(now: now) { return }
+        probe()
         guard now >= deadline else { return }
         switch phase {
         // A request that has its answer gets no second one.

@@ -23,7 +23,7 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
     }
 
     struct Flags: OptionSet {
-        let rawValue: UInt8
+        let rawValue: UInt16
         /// The request at work is a HEAD.
         static let isHead = Flags(rawValue: 1)
         static let isVersion10 = Flags(rawValue: 2)
@@ -36,6 +36,8 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
         static let isConsuming = Flags(rawValue: 64)
         /// The deadline of a head or body is running.
         static let isTimed = Flags(rawValue: 128)
+        /// The client has ended its direction while it waits: it may be gone altogether.
+        static let isHalfClosed = Flags(rawValue: 256)
     }
 
     let shared: ConnectionLoop
@@ -61,6 +63,8 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
     var waitingNumber: UInt32 = 0
     /// The body that is coming in.
     var incoming: IncomingBody?
+    /// Called when the client goes before it has its answer.
+    var abandon: (@Sendable () -> Void)?
 
     init(_ accepted: AcceptedSocket, tls: TLSSession?, on shared: ConnectionLoop) {
         self.shared = shared
@@ -115,6 +119,8 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
 
     func close() {
         if phase == .closed { return }
+        let abandon = phase == .responding ? abandon : nil
+        self.abandon = nil
         phase = .closed
         leftover = []
         dropPending()
@@ -124,6 +130,7 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
         shared.events.deregister(socket.descriptor)
         socket.close()
         shared.connectionClosed(from: peer.block)
+        abandon?()
     }
 }
 
@@ -241,6 +248,7 @@ extension HTTPConnection {
         }
         phase = .responding
         deadline = .max
+        abandon = nil
         requestNumber &+= 1
         WireCounters.add(1, to: shared.counters.requests)
         return HTTPRequest(
@@ -260,15 +268,5 @@ extension HTTPConnection {
         case .remote: !peer.isLoopback || head.isForwarded
         case .on: true
         }
-    }
-
-    /// Finds out whether the client has gone, and lets further requests wait in the kernel.
-    private func watchWhileResponding(_ readiness: Readiness) {
-        if readiness.contains(.hangup) {
-            close()
-            return
-        }
-        // An end of file may be only of his direction: he still gets his answer.
-        if case .failed = socket.peek() { close() } else { watch([]) }
     }
 }

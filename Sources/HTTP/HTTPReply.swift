@@ -18,6 +18,14 @@ package struct HTTPReply: Sendable {
         destination = .connection(connection, request: request)
     }
 
+    /// Says what to call when the client goes before it has its answer: at most once, on the event loop.
+    ///
+    /// Called at most once for a request, on its event loop's thread, before it is answered.
+    package func whenAbandoned(_ abandon: @escaping @Sendable () -> Void) {
+        guard case .connection(let connection, let request) = destination else { return }
+        connection.watchForAbandonment(of: request, abandon)
+    }
+
     /// Answers; a second call does nothing.
     package func send(_ response: HTTPResponse) {
         switch destination {

@@ -23,6 +23,9 @@ package struct HTTPRequest: Sendable {
     /// What the responder wanted to see the body.
     package var bodyWitness: (any BodyWitness)?
     package let peer: Peer
+    /// The addresses that count as one client.
+    package typealias Block = AddressBlock
+
     /// Whom the request came from: the peer, or for whom a trusted proxy has passed it on.
     ///
     /// Nil for a Unix socket.

@@ -48,6 +48,14 @@ package final class Thread: Sendable {
         identity.load(ordering: .acquiring) == Self.bits(pthread_self())
     }
 
+    /// What the system calls the calling thread; 0 where niceness is the process's alone.
+    package static var currentID: Int32 { network_thread() }
+
+    /// Lets a thread wait for others when all processors are busy; never takes it forward again.
+    package static func setNiceness(_ niceness: Int32, of thread: Int32) {
+        network_set_niceness(thread, niceness)
+    }
+
     /// Waits for the thread's end.
     package func join() {
         let bits = identity.exchange(0, ordering: .acquiringAndReleasing)

@@ -9,6 +9,8 @@ struct ReadDeadline {
     var endsAt: UInt64?
     /// By which others end the snapshot.
     let mark: OpenSnapshots.Mark?
+    /// Whether nobody wants the present snapshot any more; asked on its thread.
+    var isStopped: (() -> Bool)?
 
     /// How many steps of SQLite's machine go by between two looks at the clock, near 100 µs.
     static let stepsBetween: Int32 = 10_000
@@ -39,6 +41,7 @@ extension Connection {
                     let endsAt = deadline.pointee.endsAt
                 else { return 0 }
                 if deadline.pointee.mark?.isEnded ?? false { return 1 }
+                if let isStopped = deadline.pointee.isStopped, isStopped() { return 1 }
                 return deadline.pointee.now() >= endsAt ? 1 : 0
             }, place)
     }
@@ -65,6 +68,13 @@ extension Connection {
     func stopDeadline() {
         deadline?.pointee.endsAt = nil
         deadline?.pointee.mark?.end()
+    }
+
+    /// Ends later snapshots, with an error of kind `interrupted`, soon after that is so; nil asks no more.
+    ///
+    /// Only after `limitSnapshots`.
+    package func endSnapshots(when isStopped: (() -> Bool)?) {
+        deadline?.pointee.isStopped = isStopped
     }
 
     func removeDeadline() {

@@ -11,6 +11,8 @@ class SQLiteSnapshot: StoreSnapshot {
     let indexes: SQLiteIndexReader
     private var preparedForShares: ShareReadStatements?
     private var preparedForAssets: AssetStatements?
+    /// Of the read at work.
+    private var stop: StopSignal?
 
     init(_ connection: Connection) throws {
         self.connection = connection
@@ -45,11 +47,27 @@ class SQLiteSnapshot: StoreSnapshot {
         return made
     }
 
-    /// Runs a closure on one moment of the store, for no longer than the connection's deadline.
-    func reading<Value>(_ body: (SQLiteSnapshot) throws -> Value) throws -> Value {
+    func checkStop() throws { try stop?.check() }
+
+    /// Runs a closure on one moment of the store, for no longer than the connection's deadline, and until
+    /// it is told to stop.
+    func reading<Value>(
+        stop: StopSignal? = nil, _ body: (SQLiteSnapshot) throws -> Value
+    ) throws -> Value {
+        if let stop {
+            self.stop = stop
+            connection.endSnapshots { stop.isStopped }
+        }
+        defer {
+            if self.stop != nil {
+                self.stop = nil
+                connection.endSnapshots(when: nil)
+            }
+        }
         do {
             return try connection.snapshot { _ in try body(self) }
         } catch let error as SQLiteError where error.kind == .interrupted {
+            try stop?.check()
             throw StorageFailure.interrupted
         }
     }

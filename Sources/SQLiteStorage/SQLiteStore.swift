@@ -115,15 +115,19 @@ package final class SQLiteStore: Storage {
 
     package func read<Value>(
         loop: Int?, _ body: (any StoreSnapshot) throws -> Value
+    ) throws -> Value { try read(loop: loop, stop: nil, body) }
+
+    package func read<Value>(
+        loop: Int?, stop: StopSignal?, _ body: (any StoreSnapshot) throws -> Value
     ) throws -> Value {
         if let loop, loopReaders.indices.contains(loop) {
-            return try loopReaders[loop].reader(of: readers).reading(body)
+            return try loopReaders[loop].reader(of: readers).reading(stop: stop, body)
         }
         let reader =
             try idle.withLock { $0.popLast() }
             ?? UncheckedBox(SQLiteSnapshot(readers.makeReader()))
         do {
-            let value = try reader.value.reading(body)
+            let value = try reader.value.reading(stop: stop, body)
             keep(reader)
             return value
         } catch {

@@ -18,6 +18,13 @@ package protocol Storage: AnyObject, Sendable {
     /// - Throws: what the closure throws, and the engine's failures.
     func read<Value>(loop: Int?, _ body: (any StoreSnapshot) throws -> Value) throws -> Value
 
+    /// As `read`, until it is told to stop, which it looks for within its scans.
+    ///
+    /// - Throws: also `WorkStopped`.
+    func read<Value>(
+        loop: Int?, stop: StopSignal?, _ body: (any StoreSnapshot) throws -> Value
+    ) throws -> Value
+
     /// Runs a closure inside the next group's transaction and reports once it is on disk.
     ///
     /// A closure that throws leaves nothing behind and fails alone; when the engine fails, all of its
@@ -49,6 +56,14 @@ package protocol Storage: AnyObject, Sendable {
 }
 
 extension Storage {
+    /// For engines whose reads are short.
+    package func read<Value>(
+        loop: Int?, stop: StopSignal?, _ body: (any StoreSnapshot) throws -> Value
+    ) throws -> Value {
+        try stop?.check()
+        return try read(loop: loop, body)
+    }
+
     /// Runs a write that counts to nobody in particular.
     package func write<Value: Sendable>(
         cost: Int, frees: Bool,

@@ -58,6 +58,11 @@ package protocol StoreSnapshot: ShareReading, AssetReading, ClientTokenReading {
     ) throws
         -> [LinkSource]
 
+    /// Lets a loop over what was read end when it is told to.
+    ///
+    /// - Throws: `WorkStopped`; never within a transaction.
+    func checkStop() throws
+
     /// The records that refer to a name by links of one kind, by their numbers, at most `limit` of them.
     func sources(
         of target: RecordName, in zone: ZoneNumber, kind: LinkKind, after: RecordNumber, limit: Int
@@ -185,4 +190,9 @@ package struct NewVersion {
         self.flags = flags
         self.body = body
     }
+}
+
+extension StoreTransaction {
+    /// What is being written is never left halfway.
+    package func checkStop() {}
 }

@@ -2,6 +2,7 @@ import Accounts
 import AssetStorage
 import CloudModel
 import Dispatch
+import Fairness
 import HTTP
 import Storage
 
@@ -28,11 +29,23 @@ final class Exchange: @unchecked Sendable {
     /// Whether the request has been counted to somebody.
     var isCounted = false
     /// Whom it counts to; nil for one that is not held to any rate.
-    var principal: Principal?
+    var counted: Principal?
     /// Whether the memory of the body counts to the caller.
     var isBodyCounted = false
     /// Of a body that streamed.
     var bytesStreamedIn = 0
+    /// Whom its use counts to, as far as is known.
+    var principal: Principal
+    /// Tells whoever is at it that nobody waits for the answer, or that it has to make room.
+    let stop = StopSignal()
+    private var isWatched = false
+    /// Whether workers have taken it on, and will not refuse its further steps.
+    var isAdmitted = false
+    /// Whether a new web token has been made, or could not be.
+    var isRenewalOver = false
+    var renewedWebToken: String?
+    /// How often its answer came too early, and when for the first time.
+    var held: (count: Int, since: UInt64)?
 
     static let exposedAlways =
         "X-Apple-Request-UUID,X-Apple-CloudKit-Web-Auth-Token,X-Apple-CloudKit-Session"
@@ -41,6 +54,14 @@ final class Exchange: @unchecked Sendable {
         self.request = request
         self.reply = reply
         self.observer = observer
+        principal = .address(request.client)
+    }
+
+    /// Has the work for it end when the client goes; first on the event loop that it came from.
+    func stopWhenAbandoned() {
+        guard !isWatched else { return }
+        isWatched = true
+        reply.whenAbandoned { [stop] in stop.stop(.abandoned) }
     }
 
     /// How long ago the request came.
@@ -58,6 +79,7 @@ final class Exchange: @unchecked Sendable {
         switch error {
         case let fault as Fault: fail(fault, failure: nil)
         case let refusal as StatusFault: fail(refusal.fault, status: refusal.status)
+        case let refusal as WorkRefusal: fail(.throttled(refusal))
         case StorageFailure.full:
             fail(.tryAgainLater("the server's disk is full"), failure: "disk full")
         case StorageFailure.indeterminate:

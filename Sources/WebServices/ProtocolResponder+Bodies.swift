@@ -63,7 +63,7 @@ final class BodyDigest: BodyWitness, @unchecked Sendable {
 extension BodyOwner {
     /// Whom a body counts to once its credentials have been believed.
     init(_ identified: Identified, _ request: HTTPRequest) {
-        self = .caller(Principal(identified, at: Principal.block(of: request)).hashValue)
+        self = .caller(Principal(identified, at: request.client).hashValue)
     }
 }
 

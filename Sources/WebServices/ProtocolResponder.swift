@@ -3,6 +3,7 @@ import AssetStorage
 import CloudModel
 import Cryptography
 import Dispatch
+import Fairness
 import HTTP
 import Storage
 import Synchronization
@@ -25,8 +26,8 @@ package final class ProtocolResponder: Responder {
         package var assetDepot: @Sendable (ContainerID, Environment) throws -> AssetDepot
         package var assets: AssetOptions
         package var observer: any RequestObserver
-        /// Threads for what is too long for an event loop.
-        package var workerCount: Int
+        /// Threads for what is too long for an event loop, and what may wait for them.
+        package var workers: WorkOptions
         /// The event loops that requests come from.
         package var loopCount: Int
 
@@ -35,7 +36,8 @@ package final class ProtocolResponder: Responder {
             authenticator: Authenticator, catalog: any CatalogStorage,
             store: @escaping @Sendable (ContainerID, Environment) throws -> any Storage,
             assetDepot: @escaping @Sendable (ContainerID, Environment) throws -> AssetDepot,
-            assets: AssetOptions, observer: any RequestObserver, workerCount: Int, loopCount: Int
+            assets: AssetOptions, observer: any RequestObserver, workers: WorkOptions,
+            loopCount: Int
         ) {
             self.limits = limits
             self.clock = clock
@@ -46,7 +48,7 @@ package final class ProtocolResponder: Responder {
             self.assetDepot = assetDepot
             self.assets = assets
             self.observer = observer
-            self.workerCount = workerCount
+            self.workers = workers
             self.loopCount = loopCount
         }
     }
@@ -57,8 +59,8 @@ package final class ProtocolResponder: Responder {
     private let assets: AssetResponder
     let rates: RateBudgets
     private let people: KnownPeople
-    private let workers: [DispatchQueue]
-    private let nextWorker = Atomic<Int>(0)
+    private let workers: Workers
+    private let holding = DispatchQueue(label: "web.held")
     /// Requests that wait until there is something to tell.
     private let heldCount = Atomic<Int>(0)
 
@@ -71,10 +73,11 @@ package final class ProtocolResponder: Responder {
         assets = AssetResponder(stores, dependencies)
         rates = RateBudgets(dependencies.rates, now: dependencies.uptime)
         addresses = RecentAddresses(loopCount: dependencies.loopCount)
-        workers = (0..<max(1, dependencies.workerCount)).map {
-            DispatchQueue(label: "web.worker.\($0)")
-        }
+        workers = Workers(name: "web", dependencies.workers)
     }
+
+    /// How the workers are faring, for metrics.
+    package var poolCounts: PoolCounts { workers.counts }
 
     /// Lets go of a container's stores before they are closed and removed.
     package func forget(_ container: ContainerID) { stores.forget(container) }
@@ -99,40 +102,55 @@ package final class ProtocolResponder: Responder {
             return assets.respond(Exchange(request, reply, observer: dependencies.observer))
         }
         let exchange = Exchange(request, reply, observer: dependencies.observer)
-        if request.body.count > RequestContext.loopBodyBytesMax {
-            worker.async { self.answer(exchange, loop: nil) }
+        let isLong = request.body.count > RequestContext.loopBodyBytesMax
+        // Of a signed body nobody knows whom it is from before all of it is hashed.
+        if isLong, request.headers["x-apple-cloudkit-request-keyid"] != nil {
+            exchange.stopWhenAbandoned()
+            goOn(exchange, on: .short)
         } else {
-            answer(exchange, loop: request.loop)
+            answer(exchange, at: .loop(request.loop))
+        }
+    }
+
+    /// Answers on a worker, in the turn of whoever asks.
+    private func goOn(_ exchange: Exchange, on lane: Workers.Lane) {
+        let isAdmitted = exchange.isAdmitted
+        exchange.isAdmitted = true
+        do {
+            try workers.submit(
+                lane, for: exchange.principal, isAdmitted: isAdmitted, stop: exchange.stop
+            ) { self.answer(exchange, at: .worker(lane)) }
+        } catch {
+            exchange.fail(error)
         }
     }
 
     package func runLong(
         for request: HTTPRequest, _ work: @escaping @Sendable () -> Void
-    ) { worker.async(execute: work) }
-
-    private var worker: DispatchQueue {
-        let number = nextWorker.wrappingAdd(1, ordering: .relaxed).oldValue
-        return workers[Int(UInt(bitPattern: number) % UInt(workers.count))]
+    ) {
+        // NB: what the budget of bodies has admitted is not refused.
+        try? workers.submit(.short, for: .address(request.client), isAdmitted: true, work)
     }
 
     /// What callers' budgets have let pass and held back, for metrics.
     package var rateCounts: [CallerKind: RateBudgets.Counts] { rates.counts }
 
     /// Takes a request from its path to its endpoint.
-    private func answer(_ exchange: Exchange, loop: Int?) {
+    private func answer(_ exchange: Exchange, at place: Place) {
         let request = exchange.request
-        guard let (address, found) = find(exchange, loop: loop) else { return }
+        guard let (address, found) = find(exchange, loop: place.loop) else { return }
         do {
             // Also before an endpoint is missed: a page sees only answers that allow its origin.
             let identified = try identify(exchange, address)
-            guard let route = found else { throw Self.noEndpoint }
-            if identified.isRenewalDue, loop != nil {
-                return worker.async { self.answer(exchange, loop: nil) }
+            guard let route = found else {
+                throw Self.noEndpoint
             }
             try admit(identified, to: route, exchange, at: address)
-            if identified.isRenewalDue {
-                exchange.webToken = dependencies.authenticator.renewedWebToken(
-                    identified, now: dependencies.clock.now())
+            try renewWebToken(of: identified, exchange, at: place)
+            guard place.loop == nil || request.body.count <= RequestContext.loopBodyBytesMax
+            else { throw BelongsToWorker() }
+            guard let store = stores.known(address.container, address.environment) else {
+                return open(address, for: exchange, at: place)
             }
             try exchange.countBody(to: identified)
             try run(
@@ -143,34 +161,82 @@ package final class ProtocolResponder: Responder {
                     clock: dependencies.clock, assets: dependencies.assets,
                     authenticator: dependencies.authenticator,
                     catalog: dependencies.catalog, people: people,
-                    store: try stores.store(address.container, address.environment), rates: rates,
-                    principal: exchange.principal, loop: loop),
+                    store: store.seen(
+                        by: exchange.principal, stop: place.loop == nil ? exchange.stop : nil),
+                    rates: rates, principal: exchange.counted, place: place),
                 exchange)
-        } catch is BelongsToWorker {
-            worker.async { self.answer(exchange, loop: nil) }
-        } catch let early as EarlyAnswer {
-            hold(exchange, early)
         } catch {
-            exchange.fail(error)
+            settle(exchange, error, at: place)
         }
+    }
+
+    /// Answers what went wrong, unless it only says where or when the request is to be answered.
+    private func settle(_ exchange: Exchange, _ error: any Error, at place: Place) {
+        if place.loop != nil { exchange.stopWhenAbandoned() }
+        switch error {
+        case is BelongsToWorker: goOn(exchange, on: .short)
+        case is WaitsForCommit: goOn(exchange, on: .commits)
+        case let early as EarlyAnswer: hold(exchange, early)
+        case let stopped as WorkStopped:
+            // Nobody gets an answer to what was abandoned.
+            guard stopped.reason == .makesRoom else { return }
+            exchange.stop.goOn()
+            goOn(exchange, on: .long)
+        default: exchange.fail(error)
+        }
+    }
+
+    /// Opens the store that a request is about, and goes on with it then.
+    private func open(_ address: RequestAddress, for exchange: Exchange, at place: Place) {
+        if place.loop != nil { exchange.stopWhenAbandoned() }
+        stores.open(address.container, address.environment) { result in
+            switch result {
+            case .success: self.goOn(exchange, on: .short)
+            case .failure(let error): exchange.fail(error)
+            }
+        }
+    }
+
+    /// Makes a new web token when half of the present one's life is over.
+    ///
+    /// - Throws: `WaitsForCommit` where that would hold others up, and `BelongsToWorker` afterwards.
+    private func renewWebToken(
+        of identified: Identified, _ exchange: Exchange, at place: Place
+    ) throws {
+        guard identified.isRenewalDue, !exchange.isRenewalOver else { return }
+        guard place.mayWaitForCommits else { throw WaitsForCommit() }
+        exchange.isRenewalOver = true
+        exchange.renewedWebToken = dependencies.authenticator.renewedWebToken(
+            identified, now: dependencies.clock.now())
+        throw BelongsToWorker()
     }
 
     /// Makes an answer that came too early anew in a while, or sends it when it has waited enough.
     private func hold(_ exchange: Exchange, _ early: EarlyAnswer) {
-        let most = UInt64(max(0, dependencies.limits.sharedPageHoldMilliseconds)) * 1_000_000
-        guard exchange.ageNanoseconds < most else { return exchange.succeed(early.body) }
-        let held = heldCount.wrappingAdd(1, ordering: .relaxed).newValue
-        guard held <= dependencies.limits.heldPollsMax else {
-            heldCount.wrappingSubtract(1, ordering: .relaxed)
-            return exchange.succeed(early.body)
+        let now = DispatchTime.now().uptimeNanoseconds
+        let past = exchange.held ?? (count: 0, since: now)
+        exchange.held = (past.count + 1, past.since)
+        let most = UInt64(max(0, early.millisecondsMax)) * 1_000_000
+        guard now &- past.since < most, holdIfRoom() else {
+            return exchange.finish(early.outcome.mapError { $0 })
         }
-        worker.asyncAfter(deadline: .now() + Self.holdInterval) {
+        let pause = min(Self.holdMillisecondsMax, 2 << min(past.count, 8))
+        holding.asyncAfter(deadline: .now() + .milliseconds(pause)) {
             self.heldCount.wrappingSubtract(1, ordering: .relaxed)
-            self.answer(exchange, loop: nil)
+            self.goOn(exchange, on: .short)
         }
     }
 
-    private static let holdInterval = DispatchTimeInterval.milliseconds(50)
+    /// Counts one more held request, if there may be one.
+    private func holdIfRoom() -> Bool {
+        let held = heldCount.wrappingAdd(1, ordering: .relaxed).newValue
+        guard held > dependencies.limits.heldPollsMax else { return true }
+        heldCount.wrappingSubtract(1, ordering: .relaxed)
+        return false
+    }
+
+    /// Between two looks at what is held; the first ones come sooner.
+    private static let holdMillisecondsMax = 50
 
     private func run(_ route: Route, _ context: RequestContext, _ exchange: Exchange) throws {
         switch route.work {
@@ -229,8 +295,9 @@ package final class ProtocolResponder: Responder {
         try rates.count(
             exchange, found.result, to: RouteTable.routes[address.operation], isWhole: isWhole)
         let identified = try found.result.get()
-        exchange.webToken = identified.webToken
+        exchange.webToken = exchange.renewedWebToken ?? identified.webToken
         exchange.caller = identified.caller
+        exchange.principal = Principal(identified, at: exchange.request.client)
         return identified
     }
 

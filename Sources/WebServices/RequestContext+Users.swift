@@ -18,13 +18,14 @@ extension RequestContext {
 
     /// Sees to it that the users' records that are named are there.
     ///
-    /// - Throws: `BelongsToWorker` on an event loop when some are to be made.
+    /// - Throws: `WaitsForCommit` when some are to be made, and `BelongsToWorker` once they are.
     func makeUserRecords(named names: [String], in zone: ZoneID) throws {
         let users = try users(named: names, in: zone)
         guard !users.isEmpty else { return }
         let make = MakeUserRecords(users, in: try database())
         guard !make.users.isEmpty, try store.storage.read(loop: loop, make.isDue) else { return }
-        guard loop == nil else { throw BelongsToWorker() }
+        guard place.mayWaitForCommits else { throw WaitsForCommit() }
         try make.run()
+        throw BelongsToWorker()
     }
 }

@@ -22,8 +22,10 @@ struct RequestContext: Sendable {
     let rates: RateBudgets
     /// Whom the request counts to; nil for one that is not counted.
     let principal: Principal?
+    let place: Place
+
     /// The event loop whose thread this is; nil on a worker.
-    let loop: Int?
+    var loop: Int? { place.loop }
 
     var caller: Caller { identified.caller }
 
@@ -84,15 +86,6 @@ struct RequestContext: Sendable {
         else { return "iCloud" }
         return text
     }
-}
-
-/// Thrown on an event loop by an answer that turns out to be long: a worker makes it anew.
-struct BelongsToWorker: Error {}
-
-/// Thrown by an answer that shows nothing yet, but soon will: it waits a little, and is made anew.
-struct EarlyAnswer: Error {
-    /// What to send when it has waited enough.
-    let body: [UInt8]
 }
 
 /// Reads single parameters of a query string.

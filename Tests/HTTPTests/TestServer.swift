@@ -41,7 +41,9 @@ final class TestResponder: Responder {
             reply.send(HTTPResponse(status: 200, body: Array("first".utf8)))
             reply.send(HTTPResponse(status: 200, body: Array("second".utf8)))
             queue.async { reply.send(HTTPResponse(status: 200, body: Array("third".utf8))) }
-        case "/held": held.withLock { $0.append(reply) }
+        case "/held":
+            reply.whenAbandoned { self.abandoned.wrappingAdd(1, ordering: .relaxed) }
+            held.withLock { $0.append(reply) }
         case "/split": reply.send(HTTPResponse(status: 200, headers: [("X", "a\r\nY: b")]))
         case "/204": reply.send(HTTPResponse(status: 204))
         case "/last": reply.send(HTTPResponse(status: 200, closesConnection: true))
@@ -99,6 +101,10 @@ final class TestResponder: Responder {
     }
 
     var heldCount: Int { held.withLock { $0.count } }
+
+    private let abandoned = Atomic(0)
+    /// How many clients went before their held request was answered.
+    var abandonedCount: Int { abandoned.load(ordering: .relaxed) }
 
     func release(_ text: String) {
         let replies = held.withLock { held in

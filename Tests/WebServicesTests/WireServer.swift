@@ -4,6 +4,7 @@ import CloudDatabase
 import CloudModel
 import Cryptography
 import Dispatch
+import Fairness
 import Foundation
 import HTTP
 import JSON
@@ -37,7 +38,7 @@ final class WireServer: Sendable {
     init(
         accounts: AccountsSettings = AccountsSettings(), storage: (any Storage)? = nil,
         assets assetOptions: AssetOptions = AssetOptions(baseURL: "https://sync.example"),
-        assetKey: AssetKey? = nil, rates: RateLimits? = nil,
+        assetKey: AssetKey? = nil, rates: RateLimits? = nil, work: WorkOptions = WorkOptions(),
         limits change: (inout ServiceLimits) -> Void = { _ in }
     ) throws {
         let memory = URL(filePath: "/dev/shm")
@@ -76,7 +77,7 @@ final class WireServer: Sendable {
             authenticator: authenticator, catalog: catalog,
             store: { try storage ?? stores.store($0, $1) },
             assetDepot: { stores.depot($0, $1) }, assets: assetOptions,
-            observer: observed, workerCount: 2,
+            observer: observed, workers: work,
             loopCount: 1)
         if let rates {
             dependencies.rates = rates

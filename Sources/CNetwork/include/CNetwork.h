@@ -83,3 +83,7 @@ void network_name_thread(const char *name);
 /// Lets the calling thread wait for others when all processors are busy; nothing where niceness is
 /// the process's alone.
 void network_give_way(int niceness);
+/// The number that the system gives the calling thread; 0 where niceness is the process's alone.
+int network_thread(void);
+/// Has a thread of this process stand at least so far behind others.
+void network_set_niceness(int thread, int niceness);

@@ -47,6 +47,8 @@ struct FeedPage {
 
     /// After so many records the rest of the page is known well enough to make room for it.
     private static let sampleCount = 16
+    /// How many rows are gone through between two looks at whether anybody still wants them.
+    private static let rowsBetweenChecks = 64
 
     init(
         _ request: ZoneChangesRequest, types: TypeNumbers, rights: RecordAccess? = nil,
@@ -106,6 +108,7 @@ struct FeedPage {
         _ version: StoredVersion, skipsDeletionsThrough unseen: Position,
         from snapshot: any StoreSnapshot, to writer: inout JSONWriter
     ) throws {
+        if rowsLeft % Self.rowsBetweenChecks == 0 { try snapshot.checkStop() }
         if version.flags.contains(.tombstone) {
             guard version.position > unseen else { return pass() }
             if rights != nil, try !mayRead(version) { return pass() }

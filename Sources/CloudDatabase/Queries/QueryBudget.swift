@@ -8,30 +8,35 @@ final class QueryBudget {
     private let limits: ServiceLimits
     private let endsAt: UInt64
     private let now: () -> UInt64
+    private let checkStop: () throws -> Void
 
     /// How many rows are looked at between two looks at the clock.
     private static let rowsBetween = 64
 
-    /// - Parameter now: a monotonic clock, in nanoseconds.
+    /// - Parameters:
+    ///   - checkStop: throws when the query is to end for another reason.
+    ///   - now: a monotonic clock, in nanoseconds.
     init(
-        _ limits: ServiceLimits,
+        _ limits: ServiceLimits, checkStop: @escaping () throws -> Void = {},
         now: @escaping () -> UInt64 = { DispatchTime.now().uptimeNanoseconds }
     ) {
         self.limits = limits
         self.now = now
+        self.checkStop = checkStop
         rowsLeft = limits.queryRowsMax
         endsAt = now() &+ UInt64(max(0, limits.queryMillisecondsMax)) * 1_000_000
     }
 
     /// Takes note of rows that are about to be looked at.
     ///
-    /// - Throws: `QueryLimitReached`.
+    /// - Throws: `QueryLimitReached`, and what `checkStop` throws.
     func spend(_ rows: Int) throws {
         rowsLeft -= rows
         guard rowsLeft >= 0 else { throw QueryLimitReached.rows }
         rowsToClock -= rows
         guard rowsToClock <= 0 else { return }
         rowsToClock = Self.rowsBetween
+        try checkStop()
         guard now() < endsAt else { throw QueryLimitReached.time }
     }
 

@@ -315,6 +315,6 @@ private final class OneAfterTheOther: Candidates {
 }
 
 /// Indexes that a query needs and that are not whole yet.
-struct MissingIndexes: Error {
+package struct MissingIndexes: Error {
     let needs: [IndexNeed]
 }

@@ -5,18 +5,13 @@ import Storage
 
 /// Finds records by what is in them (web-services.md §4.1, rulings.md 21-24).
 ///
-/// Indexes are made when a query first needs them. A page sees every write that was acknowledged before
+/// Indexes are made when a query first needs them (`prepare`), and then the page is asked for anew. A page sees every write that was acknowledged before
 /// it began.
 package struct QueryRecords {
     private let request: QueryRequest
     private let database: Database
     private let key: HMACSHA256
     private let query: RecordQuery
-
-    /// How long a query waits for an index that is being built, and how often it may turn out that
-    /// another one is missing.
-    private static let waitMillisecondsMax = 1_500
-    private static let attemptsMax = 3
 
     /// - Parameters:
     ///   - request: a query that the schema allows.
@@ -51,32 +46,29 @@ package struct QueryRecords {
     /// - Throws: `Fault` ZONE_NOT_FOUND; NOT_FOUND for a record type that does not exist; ACCESS_DENIED
     ///   for one of which the caller may read no record (rulings.md 6); BAD_REQUEST
     ///   for a marker of another query, or when too many records must be looked at
-    ///   (`limits.queryRowsMax`); TRY_AGAIN_LATER while an index is being built, or when it takes too
-    ///   long (`limits.queryMillisecondsMax`).
+    ///   (`limits.queryRowsMax`); TRY_AGAIN_LATER when it takes too long (`limits.queryMillisecondsMax`).
+    ///   `MissingIndexes` while an index is not whole, with nothing appended.
     package func append(to writer: inout JSONWriter) throws -> QueryEnd {
         let start = writer.bytes.count
-        for _ in 0..<Self.attemptsMax {
-            do {
-                return try database.storage.read(loop: nil) {
-                    QueryEnd(
-                        marker: try append(from: $0, to: &writer), syncToken: try syncToken($0))
-                }
-            } catch let missing as MissingIndexes {
-                writer.bytes.removeLast(writer.bytes.count - start)
-                try prepare(missing.needs)
-            } catch let limit as QueryLimitReached {
-                throw limit.fault(database.limits, hint: QueryPlan(query).hint)
-            } catch StorageFailure.interrupted {
-                throw QueryLimitReached.time.fault(database.limits, hint: QueryPlan(query).hint)
+        do {
+            return try database.storage.read(loop: nil) {
+                QueryEnd(
+                    marker: try append(from: $0, to: &writer), syncToken: try syncToken($0))
             }
+        } catch let missing as MissingIndexes {
+            writer.bytes.removeLast(writer.bytes.count - start)
+            throw missing
+        } catch let limit as QueryLimitReached {
+            throw limit.fault(database.limits, hint: QueryPlan(query).hint)
+        } catch StorageFailure.interrupted {
+            throw QueryLimitReached.time.fault(database.limits, hint: QueryPlan(query).hint)
         }
-        throw Fault.tryAgainLater("the indexes of this query change; try again", seconds: 1)
     }
 
     private func append(
         from snapshot: any StoreSnapshot, to writer: inout JSONWriter
     ) throws -> String? {
-        let budget = QueryBudget(database.limits)
+        let budget = QueryBudget(database.limits, checkStop: snapshot.checkStop)
         snapshot.indexReader.endSnapshot(afterMilliseconds: database.limits.queryMillisecondsMax)
         guard let type = try snapshot.recordTypes()[query.type.text] else {
             throw Fault.unknownRecordType(query.type.text)
@@ -181,16 +173,21 @@ package struct QueryRecords {
         return found
     }
 
-    /// Waits for indexes as long as a client does without noticing.
-    private func prepare(_ needs: [IndexNeed]) throws {
+    /// Has indexes made, and says how far they are.
+    ///
+    /// Blocks until it is on disk that they are wanted, and not until they are whole.
+    ///
+    /// - Returns: nil when the page can be asked for again; else what to tell whoever waits no longer.
+    package func prepare(_ missing: MissingIndexes) throws -> Fault? {
+        let needs = missing.needs
         guard let type = database.storage.schema.types[query.type] else {
             throw Fault.unknownRecordType(query.type.text)
         }
         let progress = try database.storage.prepareIndexes(
-            needs, ofType: type.number, waitMillisecondsMax: Self.waitMillisecondsMax)
-        guard let progress else { return }
+            needs, ofType: type.number, waitMillisecondsMax: 0)
+        guard let progress else { return nil }
         let fields = needs.map { SystemField(rawValue: $0.field)?.wireName ?? $0.field }
-        throw Fault.tryAgainLater(
+        return Fault.tryAgainLater(
             "the index on \(Set(fields).sorted().joined(separator: ", ")) is being built: "
                 + "\(progress.percent) % of the records are in it", seconds: 5)
     }

@@ -27,6 +27,9 @@ package struct LimitSettings: Sendable, Equatable {
     package var shareStepRecordsMax = 100
     package var sharedPageHoldMilliseconds = 1_000
     package var sharedQueryRecordsMax = 10_000
+    package var waitingPerCallerMax = 256
+    package var waitingMax = 4_096
+    package var shortWorkMilliseconds = 5
     /// 0 for none.
     package var userQuotaBytes = 21_474_836_480
     /// 0 for none.
@@ -52,7 +55,7 @@ extension LimitSettings {
     static let section = Setting.Section(
         name: "limits",
         documentation: "What one request may ask and one store may hold.",
-        settings: requests + queries + rates + [
+        settings: requests + queries + work + rates + [
             .number(
                 "limits.zonesPerUserMax", \.limits.zonesPerUserMax, 1...1_000_000, "zones",
                 "Zones of one user's private database."),
@@ -167,5 +170,18 @@ extension LimitSettings {
             "limits.queryMillisecondsMax", \.limits.queryMillisecondsMax, 10...600_000,
             "milliseconds",
             "Time for one page of a query. Over it: 503."),
+    ]
+
+    private static let work: [Setting] = [
+        .number(
+            "limits.waitingPerCallerMax", \.limits.waitingPerCallerMax, 1...1_000_000, "requests",
+            "Requests of one caller that wait for a thread. Over it: 429."),
+        .number(
+            "limits.waitingMax", \.limits.waitingMax, 1...1_000_000, "requests",
+            "Requests of all callers that wait for a thread. Over it: 429."),
+        .number(
+            "limits.shortWorkMilliseconds", \.limits.shortWorkMilliseconds, 1...60_000,
+            "milliseconds",
+            "A request that holds a thread longer goes on among the long ones."),
     ]
 }

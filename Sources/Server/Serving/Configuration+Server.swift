@@ -1,6 +1,7 @@
 import Accounts
 import CloudModel
 import Configuration
+import Fairness
 import HTTP
 import Network
 import SQLite
@@ -162,6 +163,20 @@ extension Configuration {
         rates.burstSeconds = limits.rateBurstSeconds
         rates.callersMax = limits.rateCallersMax
         return rates
+    }
+
+    /// The threads for what is too long for an event loop.
+    ///
+    /// More than there are processors, for they wait for disks too.
+    var workers: WorkOptions {
+        var options = WorkOptions()
+        options.shortThreads = max(4, 2 * HTTPServer.coreCount)
+        options.longThreads = max(4, HTTPServer.coreCount)
+        options.commitThreads = 8
+        options.waitingPerPrincipalMax = limits.waitingPerCallerMax
+        options.waitingMax = limits.waitingMax
+        options.longNanoseconds = UInt64(limits.shortWorkMilliseconds) * 1_000_000
+        return options
     }
 
     /// What assets are held to.

@@ -23,7 +23,7 @@ extension RunningServer {
             store: { try stores.store(of: $0, in: $1) },
             assetDepot: { stores.depot(of: Stores.Key($0, $1)) },
             assets: configuration.assetOptions, observer: observer,
-            workerCount: configuration.loopCount,
+            workers: configuration.workers,
             loopCount: configuration.loopCount)
         dependencies.rates = configuration.rateLimits
         return ProtocolResponder(dependencies)

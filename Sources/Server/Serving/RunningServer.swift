@@ -49,6 +49,7 @@ package final class RunningServer: Sendable {
         let work = StoreWork(configuration, clock: clock, log: log)
         Self.observe(work.counts, in: metrics)
         Self.observeAssets(of: protocolResponder, in: metrics)
+        Self.observeWork(of: protocolResponder, in: metrics)
         stores.reports.observe { log.tell($1, of: $0) }
         do {
             (control, metricsListener) = try Self.startedBeside(folder, readiness, metrics, log)
@@ -154,6 +155,28 @@ package final class RunningServer: Sendable {
                     ("status", .number(Int64(rejection.status))),
                     ("reason", .text(rejection.reason)),
                 ])
+        }
+    }
+
+    private static func observeWork(of protocolResponder: ProtocolResponder, in metrics: Metrics) {
+        metrics.gauge("lenticular_requests_waiting", "Requests that wait for a thread.") {
+            Double(protocolResponder.poolCounts.waiting)
+        }
+        metrics.counter(
+            "lenticular_requests_throttled_total", "Requests refused because too many waited."
+        ) {
+            Double(protocolResponder.poolCounts.refused)
+        }
+        metrics.counter(
+            "lenticular_requests_abandoned_total",
+            "Requests whose client had gone before they began."
+        ) {
+            Double(protocolResponder.poolCounts.dropped)
+        }
+        metrics.counter(
+            "lenticular_requests_long_total", "Requests that others would have waited for too long."
+        ) {
+            Double(protocolResponder.poolCounts.moved)
         }
     }
 

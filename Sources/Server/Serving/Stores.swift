@@ -20,6 +20,8 @@ package final class Stores: Sendable {
 
     private struct State {
         var open: [Key: SQLiteStore] = [:]
+        /// Stores that are being opened, which may take long where one is brought to a new schema.
+        var opening: [Key: Opening] = [:]
         var depots: [Key: AssetDepot] = [:]
         /// Containers on their way out, whose files are being moved.
         var leaving: Set<ContainerID> = []
@@ -57,14 +59,18 @@ package final class Stores: Sendable {
 
     /// The store of a container environment, made when it is asked for the first time.
     ///
+    /// Blocks while it is being opened, migrated and recovered, and delays no other store meanwhile: never
+    /// on an event loop.
+    ///
     /// - Throws: `CatalogRefusal.containerUnknown`, `StorageFailure.full` and `beginning`, and what
     ///   the engine reports.
     package func store(
         of container: ContainerID, in environment: Environment
     ) throws -> SQLiteStore {
         let key = Key(container, environment)
-        return try state.withLock { state in
-            if let known = state.open[key] { return known }
+        if let known = state.withLock({ $0.open[key] }) { return known }
+        let (opening, isFirst) = try state.withLock { state in
+            if let known = state.open[key] { return (Opening(of: known), false) }
             // Looked up under the lock, so that a deletion cannot come in between.
             guard !state.isClosed, !state.leaving.contains(container),
                 try catalog.container(container) != nil
@@ -72,15 +78,35 @@ package final class Stores: Sendable {
                 throw CatalogRefusal.containerUnknown
             }
             guard !state.beginning.contains(key) else { throw StorageFailure.beginning }
-            let store = try openKnown(key)
-            state.refused.remove(key)
-            // What an earlier process was at; this one has not begun.
-            try depot(of: key, &state).storage.removeUnfinished()
-            let depot = depot(of: key, &state)
-            state.open[key] = store
-            onOpening.withLock { $0 }(store, depot)
-            return store
+            if let begun = state.opening[key] { return (begun, false) }
+            let opening = Opening()
+            state.opening[key] = opening
+            return (opening, true)
         }
+        guard isFirst else { return try opening.wait() }
+        let outcome = Result { try open(key) }
+        state.withLock { state in
+            state.opening[key] = nil
+            if case .success(let store) = outcome {
+                state.open[key] = store
+                state.refused.remove(key)
+            }
+        }
+        if case .success(let store) = outcome { onOpening.withLock { $0 }(store, depot(of: key)) }
+        opening.end(outcome)
+        return try outcome.get()
+    }
+
+    private func open(_ key: Key) throws -> SQLiteStore {
+        let store = try openKnown(key)
+        do {
+            // What an earlier process was at; this one has not begun.
+            try depot(of: key).storage.removeUnfinished()
+        } catch {
+            store.close()
+            throw error
+        }
+        return store
     }
 
     /// Opens the file that the catalog knows, or makes the first of an environment.
@@ -254,12 +280,17 @@ package final class Stores: Sendable {
     ///
     /// - Parameter forget: takes the container out of the catalog; when it throws, the files stay.
     func remove(_ container: ContainerID, forgetting forget: () throws -> Void) throws {
-        let closed = try state.withLock { state in
+        let opening = try state.withLock { state in
             guard !state.beginning.contains(where: { $0.container == container }) else {
                 throw StorageFailure.beginning
             }
             state.leaving.insert(container)
-            return Environment.allCases.compactMap {
+            return state.opening.filter { $0.key.container == container }.map(\.value)
+        }
+        // NB: what could not be opened is nothing to be closed.
+        for store in opening { _ = try? store.wait() }
+        let closed = state.withLock { state in
+            Environment.allCases.compactMap {
                 state.depots[Key(container, $0)] = nil
                 return state.open.removeValue(forKey: Key(container, $0))
             }
@@ -378,11 +409,14 @@ package final class Stores: Sendable {
 
     /// Finishes what waits in every store and closes them; later calls find none.
     func close() {
+        let opening = state.withLock { state in
+            state.isClosed = true
+            return Array(state.opening.values)
+        }
+        // NB: what could not be opened is nothing to be closed.
+        for store in opening { _ = try? store.wait() }
         let stores = state.withLock { state in
-            defer {
-                state.open = [:]
-                state.isClosed = true
-            }
+            defer { state.open = [:] }
             return Array(state.open.values)
         }
         for store in stores { store.close() }

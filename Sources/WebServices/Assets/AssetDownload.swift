@@ -1,6 +1,5 @@
 import AssetStorage
 import CloudModel
-import Dispatch
 import HTTP
 
 /// Answers one GET or HEAD of an asset: whole, a range, several ranges, or nothing new.
@@ -17,22 +16,25 @@ struct AssetDownload {
     /// Counts what is met.
     let counters: AssetCounters
 
-    /// Answers, on the thread that it is called on or on a worker.
+    /// Answers, on the thread that it is called on or, where that would block, elsewhere.
     ///
     /// Nothing is said before the first bytes are known to be those that were stored.
+    ///
+    /// - Parameter blocking: runs what waits for disks or other servers.
     func answer(
-        _ exchange: Exchange, from storage: any AssetStorage, on worker: DispatchQueue
+        _ exchange: Exchange, from storage: any AssetStorage,
+        blocking: (@escaping @Sendable () -> Void) throws -> Void
     ) {
-        guard storage.isLocal else {
-            return worker.async { answerFromElsewhere(exchange, storage) }
-        }
         do {
+            guard storage.isLocal else {
+                return try blocking { answerFromElsewhere(exchange, storage) }
+            }
             guard let reader = try storage.open(digest) else { throw AssetResponder.notFound }
             if isKnown(to: exchange) { return exchange.answer(unchanged(exchange)) }
             let ranges = wanted(exchange.request, size: reader.byteCount)
             guard reader.descriptor != nil, reader.wasChecked(Self.first(of: ranges, reader))
             else {
-                return worker.async { answerChecked(exchange, reader, ranges) }
+                return try blocking { answerChecked(exchange, reader, ranges) }
             }
             exchange.answer(response(exchange, reader, ranges, begun: []))
         } catch {

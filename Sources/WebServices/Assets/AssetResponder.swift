@@ -2,10 +2,9 @@ import AssetStorage
 import CloudDatabase
 import CloudModel
 import Cryptography
-import Dispatch
+import Fairness
 import HTTP
 import Storage
-import Synchronization
 
 /// Answers below `/assets/`: uploads and downloads, by the addresses that the server has handed out.
 ///
@@ -16,8 +15,7 @@ final class AssetResponder: Sendable {
     private let options: AssetOptions
     private let clock: Clock
     private let random: RandomSource
-    private let workers: [DispatchQueue]
-    private let nextWorker = Atomic<Int>(0)
+    private let workers: AssetWorkers
     let counters = AssetCounters()
     private let tus: TusResponder
     private let origins: StandingOrigins
@@ -29,8 +27,7 @@ final class AssetResponder: Sendable {
         random = dependencies.random
         origins = StandingOrigins(
             catalog: dependencies.catalog, limits: dependencies.limits)
-        // An upload stays with one of them.
-        workers = (0..<max(1, options.workerCount)).map { DispatchQueue(label: "web.asset.\($0)") }
+        workers = AssetWorkers(name: "asset", Self.workOptions(options, dependencies.workers))
         tus = TusResponder(
             uploads: ResumableUploads(
                 openMax: options.resumableUploadsMax, idleSeconds: options.resumeSeconds),
@@ -40,9 +37,14 @@ final class AssetResponder: Sendable {
     /// Leaves nothing of uploads that nobody goes on with.
     func removeExpiredUploads() { tus.uploads.removeExpired(now: clock.now()) }
 
-    private var worker: DispatchQueue {
-        let number = nextWorker.wrappingAdd(1, ordering: .relaxed).oldValue
-        return workers[Int(UInt(bitPattern: number) % UInt(workers.count))]
+    private static func workOptions(
+        _ options: AssetOptions, _ workers: WorkOptions
+    ) -> WorkOptions {
+        var own = workers
+        own.shortThreads = options.workerCount
+        // Waiting for disks and other servers is what they are for.
+        own.longNanoseconds = .max
+        return own
     }
 
     /// A request without a body, or with one of no bytes.
@@ -50,41 +52,42 @@ final class AssetResponder: Sendable {
         exchange.operation = "assets"
         exchange.allowedOrigin = exchange.request.headers["origin"]
         if exchange.request.method == .options { return sendPreflight(exchange) }
-        do {
-            let (address, store) = try find(exchange)
-            let allowed = address.place.methods
-            guard allowed.contains(exchange.request.method) else {
-                return exchange.refuseMethod(allowed)
+        withStore(exchange) { try self.answer(exchange, $0, $1) }
+    }
+
+    private func answer(
+        _ exchange: Exchange, _ address: AssetAddress, _ store: OpenStores.OpenStore
+    ) throws {
+        switch address.place {
+        case .upload(let token) where TusResponder.serves(exchange.request):
+            try tus.respond(exchange, at: place(token, address, store, exchange))
+        case .upload:
+            let sink = try sink(for: exchange, address, store, stream: BodyStream { _ in })
+            sink.end()
+        case .file(let digest, let name, let proof):
+            guard
+                store.assetTokens.isLink(
+                    to: digest, expires: proof.expires, origin: proof.origin,
+                    signature: proof.signature)
+            else { throw Self.notFound }
+            guard clock.now() / 1_000 < proof.expires else {
+                throw Fault(.accessDenied, "the link has expired; read the record again")
             }
-            switch address.place {
-            case .upload(let token) where TusResponder.serves(exchange.request):
-                try tus.respond(exchange, at: place(token, address, store, exchange))
-            case .upload:
-                let sink = try sink(for: exchange, address, store, stream: BodyStream { _ in })
-                sink.end()
-            case .file(let digest, let name, let proof):
-                guard
-                    store.assetTokens.isLink(
-                        to: digest, expires: proof.expires, origin: proof.origin,
-                        signature: proof.signature)
-                else { throw Self.notFound }
-                guard clock.now() / 1_000 < proof.expires else {
-                    throw Fault(.accessDenied, "the link has expired; read the record again")
-                }
-                guard let origin = origins.origin(proof.origin, by: store.assetTokens) else {
-                    throw Self.notFound
-                }
-                try origins.require(
-                    origin, in: address.container, store.storage, loop: exchange.request.loop)
-                exchange.operation = "assets/download"
-                counters.change { $0.downloads += 1 }
-                let download = AssetDownload(
-                    digest: digest, name: name, secondsLeft: proof.expires - clock.now() / 1_000,
-                    counters: counters)
-                download.answer(exchange, from: store.depot.storage, on: worker)
+            guard let origin = origins.origin(proof.origin, by: store.assetTokens) else {
+                throw Self.notFound
             }
-        } catch {
-            exchange.fail(error)
+            try origins.require(
+                origin, in: address.container, store.storage, loop: exchange.request.loop)
+            exchange.operation = "assets/download"
+            counters.change { $0.downloads += 1 }
+            let download = AssetDownload(
+                digest: digest, name: name, secondsLeft: proof.expires - clock.now() / 1_000,
+                counters: counters)
+            download.answer(exchange, from: store.depot.storage) { work in
+                exchange.stopWhenAbandoned()
+                try self.workers.submit(
+                    .short, for: .reader(exchange.request.client), stop: exchange.stop, work)
+            }
         }
     }
 
@@ -92,37 +95,58 @@ final class AssetResponder: Sendable {
     func receive(_ exchange: Exchange, stream: BodyStream) -> (any BodySink)? {
         exchange.operation = "assets"
         exchange.allowedOrigin = exchange.request.headers["origin"]
-        do {
-            let (address, store) = try find(exchange)
-            let allowed = address.place.methods
-            guard allowed.contains(exchange.request.method) else {
-                exchange.refuseMethod(allowed)
-                return nil
-            }
+        let late = LateSink()
+        let isKnown = withStore(exchange, whenRefused: { late.become(nil) }) { address, store in
             if case .upload(let token) = address.place, TusResponder.serves(exchange.request) {
-                return try tus.receive(
-                    exchange, at: place(token, address, store, exchange), stream: stream)
+                late.become(
+                    try self.tus.receive(
+                        exchange, at: self.place(token, address, store, exchange), stream: stream))
+            } else {
+                late.become(try self.sink(for: exchange, address, store, stream: stream))
             }
-            return try sink(for: exchange, address, store, stream: stream)
-        } catch {
-            exchange.fail(error)
         }
-        return nil
+        return isKnown ? late : nil
     }
 
-    private func find(
-        _ exchange: Exchange
-    ) throws -> (AssetAddress, OpenStores.OpenStore) {
+    /// Hands over the store that a request is about: at once when it is open, else once it is.
+    ///
+    /// - Parameter whenRefused: called when the request has been answered instead.
+    /// - Returns: false when the request has been answered at once.
+    @discardableResult
+    private func withStore(
+        _ exchange: Exchange, whenRefused: @escaping @Sendable () -> Void = {},
+        _ body: @escaping @Sendable (AssetAddress, OpenStores.OpenStore) throws -> Void
+    ) -> Bool {
         guard let address = AssetAddress(target: exchange.request.target) else {
-            throw Self.notFound
+            exchange.fail(Self.notFound)
+            return false
         }
-        do {
-            let store = try stores.store(address.container, address.environment)
-            exchange.address = RequestAddress(address)
-            return (address, store)
-        } catch is CatalogRefusal {
-            throw Self.notFound
+        let goOn: @Sendable (Result<OpenStores.OpenStore, any Error>) -> Bool = { result in
+            do {
+                let store = try result.get()
+                exchange.address = RequestAddress(address)
+                let allowed = address.place.methods
+                guard allowed.contains(exchange.request.method) else {
+                    exchange.refuseMethod(allowed)
+                    whenRefused()
+                    return false
+                }
+                try body(address, store)
+                return true
+            } catch is CatalogRefusal {
+                exchange.fail(Self.notFound)
+            } catch {
+                exchange.fail(error)
+            }
+            whenRefused()
+            return false
         }
+        if let store = stores.known(address.container, address.environment) {
+            return goOn(.success(store))
+        }
+        exchange.stopWhenAbandoned()
+        stores.open(address.container, address.environment) { result in _ = goOn(result) }
+        return true
     }
 
     private func sendPreflight(_ exchange: Exchange) {
@@ -140,7 +164,12 @@ final class AssetResponder: Sendable {
             grant.origin, in: address.container, store.storage, loop: exchange.request.loop)
         exchange.operation = "assets/receive"
         return TusResponder.Place(
-            token: token, store: store, use: receiving(store), queue: worker)
+            token: token, store: store, use: receiving(store), queue: line(of: grant),
+            uploader: grant.identity)
+    }
+
+    private func line(of grant: AssetTokens.UploadGrant) -> AssetLine {
+        AssetLine(workers, .short, for: .uploader(grant.identity))
     }
 
     private func receiving(_ store: OpenStores.OpenStore) -> ReceiveAsset {
@@ -171,7 +200,7 @@ final class AssetResponder: Sendable {
         let sink = AssetUploadSink(
             exchange, stream: stream, form: form, bytesMax: options.bytesMax,
             depot: store.depot, use: receiving(store),
-            grant: grant, tokens: store.assetTokens, queue: worker, counters: counters)
+            grant: grant, tokens: store.assetTokens, queue: line(of: grant), counters: counters)
         sink.begin(expectedBytes: length ?? 0)
         return sink
     }

@@ -2,7 +2,6 @@ import AssetStorage
 import CloudDatabase
 import CloudModel
 import Cryptography
-import Dispatch
 import HTTP
 import JSON
 
@@ -16,7 +15,7 @@ final class AssetUploadSink: BodySink, @unchecked Sendable {
     private let use: ReceiveAsset
     private let grant: AssetTokens.UploadGrant
     private let tokens: AssetTokens
-    private let queue: DispatchQueue
+    private let queue: AssetLine
     private let counters: AssetCounters
     private var form: MultipartForm?
     private var upload: (any AssetUpload)?
@@ -26,7 +25,7 @@ final class AssetUploadSink: BodySink, @unchecked Sendable {
     init(
         _ exchange: Exchange, stream: BodyStream, form: MultipartForm?, bytesMax: Int,
         depot: AssetDepot, use: ReceiveAsset, grant: AssetTokens.UploadGrant, tokens: AssetTokens,
-        queue: DispatchQueue, counters: AssetCounters
+        queue: AssetLine, counters: AssetCounters
     ) {
         self.exchange = exchange
         self.stream = stream

@@ -1,7 +1,6 @@
 import AssetStorage
 import CloudDatabase
 import CloudModel
-import Dispatch
 
 /// One asset that comes in over several requests (the tus protocol, 1.0).
 ///
@@ -24,7 +23,7 @@ final class ResumableUpload: @unchecked Sendable {
 
     /// Of the whole, in bytes; of one that an earlier process has begun, once it was asked for its offset.
     private(set) var length: Int
-    let queue: DispatchQueue
+    let queue: AssetLine
     private let identity: [UInt8]
     private let use: ReceiveAsset
     private let counters: AssetCounters
@@ -37,7 +36,7 @@ final class ResumableUpload: @unchecked Sendable {
 
     convenience init(
         _ upload: any AssetUpload, length: Int, identity: [UInt8], use: ReceiveAsset,
-        queue: DispatchQueue, counters: AssetCounters, onOver: @escaping @Sendable () -> Void
+        queue: AssetLine, counters: AssetCounters, onOver: @escaping @Sendable () -> Void
     ) {
         self.init(
             .open(upload), length, identity, use, queue, counters, onOver)
@@ -48,14 +47,14 @@ final class ResumableUpload: @unchecked Sendable {
     /// - Parameter resume: called once, on the queue.
     convenience init(
         resuming resume: @escaping () throws -> ResumedAsset?, identity: [UInt8], use: ReceiveAsset,
-        queue: DispatchQueue, counters: AssetCounters, onOver: @escaping @Sendable () -> Void
+        queue: AssetLine, counters: AssetCounters, onOver: @escaping @Sendable () -> Void
     ) {
         self.init(.asleep(resume), 0, identity, use, queue, counters, onOver)
     }
 
     private init(
         _ state: State, _ length: Int, _ identity: [UInt8], _ use: ReceiveAsset,
-        _ queue: DispatchQueue, _ counters: AssetCounters,
+        _ queue: AssetLine, _ counters: AssetCounters,
         _ onOver: @escaping @Sendable () -> Void
     ) {
         self.state = state

@@ -10,11 +10,17 @@ final class ResumableUploads: Sendable {
         var expires: Milliseconds
     }
 
+    /// How many are open, of all and of each uploader.
+    private struct Open {
+        var count = 0
+        var byUploader: [[UInt8]: Int] = [:]
+    }
+
     /// Of all, those that are whole and wait to be forgotten too.
     private static let entriesMax = 65_536
 
     private let openMax: Int
-    private let openCount = Mutex(0)
+    private let open = Mutex(Open())
     private let lifeMilliseconds: Milliseconds
     private let entries = Mutex<[String: Entry]>([:])
 
@@ -46,12 +52,16 @@ final class ResumableUploads: Sendable {
 
     /// Counts another one that is open, until `release`.
     ///
+    /// One uploader has half of what there may be, and leaves the other half to others.
+    ///
     /// - Throws: `Fault` TRY_AGAIN_LATER.
-    func reserve() throws(Fault) {
+    func reserve(for uploader: [UInt8]) throws(Fault) {
         let hasRoom = entries.withLock { $0.count } < Self.entriesMax
-        let isCounted = openCount.withLock { count in
-            guard hasRoom, count < openMax else { return false }
-            count += 1
+        let isCounted = open.withLock { open in
+            let own = open.byUploader[uploader] ?? 0
+            guard hasRoom, open.count < openMax, own < (openMax + 1) / 2 else { return false }
+            open.count += 1
+            open.byUploader[uploader] = own + 1
             return true
         }
         guard isCounted else {
@@ -60,7 +70,13 @@ final class ResumableUploads: Sendable {
     }
 
     /// One that was open is not any more.
-    func release() { openCount.withLock { $0 -= 1 } }
+    func release(of uploader: [UInt8]) {
+        open.withLock { open in
+            open.count -= 1
+            let rest = (open.byUploader[uploader] ?? 1) - 1
+            open.byUploader[uploader] = rest > 0 ? rest : nil
+        }
+    }
 
     /// Takes one up, in the place of the token's former one.
     func add(_ upload: ResumableUpload, _ token: String, now: Milliseconds) {
@@ -78,9 +94,9 @@ final class ResumableUploads: Sendable {
     /// - Parameter make: called when it is wanted, after room for it was counted.
     /// - Throws: `Fault` TRY_AGAIN_LATER.
     func findOrAdd(
-        _ token: String, now: Milliseconds, _ make: () -> ResumableUpload
+        _ token: String, of uploader: [UInt8], now: Milliseconds, _ make: () -> ResumableUpload
     ) throws(Fault) -> (upload: ResumableUpload, expires: Milliseconds) {
-        try reserve()
+        try reserve(for: uploader)
         let expires = now + lifeMilliseconds
         let (upload, isNew) = entries.withLock { entries in
             if let known = entries[token]?.upload {
@@ -91,7 +107,7 @@ final class ResumableUploads: Sendable {
             entries[token] = Entry(upload: upload, expires: expires)
             return (upload, true)
         }
-        if !isNew { release() }
+        if !isNew { release(of: uploader) }
         return (upload, expires)
     }
 

@@ -2,7 +2,6 @@ import AssetStorage
 import CloudDatabase
 import CloudModel
 import Cryptography
-import Dispatch
 import HTTP
 
 /// Resumable uploads by the tus protocol 1.0, on the same URLs as uploads in one piece.
@@ -25,7 +24,9 @@ struct TusResponder {
         let store: OpenStores.OpenStore
         let use: ReceiveAsset
         /// For an upload that begins.
-        let queue: DispatchQueue
+        let queue: AssetLine
+        /// Whom the upload counts to.
+        let uploader: [UInt8]
     }
 
     /// Whether a request on an upload URL is one of this protocol.
@@ -121,13 +122,13 @@ struct TusResponder {
         if request.headers["content-length"] != "0", request.headers["content-type"] != nil {
             try checkType(request)
         }
-        try uploads.reserve()
+        try uploads.reserve(for: place.uploader)
         // Storages may be made to wait for only on the queue: there the file is begun.
         let upload = ResumableUpload(
             DeferredUpload(place.store.depot.storage, name: Self.name(of: place.token), length),
             length: length,
             identity: grant.identity, use: place.use, queue: place.queue, counters: counters,
-            onOver: { [uploads] in uploads.release() })
+            onOver: { [uploads] in uploads.release(of: place.uploader) })
         uploads.add(upload, place.token, now: clock.now())
         return TusSink(
             exchange, stream: stream, upload: upload, offset: 0, isNew: true,
@@ -172,11 +173,11 @@ struct TusResponder {
         guard let grant = place.store.assetTokens.uploadGrant(place.token),
             storage.canResume(name)
         else { throw ResumableUpload.gone }
-        return try uploads.findOrAdd(place.token, now: clock.now()) {
+        return try uploads.findOrAdd(place.token, of: place.uploader, now: clock.now()) {
             ResumableUpload(
                 resuming: { try storage.resume(name) }, identity: grant.identity, use: place.use,
                 queue: place.queue, counters: counters,
-                onOver: { [uploads] in uploads.release() })
+                onOver: { [uploads] in uploads.release(of: place.uploader) })
         }
     }
 

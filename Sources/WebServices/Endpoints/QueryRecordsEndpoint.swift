@@ -4,6 +4,9 @@ import JSON
 
 /// `records/query` (web-services.md §4.1): one page of what a query finds, and a marker when there is more.
 enum QueryRecordsEndpoint {
+    /// How long a query waits for an index that is being built: as long as a client does without noticing.
+    private static let indexMillisecondsMax = 1_500
+
     static func answer(_ context: RequestContext) throws -> [UInt8] {
         // How much a query looks at is not known before: never on a loop.
         guard context.loop == nil else { throw BelongsToWorker() }
@@ -12,7 +15,15 @@ enum QueryRecordsEndpoint {
         let query = try QueryRecords(request, of: database, key: context.store.tokenKey)
         var writer = JSONWriter(reserving: 16_384)
         writer.raw("{\"records\":[")
-        let end = try query.append(to: &writer)
+        let end: QueryEnd
+        do {
+            end = try query.append(to: &writer)
+        } catch let missing as MissingIndexes {
+            // Nobody's thread is held meanwhile: they are asked for, and the page is made anew.
+            guard context.place.mayWaitForCommits else { throw WaitsForCommit() }
+            guard let fault = try query.prepare(missing) else { throw BelongsToWorker() }
+            throw EarlyAnswer(outcome: .failure(fault), millisecondsMax: indexMillisecondsMax)
+        }
         writer.raw("]")
         if let marker = end.marker {
             writer.raw(",\"continuationMarker\":")

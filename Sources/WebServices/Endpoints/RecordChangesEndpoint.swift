@@ -26,7 +26,7 @@ enum RecordChangesEndpoint {
             writer.raw(request.newestFirst ? ",\"reverse\":true}" : ",\"reverse\":false}")
             var pages = HeldPages()
             pages.note(page)
-            return try pages.admit(writer.bytes)
+            return try pages.admit(writer.bytes, context.limits)
         }
     }
 }

@@ -26,7 +26,7 @@ enum ZoneChangesEndpoint {
                 try append(object, request, feed, context, &writer, &budget, &pages)
             }
             writer.raw("]}")
-            return try pages.admit(writer.bytes)
+            return try pages.admit(writer.bytes, context.limits)
         }
     }
 
@@ -78,8 +78,11 @@ struct HeldPages {
     mutating func noteFault() { otherCount += 1 }
 
     /// - Throws: `EarlyAnswer` for one that had better wait.
-    func admit(_ body: [UInt8]) throws -> [UInt8] {
-        guard heldCount == 0 || otherCount > 0 else { throw EarlyAnswer(body: body) }
+    func admit(_ body: [UInt8], _ limits: ServiceLimits) throws -> [UInt8] {
+        guard heldCount == 0 || otherCount > 0 else {
+            throw EarlyAnswer(
+                outcome: .success(body), millisecondsMax: limits.sharedPageHoldMilliseconds)
+        }
         return body
     }
 }

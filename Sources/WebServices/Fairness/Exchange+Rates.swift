@@ -21,12 +21,12 @@ extension RateBudgets {
             principal, writing: writes ? exchange.request.body.count : nil, takes: isLast)
         if let standing = verdict.standing { exchange.tell(standing) }
         guard verdict.isAdmitted else { throw .throttled(verdict.standing) }
-        exchange.principal = principal
+        exchange.counted = principal
     }
 
     /// Counts a request that was refused at its head after all.
     func countRefused(_ exchange: Exchange) {
-        guard !exchange.isCounted, let principal = exchange.principal else { return }
+        guard !exchange.isCounted, let principal = exchange.counted else { return }
         exchange.isCounted = true
         _ = admit(principal, writing: nil)
     }

@@ -16,12 +16,12 @@ package enum Principal: Hashable, Sendable {
     /// Requests whose credentials are not known, or not yet believed.
     case address(AddressBlock)
 
-    /// What counts together as one address; nil for a Unix socket.
-    package typealias AddressBlock = ClientBlock?
+    /// The addresses that count as one; nil for whoever comes over a Unix socket.
+    package typealias AddressBlock = HTTPRequest.Block?
 
     /// Whom a request counts to once its credentials have been believed.
     ///
-    /// - Parameter block: the client's, as `block(of:)` tells.
+    /// - Parameter block: of the request's client.
     package init(_ identified: Identified, at block: AddressBlock) {
         let caller = identified.caller
         // First: a key that acts for many users is one caller.

@@ -178,10 +178,21 @@ final class QueryStore {
                 access: access), of: database, key: key)
         var writer = JSONWriter()
         writer.raw("[")
-        let marker = try use.append(to: &writer).marker
+        let marker = try append(use, to: &writer)
         writer.raw("]")
         let answer = try JSONDocument(parsing: writer.bytes).root
         return (answer.elements.compactMap { $0["recordName"]?.string }, marker)
+    }
+
+    /// A page as soon as its indexes are whole.
+    private func append(_ use: QueryRecords, to writer: inout JSONWriter) throws -> String? {
+        while true {
+            do {
+                return try use.append(to: &writer).marker
+            } catch let missing as MissingIndexes {
+                while try use.prepare(missing) != nil { sched_yield() }
+            }
+        }
     }
 
     /// The names of all pages.

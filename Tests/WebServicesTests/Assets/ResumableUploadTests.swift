@@ -18,7 +18,7 @@ struct ResumableUploadTests {
     init() throws {
         var options = AssetOptions(baseURL: "https://sync.example")
         options.bytesMax = 1_000_000
-        options.resumableUploadsMax = 3
+        options.resumableUploadsMax = 6
         server = try WireServer(assets: options)
         ida = try server.user()
         url = try ida.uploadURL()
@@ -196,6 +196,10 @@ struct ResumableUploadTests {
         #expect(try server.depotFiles().count == 6)
         let refused = try create(10)
         #expect(refused?.status == 503 && refused?.code == "TRY_AGAIN_LATER")
+        // They are half of all that there may be: the others are somebody else's.
+        let guest = try server.user("guest")
+        for _ in 0..<3 { #expect(try create(10, at: guest.uploadURL())?.status == 201) }
+        #expect(try create(10, at: guest.uploadURL())?.status == 503)
         server.clock.advance(3_600_000)
         server.web.removeExpiredUploads()
         #expect(try send(.head, to: others[0])?.status == 404)

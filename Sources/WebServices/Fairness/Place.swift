@@ -1,0 +1,49 @@
+import CloudModel
+import Fairness
+
+/// Where a request is being answered.
+enum Place: Sendable, Equatable {
+    /// On the thread of an event loop, which must not be held up.
+    case loop(Int)
+    /// On a thread that may block for a while.
+    case worker(Workers.Lane)
+
+    /// The event loop whose thread this is; nil on a worker.
+    var loop: Int? {
+        if case .loop(let number) = self { number } else { nil }
+    }
+
+    /// Whether waiting for somebody else's commit holds nobody up here.
+    var mayWaitForCommits: Bool { self == .worker(.commits) }
+}
+
+/// The threads for what is too long for an event loop.
+typealias Workers = WorkPool<Principal>
+
+/// Thrown on an event loop by an answer that turns out to be long, and by one that waited for a commit: a
+/// worker makes it anew.
+struct BelongsToWorker: Error {}
+
+/// Thrown by an answer that must wait for a commit where that would hold others up: it is made anew where
+/// it may.
+struct WaitsForCommit: Error {}
+
+/// Thrown by an answer that shows nothing yet, but soon will: it waits a little, and is made anew.
+struct EarlyAnswer: Error {
+    /// What to send when it has waited enough.
+    let outcome: Result<[UInt8], Fault>
+    let millisecondsMax: Int
+}
+
+extension Fault {
+    /// What a caller is told who has more waiting than the workers take on.
+    static func throttled(_ refusal: WorkRefusal) -> Fault {
+        var fault = Fault(
+            .throttled,
+            refusal == .principalIsFull
+                ? "too many of your requests are waiting (limits.waitingPerCallerMax); send fewer at once"
+                : "too many requests are waiting (limits.waitingMax); try again")
+        fault.retryAfterSeconds = 2
+        return fault
+    }
+}

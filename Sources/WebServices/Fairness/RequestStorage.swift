@@ -1,0 +1,43 @@
+import CloudModel
+import Storage
+
+/// A store as one request sees it: its reads end when the request is told to, and its writes count to its
+/// caller.
+final class RequestStorage: Storage {
+    private let storage: any Storage
+    private let stop: StopSignal?
+    private let caller: WriteCaller
+
+    /// - Parameter stop: nil on an event loop, where nothing is long.
+    init(_ storage: any Storage, of principal: Principal, stop: StopSignal?) {
+        self.storage = storage
+        self.stop = stop
+        caller = WriteCaller(UInt64(bitPattern: Int64(principal.hashValue)))
+    }
+
+    var identity: StoreIdentity { storage.identity }
+    var schema: Schema { storage.schema }
+    var writeCount: UInt64 { storage.writeCount }
+
+    func read<Value>(loop: Int?, _ body: (any StoreSnapshot) throws -> Value) throws -> Value {
+        try storage.read(loop: loop, stop: stop, body)
+    }
+
+    func write<Value: Sendable>(
+        _ load: WriteLoad,
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
+        completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        var load = load
+        if load.caller == .server { load.caller = caller }
+        storage.write(load, body, completion: completion)
+    }
+
+    func attach(_ worker: any StoreWorker) { storage.attach(worker) }
+
+    func prepareIndexes(
+        _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
+    ) throws -> IndexProgress? {
+        try storage.prepareIndexes(needs, ofType: type, waitMillisecondsMax: waitMillisecondsMax)
+    }
+}

@@ -1,0 +1,108 @@
+import CloudModel
+import Dispatch
+import Fairness
+import Foundation
+import SQLiteStorage
+import Storage
+import Synchronization
+import Testing
+
+@Suite("One caller's requests beside another's")
+struct FairnessTests {
+    /// A store whose reads on workers take as long as the test wants, unless they are told to stop.
+    final class SlowStorage: Storage {
+        private let store: SQLiteStore
+        let isSlow = Atomic(false)
+        let slowCount = Atomic(0)
+        let stoppedCount = Atomic(0)
+
+        init(_ store: SQLiteStore) { self.store = store }
+
+        var identity: StoreIdentity { store.identity }
+        var schema: Schema { store.schema }
+        var writeCount: UInt64 { store.writeCount }
+
+        func read<Value>(
+            loop: Int?, _ body: (any StoreSnapshot) throws -> Value
+        ) throws -> Value { try store.read(loop: loop, body) }
+
+        func read<Value>(
+            loop: Int?, stop: StopSignal?, _ body: (any StoreSnapshot) throws -> Value
+        ) throws -> Value {
+            if loop == nil, isSlow.load(ordering: .acquiring) {
+                slowCount.wrappingAdd(1, ordering: .acquiringAndReleasing)
+                while isHeld.load(ordering: .acquiring) {
+                    if stop?.isStopped == true {
+                        stoppedCount.wrappingAdd(1, ordering: .acquiringAndReleasing)
+                    }
+                    try stop?.check()
+                    sched_yield()
+                }
+            }
+            return try store.read(loop: loop, stop: stop, body)
+        }
+
+        let isHeld = Atomic(true)
+
+        func write<Value: Sendable>(
+            _ load: WriteLoad,
+            _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
+            completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+        ) { store.write(load, body, completion: completion) }
+
+        func attach(_ worker: any StoreWorker) { store.attach(worker) }
+
+        func prepareIndexes(
+            _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
+        ) throws -> IndexProgress? {
+            try store.prepareIndexes(
+                needs, ofType: type, waitMillisecondsMax: waitMillisecondsMax)
+        }
+    }
+
+    private static let query = #"{"query":{"recordType":"Tin"}}"#
+
+    @Test("40 long queries by a bare API token hold up no other query, and no renewal of a token")
+    func longQueries() throws {
+        let first = try WireServer()
+        let storage = SlowStorage(try first.store())
+        let server = try WireServer(storage: storage)
+        let ida = try server.user()
+        let visitor = server.visitor()
+        // The store is open from here on.
+        _ = try ida.send("public/records/query", Self.query)
+        storage.isSlow.store(true, ordering: .releasing)
+        let abuse = (0..<40).map { _ in visitor.start("public/records/query", Self.query) }
+        // As many as one caller may hold threads of the short lane.
+        try server.until { storage.slowCount.load(ordering: .acquiring) >= 2 }
+        storage.isSlow.store(false, ordering: .releasing)
+        #expect(try ida.send("public/records/query", Self.query).status != 500)
+        server.clock.advance(1_000 * 1_209_600 * 2 / 3)
+        let renewed = try ida.send("private/zones/list", "{}")
+        #expect(renewed.status == 200)
+        storage.isHeld.store(false, ordering: .releasing)
+        for query in abuse { _ = try query.answer() }
+    }
+
+    @Test("A caller beyond what may wait is answered THROTTLED, and another one is not")
+    func throttled() throws {
+        let first = try WireServer()
+        let storage = SlowStorage(try first.store())
+        var work = WorkOptions()
+        (work.shortThreads, work.longThreads, work.waitingPerPrincipalMax) = (4, 1, 3)
+        let server = try WireServer(storage: storage, work: work)
+        let (ida, visitor) = (try server.user(), server.visitor())
+        _ = try ida.send("public/records/query", Self.query)
+        storage.isSlow.store(true, ordering: .releasing)
+        let abuse = (0..<40).map { _ in visitor.start("public/records/query", Self.query) }
+        storage.isSlow.store(false, ordering: .releasing)
+        #expect(try ida.send("public/records/query", Self.query).status != 429)
+        storage.isHeld.store(false, ordering: .releasing)
+        let answers = try abuse.map { try $0.answer() }
+        let refused = answers.filter { $0.status == 429 }
+        #expect(!refused.isEmpty)
+        for answer in refused {
+            #expect(answer.code == "THROTTLED" && answer.header("retry-after") == "2")
+        }
+    }
+}
