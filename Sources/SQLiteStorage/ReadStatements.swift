@@ -54,22 +54,16 @@ struct ReadStatements {
         let bodies = "SELECT key, flags, body \(range)"
         bodiesAscending = try connection.prepare(bodies)
         bodiesDescending = try connection.prepare("\(bodies) DESC")
-        sources = try connection.prepare(
-            """
+        let sources = """
             SELECT links.kind, links.source, heads.zone, heads.name
             FROM links JOIN heads ON heads.id = links.source
                 JOIN zones ON zones.id = heads.zone AND zones.deleted_at IS NULL
             WHERE links.target_zone = ?1 AND links.target_name = ?2
-                AND links.kind BETWEEN ?3 AND ?4 LIMIT ?5
-            """)
+            """
+        self.sources = try connection.prepare(
+            "\(sources) AND links.kind BETWEEN ?3 AND ?4 LIMIT ?5")
         sourcesInOrder = try connection.prepare(
-            """
-            SELECT links.kind, links.source, heads.zone, heads.name
-            FROM links JOIN heads ON heads.id = links.source
-                JOIN zones ON zones.id = heads.zone AND zones.deleted_at IS NULL
-            WHERE links.target_zone = ?1 AND links.target_name = ?2
-                AND links.kind = ?3 AND links.source > ?4 ORDER BY links.source LIMIT ?5
-            """)
+            "\(sources) AND links.kind = ?3 AND links.source > ?4 ORDER BY links.source LIMIT ?5")
         recordTypes = try connection.prepare("SELECT id, name FROM record_types")
         everyVersion = try connection.prepare("\(version) key > ?1 ORDER BY key LIMIT ?2")
         schemaHistory = try connection.prepare(

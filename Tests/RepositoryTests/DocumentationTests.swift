@@ -70,6 +70,7 @@ struct DocumentationTests {
     @Test("The table of faults' details is that of the code")
     func details() {
         let rows = Repository.lines("docs/protocol/faults.md").drop { $0 != "## Details" }
+            .dropFirst().prefix { !$0.hasPrefix("## ") }
             .filter { $0.hasPrefix("| `") }.dropFirst().map { String($0.split(separator: "`")[1]) }
         #expect(rows == FaultDetail.allCases.map(\.rawValue))
     }

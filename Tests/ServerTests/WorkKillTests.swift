@@ -60,7 +60,7 @@ struct WorkKillTests {
         try connection.execute(
             """
             INSERT INTO work (kind, subject, item, name, enqueued_at)
-            SELECT 2, (SELECT value FROM properties WHERE name = 'reserved_through'), id, 't', 0
+            SELECT 2, (SELECT last_position FROM progress), id, 't', 0
             FROM zones WHERE owner = 0 AND name = '_defaultZone'
             """)
     }

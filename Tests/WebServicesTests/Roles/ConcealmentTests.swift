@@ -125,11 +125,10 @@ struct ConcealmentTests {
         try ida.save(
             "Diary.2", "{}", type: "Diary", zone: nil, in: "public",
             more: #""parent":{"recordName":"up0"}"#)
-        let kept = try modify(operation("delete", "up0", type: nil)).records[0]
-        #expect(
-            kept.reason
-                == "record 'up0' is still the parent or the VALIDATE target of another record")
-        #expect(!kept.raw.contains("Diary"))
+        // Somebody else's reference hinders no deletion (rulings.md 45), and is not told either.
+        let gone = try modify(operation("delete", "up0", type: nil)).records[0]
+        #expect(gone.code == nil)
+        #expect(!gone.raw.contains("Diary"))
     }
 
     @Test("Without the right to create, a name that is taken looks like a free one")
