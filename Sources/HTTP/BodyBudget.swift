@@ -52,7 +52,8 @@ package final class BodyBudget: Sendable {
             guard bytes <= bytesMax - used.total, isAlone || bytes <= share(of: owner) - before
             else { return false }
             used.total += bytes
-            used.byOwner[owner] = before + bytes
+            // Who holds nothing leaves nothing behind.
+            used.byOwner[owner] = before + bytes > 0 ? before + bytes : nil
             return true
         }
     }
