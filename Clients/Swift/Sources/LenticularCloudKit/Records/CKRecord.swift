@@ -1,0 +1,208 @@
+import Foundation
+
+/// A record: a type, a name in a zone, and fields by their keys.
+///
+/// Saving sends the keys that were set since the record was fetched, and brings the record up to date in
+/// place. A record may be handed from thread to thread, but not be used by two at once.
+open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopying,
+    @unchecked Sendable
+{
+    // Unchecked: as documented, one thread at a time uses a record.
+
+    public typealias RecordType = String
+    public typealias FieldKey = String
+
+    /// Types that every container has.
+    public enum SystemType {
+        public static let userRecord: RecordType = "Users"
+        public static let share: RecordType = "cloudkit.share"
+    }
+
+    /// Keys of what the server keeps of every record, for predicates and sorts.
+    public enum SystemFieldKey {
+        public static let recordID: FieldKey = "___recordID"
+        public static let creatorUserRecordID: FieldKey = "___createdBy"
+        public static let creationDate: FieldKey = "___createTime"
+        public static let lastModifiedUserRecordID: FieldKey = "___modifiedBy"
+        public static let modificationDate: FieldKey = "___modTime"
+        public static let parent: FieldKey = "___parent"
+        public static let share: FieldKey = "___share"
+    }
+
+    public let recordType: RecordType
+    public let recordID: ID
+    /// The version that this copy is of; nil for a record that was never saved.
+    public internal(set) var recordChangeTag: String?
+    public internal(set) var creationDate: Date?
+    public internal(set) var modificationDate: Date?
+    public internal(set) var creatorUserRecordID: ID?
+    public internal(set) var lastModifiedUserRecordID: ID?
+    /// The share of which the record is the root.
+    public internal(set) var share: Reference?
+    /// The record that this one goes with when a tree is shared; in the same zone.
+    public var parent: Reference? {
+        didSet { if parent != oldValue { isParentChanged = true } }
+    }
+
+    var values: [FieldKey: FieldValue] = [:]
+    var changed: Set<FieldKey> = []
+    var isParentChanged = false
+    /// The values as they were fetched, until the record is saved: the ancestor of a conflict.
+    var fetched: CKRecordVersion?
+    private lazy var encrypted = EncryptedValues()
+
+    /// - Precondition: the type begins with a letter and goes on with letters, digits and `_`.
+    public init(recordType: RecordType, recordID: ID = ID()) {
+        precondition(
+            RecordTypeName.isLegal(recordType),
+            "record type \"\(recordType)\": expected a letter, then letters, digits and _")
+        self.recordType = recordType
+        self.recordID = recordID
+    }
+
+    public convenience init(recordType: RecordType, zoneID: CKRecordZone.ID) {
+        self.init(recordType: recordType, recordID: ID(zoneID: zoneID))
+    }
+
+    /// The fields that are encrypted on this device before they are sent.
+    ///
+    /// They cannot be asked for in queries, and the server cannot read them.
+    public var encryptedValues: any CKRecordKeyValueSetting { encrypted }
+
+    public func object(forKey key: FieldKey) -> (any CKRecordValueProtocol)? {
+        values[key]?.object
+    }
+
+    /// Sets or clears a field.
+    ///
+    /// - Precondition: the key begins with a letter and goes on with letters, digits and `_`; the value is one
+    ///   that a field can hold.
+    public func setObject(_ object: (any CKRecordValueProtocol)?, forKey key: FieldKey) {
+        precondition(
+            FieldKeyName.isLegal(key), "key \"\(key)\": expected a letter, then letters, digits and _")
+        guard let object else {
+            values[key] = nil
+            changed.insert(key)
+            return
+        }
+        guard let value = FieldValue(object) else {
+            preconditionFailure(
+                "key \"\(key)\": a field holds text, numbers, dates, data, references, assets, "
+                    + "places, or a list of one of these, not \(type(of: object))")
+        }
+        values[key] = value
+        changed.insert(key)
+    }
+
+    public func allKeys() -> [FieldKey] { Array(values.keys) }
+
+    public func changedKeys() -> [FieldKey] { Array(changed) }
+
+    /// The words of all text fields, for a search of one's own.
+    public func allTokens() -> [String] {
+        values.values.flatMap { value -> [String] in
+            guard case .string(let text) = value else { return [] }
+            return text.split { !$0.isLetter && !$0.isNumber }.map(String.init)
+        }
+    }
+
+    public func setParent(_ parent: CKRecord?) { setParent(parent?.recordID) }
+
+    public func setParent(_ parent: ID?) {
+        self.parent = parent.map { Reference(recordID: $0, action: .none) }
+    }
+
+    /// Takes over what a save has brought about.
+    func becomeSaved(as saved: CKRecord) {
+        adopt(saved.version)
+        changed = []
+        isParentChanged = false
+        encrypted.becomeSaved()
+        fetched = version
+    }
+
+    /// A copy with the same values and the same changes.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = CKRecord(recordType: recordType, recordID: recordID)
+        copy.adopt(version)
+        copy.changed = changed
+        copy.isParentChanged = isParentChanged
+        copy.fetched = fetched
+        copy.encrypted.adopt(encrypted)
+        return copy
+    }
+
+    open override var description: String {
+        "<CKRecord \(recordType) \(recordID.recordName), \(values.count) fields>"
+    }
+
+    // MARK: - Archives
+
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Writes everything but the fields: type, name, tag, dates, people, parent and share.
+    ///
+    /// What is read back from it can be filled and saved as the version that it was.
+    public func encodeSystemFields(with coder: NSCoder) {
+        coder.encode(recordType as NSString, forKey: "RecordType")
+        coder.encode(recordID, forKey: "RecordID")
+        coder.encode(recordChangeTag.map { $0 as NSString }, forKey: "ETag")
+        coder.encode(creationDate.map { $0 as NSDate }, forKey: "RecordCtime")
+        coder.encode(modificationDate.map { $0 as NSDate }, forKey: "RecordMtime")
+        coder.encode(creatorUserRecordID, forKey: "CreatorUserRecordID")
+        coder.encode(lastModifiedUserRecordID, forKey: "LastModifiedUserRecordID")
+        coder.encode(parent, forKey: "ParentReference")
+        coder.encode(share, forKey: "ShareReference")
+    }
+
+    open func encode(with coder: NSCoder) {
+        encodeSystemFields(with: coder)
+        let keys = values.keys.sorted()
+        coder.encode(keys.map { $0 as NSString } as NSArray, forKey: "Keys")
+        for (index, key) in keys.enumerated() {
+            coder.encode(values[key].map(ArchivedValue.init), forKey: "Value\(index)")
+        }
+        coder.encode(changed.sorted().map { $0 as NSString } as NSArray, forKey: "ChangedKeys")
+    }
+
+    public required init?(coder: NSCoder) {
+        guard let type = coder.object(NSString.self, "RecordType"),
+            let record = coder.object(ID.self, "RecordID")
+        else { return nil }
+        recordType = String(type)
+        recordID = record
+        super.init()
+        recordChangeTag = coder.object(NSString.self, "ETag").map { String($0) }
+        creationDate = coder.object(NSDate.self, "RecordCtime") as Date?
+        modificationDate = coder.object(NSDate.self, "RecordMtime") as Date?
+        creatorUserRecordID = coder.object(ID.self, "CreatorUserRecordID")
+        lastModifiedUserRecordID = coder.object(ID.self, "LastModifiedUserRecordID")
+        parent = coder.object(Reference.self, "ParentReference")
+        share = coder.object(Reference.self, "ShareReference")
+        isParentChanged = false
+        readValues(coder)
+    }
+
+    private func readValues(_ coder: NSCoder) {
+        let keys = Self.names(coder, "Keys")
+        for (index, key) in keys.enumerated() {
+            let archived = coder.object(ArchivedValue.self, "Value\(index)")
+            values[key] = archived?.value
+        }
+        changed = Set(Self.names(coder, "ChangedKeys"))
+    }
+
+    private static func names(_ coder: NSCoder, _ key: String) -> [String] {
+        guard coder.containsValue(forKey: key) else { return [] }
+        let list = coder.decodeObject(of: [NSArray.self, NSString.self], forKey: key) as? [Any]
+        return (list ?? []).compactMap { ($0 as? String) ?? ($0 as? NSString).map { String($0) } }
+    }
+}
+
+extension CKRecord: Sequence {
+    /// Goes through the fields and their values, in no particular order.
+    public func makeIterator() -> AnyIterator<(FieldKey, any CKRecordValueProtocol)> {
+        var rest = values.makeIterator()
+        return AnyIterator { rest.next().map { ($0.key, $0.value.object) } }
+    }
+}

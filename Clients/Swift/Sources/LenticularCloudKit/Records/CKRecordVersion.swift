@@ -1,0 +1,35 @@
+import Foundation
+
+/// Everything of a record but its name and type, as of one version.
+struct CKRecordVersion {
+    var values: [CKRecord.FieldKey: FieldValue] = [:]
+    var changeTag: String?
+    var created: Date?
+    var modified: Date?
+    var creator: CKRecord.ID?
+    var modifier: CKRecord.ID?
+    var parent: CKRecord.Reference?
+    var share: CKRecord.Reference?
+}
+
+extension CKRecord {
+    var version: CKRecordVersion {
+        CKRecordVersion(
+            values: values, changeTag: recordChangeTag, created: creationDate,
+            modified: modificationDate, creator: creatorUserRecordID,
+            modifier: lastModifiedUserRecordID, parent: parent, share: share)
+    }
+
+    /// Takes a version over, as one that nobody has changed.
+    func adopt(_ version: CKRecordVersion) {
+        values = version.values
+        recordChangeTag = version.changeTag
+        creationDate = version.created
+        modificationDate = version.modified
+        creatorUserRecordID = version.creator
+        lastModifiedUserRecordID = version.modifier
+        parent = version.parent
+        share = version.share
+        isParentChanged = false
+    }
+}
