@@ -9,9 +9,9 @@ import Foundation
 public final class ServiceConnection: Sendable {
     private let service: Service?
     private let container: String
-    private let session: URLSession
+    let session: URLSession
     private let webToken: WebToken
-    private let requestSeconds: TimeInterval
+    let requestSeconds: TimeInterval
 
     /// - Parameters:
     ///   - service: nil where nobody has said which; requests then fail with `badAddress`.
@@ -73,7 +73,7 @@ public final class ServiceConnection: Sendable {
         return try Self.read(data, answer)
     }
 
-    private static func read(_ data: Data, _ answer: HTTPURLResponse) throws -> JSONView {
+    static func read(_ data: Data, _ answer: HTTPURLResponse) throws -> JSONView {
         let status = answer.statusCode
         guard let view = try? JSONTape([UInt8](data)).root, view.isObject else {
             if let fault = fault(withoutBody: answer) { throw fault }

@@ -202,4 +202,42 @@ final class DatabaseTests: XCTestCase {
         let none = try await nobody.accountStatus()
         XCTAssertEqual(none, .noAccount)
     }
+
+    func testAssetsAreSentAndFetchedAndAMissingFileFailsItsRecordAlone() async throws {
+        let server = try ReleaseServer()
+        let database = try server.container(of: "ann@example.org").privateCloudDatabase
+        let zone = try await zone(database)
+        let file = FileManager.default.temporaryDirectory
+            .appendingPathComponent("asset-\(UUID().uuidString)")
+        let bytes = Data((0..<300_000).map { _ in UInt8.random(in: 0...255) })
+        try bytes.write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let record = note("a", in: zone)
+        record["file"] = CKAsset(fileURL: file)
+        record["files"] = [CKAsset(fileURL: file)]
+        try await database.save(record)
+        let fetched = try await database.record(for: record.recordID)
+        let asset = try XCTUnwrap(fetched["file"] as? CKAsset)
+        XCTAssertEqual(try Data(contentsOf: XCTUnwrap(asset.fileURL)), bytes)
+        XCTAssertEqual((fetched["files"] as? [CKAsset])?.count, 1)
+        fetched["text"] = "again"
+        try await database.save(fetched)
+
+        let broken = note("b", in: zone)
+        broken["file"] = CKAsset(fileURL: file.appendingPathExtension("none"))
+        let whole = note("c", in: zone)
+        let done = try await database.modifyRecords(
+            saving: [broken, whole], deleting: [], atomically: false)
+        XCTAssertThrowsError(try done.saveResults[broken.recordID]?.get()) {
+            XCTAssertEqual(($0 as? CKError)?.code, .assetFileNotFound)
+        }
+        XCTAssertNoThrow(try done.saveResults[whole.recordID]?.get())
+        let atomic = try await database.modifyRecords(
+            saving: [broken, note("d", in: zone)], deleting: [])
+        let codes = atomic.saveResults.values.compactMap { result -> CKError.Code? in
+            guard case .failure(let error) = result else { return nil }
+            return (error as? CKError)?.code
+        }
+        XCTAssertEqual(Set(codes), [.assetFileNotFound, .batchRequestFailed])
+    }
 }

@@ -58,7 +58,9 @@ final class ReleaseServer {
     private func start() throws -> URL {
         let log = Pipe()
         process.executableURL = URL(fileURLWithPath: binary)
-        process.arguments = ["serve", "--data", data, "--listen", "127.0.0.1:0"]
+        // A port that is named beforehand: links to files hold it.
+        let port = Int.random(in: 20_000..<32_000)
+        process.arguments = ["serve", "--data", data, "--listen", "127.0.0.1:\(port)"]
         process.environment = Self.environment
         process.standardOutput = log
         try process.run()

@@ -90,18 +90,9 @@ struct AnswerReader: Sendable {
         case .bytes:
             view.string.flatMap { Data(base64Encoded: $0) }.map { .bytes($0) }
         case .reference: reference(view, in: zone).map { .reference($0) }
-        case .asset: asset(view).map { .asset($0) }
+        case .asset: StoredAsset(view).map { .asset(CKAsset(stored: $0, fileURL: nil)) }
         case .location: location(view).map { .location($0) }
         }
-    }
-
-    private func asset(_ view: JSONView) -> CKAsset? {
-        guard let checksum = view["fileChecksum"]?.string else { return nil }
-        return CKAsset(
-            stored: StoredAsset(
-                fileChecksum: checksum, size: view["size"]?.int64 ?? 0, receipt: nil,
-                downloadURL: view["downloadURL"]?.string),
-            fileURL: nil)
     }
 
     private func location(_ view: JSONView) -> CLLocation? {

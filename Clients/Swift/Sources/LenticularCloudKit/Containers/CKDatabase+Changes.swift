@@ -81,12 +81,13 @@ extension CKDatabase {
     ) {
         let page = try await zonePage(
             of: zoneID, since: token, desiredKeys: desiredKeys, resultsLimit: resultsLimit)
-        let results = page.records.map {
-            ($0.recordID, Result<_, any Error>.success(RecordZoneChange.Modification(record: $0)))
+        var results: [CKRecord.ID: Result<RecordZoneChange.Modification, any Error>] = [:]
+        for record in page.records {
+            results[record.recordID] = await withFiles(.success(record)).map {
+                RecordZoneChange.Modification(record: $0)
+            }
         }
-        return (
-            Dictionary(results) { _, last in last }, page.deletions, page.token, page.moreComing
-        )
+        return (results, page.deletions, page.token, page.moreComing)
     }
 
     /// A page of a zone's feed, in its order.

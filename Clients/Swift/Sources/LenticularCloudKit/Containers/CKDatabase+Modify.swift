@@ -35,8 +35,16 @@ extension CKDatabase {
         var saved: [CKRecord.ID: Result<CKRecord, any Error>] = [:]
         var deleted: [CKRecord.ID: Result<Void, any Error>] = [:]
         let batches = RecordBatch.byZone(saving: recordsToSave, deleting: recordIDsToDelete)
-        for batch in batches {
+        for var batch in batches {
             do {
+                let unsent = try await sendFiles(of: batch.saves)
+                for (id, error) in unsent { saved[id] = .failure(error) }
+                if !unsent.isEmpty, atomically, isAtomic(batch.zone) {
+                    batch.fail(beside: unsent, &saved, &deleted)
+                    continue
+                }
+                batch.saves.removeAll { unsent[$0.recordID] != nil }
+                guard batch.count > 0 else { continue }
                 let answer = try await send(batch, savePolicy, atomically)
                 try await note(answer, batch, &saved, &deleted)
             } catch let error as CKError where batches.count > 1 || error.isAboutZone {
@@ -46,6 +54,11 @@ extension CKDatabase {
             }
         }
         return (saved, deleted)
+    }
+
+    /// Whether a zone knows batches that are done whole or not at all.
+    private func isAtomic(_ zone: CKRecordZone.ID) -> Bool {
+        databaseScope != .public && zone.zoneName != CKRecordZone.ID.defaultZoneName
     }
 
     private func send(
@@ -59,7 +72,7 @@ extension CKDatabase {
         }
         return try await call("records/modify") { json in
             json.zone(batch.zone)
-            if databaseScope != .public, batch.zone.zoneName != CKRecordZone.ID.defaultZoneName {
+            if isAtomic(batch.zone) {
                 json.key("atomic")
                 json.bool(atomically)
             }
@@ -95,6 +108,19 @@ struct RecordBatch {
     var deletions: [CKRecord.ID] = []
 
     var count: Int { saves.count + deletions.count }
+
+    /// Notes that nothing of the batch is done, because some of its records could not be sent.
+    func fail(
+        beside failed: [CKRecord.ID: CKError],
+        _ saved: inout [CKRecord.ID: Result<CKRecord, any Error>],
+        _ deleted: inout [CKRecord.ID: Result<Void, any Error>]
+    ) {
+        let error = CKError(.batchRequestFailed, "another record of the atomic batch failed")
+        for record in saves where failed[record.recordID] == nil {
+            saved[record.recordID] = .failure(error)
+        }
+        for id in deletions { deleted[id] = .failure(error) }
+    }
 
     /// Batches in the order in which their zones are first named.
     static func byZone(saving: [CKRecord], deleting: [CKRecord.ID]) -> [RecordBatch] {

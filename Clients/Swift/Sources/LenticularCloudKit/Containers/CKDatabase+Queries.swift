@@ -74,10 +74,10 @@ extension CKDatabase {
             try json.query(query.recordType, filters, sorts)
         }
         let reader = try await reader()
-        let results = (answer["records"]?.elements ?? answer.elements).compactMap {
-            item -> (CKRecord.ID, Result<CKRecord, any Error>)? in
-            guard let record = reader.record(item) else { return nil }
-            return (record.recordID, .success(record))
+        var results: [(CKRecord.ID, Result<CKRecord, any Error>)] = []
+        for item in answer["records"]?.elements ?? answer.elements {
+            guard let record = reader.record(item) else { continue }
+            results.append((record.recordID, await withFiles(.success(record))))
         }
         let next = answer["continuationMarker"]?.string.map {
             CKQueryOperation.Cursor(marker: $0, query: query, zone: zone)

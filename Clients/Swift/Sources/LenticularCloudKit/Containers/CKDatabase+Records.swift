@@ -50,7 +50,18 @@ extension CKDatabase {
         }
         let reader = try await reader()
         for (id, item) in zip(ids, answer["records"]?.elements ?? answer.elements) {
-            found[id] = reader.result(item, as: id)
+            found[id] = await withFiles(reader.result(item, as: id))
+        }
+    }
+
+    /// Fetches the files of a record; without them it counts as not fetched.
+    func withFiles(_ result: Result<CKRecord, any Error>) async -> Result<CKRecord, any Error> {
+        guard case .success(let record) = result else { return result }
+        do {
+            try await fetchFiles(of: [record])
+            return result
+        } catch {
+            return .failure(error)
         }
     }
 

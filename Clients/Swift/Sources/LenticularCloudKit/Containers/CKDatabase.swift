@@ -24,6 +24,7 @@ public final class CKDatabase: NSObject, Sendable {
     public let databaseScope: Scope
     let connection: ServiceConnection
     let caller: CallerName
+    let assetCache = AssetCache.standard
 
     init(_ scope: Scope, connection: ServiceConnection, caller: CallerName) {
         databaseScope = scope

@@ -6,12 +6,12 @@ import Foundation
 /// file in this library's cache, which may be removed at any time once nothing holds the asset: copy what
 /// you want to keep.
 public final class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    // Unchecked: what the server tells is set once, before the asset is handed on.
+    // Unchecked: as a record's, its parts are set by the request that sends or fetches it.
 
     /// Where the bytes are; nil for one that was not fetched, as in the server's copy of a conflict.
-    public let fileURL: URL?
+    public internal(set) var fileURL: URL?
     /// What the server knows the file by; nil until it has been sent.
-    let stored: StoredAsset?
+    var stored: StoredAsset?
 
     public init(fileURL: URL) {
         self.fileURL = fileURL
