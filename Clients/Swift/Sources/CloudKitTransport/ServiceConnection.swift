@@ -28,6 +28,9 @@ public final class ServiceConnection: Sendable {
         webToken = WebToken(service?.credentials ?? .none)
     }
 
+    /// What links to shares on this server begin with.
+    public var shareLinks: URL? { service?.url.appendingPathComponent("share") }
+
     /// Sends one request of the protocol.
     ///
     /// - Parameters:

@@ -8,6 +8,8 @@ struct AnswerReader: Sendable {
     /// The caller's user record name, where it is known: their zones are theirs under any name.
     let user: String?
     let scope: CKDatabase.Scope
+    /// What links to shares begin with.
+    let links: URL?
 
     func zoneID(_ view: JSONView?) -> CKRecordZone.ID? {
         guard let view, let name = view["zoneName"]?.string else { return nil }
@@ -27,10 +29,19 @@ struct AnswerReader: Sendable {
         else { return nil }
         let zone = passed?.zoneID ?? zoneID(parts.zone) ?? .default
         let id = passed ?? CKRecord.ID(recordName: name, zoneID: zone)
-        let record = CKRecord(recordType: type, recordID: id)
+        let record =
+            type == CKRecord.SystemType.share
+            ? share(view, id) : CKRecord(recordType: type, recordID: id)
         record.adopt(version(parts, in: zone))
         record.fetched = record.version
         return record
+    }
+
+    private func share(_ view: JSONView, _ id: CKRecord.ID) -> CKShare {
+        let share = CKShare(recordID: id)
+        share.details = shareDetails(view)
+        share.url = view["shortGUID"]?.string.flatMap { links?.appendingPathComponent($0) }
+        return share
     }
 
     private func version(_ parts: RecordParts, in zone: CKRecordZone.ID) -> CKRecordVersion {

@@ -194,9 +194,10 @@ extension JSONText {
             try json.object { json in
                 json.member("recordName", record.recordID.recordName)
                 json.member("recordType", record.recordType)
-                if isChecked, let tag { json.member("recordChangeTag", tag) }
+                if isChecked || record is CKShare, let tag { json.member("recordChangeTag", tag) }
                 try json.fields(of: record, all: policy == .allKeys || tag == nil)
                 if record.isParentChanged || tag == nil { json.parent(of: record) }
+                if let share = record as? CKShare { json.shareDetails(of: share) }
             }
         }
     }

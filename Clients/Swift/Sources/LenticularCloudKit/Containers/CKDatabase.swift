@@ -51,11 +51,13 @@ public final class CKDatabase: NSObject, Sendable {
     func reader() async throws -> AnswerReader {
         // Who the caller is decides which zones are theirs, and only in other people's zones.
         guard databaseScope == .shared else {
-            return AnswerReader(user: await caller.known, scope: databaseScope)
+            return AnswerReader(
+                user: await caller.known, scope: databaseScope, links: connection.shareLinks)
         }
         do {
             return AnswerReader(
-                user: try await caller.name(by: connection), scope: databaseScope)
+                user: try await caller.name(by: connection), scope: databaseScope,
+                links: connection.shareLinks)
         } catch {
             throw CKError(error)
         }
