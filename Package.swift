@@ -10,8 +10,11 @@ func layer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-func tests(of name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+func tests(
+    of name: String, _ dependencies: [Target.Dependency], besides: [String] = []
+) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies, exclude: besides, swiftSettings: strict)
 }
 
 let package = Package(
@@ -101,7 +104,7 @@ let package = Package(
                 "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",
                 "Cryptography", "Storage", "Accounts", "AssetStorage", "SQLite", "SharingModel",
                 "S3StandIn", "Seeding",
-            ]),
+            ], besides: ["Fixtures"]),
         tests(of: "RepositoryTests", ["Configuration", "WebServices"]),
     ],
     swiftLanguageModes: [.v6]

@@ -4,7 +4,7 @@ struct SettingsTree {
 
     /// - Parameter root: an object of settings and of sections.
     func apply(
-        _ root: JSON5Value, to configuration: inout Configuration
+        _ root: JSON5Value, to loaded: inout LoadedConfiguration
     ) throws(ConfigurationError) {
         guard case .object(let members) = root.content else {
             throw error(root.place, "", "expected an object of settings")
@@ -12,25 +12,25 @@ struct SettingsTree {
         for member in members {
             let section = Setting.sections.first { $0.name == member.key }
             if let section, !section.name.isEmpty {
-                try apply(member.value, of: section, to: &configuration)
+                try apply(member.value, of: section, to: &loaded)
             } else {
-                try apply(member, of: Setting.sections[0], to: &configuration)
+                try apply(member, of: Setting.sections[0], to: &loaded)
             }
         }
     }
 
     private func apply(
-        _ value: JSON5Value, of section: Setting.Section, to configuration: inout Configuration
+        _ value: JSON5Value, of section: Setting.Section, to loaded: inout LoadedConfiguration
     ) throws(ConfigurationError) {
         guard case .object(let members) = value.content else {
             throw error(value.place, section.name, "expected an object of settings")
         }
-        for member in members { try apply(member, of: section, to: &configuration) }
+        for member in members { try apply(member, of: section, to: &loaded) }
     }
 
     private func apply(
         _ member: JSON5Value.Member, of section: Setting.Section,
-        to configuration: inout Configuration
+        to loaded: inout LoadedConfiguration
     ) throws(ConfigurationError) {
         let path = section.name.isEmpty ? member.key : "\(section.name).\(member.key)"
         guard let setting = section.settings.first(where: { $0.key == member.key }) else {
@@ -40,9 +40,11 @@ struct SettingsTree {
                 member.keyPlace, path,
                 "unknown key; expected one of \(known.joined(separator: ", "))")
         }
-        guard setting.put(member.value.content, into: &configuration) else {
+        guard setting.put(member.value.content, into: &loaded.values) else {
             throw error(member.value.place, path, "expected \(setting.allowed)")
         }
+        let place = member.keyPlace
+        loaded.note(.file(file, line: place.line, column: place.column), of: setting)
     }
 
     private func error(_ place: JSON5Place, _ path: String, _ reason: String) -> ConfigurationError

@@ -12,6 +12,7 @@ final class ConnectionLoop: @unchecked Sendable {
     let gzip: GzipPolicy
     let responder: any Responder
     let observer: WireObserver
+    let isTrustedProxy: @Sendable (String) -> Bool
     let counters = WireCounters()
     let compressor = Compressor()
     let files: FileWorkers
@@ -44,6 +45,7 @@ final class ConnectionLoop: @unchecked Sendable {
         limits = configuration.limits
         gzip = configuration.gzip
         wallSeconds = configuration.wallSeconds
+        isTrustedProxy = configuration.isTrustedProxy
         self.responder = responder
         self.observer = observer
     }

@@ -60,7 +60,9 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
     init(_ accepted: AcceptedSocket, tls: TLSSession?, on shared: ConnectionLoop) {
         self.shared = shared
         socket = accepted.socket
-        peer = Peer(address: accepted.address, isLoopback: accepted.isLoopback, isTLS: tls != nil)
+        peer = Peer(
+            address: accepted.address, isLoopback: accepted.isLoopback, isTLS: tls != nil,
+            isTrustedProxy: shared.isTrustedProxy(accepted.address))
         self.tls = tls
         // A handshake must come as soon as a head.
         setDeadline(
@@ -220,7 +222,13 @@ extension HTTPConnection {
         WireCounters.add(1, to: shared.counters.requests)
         return HTTPRequest(
             id: shared.nextID(), method: head.method, target: head.target, headers: head.headers,
-            body: body, peer: peer, loop: shared.events.index)
+            body: body, peer: peer, client: client(of: head), loop: shared.events.index)
+    }
+
+    private func client(of head: RequestHead) -> AddressBlock? {
+        guard peer.isTrustedProxy else { return peer.block }
+        return ForwardedFor.client(
+            of: head.headers, from: peer.block, isTrusted: shared.isTrustedProxy)
     }
 
     private func isWorthCompressing(_ head: RequestHead) -> Bool {

@@ -92,6 +92,21 @@ package struct HTTPHeaders: Sendable {
         }
     }
 
+    /// Runs the body on the name, in lower case, and the value of the field at a place in the order
+    /// received.
+    func withField<Result>(
+        _ index: Int, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        buffer.withUnsafeBytes { bytes in
+            let field = bytes.loadUnaligned(
+                fromByteOffset: fieldsOffset + index * MemoryLayout<Field>.stride, as: Field.self)
+            let (name, value) = (Int(field.name), Int(field.value))
+            return body(
+                UnsafeRawBufferPointer(rebasing: bytes[name..<name + Int(field.nameCount)]),
+                UnsafeRawBufferPointer(rebasing: bytes[value..<value + Int(field.valueCount)]))
+        }
+    }
+
     @inline(__always)
     static func lowercased(_ byte: UInt8) -> UInt8 {
         byte &- 65 < 26 ? byte | 0x20 : byte

@@ -1,3 +1,5 @@
+import Network
+
 /// One whole request: head and body, within the limits, framed without ambiguity.
 package struct HTTPRequest: Sendable {
     package enum Method: Sendable, Equatable {
@@ -14,12 +16,16 @@ package struct HTTPRequest: Sendable {
     /// The body, with chunks joined and gzip undone.
     package let body: [UInt8]
     package let peer: Peer
+    /// Whom the request came from: the peer, or for whom a trusted proxy has passed it on.
+    ///
+    /// Nil for a Unix socket.
+    package let client: AddressBlock?
     /// Which event loop the connection lives on, from 0: lets a responder keep one reader a loop.
     package let loop: Int
 
     package init(
         id: String, method: Method, target: [UInt8], headers: HTTPHeaders, body: [UInt8],
-        peer: Peer, loop: Int
+        peer: Peer, client: AddressBlock? = nil, loop: Int
     ) {
         self.id = id
         self.method = method
@@ -27,6 +33,7 @@ package struct HTTPRequest: Sendable {
         self.headers = headers
         self.body = body
         self.peer = peer
+        self.client = client
         self.loop = loop
     }
 }
@@ -38,9 +45,17 @@ package struct Peer: Sendable, Equatable {
     /// True for 127.0.0.0/8, ::1 and Unix sockets.
     package let isLoopback: Bool
     package let isTLS: Bool
+    /// Whether it is a proxy whose word on its clients is believed.
+    package let isTrustedProxy: Bool
+    /// What the address counts as; nil for a Unix socket.
+    package let block: AddressBlock?
 
-    package init(address: String, isLoopback: Bool, isTLS: Bool) {
+    package init(
+        address: String, isLoopback: Bool, isTLS: Bool, isTrustedProxy: Bool = false
+    ) {
         self.address = address
+        self.isTrustedProxy = isTrustedProxy
+        block = AddressBlock(address)
         self.isLoopback = isLoopback
         self.isTLS = isTLS
     }

@@ -31,6 +31,8 @@ package final class HTTPServer: Sendable {
         package var unixMode: UInt32 = 0o660
         /// What deadlines are measured by.
         package var clock = MonotonicClock.system
+        /// Whether an address is that of a proxy whose `X-Forwarded-For` is believed.
+        package var isTrustedProxy: @Sendable (String) -> Bool = { _ in false }
         /// Seconds since 1970-01-01T00:00:00Z, for the `Date` field.
         package var wallSeconds: @Sendable () -> Int64 = { Int64(time(nil)) }
 

@@ -116,6 +116,10 @@ package final class ProtocolResponder: Responder {
         exchange.address = address
         let found = RouteTable.routes[address.operation]
         exchange.operation = found?.operation
+        if let found, !found.methods.contains(request.method) {
+            exchange.allowedOrigin = identification(of: exchange, at: address).allowedOrigin
+            return exchange.refuseMethod(found.methods)
+        }
         do {
             // Also before an endpoint is missed: a page sees only answers that allow its origin.
             let identified = try identify(exchange, address)
@@ -176,16 +180,22 @@ package final class ProtocolResponder: Responder {
         }
     }
 
-    private func identify(_ exchange: Exchange, _ address: RequestAddress) throws -> Identified {
+    private func identification(
+        of exchange: Exchange, at address: RequestAddress
+    ) -> Identification {
         let request = exchange.request
         let credentials = Credentials(
             target: request.target, keyID: request.headers["x-apple-cloudkit-request-keyid"],
             date: request.headers["x-apple-cloudkit-request-iso8601date"],
             signature: request.headers["x-apple-cloudkit-request-signaturev1"],
             origin: request.headers["origin"], body: request.body)
-        let found = dependencies.authenticator.identify(
+        return dependencies.authenticator.identify(
             credentials, container: address.container, environment: address.environment,
             now: dependencies.clock.now())
+    }
+
+    private func identify(_ exchange: Exchange, _ address: RequestAddress) throws -> Identified {
+        let found = identification(of: exchange, at: address)
         exchange.allowedOrigin = found.allowedOrigin
         let identified = try found.result.get()
         exchange.webToken = identified.webToken

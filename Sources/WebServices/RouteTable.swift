@@ -29,7 +29,12 @@ struct Route: Sendable {
     /// The end of its path; names it in logs, metrics and documentation.
     let operation: String
     let audience: Audience
+    /// Whether it has something to answer to a request without a body (rulings.md 1).
+    var needsNoBody = false
     let work: EndpointWork
+
+    /// Those that it takes; all others are refused before anything is looked at.
+    var methods: AllowedMethods { needsNoBody ? .bodilessRead : .post }
 }
 
 /// Every endpoint that this server answers.
@@ -60,26 +65,28 @@ package enum RouteTable {
             Route(
                 operation: "records/accept", audience: .persons,
                 work: .write(AcceptSharesEndpoint.run)),
-            Route(operation: "zones/list", audience: .users, work: .read(ListZonesEndpoint.answer)),
+            Route(
+                operation: "zones/list", audience: .users, needsNoBody: true,
+                work: .read(ListZonesEndpoint.answer)),
             Route(
                 operation: "zones/lookup", audience: .users, work: .read(LookupZonesEndpoint.answer)
             ),
             Route(
                 operation: "zones/modify", audience: .users, work: .write(ModifyZonesEndpoint.run)),
             Route(
-                operation: "zones/changes", audience: .users,
+                operation: "zones/changes", audience: .users, needsNoBody: true,
                 work: .read(ZonesChangesEndpoint.answer)),
             Route(
-                operation: "changes/database", audience: .users,
+                operation: "changes/database", audience: .users, needsNoBody: true,
                 work: .read(DatabaseChangesEndpoint.answer)),
             Route(
                 operation: "changes/zone", audience: .users, work: .read(ZoneChangesEndpoint.answer)
             ),
             Route(
-                operation: "users/caller", audience: .anyIdentity,
+                operation: "users/caller", audience: .anyIdentity, needsNoBody: true,
                 work: .read(CallerEndpoint.answer)),
             Route(
-                operation: "users/current", audience: .anyIdentity,
+                operation: "users/current", audience: .anyIdentity, needsNoBody: true,
                 work: .read(CallerEndpoint.answer)),
         ]
         return Dictionary(uniqueKeysWithValues: all.map { ($0.operation, $0) })

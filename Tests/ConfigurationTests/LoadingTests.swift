@@ -79,15 +79,62 @@ struct LoadingTests {
         #expect(try refusal(flags: [("http.idle", "1")]).path == "http.idle")
     }
 
-    @Test("An unknown variable with the settings' prefix is refused, but for the two that are none")
+    /// What is said of variables that are no settings.
+    private func warnings(_ environment: [String: String]) throws -> [String] {
+        let loaded = try LoadedConfiguration(file: nil, environment: environment, flags: [])
+        #expect(loaded.values == Configuration())
+        return loaded.warnings
+    }
+
+    @Test("A variable that is no setting is warned about and stops nothing, as clusters set such")
     func unknownVariables() throws {
-        let error = try refusal(environment: ["LENTICULAR_HTTP_IDLE": "1"])
+        let cluster = [
+            "LENTICULAR_PORT": "tcp://10.0.0.1:8080", "LENTICULAR_SERVICE_HOST": "10.0.0.1",
+            "LENTICULAR_PORT_8080_TCP_ADDR": "10.0.0.1", "LENTICULAR_SERVICE_PORT": "8080",
+            "LENTICULAR_": "",
+        ]
+        let told = try warnings(cluster)
+        #expect(told.count == cluster.count)
         #expect(
-            error.description == "environment variable LENTICULAR_HTTP_IDLE: "
-                + "expected the name of a setting's variable")
-        #expect(try refusal(environment: ["LENTICULAR_": ""]).origin == .environment("LENTICULAR_"))
+            told.contains(
+                "environment variable LENTICULAR_PORT: no setting has it, so it says nothing"))
+        #expect(told.allSatisfy { !$0.contains("10.0.0.1") && !$0.contains("meant") })
         let others = ["LENTICULAR_CONTAINER": "1", "LENTICULAR_TESTDATA": "/x", "PATH": "/bin"]
-        #expect(try load(environment: others) == Configuration())
+        #expect(try warnings(others).isEmpty)
+    }
+
+    @Test(
+        "A variable that is nearly a setting's is warned about with the setting's",
+        arguments: [
+            ("LENTICULAR_LISTN", "LENTICULAR_LISTEN"),
+            ("LENTICULAR_HTTP_IDLESECONDSMAX", "LENTICULAR_HTTP_IDLE_SECONDS_MAX"),
+            ("LENTICULAR_LIMIT_ROLES_MAX", "LENTICULAR_LIMITS_ROLES_MAX"),
+            ("LENTICULAR_DTAA", "LENTICULAR_DATA"),
+        ])
+    func misspelledVariables(variable: String, setting: String) throws {
+        #expect(
+            try warnings([variable: "1"]) == [
+                "environment variable \(variable): no setting has it; is \(setting) meant?"
+            ])
+    }
+
+    @Test("It is known where each setting was said, the last place counting")
+    func origins() throws {
+        let file = try TemporaryFile("{\n  data: '/one', log: { level: 'error' } }")
+        let environment = ["LENTICULAR_DATA": "/two", "LENTICULAR_LOG_FORMAT": "text"]
+        func origin(_ path: String, _ environment: [String: String] = [:]) throws -> String {
+            try LoadedConfiguration(
+                file: file.path, environment: environment, flags: [("listen", "unix:/x")]
+            ).origin(of: path)
+        }
+        #expect(try origin("data") == "data from \(file.path), line 2, column 3")
+        #expect(
+            try origin("data", environment) == "data from environment variable LENTICULAR_DATA")
+        #expect(
+            try origin("log.level", environment) == "log.level from \(file.path), line 2, column 24"
+        )
+        #expect(try origin("listen") == "listen from command line")
+        #expect(try origin("http.gzip") == "the default of http.gzip")
     }
 
     @Test("A section is an object, and so is the file")

@@ -43,6 +43,9 @@ final class TestResponder: Responder {
         case "/204": reply.send(HTTPResponse(status: 204))
         case "/last": reply.send(HTTPResponse(status: 200, closesConnection: true))
         case "/peer": reply.send(HTTPResponse(status: 200, body: Array("\(request.peer)".utf8)))
+        case "/client":
+            let client = request.client.map { "\($0)" } ?? "nobody"
+            reply.send(HTTPResponse(status: 200, body: Array(client.utf8)))
         case let path where path.hasPrefix("/stream/"):
             reply.send(StreamedAnswers.answer(to: path))
         case let path where path.hasPrefix("/size/"):

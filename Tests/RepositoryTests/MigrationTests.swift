@@ -40,6 +40,37 @@ struct MigrationTests {
         }
     }
 
+    /// How many migrations of each kind each release has had, oldest first.
+    ///
+    /// A release is a line that starts with `# Version`; what follows it came with that release.
+    private static var releases: [(name: String, catalog: Int, store: Int)] {
+        var found: [(name: String, catalog: Int, store: Int)] = []
+        for line in Repository.lines(list) {
+            if line.hasPrefix("# Version") {
+                found.append((line, found.last?.catalog ?? 0, found.last?.store ?? 0))
+            } else if !line.isEmpty, !line.hasPrefix("#"), !found.isEmpty {
+                if line.contains("/catalog/") { found[found.count - 1].catalog += 1 }
+                if line.contains("/store/") { found[found.count - 1].store += 1 }
+            }
+        }
+        return found
+    }
+
+    @Test("Every release's data folder is kept, so that each later schema is tried on it")
+    func fixtures() throws {
+        #expect(!Self.releases.isEmpty)
+        #expect(
+            Self.released.count
+                == (Self.releases.last.map { $0.catalog + $0.store } ?? 0),
+            "each checksum stands under the release that it came with")
+        for release in Self.releases {
+            let name = "catalog-\(release.catalog)-store-\(release.store).tar.gz"
+            #expect(
+                Repository.exists("Tests/ServerTests/Fixtures/\(name)"),
+                "\(release.name): make \(name), see the page beside it")
+        }
+    }
+
     private static func sha256(_ path: String) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -29,6 +29,7 @@ struct CommandProcessTests {
 
     @Test("A command that cannot do its work ends with 1, one line and no output")
     func failure() throws {
+        try ServerProcess.makeData(data)
         #expect(try run("container", "create", "iCloud.a").status == 0)
         let again = try run("container", "create", "ICLOUD.A", "--json")
         #expect(again.status == 1)
@@ -48,6 +49,7 @@ struct CommandProcessTests {
 
     @Test("Containers are made, listed, changed and deleted")
     func containers() throws {
+        try ServerProcess.makeData(data)
         #expect(
             try run("container", "create", "iCloud.b", "--json").output
                 == "{\"container\":\"iCloud.b\"}\n")
@@ -75,6 +77,7 @@ struct CommandProcessTests {
 
     @Test("The data folder is for its owner alone, with everything in it")
     func modes() throws {
+        try ServerProcess.makeData(data)
         #expect(try run("container", "create", "iCloud.a").status == 0)
         func mode(_ path: String) throws -> Int? {
             let attributes = try FileManager.default.attributesOfItem(atPath: path)

@@ -12,6 +12,7 @@ struct CommandRoleTests {
     init() throws {
         folder = try TemporaryFolder()
         data = folder.path("data")
+        try ServerProcess.makeData(data)
         for words in [
             ["container", "create", "iCloud.a"], ["user", "create", "ann@a.example"],
             ["user", "create", "bob@a.example"],

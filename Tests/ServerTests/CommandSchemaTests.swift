@@ -9,7 +9,10 @@ struct CommandSchemaTests {
     private static let container = "iCloud.org.example.Garden"
     private let folder: TemporaryFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws {
+        folder = try TemporaryFolder()
+        try ServerProcess.makeData(folder.path("data"))
+    }
 
     private func run(_ arguments: String..., input: String = "") throws -> Program.Outcome {
         try Program.run(arguments + ["--data", folder.path("data")], input: input, in: folder.root)

@@ -50,6 +50,7 @@ struct KillWithCommandsTests {
         print("kill test of commands: LENTICULAR_KILL_SEED=\(TestSeed.value)")
         let folder = try TemporaryFolder()
         let data = folder.path("data")
+        try ServerProcess.makeData(data)
         try await BlockingThread.run {
             var random = SeededRandom(seed: TestSeed.value)
             let operators = (0..<2).map { Operator(number: $0, data: data) }

@@ -12,7 +12,7 @@ struct OperatingControlSocketTests {
     @Test("A command reaches the process that listens, with its inputs, and its answer comes back")
     func roundTrip() throws {
         let path = folder.path("control.sock")
-        let server = try ControlServer(path: path) { arguments, inputs in
+        let server = try ControlServer(path: path) { arguments, inputs, _ in
             CommandAnswer(
                 status: 7, output: Array("out \(arguments)".utf8),
                 error: String(decoding: inputs["password-stdin"] ?? [], as: UTF8.self))
@@ -29,7 +29,7 @@ struct OperatingControlSocketTests {
     @Test("The socket is for its owner alone")
     func mode() throws {
         let path = folder.path("control.sock")
-        let server = try ControlServer(path: path) { _, _ in CommandAnswer(status: 0) }
+        let server = try ControlServer(path: path) { _, _, _ in CommandAnswer(status: 0) }
         defer { server.close(withinSeconds: 10) }
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
@@ -44,7 +44,7 @@ struct OperatingControlSocketTests {
         _ = try LocalSocket.listen(at: path)
         #expect(FileManager.default.fileExists(atPath: path))
         #expect(try client.run(["a"], inputs: [:], secondsMax: 1) == nil)
-        let server = try ControlServer(path: path) { _, _ in CommandAnswer(status: 3) }
+        let server = try ControlServer(path: path) { _, _, _ in CommandAnswer(status: 3) }
         defer { server.close(withinSeconds: 10) }
         #expect(try client.run(["a"], inputs: [:], secondsMax: 10)?.status == 3)
     }
@@ -53,7 +53,7 @@ struct OperatingControlSocketTests {
     func longPath() throws {
         let deep = folder.path(String(repeating: "d", count: 150))
         try FileManager.default.createDirectory(atPath: deep, withIntermediateDirectories: true)
-        let server = try ControlServer(path: deep + "/control.sock") { _, _ in
+        let server = try ControlServer(path: deep + "/control.sock") { _, _, _ in
             CommandAnswer(status: 4)
         }
         defer { server.close(withinSeconds: 10) }
@@ -64,7 +64,7 @@ struct OperatingControlSocketTests {
     @Test("What is no command is hung up on, and the next caller is served")
     func garbage() throws {
         let path = folder.path("control.sock")
-        let server = try ControlServer(path: path) { _, _ in CommandAnswer(status: 5) }
+        let server = try ControlServer(path: path) { _, _, _ in CommandAnswer(status: 5) }
         defer { server.close(withinSeconds: 10) }
         for frame in ["", "{", "[]", #"{"arguments":[1],"inputs":{}}"#, #"{"arguments":["a"]}"#] {
             let socket = try LocalSocket.connect(to: path)
@@ -84,7 +84,7 @@ struct OperatingControlSocketTests {
         let path = folder.path("control.sock")
         let release = DispatchSemaphore(value: 0)
         let started = DispatchSemaphore(value: 0)
-        let server = try ControlServer(path: path) { arguments, _ in
+        let server = try ControlServer(path: path) { arguments, _, _ in
             if arguments == ["long"] {
                 started.signal()
                 release.wait()

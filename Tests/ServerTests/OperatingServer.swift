@@ -38,6 +38,13 @@ final class ServerProcess: Sendable {
 
     deinit { process.signal(SIGKILL) }
 
+    /// Makes an empty data folder for commands to work on, as only a server's start does.
+    static func makeData(_ path: String) throws {
+        let server = try ServerProcess(data: path)
+        server.signal(SIGTERM)
+        _ = server.wait()
+    }
+
     var identifier: Int32 { process.identifier }
 
     func signal(_ number: Int32) { process.signal(number) }

@@ -153,18 +153,16 @@ struct OperatingServerTests {
         let file = folder.path("settings.json5")
         try "{ data: '\(folder.path("one"))', log: { format: 'text' } }".write(
             toFile: file, atomically: true, encoding: .utf8)
+        for name in ["one", "two", "three"] { try ServerProcess.makeData(folder.path(name)) }
         func folderUsed(_ arguments: [String], _ environment: [String: String]) throws -> [String] {
             let outcome = try Program.run(
                 ["container", "create", "iCloud.a", "--config", file] + arguments,
                 environment: environment)
             #expect(outcome.status == 0)
-            defer {
-                for name in ["one", "two", "three"] {
-                    try? FileManager.default.removeItem(atPath: folder.path(name))
-                }
-            }
-            return ["one", "two", "three"].filter {
-                FileManager.default.fileExists(atPath: folder.path($0))
+            return try ["one", "two", "three"].filter { name in
+                try Program.run(
+                    ["container", "delete", "iCloud.a", "--yes", "--data", folder.path(name)]
+                ).status == 0
             }
         }
         #expect(try folderUsed([], [:]) == ["one"])

@@ -32,6 +32,7 @@ struct OperatingUpkeepTests {
         var configuration = Configuration()
         configuration.listen = ["127.0.0.1:0"]
         configuration.storage.reserveBytes = 0
+        try DataFolder.make(temporary.path("data"))
         folder = try #require(
             try DataFolder.open(
                 temporary.path("data"), configuration: configuration, surroundings: surroundings

@@ -42,11 +42,8 @@ class Server:
         listen = "127.0.0.1:%d" % (self.address[1] if self.address else 0)
         path = os.path.join(self.folder, "log")
         with open(path, "wb") as log, open(os.path.join(self.folder, "errors"), "ab") as errors:
-            self.process = subprocess.Popen(
-                [BINARY, "serve", "--data", self.data, "--listen", listen],
-                stdout=log,
-                stderr=errors,
-            )
+            arguments = [BINARY, "serve", "--data", self.data, "--listen", listen]
+            self.process = self.started(arguments, stdout=log, stderr=errors)
         until = time.monotonic() + START_SECONDS
         while True:
             with open(path, "rb") as log:
@@ -56,9 +53,13 @@ class Server:
                         host, port = event["listen"].split(",")[0].rsplit(":", 1)
                         self.address = (host, int(port))
                         return
-            assert self.process.poll() is None, f"the server has stopped: {self.folder}/errors"
+            ended = self.process.poll()
+            assert ended is None, f"the server has ended with {ended}: {self.folder}/errors"
             assert time.monotonic() < until, "the server does not say where it listens"
             time.sleep(0.02)
+
+    def started(self, arguments, **outputs):
+        return subprocess.Popen(arguments, **outputs)
 
     def kill_and_restart(self):
         with self.lock:

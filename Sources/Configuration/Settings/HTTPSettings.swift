@@ -49,7 +49,8 @@ extension HTTPSettings {
                 "http.trustedProxies", \.http.trustedProxies,
                 allowed: "IP addresses, or ranges as ADDRESS/BITS with no bit set after BITS",
                 """
-                Peers whose X-Forwarded-For and X-Forwarded-Proto are believed. Others' are ignored.
+                Peers whose X-Forwarded-For and X-Forwarded-Proto are believed. Others' are ignored. \
+                Limits for one address count the client that a trusted proxy names.
                 """),
         ])
 

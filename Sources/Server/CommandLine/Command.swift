@@ -7,6 +7,10 @@ package struct Command: Sendable {
         /// Runs in the process that holds the data folder: this one, or the server (through its
         /// control socket).
         case data(@Sendable (Invocation, DataFolder) throws -> CommandOutput)
+        /// As `data`, and makes a folder that an argument names, which the process that was started
+        /// writes: the server may have no right to.
+        case copy(
+            to: String, @Sendable (Invocation, DataFolder, CopyPlace) throws -> CommandOutput)
     }
 
     /// The words that name it, such as `api-token create`.

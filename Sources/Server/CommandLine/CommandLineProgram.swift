@@ -41,16 +41,27 @@ package struct CommandLineProgram: Sendable {
     }
 
     /// Runs a command that another process prepared, on the data folder that this one holds.
-    package static func run(
-        _ arguments: [String], inputs: [String: [UInt8]], on folder: DataFolder
+    ///
+    /// - Parameter sender: takes the files that the command makes where it was typed.
+    static func run(
+        _ arguments: [String], inputs: [String: [UInt8]], on folder: DataFolder,
+        _ sender: FileSender
     ) -> CommandAnswer {
         do {
-            guard
-                case .invocation(var invocation) = try CommandLineParser(commands: Command.all)
-                    .parse(arguments), case .data(let action) = invocation.command.action
-            else { throw UsageFailure("the running server has no such command") }
+            let parsed = try CommandLineParser(commands: Command.all).parse(arguments)
+            guard case .invocation(var invocation) = parsed else {
+                throw UsageFailure("the running server prints no help")
+            }
             for (name, bytes) in inputs { invocation.setContents(bytes, of: name) }
-            return CommandAnswer(try action(invocation, folder), for: invocation)
+            switch invocation.command.action {
+            case .local: throw UsageFailure("the running server has no such command")
+            case .data(let action):
+                return CommandAnswer(try action(invocation, folder), for: invocation)
+            case .copy(_, let action):
+                return try CopyPlace.withOutgoing(of: folder, to: sender) {
+                    CommandAnswer(try action(invocation, folder, $0), for: invocation)
+                }
+            }
         } catch {
             return CommandAnswer(failure: error)
         }
@@ -148,28 +159,61 @@ package struct CommandLineProgram: Sendable {
         case .local(let action):
             return CommandAnswer(try action(invocation, surroundings), for: invocation)
         case .data(let action):
-            let configuration = try Configuration.load(for: invocation, in: surroundings)
-            let path = configuration.data
-            let client = ControlClient(path: DataFolder.controlSocketPath(in: path))
-            for _ in 0..<(Self.folderSecondsMax * 20) {
-                let folder = try DataFolder.open(
-                    path, configuration: configuration, surroundings: surroundings,
-                    onIndeterminate: Self.endProcess)
-                if let folder {
-                    defer { folder.close() }
-                    return CommandAnswer(try action(invocation, folder), for: invocation)
-                }
-                if let answer = try client.run(
-                    invocation.arguments, inputs: invocation.inputs,
-                    secondsMax: invocation.command.isLong ? nil : Self.answerSecondsMax)
-                {
-                    return answer
-                }
-                // Another command holds the folder for a moment, or the server has just started.
-                usleep(50_000)
+            return try onData(invocation) {
+                CommandAnswer(try action(invocation, $0), for: invocation)
             }
-            throw CommandFailure("another process holds \(path) and takes no commands")
+        case .copy(let place, let action):
+            let made = try NewFolder(at: invocation.required(place))
+            do {
+                let answer = try onData(invocation, receive: made.receive) { folder in
+                    let copy = CopyPlace(path: made.partial)
+                    return CommandAnswer(try action(invocation, folder, copy), for: invocation)
+                }
+                if answer.error.isEmpty { try made.finish() } else { made.discard() }
+                return answer
+            } catch {
+                made.discard()
+                throw error
+            }
         }
+    }
+
+    /// Runs a command on the data folder, in this process or in the server that has it.
+    ///
+    /// - Parameters:
+    ///   - receive: gets what the server sends before its answer.
+    ///   - action: what to do with the folder when no server has it.
+    private func onData(
+        _ invocation: Invocation, receive: (ControlFrame) throws -> Void = { _ in },
+        _ action: (DataFolder) throws -> CommandAnswer
+    ) throws -> CommandAnswer {
+        let loaded = try LoadedConfiguration(for: invocation, in: surroundings)
+        let configuration = loaded.values
+        let path = configuration.data
+        try DataFolder.requireMade(loaded)
+        let client = ControlClient(path: DataFolder.controlSocketPath(in: path))
+        for _ in 0..<(Self.folderSecondsMax * 20) {
+            let folder = try DataFolder.open(
+                path, configuration: configuration, surroundings: surroundings,
+                onIndeterminate: Self.endProcess)
+            if let folder {
+                defer {
+                    folder.close()
+                    FolderAccess.giveToOwner(of: path)
+                }
+                return try action(folder)
+            }
+            if let answer = try client.run(
+                invocation.arguments, inputs: invocation.inputs,
+                secondsMax: invocation.command.isLong ? nil : Self.answerSecondsMax,
+                receive: receive)
+            {
+                return answer
+            }
+            // Another command holds the folder for a moment, or the server has just started.
+            usleep(50_000)
+        }
+        throw CommandFailure("another process holds \(path) and takes no commands")
     }
 }
 

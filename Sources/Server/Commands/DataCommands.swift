@@ -8,9 +8,9 @@ extension Command {
             "backup", "copy everything, also while the server runs",
             places: [CommandPlace("DEST", "a folder that is not there yet", kind: .path)],
             isLong: true,
-            action: .data { invocation, folder in
+            action: .copy(to: "DEST") { invocation, folder, copy in
                 let destination = try invocation.required("DEST")
-                let problems = try DataBackup.copy(folder, to: destination)
+                let problems = try DataBackup.copy(folder, to: copy)
                 return outcome(
                     problems: problems,
                     (["backup written to \(destination)"] + problems).joined(separator: "\n"))
@@ -22,8 +22,8 @@ extension Command {
             action: .local { invocation, surroundings in
                 let configuration = try Configuration.load(for: invocation, in: surroundings)
                 let path = configuration.data
-                try FileSystem.makeFolder(path)
-                try FileSystem.setMode(0o700, of: path)
+                try DataFolder.make(path)
+                defer { FolderAccess.giveToOwner(of: path) }
                 let lock: FileLock
                 do {
                     lock = try FileLock(path: DataFolder.lockPath(in: path))

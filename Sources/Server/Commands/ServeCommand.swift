@@ -43,7 +43,8 @@ struct ServeProcess {
     func run() throws -> CommandOutput {
         lenticular_limit_arenas(2)
         Self.raiseDescriptorLimit()
-        let configuration = try Configuration.load(for: invocation, in: surroundings)
+        let loaded = try LoadedConfiguration(for: invocation, in: surroundings)
+        let configuration = loaded.values
         let isDevelopment = invocation.has("dev")
         if isDevelopment {
             try DevelopmentSetup.checkIsLocal(
@@ -52,6 +53,7 @@ struct ServeProcess {
         let log = Log(
             format: LogFormat(configuration.log.format), level: LogLevel(configuration.log.level),
             clock: surroundings.clock)
+        for warning in loaded.warnings { log.warning("odd setting", [("warning", .text(warning))]) }
         let stop = DispatchSemaphore(value: 0)
         let reload = Reload()
         let signals = watchSignals(stop, reload, log)
@@ -117,6 +119,7 @@ struct ServeProcess {
 
     private func open(_ configuration: Configuration, _ log: Log) throws -> DataFolder {
         let path = configuration.data
+        try DataFolder.make(path)
         for _ in 0..<(Self.folderSecondsMax * 20) {
             let folder = try DataFolder.open(
                 path, configuration: configuration, surroundings: surroundings

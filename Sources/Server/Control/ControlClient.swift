@@ -6,19 +6,28 @@ package struct ControlClient: Sendable {
 
     /// Has the server run a command; nil when no server listens.
     ///
-    /// - Parameter secondsMax: how long to wait for the answer; nil for as long as it takes.
-    /// - Throws: `CommandFailure` when the server gives no answer, so that nobody knows what it did.
-    package func run(
-        _ arguments: [String], inputs: [String: [UInt8]], secondsMax: Int?
+    /// - Parameters:
+    ///   - secondsMax: how long to wait for the answer; nil for as long as it takes.
+    ///   - receive: gets what the server sends before its answer.
+    /// - Throws: `CommandFailure` when the server gives no answer, so that nobody knows what it did, and
+    ///   what `receive` throws.
+    func run(
+        _ arguments: [String], inputs: [String: [UInt8]], secondsMax: Int?,
+        receive: (ControlFrame) throws -> Void = { _ in }
     ) throws(CommandFailure) -> CommandAnswer? {
         do {
             let socket = try LocalSocket.connect(to: path)
             socket.setDeadline(seconds: secondsMax)
             try socket.send(ControlRequest(arguments: arguments, inputs: inputs).frame)
-            guard let answer = CommandAnswer(frame: try socket.receive()) else {
-                throw CommandFailure("the server's answer cannot be read")
+            while true {
+                let frame = ControlFrame(try socket.receive())
+                try receive(frame)
+                guard case .answer(let bytes) = frame else { continue }
+                guard let answer = CommandAnswer(frame: bytes) else {
+                    throw CommandFailure("the server's answer cannot be read")
+                }
+                return answer
             }
-            return answer
         } catch LocalSocket.Failure.absent {
             return nil
         } catch let failure as CommandFailure {

@@ -9,8 +9,11 @@ package final class ControlServer: Sendable {
     /// Commands that run at the same time; more wait to be accepted.
     private static let commandCountMax = 8
 
+    /// Runs a command with its arguments and inputs; what it makes for the caller goes to the sender.
+    typealias Run = @Sendable ([String], [String: [UInt8]], FileSender) -> CommandAnswer
+
     private let path: String
-    private let run: @Sendable ([String], [String: [UInt8]]) -> CommandAnswer
+    private let run: Run
     private let accepting = DispatchQueue(label: "lenticular.control")
     private let running = DispatchQueue(label: "lenticular.commands", attributes: .concurrent)
     private let places = DispatchSemaphore(value: ControlServer.commandCountMax)
@@ -21,11 +24,9 @@ package final class ControlServer: Sendable {
 
     /// Listens at the path from now on.
     ///
-    /// - Parameter run: called on a queue of its own for each command, with its arguments and inputs.
+    /// - Parameter run: called on a queue of its own for each command.
     /// - Throws: `CommandFailure` when the socket cannot be made.
-    package init(
-        path: String, run: @escaping @Sendable ([String], [String: [UInt8]]) -> CommandAnswer
-    ) throws(CommandFailure) {
+    init(path: String, run: @escaping Run) throws(CommandFailure) {
         let listener: LocalSocket
         do {
             listener = try LocalSocket.listen(at: path)
@@ -66,7 +67,8 @@ package final class ControlServer: Sendable {
         do {
             let frame = try caller.receive()
             guard let request = ControlRequest(frame: frame) else { return }
-            try caller.send(run(request.arguments, request.inputs).frame)
+            let answer = run(request.arguments, request.inputs, FileSender(to: caller))
+            try caller.send(answer.frame)
         } catch {
             // NB: the caller sees the connection end and says so; there is nobody else to tell.
             return

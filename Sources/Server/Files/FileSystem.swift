@@ -62,9 +62,25 @@ enum FileSystem {
 
     /// Writes a file that is not there yet, for its owner alone.
     static func write(_ bytes: [UInt8], toNew path: String) throws(CommandFailure) {
+        let descriptor = try openNew(path)
+        defer { close(descriptor) }
+        try write(bytes, to: descriptor, of: path)
+        if fsync(descriptor) != 0 { throw failure("write", path) }
+    }
+
+    /// Makes a file that is not there yet, for its owner alone; the caller closes it.
+    static func openNew(_ path: String) throws(CommandFailure) -> Int32 {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("make", path) }
-        defer { close(descriptor) }
+        return descriptor
+    }
+
+    /// Writes all of it at the end of an open file.
+    ///
+    /// - Parameter path: what to call it when that fails.
+    static func write(
+        _ bytes: [UInt8], to descriptor: Int32, of path: String
+    ) throws(CommandFailure) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
@@ -74,7 +90,6 @@ enum FileSystem {
                 throw failure("write", path)
             }
         }
-        if fsync(descriptor) != 0 { throw failure("write", path) }
     }
 
     /// Writes a file, in place of one that is there.
@@ -110,6 +125,15 @@ enum FileSystem {
     static func size(of path: String) -> Int64 {
         var status = stat()
         return lstat(path, &status) == 0 ? Int64(status.st_size) : 0
+    }
+
+    /// Bytes that may still be written to the file system of a folder.
+    static func freeBytes(at path: String) throws(CommandFailure) -> Int {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { throw failure("look at the room of", path) }
+        let (bytes, overflow) = Int(clamping: status.f_bavail).multipliedReportingOverflow(
+            by: Int(clamping: status.f_frsize))
+        return overflow ? .max : bytes
     }
 
     /// Removes a file or folder with everything in it, if it is there; follows no links.

@@ -7,6 +7,23 @@ import SQLite
 import SQLiteStorage
 import WebServices
 
+extension LoadedConfiguration {
+    /// What the file, the environment and the options of a command say.
+    ///
+    /// - Throws: `ConfigurationError`.
+    init(
+        for invocation: Invocation, in surroundings: Surroundings
+    ) throws(ConfigurationError) {
+        var flags: [(path: String, value: String)] = []
+        if let data = invocation.value("data") { flags.append(("data", data)) }
+        flags += invocation.values("listen").map { ("listen", $0) }
+        if let format = invocation.value("log-format") { flags.append(("log.format", format)) }
+        try self.init(
+            file: invocation.value("config"), environment: surroundings.environment, flags: flags)
+        values.data = surroundings.absolute(values.data)
+    }
+}
+
 extension Configuration {
     /// What the file, the environment and the options of a command say.
     ///
@@ -14,14 +31,7 @@ extension Configuration {
     static func load(
         for invocation: Invocation, in surroundings: Surroundings
     ) throws(ConfigurationError) -> Configuration {
-        var flags: [(path: String, value: String)] = []
-        if let data = invocation.value("data") { flags.append(("data", data)) }
-        flags += invocation.values("listen").map { ("listen", $0) }
-        if let format = invocation.value("log-format") { flags.append(("log.format", format)) }
-        var configuration = try load(
-            file: invocation.value("config"), environment: surroundings.environment, flags: flags)
-        configuration.data = surroundings.absolute(configuration.data)
-        return configuration
+        try LoadedConfiguration(for: invocation, in: surroundings).values
     }
 
     /// Where to listen; the configuration's own check has ruled out what is no address.
@@ -67,6 +77,8 @@ extension Configuration {
                 }
             })
         wire.loopCount = loopCount
+        let proxies = http.trustedProxies
+        wire.isTrustedProxy = { address in proxies.contains { $0.contains(address) } }
         wire.gzip =
             switch http.gzip {
             case .always: .on

@@ -9,8 +9,6 @@ import Storage
 /// A copy has the data folder's own layout. Stores are copied first and the catalog last, so that
 /// whatever a store refers to is in the catalog.
 struct DataBackup {
-    /// Under this name a copy grows until it is whole.
-    private static let partialSuffix = ".partial"
     /// Under this name a restored folder grows until it is whole.
     private static let restoringName = "restoring"
     /// What may lie in a data folder that counts as empty.
@@ -18,49 +16,33 @@ struct DataBackup {
         "lock", "control.sock", "reserve", AssetPlaces.ownerName, restoringName,
     ]
 
-    /// Copies a folder's databases and assets to a place that is not there yet, or is an empty folder.
+    /// Copies a folder's databases and assets.
     ///
     /// - Returns: what could not be copied because it is not there or damaged; everything else is.
-    /// - Throws: `CommandFailure`, `SQLiteError`, `AssetFailure`; then nothing is left behind.
-    static func copy(_ folder: DataFolder, to destination: String) throws -> [String] {
-        if let kind = try FileSystem.kind(of: destination) {
-            guard kind == .folder, try FileSystem.names(in: destination).isEmpty else {
-                throw CommandFailure("\(destination) exists already; nothing is overwritten")
-            }
-        }
-        let partial = destination + partialSuffix
-        try FileSystem.removeTree(partial)
-        do {
-            try FileSystem.makeFolder(partial)
-            var problems: [String] = []
-            for key in try folder.stores.existing() {
-                let depot = folder.stores.depot(of: key)
-                problems += try depot.claims.withoutRemoval {
-                    try copyDatabase(
-                        Stores.path(of: key, in: folder.path),
-                        to: Stores.path(of: key, in: partial))
-                    guard !folder.assetPlaces.staysOutOfBackups else {
-                        return try missingAssets(of: key, in: partial, from: depot.storage)
-                    }
-                    return try copyAssets(
-                        of: key, in: partial, from: depot.storage,
-                        to: folder.assetPlaces.backupStorage(of: key, in: partial))
+    /// - Throws: `CommandFailure`, `SQLiteError`, `AssetFailure`.
+    static func copy(_ folder: DataFolder, to copy: CopyPlace) throws -> [String] {
+        var problems: [String] = []
+        for key in try folder.stores.existing() {
+            let depot = folder.stores.depot(of: key)
+            try copy.requireRoom(for: Stores.path(of: key, in: folder.path))
+            problems += try depot.claims.withoutRemoval {
+                try copyDatabase(
+                    Stores.path(of: key, in: folder.path),
+                    to: Stores.path(of: key, in: copy.path))
+                guard !folder.assetPlaces.staysOutOfBackups else {
+                    return try missingAssets(of: key, in: copy.path, from: depot.storage)
                 }
+                return try copyAssets(
+                    of: key, in: copy.path, from: depot.storage,
+                    to: folder.assetPlaces.backupStorage(of: key, in: copy.path),
+                    isCopied: { try copy.handOverAssets(of: key) })
             }
-            try copyDatabase(
-                DataFolder.catalogPath(in: folder.path), to: DataFolder.catalogPath(in: partial))
-            // An empty folder of that name would be in the way.
-            if try FileSystem.kind(of: destination) != nil {
-                try FileSystem.removeTree(destination)
-            }
-            try FileSystem.move(partial, to: destination)
-            if let above = FileSystem.parent(of: destination) { try FileModes.synchronize(above) }
-            return problems
-        } catch {
-            // NB: the first failure is the one to report.
-            try? FileSystem.removeTree(partial)
-            throw error
+            try copy.handOver(Stores.path(of: key, in: copy.path))
         }
+        let catalog = DataFolder.catalogPath(in: copy.path)
+        try copyDatabase(DataFolder.catalogPath(in: folder.path), to: catalog)
+        try copy.handOver(catalog)
+        return problems
     }
 
     /// Fills an empty data folder, whose lock the caller holds, from a copy.
@@ -133,7 +115,7 @@ struct DataBackup {
     /// Copies the files that a copied store's rows speak of, and reads each through.
     private static func copyAssets(
         of key: Stores.Key, in folder: String, from storage: any AssetStorage,
-        to copy: any AssetStorage
+        to copy: any AssetStorage, isCopied: () throws -> Void = {}
     ) throws -> [String] {
         let rows = StoredAssets(path: Stores.path(of: key, in: folder))
         let place = "\(key.container.name) \(key.environment.rawValue)"
@@ -146,6 +128,7 @@ struct DataBackup {
                     let digest = entry.content.digest
                     // A bucket has what a copy that was made without files speaks of.
                     let isThere = try storage.copy(digest, to: copy) || copy.open(digest) != nil
+                    try isCopied()
                     if !isThere, entry.isNeeded {
                         problems.append(
                             "\(place): missing asset: \(entry.content.digest.hexadecimal)")

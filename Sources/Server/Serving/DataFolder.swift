@@ -49,7 +49,29 @@ package final class DataFolder: Sendable {
             onIndeterminate: onIndeterminate)
     }
 
-    /// Makes the folder when there is none, and takes its lock.
+    /// Makes the folder when there is none: only a server's start and `restore` do.
+    ///
+    /// - Throws: `CommandFailure`.
+    package static func make(_ path: String) throws {
+        try FileSystem.makeFolder(path)
+        try FolderAccess.require(path, names: [])
+        try FileSystem.setMode(0o700, of: path)
+    }
+
+    /// Refuses a folder that no server has made.
+    ///
+    /// - Throws: `CommandFailure` that says where its path comes from.
+    static func requireMade(_ loaded: LoadedConfiguration) throws {
+        let path = loaded.values.data
+        try FolderAccess.require(path, names: [])
+        guard try FileSystem.kind(of: catalogPath(in: path)) != .file else { return }
+        throw CommandFailure(
+            "\(path) is no data folder: it has no catalog.sqlite. The path is "
+                + "\(loaded.origin(of: "data")); name the server's folder by --data, LENTICULAR_DATA "
+                + "or data in a --config file. A server makes it at its first start.")
+    }
+
+    /// Takes the lock of a folder and opens what is in it.
     ///
     /// - Parameter onIndeterminate: called when a commit's outcome is unknown; the process must end.
     /// - Returns: nil while another process holds it.
@@ -58,10 +80,10 @@ package final class DataFolder: Sendable {
         _ path: String, configuration: Configuration, surroundings: Surroundings,
         onIndeterminate: @escaping @Sendable (String) -> Void
     ) throws -> DataFolder? {
-        try FileSystem.makeFolder(path)
-        try FileSystem.setMode(0o700, of: path)
+        try FolderAccess.require(path, names: ["lock", "catalog.sqlite", "containers"])
         do {
             let lock = try FileLock(path: lockPath(in: path))
+            try CopyPlace.removeLeftovers(in: path)
             return try DataFolder(
                 path: path, configuration: configuration, lock: lock, surroundings: surroundings,
                 onIndeterminate: onIndeterminate)

@@ -53,9 +53,9 @@ package final class RunningServer: Sendable {
         do {
             control = try ControlServer(
                 path: DataFolder.controlSocketPath(in: folder.path)
-            ) { arguments, inputs in
+            ) { arguments, inputs, sender in
                 if arguments.first == Command.healthcheck.name { return readiness.answer }
-                return CommandLineProgram.run(arguments, inputs: inputs, on: folder)
+                return CommandLineProgram.run(arguments, inputs: inputs, on: folder, sender)
             }
         } catch {
             http.drain(withinSeconds: 0)

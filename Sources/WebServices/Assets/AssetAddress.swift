@@ -10,6 +10,13 @@ struct AssetAddress {
         case upload(token: String)
         /// The rest of the path is a name of the client's choice.
         case file(AssetDigest, name: ArraySlice<UInt8>, expires: Int64, signature: String)
+
+        var methods: AllowedMethods {
+            switch self {
+            case .upload: .upload
+            case .file: .file
+            }
+        }
     }
 
     let container: ContainerID

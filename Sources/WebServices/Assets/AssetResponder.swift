@@ -45,10 +45,13 @@ final class AssetResponder: Sendable {
     func respond(_ exchange: Exchange) {
         exchange.operation = "assets"
         exchange.allowedOrigin = exchange.request.headers["origin"]
-        let method = exchange.request.method
-        if method == .options { return sendPreflight(exchange) }
+        if exchange.request.method == .options { return sendPreflight(exchange) }
         do {
             let (address, store) = try find(exchange)
+            let allowed = address.place.methods
+            guard allowed.contains(exchange.request.method) else {
+                return exchange.refuseMethod(allowed)
+            }
             switch address.place {
             case .upload(let token) where TusResponder.serves(exchange.request):
                 try tus.respond(exchange, at: place(token, store, exchange))
@@ -56,9 +59,6 @@ final class AssetResponder: Sendable {
                 let sink = try sink(for: exchange, address, store, stream: BodyStream { _ in })
                 sink.end()
             case .file(let digest, let name, let expires, let signature):
-                guard method == .get || method == .head else {
-                    throw Fault.badRequest("an asset is read by GET or HEAD")
-                }
                 guard store.assetTokens.isLink(to: digest, expires: expires, signature: signature)
                 else { throw Self.notFound }
                 guard clock.now() / 1_000 < expires else {
@@ -84,6 +84,11 @@ final class AssetResponder: Sendable {
         exchange.allowedOrigin = exchange.request.headers["origin"]
         do {
             let (address, store) = try find(exchange)
+            let allowed = address.place.methods
+            guard allowed.contains(exchange.request.method) else {
+                exchange.refuseMethod(allowed)
+                return nil
+            }
             if case .upload(let token) = address.place, TusResponder.serves(exchange.request) {
                 return try tus.receive(
                     exchange, at: place(token, store, exchange), stream: stream)
@@ -112,7 +117,7 @@ final class AssetResponder: Sendable {
 
     private func sendPreflight(_ exchange: Exchange) {
         exchange.moreHeaders = TusResponder.preflightFields(bytesMax: options.bytesMax)
-        exchange.sendPreflight(methods: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+        exchange.sendPreflight(methods: AllowedMethods.upload.text)
     }
 
     /// - Throws: `Fault` NOT_FOUND for what is no upload URL of this store.

@@ -214,7 +214,7 @@ struct AssetProcessTests {
         ] {
             try Data(text.utf8).write(to: URL(fileURLWithPath: keyFile))
             let outcome = try Program.run(
-                ["check", "--data", folder.path("data")],
+                ["serve", "--data", folder.path("data"), "--listen", "127.0.0.1:0"],
                 environment: ["LENTICULAR_ASSETS_KEY_FILE": keyFile])
             #expect(outcome.status == 1)
             #expect(outcome.error.contains("openssl rand -hex 32"), "\(outcome.error)")

@@ -174,13 +174,14 @@ struct AssetsOnS3Tests {
         for text in ["", "one line", "a\nb\nc", "a b\nc", "a/b\nc"] {
             try Data(text.utf8).write(to: URL(fileURLWithPath: folder.path("keys")))
             let outcome = try Program.run(
-                ["check", "--data", folder.path("data")], environment: environment)
+                ["serve", "--data", folder.path("data"), "--listen", "127.0.0.1:0"],
+                environment: environment)
             #expect(outcome.status == 1)
             #expect(outcome.error.contains("s3.credentialsFile: "), "\(outcome.error)")
             #expect(!outcome.error.contains("one line"))
         }
         let outcome = try Program.run(
-            ["check", "--data", folder.path("data")],
+            ["serve", "--data", folder.path("data"), "--listen", "127.0.0.1:0"],
             environment: environment.merging([
                 "LENTICULAR_S3_ENDPOINT": "https://localhost",
                 "LENTICULAR_S3_AUTHORITIES_FILE": folder.path("none"),

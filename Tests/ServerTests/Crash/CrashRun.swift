@@ -108,6 +108,7 @@ final class CrashRun: @unchecked Sendable {
             return outcome.object
         }
         let container = "iCloud.crash"
+        try ServerProcess.makeData(data)
         _ = try run("container", "create", container)
         let token = try run("api-token", "create", container, "development")
         var webTokens: [String] = []

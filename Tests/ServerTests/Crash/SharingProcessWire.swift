@@ -16,6 +16,7 @@ final class SharingProcessWire: SharingWire {
 
     init(data: String) throws {
         self.data = data
+        try ServerProcess.makeData(data)
         _ = try Self.command(data, "container", "create", Self.container)
         let token = try Self.command(data, "api-token", "create", Self.container, "development")
         apiToken = token["apiToken"] as? String ?? ""

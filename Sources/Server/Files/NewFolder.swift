@@ -1,0 +1,96 @@
+import SQLite
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A folder that is filled under another name and is in its place only when it is whole.
+final class NewFolder {
+    /// Under this name it grows.
+    private static let partialSuffix = ".partial"
+    /// Of a name that somebody else chose, in parts between slashes.
+    private static let depthMax = 16
+
+    /// Where to put what is to be in it.
+    let partial: String
+    private let path: String
+    private var receiving: Int32 = -1
+    private var receivedFolders: Set<String> = []
+
+    /// Makes the folder under its other name; what an earlier attempt has left there goes.
+    ///
+    /// - Parameter path: nothing may be there yet, but for an empty folder.
+    /// - Throws: `CommandFailure`.
+    init(at path: String) throws(CommandFailure) {
+        self.path = path
+        partial = path + Self.partialSuffix
+        if let kind = try FileSystem.kind(of: path) {
+            guard kind == .folder, try FileSystem.names(in: path).isEmpty else {
+                throw CommandFailure("\(path) exists already; nothing is overwritten")
+            }
+        }
+        try FileSystem.removeTree(partial)
+        try FileSystem.makeFolder(partial)
+    }
+
+    deinit { if receiving >= 0 { close(receiving) } }
+
+    /// Takes what another process sends for it, each file under a name below the folder.
+    ///
+    /// - Throws: `CommandFailure` for a name that leads out of the folder or is there already, and what
+    ///   the system reports.
+    func receive(_ frame: ControlFrame) throws(CommandFailure) {
+        switch frame {
+        case .answer: try finishFile()
+        case .file(let name): try begin(name)
+        case .piece(let bytes):
+            guard receiving >= 0 else { throw CommandFailure("a piece came before its file") }
+            try FileSystem.write(bytes, to: receiving, of: path)
+        }
+    }
+
+    /// Puts the folder in its place, durably.
+    func finish() throws {
+        try finishFile()
+        for folder in receivedFolders { try FileModes.synchronize(folder) }
+        // An empty folder of that name would be in the way.
+        if try FileSystem.kind(of: path) != nil { try FileSystem.removeTree(path) }
+        try FileSystem.move(partial, to: path)
+        if let above = FileSystem.parent(of: path) { try FileModes.synchronize(above) }
+    }
+
+    /// Leaves nothing behind.
+    func discard() {
+        // NB: whoever gives up has a failure to report already.
+        try? FileSystem.removeTree(partial)
+    }
+
+    private func begin(_ name: String) throws(CommandFailure) {
+        try finishFile()
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        let isBelow = parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }
+        guard isBelow, parts.count <= Self.depthMax, !name.utf8.contains(0) else {
+            throw CommandFailure("the server sent a file under a name that leads elsewhere")
+        }
+        var folder = partial
+        receivedFolders.insert(folder)
+        for part in parts.dropLast() {
+            folder += "/\(part)"
+            if receivedFolders.insert(folder).inserted { try FileSystem.makeFolder(folder) }
+        }
+        receiving = try FileSystem.openNew("\(partial)/\(name)")
+    }
+
+    private func finishFile() throws(CommandFailure) {
+        guard receiving >= 0 else { return }
+        defer {
+            close(receiving)
+            receiving = -1
+        }
+        guard fsync(receiving) == 0 else {
+            throw CommandFailure("cannot write \(path): \(String(cString: strerror(errno)))")
+        }
+    }
+}

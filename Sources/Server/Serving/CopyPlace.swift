@@ -1,0 +1,89 @@
+import Cryptography
+import SQLite
+
+/// Where a copy of a data folder is made, and whom its parts are handed to as they are whole.
+package struct CopyPlace {
+    /// Copies on their way to another process are made below folders of this name, in the data folder.
+    static let outgoingPrefix = "outgoing-"
+    private static let nameBytes = 8
+
+    /// Parts are made below it, with a data folder's layout.
+    let path: String
+    private let freeBytesMin: Int
+    private let sender: FileSender?
+
+    /// A folder in which the copy stays.
+    init(path: String) {
+        self.path = path
+        freeBytesMin = 0
+        sender = nil
+    }
+
+    private init(outgoing path: String, freeBytesMin: Int, to sender: FileSender) {
+        self.path = path
+        self.freeBytesMin = freeBytesMin
+        self.sender = sender
+    }
+
+    /// Makes a copy that goes to another process part by part, so that the disk needs room for the
+    /// largest part alone.
+    static func withOutgoing<Result>(
+        of folder: DataFolder, to sender: FileSender, _ body: (CopyPlace) throws -> Result
+    ) throws -> Result {
+        let name = outgoingPrefix + Hexadecimal.encode(folder.random.bytes(nameBytes))
+        let path = "\(folder.path)/\(name)"
+        try FileSystem.makeFolder(path)
+        // NB: what stays goes with the next start.
+        defer { try? FileSystem.removeTree(path) }
+        return try body(
+            CopyPlace(
+                outgoing: path, freeBytesMin: folder.configuration.assets.freeBytesMin,
+                to: sender))
+    }
+
+    /// Removes what a process has left that ended while it sent a copy; before the first one is made.
+    static func removeLeftovers(in dataFolder: String) throws(CommandFailure) {
+        for name in try FileSystem.names(in: dataFolder) where name.hasPrefix(outgoingPrefix) {
+            try FileSystem.removeTree("\(dataFolder)/\(name)")
+        }
+    }
+
+    /// Makes sure that a part on its way takes no room that the server's own writes need.
+    ///
+    /// - Throws: `CommandFailure` that says how much is wanted.
+    func requireRoom(for source: String) throws(CommandFailure) {
+        guard sender != nil else { return }
+        let (wanted, overflow) = Int(FileSystem.size(of: source)).addingReportingOverflow(
+            freeBytesMin)
+        guard !overflow, try FileSystem.freeBytes(at: path) >= wanted else {
+            throw CommandFailure(
+                "no room for a copy of \(source) on its way; \(wanted) bytes must be free")
+        }
+    }
+
+    /// A file below the place is whole and not needed here any more.
+    func handOver(_ file: String) throws(CommandFailure) {
+        guard let sender else { return }
+        try sender.send(file, as: String(file.dropFirst(path.count + 1)))
+        FileSystem.removeFile(file)
+    }
+
+    /// As `handOver`, for every asset of a store that lies there.
+    func handOverAssets(of key: Stores.Key) throws(CommandFailure) {
+        guard sender != nil, let store = FileSystem.parent(of: Stores.path(of: key, in: path))
+        else { return }
+        let assets = "\(store)/assets"
+        if try FileSystem.kind(of: assets) == .folder { try handOverFiles(below: assets) }
+    }
+
+    private func handOverFiles(below folder: String) throws(CommandFailure) {
+        for name in try FileSystem.names(in: folder) {
+            let path = "\(folder)/\(name)"
+            if try FileSystem.kind(of: path) == .folder {
+                try handOverFiles(below: path)
+            } else {
+                try handOver(path)
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import Accounts
+import CloudModel
+import HTTP
+
+/// Whom the use of a request counts to: time of threads, waiting places, memory, rates.
+///
+/// Nobody becomes another one by calling from elsewhere, or by naming other users. A bare API token is
+/// shared by everybody who has the app, so that their addresses tell them apart.
+package enum Principal: Hashable, Sendable {
+    /// A person's account, by whatever token and in whatever container.
+    case user(AccountID)
+    /// The ID of a server key, also when it acts for users (`ckOnBehalfOf`).
+    case serverKey(String)
+    /// An API token by its name, which is unique over the server, as one block of addresses uses it.
+    case apiToken(String, AddressBlock)
+    /// Requests whose credentials are not known, or not yet believed.
+    case address(AddressBlock)
+
+    /// What counts together as one address.
+    package typealias AddressBlock = String
+
+    /// Whom a request counts to once its credentials have been believed.
+    ///
+    /// - Parameter block: the client's, as `block(of:)` tells.
+    package init(_ identified: Identified, at block: AddressBlock) {
+        let caller = identified.caller
+        // First: a key that acts for many users is one caller.
+        if let key = caller.keyID {
+            self = .serverKey(key)
+        } else if let account = caller.account {
+            self = .user(account)
+        } else if let token = identified.apiToken {
+            self = .apiToken(token.name, block)
+        } else {
+            self = .address(block)
+        }
+    }
+
+    /// The block of addresses that a request comes from.
+    package static func block(of request: HTTPRequest) -> AddressBlock { request.peer.address }
+}

@@ -1,0 +1,67 @@
+import CloudModel
+import Configuration
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Server
+
+/// A server in this process on a data folder, with a clock that the test sets.
+final class FolderServer {
+    /// A time of day that the test sets.
+    final class Time: Sendable {
+        let now: Mutex<Milliseconds>
+
+        init(_ now: Milliseconds) { self.now = Mutex(now) }
+    }
+
+    let server: RunningServer
+    let time: Time
+    private let connection: WireConnection
+
+    /// Opens the folder and serves.
+    init(
+        data: String, at now: Milliseconds = 1_800_000_000_000,
+        configure: (inout Configuration) -> Void = { _ in }
+    ) throws {
+        let time = Time(now)
+        var surroundings = Surroundings.ofProcess()
+        surroundings.clock = Clock { time.now.withLock { $0 } }
+        var configuration = Configuration()
+        configuration.listen = ["127.0.0.1:0"]
+        configuration.storage.reserveBytes = 0
+        configure(&configuration)
+        let folder = try #require(
+            try DataFolder.open(data, configuration: configuration, surroundings: surroundings) {
+                Issue.record("commit of unknown outcome: \($0)")
+            })
+        do {
+            server = try RunningServer(
+                folder: folder, log: Log(format: .json, descriptor: -1, clock: .system))
+        } catch {
+            folder.close()
+            throw error
+        }
+        self.time = time
+        connection = WireConnection(address: try #require(server.addresses.first).description)
+    }
+
+    var folder: DataFolder { server.folder }
+
+    /// Sends JSON and reads JSON.
+    func ask(
+        _ target: String, _ body: [String: Any]
+    ) throws -> (status: Int, answer: [String: Any]) {
+        let text = try JSONSerialization.data(withJSONObject: body)
+        let answer = connection.send("POST", target, String(decoding: text, as: UTF8.self))
+        guard case .answered(let status, let bytes) = answer else {
+            Issue.record("no answer to \(target): \(answer)")
+            return (0, [:])
+        }
+        let object = try JSONSerialization.jsonObject(with: bytes)
+        return (status, object as? [String: Any] ?? [:])
+    }
+
+    /// Stops as a signal would have it.
+    func stop() { server.drain(withinSeconds: 5) }
+}
