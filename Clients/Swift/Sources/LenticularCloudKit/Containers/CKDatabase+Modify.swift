@@ -1,19 +1,6 @@
 import CloudKitWire
 import Foundation
 
-/// Operations that change records, and how they meet what others have changed.
-public final class CKModifyRecordsOperation: NSObject {
-    /// Which versions of a record a save goes over.
-    public enum RecordSavePolicy: Int, Sendable {
-        /// Only the version that was fetched.
-        case ifServerRecordUnchanged = 0
-        /// Any: the keys that were set take the place of the server's.
-        case changedKeys = 1
-        /// Any: all keys of the record do; keys that only the server has stay.
-        case allKeys = 2
-    }
-}
-
 // Saving and deleting.
 extension CKDatabase {
     /// Saves and deletes records, of several zones if need be.

@@ -1,27 +1,6 @@
 import CloudKitWire
 import Foundation
 
-/// Where a query's next page begins, and what of the query its pages must have in common.
-public enum CKQueryOperation {
-    /// Lets the server decide how many results a page has.
-    public static let maximumResults = 0
-
-    public final class Cursor: NSObject, NSCopying, @unchecked Sendable {
-        // Unchecked: nothing of it changes.
-        let marker: String
-        let query: CKQuery
-        let zone: CKRecordZone.ID?
-
-        init(marker: String, query: CKQuery, zone: CKRecordZone.ID?) {
-            self.marker = marker
-            self.query = query
-            self.zone = zone
-        }
-
-        public func copy(with zone: NSZone? = nil) -> Any { self }
-    }
-}
-
 // Queries.
 extension CKDatabase {
     public typealias MatchResults = (
