@@ -25,11 +25,14 @@ public struct Service: Sendable {
 
     /// The server's address, such as `https://sync.example.org`.
     public var url: URL
+    /// Which half of the container.
     public var environment: Environment
     /// Names the app to the server; a server key needs none.
     public var apiToken: String?
+    /// Who the program is.
     public var credentials: Credentials
 
+    /// Takes an address and what lets the program in.
     public init(
         url: URL, environment: Environment = .development, apiToken: String? = nil,
         credentials: Credentials = .none
@@ -45,5 +48,6 @@ extension Service: CustomStringConvertible, CustomDebugStringConvertible {
     /// Without tokens: what is printed may end up in a log.
     public var description: String { "<Service \(url.host ?? "?") \(environment.rawValue)>" }
 
+    /// As `description`.
     public var debugDescription: String { description }
 }

@@ -9,12 +9,16 @@ public final class JSONTape: Sendable {
         case null, `true`, `false`, number, string, escapedString, object, array
     }
 
-    /// One value. The key of a member comes just before its value, as a string.
+    /// One value.
+    ///
+    /// The key of a member comes just before its value, as a string.
     struct Entry: Sendable {
         let kind: Kind
         /// Where its text begins: after the quote for strings.
         let start: UInt32
-        /// Where its text ends, for scalars. For objects and arrays the number of the entry after them.
+        /// Where its text ends, for scalars.
+        ///
+        /// For objects and arrays the number of the entry after them.
         var end: UInt32
     }
 
@@ -23,6 +27,7 @@ public final class JSONTape: Sendable {
         /// The offset of the byte that cannot stand there.
         public let offset: Int
 
+        /// Where the text stops being JSON.
         public var description: String { "not JSON at byte \(offset)" }
     }
 

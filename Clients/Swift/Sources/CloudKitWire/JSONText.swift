@@ -1,11 +1,14 @@
 /// A JSON text in the making.
 public struct JSONText: Sendable {
+    /// The text so far.
     public private(set) var bytes: [UInt8] = []
     /// Whether a comma must come before what is written next.
     private var needsComma = false
 
+    /// An empty text.
     public init() {}
 
+    /// Writes an object, whose members the closure writes.
     public mutating func object(_ body: (inout JSONText) throws -> Void) rethrows {
         separate()
         bytes.append(0x7B)
@@ -15,6 +18,7 @@ public struct JSONText: Sendable {
         needsComma = true
     }
 
+    /// Writes an array, whose elements the closure writes.
     public mutating func array(_ body: (inout JSONText) throws -> Void) rethrows {
         separate()
         bytes.append(0x5B)
@@ -32,12 +36,14 @@ public struct JSONText: Sendable {
         needsComma = false
     }
 
+    /// Writes a string.
     public mutating func string(_ value: String) {
         separate()
         quote(value)
         needsComma = true
     }
 
+    /// Writes a whole number.
     public mutating func int64(_ value: Int64) {
         separate()
         bytes.append(contentsOf: String(value).utf8)
@@ -52,12 +58,14 @@ public struct JSONText: Sendable {
         needsComma = true
     }
 
+    /// Writes a truth value.
     public mutating func bool(_ value: Bool) {
         separate()
         bytes.append(contentsOf: (value ? "true" : "false").utf8)
         needsComma = true
     }
 
+    /// Writes `null`.
     public mutating func null() {
         separate()
         bytes.append(contentsOf: "null".utf8)

@@ -16,10 +16,13 @@ public struct JSONView: Sendable {
         }
     }
 
+    /// Whether it is `null`.
     public var isNull: Bool { entry.kind == .null }
 
+    /// Whether it is an object.
     public var isObject: Bool { entry.kind == .object }
 
+    /// A truth value.
     public var bool: Bool? {
         switch entry.kind {
         case .true: true
@@ -38,9 +41,12 @@ public struct JSONView: Sendable {
     public var double: Double? {
         guard entry.kind == .number else { return nil }
         if let whole = int64, whole.magnitude < 1 << 53 { return Double(whole) }
-        return Double(String(decoding: scalarText, as: UTF8.self)).flatMap { $0.isFinite ? $0 : nil }
+        return Double(String(decoding: scalarText, as: UTF8.self)).flatMap {
+            $0.isFinite ? $0 : nil
+        }
     }
 
+    /// A text, with its escapes undone.
     public var string: String? {
         switch entry.kind {
         case .string: String(decoding: scalarText, as: UTF8.self)
@@ -84,6 +90,7 @@ public struct JSONView: Sendable {
         Elements(tape: tape, position: index + 1, end: isArray ? entryAfter : 0)
     }
 
+    /// Whether it is an array.
     public var isArray: Bool { entry.kind == .array }
 
     /// The bytes of the value as they stand in the text.
@@ -120,11 +127,13 @@ public struct JSONView: Sendable {
         return position
     }
 
+    /// Goes through an object.
     public struct Members: Sequence, IteratorProtocol, Sendable {
         let tape: JSONTape
         var position: Int
         let end: Int
 
+        /// The next one; nil after the last.
         public mutating func next() -> (name: JSONView, value: JSONView)? {
             guard position < end else { return nil }
             let name = JSONView(tape: tape, index: position)
@@ -134,11 +143,13 @@ public struct JSONView: Sendable {
         }
     }
 
+    /// Goes through an array.
     public struct Elements: Sequence, IteratorProtocol, Sendable {
         let tape: JSONTape
         var position: Int
         let end: Int
 
+        /// The next one; nil after the last.
         public mutating func next() -> JSONView? {
             guard position < end else { return nil }
             let value = JSONView(tape: tape, index: position)

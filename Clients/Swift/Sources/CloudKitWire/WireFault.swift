@@ -19,6 +19,7 @@ public struct WireFault: Error, Sendable {
     /// The status of the answer, when the whole request failed.
     public let status: Int?
 
+    /// A fault that was not read from an answer.
     public init(
         code: String, reason: String, requestID: String? = nil, retryAfterSeconds: Double? = nil,
         isTokenExpired: Bool = false, detail: String? = nil, redirectURL: String? = nil,

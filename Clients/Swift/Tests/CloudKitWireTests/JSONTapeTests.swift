@@ -45,8 +45,10 @@ final class JSONTapeTests: XCTestCase {
     }
 
     func testDeepNestingIsRefusedWithoutUsingUpTheStack() {
-        XCTAssertNoThrow(try view(String(repeating: "[", count: 128)
-            + String(repeating: "]", count: 128)))
+        XCTAssertNoThrow(
+            try view(
+                String(repeating: "[", count: 128)
+                    + String(repeating: "]", count: 128)))
         XCTAssertThrowsError(try view(String(repeating: "[", count: 1_000_000)))
     }
 

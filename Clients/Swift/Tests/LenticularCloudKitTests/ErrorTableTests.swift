@@ -2,10 +2,11 @@ import CloudKitTransport
 import CloudKitWire
 import XCTest
 
+@testable import LenticularCloudKit
+
 #if canImport(FoundationNetworking)
     import FoundationNetworking
 #endif
-@testable import LenticularCloudKit
 
 final class ErrorTableTests: XCTestCase {
     private func database() -> CKDatabase {

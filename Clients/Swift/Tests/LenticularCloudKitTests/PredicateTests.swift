@@ -56,7 +56,8 @@ final class PredicateTests: XCTestCase {
             (NSPredicate(format: "when > %@", date as NSDate), "when GREATER_THAN at 1000"),
             (NSPredicate(format: "r = %@", reference), "r EQUALS -> r"),
             (
-                NSPredicate(format: "r = %@", CKRecord(recordType: "T", recordID: reference.recordID)),
+                NSPredicate(
+                    format: "r = %@", CKRecord(recordType: "T", recordID: reference.recordID)),
                 "r EQUALS -> r"
             ),
             (NSPredicate(format: "a IN %@", ["x", "y"]), "a IN 2 x STRING"),
@@ -66,7 +67,10 @@ final class PredicateTests: XCTestCase {
             (NSPredicate(format: "tags CONTAINS %@", "x"), "tags LIST_CONTAINS 'x'"),
             (NSPredicate(format: "NOT tags CONTAINS 'x'"), "tags NOT_LIST_CONTAINS 'x'"),
             (NSPredicate(format: "ANY tags = 'x'"), "tags LIST_CONTAINS 'x'"),
-            (NSPredicate(format: "SOME tags IN %@", ["x", "y"]), "tags LIST_CONTAINS_ANY 2 x STRING"),
+            (
+                NSPredicate(format: "SOME tags IN %@", ["x", "y"]),
+                "tags LIST_CONTAINS_ANY 2 x STRING"
+            ),
             (NSPredicate(format: "ANY tags BEGINSWITH 'x'"), "tags LIST_MEMBER_BEGINS_WITH 'x'"),
             (NSPredicate(format: "a beginswith 'x'"), "a BEGINS_WITH 'x'"),
             (NSPredicate(format: "!(a BEGINSWITH 'x')"), "a NOT_BEGINS_WITH 'x'"),
@@ -79,7 +83,8 @@ final class PredicateTests: XCTestCase {
                 "a GREATER_THAN_OR_EQUALS 1 & a LESS_THAN_OR_EQUALS 9"
             ),
             (
-                NSPredicate(format: "distanceToLocation:fromLocation:(spot, %@) < %f", place, 500.0),
+                NSPredicate(
+                    format: "distanceToLocation:fromLocation:(spot, %@) < %f", place, 500.0),
                 "spot NEAR a place 500m"
             ),
             (NSPredicate(format: "self CONTAINS 'green tea'"), " CONTAINS_ANY_TOKENS 'green tea'"),
@@ -91,7 +96,10 @@ final class PredicateTests: XCTestCase {
             (NSPredicate(format: "((a = 1) AND (b = 2))"), "a EQUALS 1 & b EQUALS 2"),
             (NSPredicate(format: "NOT NOT a = 1"), "a EQUALS 1"),
             (NSPredicate(format: "a = 'it\\'s'"), "a EQUALS 'it's'"),
-            (NSPredicate(format: "a = %@ AND b = %@", argumentArray: [1, "x"]), "a EQUALS 1 & b EQUALS 'x'"),
+            (
+                NSPredicate(format: "a = %@ AND b = %@", argumentArray: [1, "x"]),
+                "a EQUALS 1 & b EQUALS 'x'"
+            ),
         ]
         for (index, (predicate, expected)) in table.enumerated() {
             XCTAssertEqual(try text(predicate), expected, "row \(index)")

@@ -3,7 +3,8 @@ import XCTest
 
 final class DatabaseTests: XCTestCase {
     @discardableResult
-    private func zone(_ database: CKDatabase, _ name: String = "Notes") async throws -> CKRecordZone {
+    private func zone(_ database: CKDatabase, _ name: String = "Notes") async throws -> CKRecordZone
+    {
         try await database.save(CKRecordZone(zoneName: name))
     }
 

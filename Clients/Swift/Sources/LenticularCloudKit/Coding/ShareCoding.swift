@@ -54,9 +54,10 @@ extension AnswerReader {
     func shareDetails(_ view: JSONView) -> ShareDetails {
         var details = ShareDetails()
         details.publicPermission = ShareWords.permission(view["publicPermission"]?.string)
-        details.participants = (view["participants"]?.elements).map {
-            $0.map(participant)
-        } ?? []
+        details.participants =
+            (view["participants"]?.elements).map {
+                $0.map(participant)
+            } ?? []
         details.current = view["currentUserParticipant"].map(participant)
         return details
     }

@@ -12,12 +12,14 @@ extension CKContainer {
         Self.participant(CKUserIdentity.LookupInfo(emailAddress: emailAddress))
     }
 
+    /// An entry for a share, for somebody with a phone number.
     public func shareParticipant(
         forPhoneNumber phoneNumber: String
     ) async throws -> CKShare.Participant {
         Self.participant(CKUserIdentity.LookupInfo(phoneNumber: phoneNumber))
     }
 
+    /// An entry for a share, for somebody who is known by their record.
     public func shareParticipant(
         forUserRecordID userRecordID: CKRecord.ID
     ) async throws -> CKShare.Participant {
@@ -39,6 +41,7 @@ extension CKContainer {
         try await metadata("records/resolve", of: Self.shortGUID(of: url))
     }
 
+    /// What several links lead to, each for itself.
     public func shareMetadatas(
         for urls: [URL]
     ) async throws -> [URL: Result<CKShare.Metadata, any Error>] {
@@ -59,6 +62,7 @@ extension CKContainer {
         try await self.metadata("records/accept", of: metadata.shortGUID).share
     }
 
+    /// Takes part in several shares, each for itself.
     @discardableResult
     public func accept(
         _ metadatas: [CKShare.Metadata]

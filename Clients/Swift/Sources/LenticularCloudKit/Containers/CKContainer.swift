@@ -5,9 +5,13 @@ import Foundation
 ///
 /// Several containers with the same identifier may stand for several people, each with a service of their own.
 public final class CKContainer: NSObject, Sendable {
+    /// The app's name on the server.
     public let containerIdentifier: String?
+    /// The caller's own data.
     public let privateCloudDatabase: CKDatabase
+    /// What everybody shares.
     public let publicCloudDatabase: CKDatabase
+    /// What others share with the caller.
     public let sharedCloudDatabase: CKDatabase
     private let connection: ServiceConnection
     private let caller: CallerName
@@ -38,6 +42,7 @@ public final class CKContainer: NSObject, Sendable {
         sharedCloudDatabase = CKDatabase(.shared, connection: connection, caller: caller)
     }
 
+    /// A database by its scope: the same object as the property.
     public func database(with scope: CKDatabase.Scope) -> CKDatabase {
         switch scope {
         case .public: publicCloudDatabase
@@ -73,6 +78,7 @@ public final class CKContainer: NSObject, Sendable {
     }
 }
 
+/// Whether somebody is signed in.
 public enum CKAccountStatus: Int, Sendable {
     case couldNotDetermine = 0
     case available

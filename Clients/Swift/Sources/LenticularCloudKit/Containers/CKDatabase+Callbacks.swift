@@ -26,6 +26,7 @@ extension CKDatabase {
         }
     }
 
+    /// With a completion handler: as the asynchronous method of the same purpose.
     public func fetch(
         withRecordID recordID: CKRecord.ID,
         completionHandler: @escaping @Sendable (CKRecord?, (any Error)?) -> Void
@@ -33,6 +34,7 @@ extension CKDatabase {
         answer(Self.split(completionHandler)) { try await self.record(for: recordID) }
     }
 
+    /// With a completion handler: as the asynchronous method of the same purpose.
     public func save(
         _ record: CKRecord,
         completionHandler: @escaping @Sendable (CKRecord?, (any Error)?) -> Void
@@ -40,6 +42,7 @@ extension CKDatabase {
         answer(Self.split(completionHandler)) { try await self.save(record) }
     }
 
+    /// With a completion handler: as the asynchronous method of the same purpose.
     public func delete(
         withRecordID recordID: CKRecord.ID,
         completionHandler: @escaping @Sendable (CKRecord.ID?, (any Error)?) -> Void
@@ -47,6 +50,7 @@ extension CKDatabase {
         answer(Self.split(completionHandler)) { try await self.deleteRecord(withID: recordID) }
     }
 
+    /// With a completion handler: as the asynchronous method of the same purpose.
     public func fetch(
         withQuery query: CKQuery, inZoneWith zoneID: CKRecordZone.ID? = nil,
         desiredKeys: [CKRecord.FieldKey]? = nil,
@@ -60,6 +64,7 @@ extension CKDatabase {
         }
     }
 
+    /// With a completion handler: as the asynchronous method of the same purpose.
     public func fetch(
         withCursor cursor: CKQueryOperation.Cursor, desiredKeys: [CKRecord.FieldKey]? = nil,
         resultsLimit: Int = CKQueryOperation.maximumResults,
@@ -71,12 +76,14 @@ extension CKDatabase {
         }
     }
 
+    /// With a completion handler: as the asynchronous method of the same purpose.
     public func fetchAllRecordZones(
         completionHandler: @escaping @Sendable ([CKRecordZone]?, (any Error)?) -> Void
     ) {
         answer(Self.split(completionHandler)) { try await self.allRecordZones() }
     }
 
+    /// With a completion handler: as the asynchronous method of the same purpose.
     public func fetch(
         withRecordZoneID zoneID: CKRecordZone.ID,
         completionHandler: @escaping @Sendable (CKRecordZone?, (any Error)?) -> Void
@@ -84,6 +91,7 @@ extension CKDatabase {
         answer(Self.split(completionHandler)) { try await self.recordZone(for: zoneID) }
     }
 
+    /// With a completion handler: as the asynchronous method of the same purpose.
     public func save(
         _ zone: CKRecordZone,
         completionHandler: @escaping @Sendable (CKRecordZone?, (any Error)?) -> Void
@@ -91,6 +99,7 @@ extension CKDatabase {
         answer(Self.split(completionHandler)) { try await self.save(zone) }
     }
 
+    /// With a completion handler: as the asynchronous method of the same purpose.
     public func delete(
         withRecordZoneID zoneID: CKRecordZone.ID,
         completionHandler: @escaping @Sendable (CKRecordZone.ID?, (any Error)?) -> Void

@@ -5,11 +5,15 @@ import Foundation
 extension CKDatabase {
     /// What happened to a zone.
     public enum DatabaseChange {
+        /// A zone that was made, or whose records changed.
         public struct Modification: Hashable, Sendable {
+            /// The zone.
             public let zoneID: CKRecordZone.ID
         }
 
+        /// What is gone.
         public struct Deletion: Hashable, Sendable {
+            /// Why a zone is gone.
             public enum Reason: Int, Sendable {
                 case deleted
                 /// The user threw their data away: do not save it again.
@@ -18,20 +22,27 @@ extension CKDatabase {
                 case encryptedDataReset
             }
 
+            /// The zone.
             public let zoneID: CKRecordZone.ID
+            /// Why it is gone.
             public let reason: Reason
         }
     }
 
     /// What happened to a record.
     public enum RecordZoneChange {
+        /// A record that was made or changed.
         public struct Modification: @unchecked Sendable {
             // Unchecked: a record is handed on with it.
+            /// The record as it is now.
             public let record: CKRecord
         }
 
+        /// What is gone.
         public struct Deletion: Hashable, Sendable {
+            /// The record that is gone.
             public let recordID: CKRecord.ID
+            /// What kind of record it was.
             public let recordType: CKRecord.RecordType
         }
     }

@@ -3,6 +3,7 @@ import Foundation
 
 // Queries.
 extension CKDatabase {
+    /// A page of a query's results, and where the next begins.
     public typealias MatchResults = (
         matchResults: [(CKRecord.ID, Result<CKRecord, any Error>)],
         queryCursor: CKQueryOperation.Cursor?

@@ -18,6 +18,7 @@ extension CKDatabase {
         return try result.get()
     }
 
+    /// Zones by their IDs.
     public func recordZones(
         for ids: [CKRecordZone.ID]
     ) async throws -> [CKRecordZone.ID: Result<CKRecordZone, any Error>] {
@@ -34,6 +35,7 @@ extension CKDatabase {
         return found
     }
 
+    /// Makes a zone; one that is there already counts as made.
     @discardableResult
     public func save(_ zone: CKRecordZone) async throws -> CKRecordZone {
         let done = try await modifyRecordZones(saving: [zone], deleting: [])
@@ -43,6 +45,7 @@ extension CKDatabase {
         return try result.get()
     }
 
+    /// Deletes a zone with all its records; one that is not there counts as deleted.
     @discardableResult
     public func deleteRecordZone(withID zoneID: CKRecordZone.ID) async throws -> CKRecordZone.ID {
         let done = try await modifyRecordZones(saving: [], deleting: [zoneID])

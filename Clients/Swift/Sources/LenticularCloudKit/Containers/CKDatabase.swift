@@ -7,6 +7,7 @@ import Foundation
 /// Every method throws only when the whole request failed. What concerns one item is in that item's result,
 /// under the very ID that was passed in.
 public final class CKDatabase: NSObject, Sendable {
+    /// Which of the three.
     public enum Scope: Int, Sendable {
         case `public` = 1
         case `private`
@@ -21,6 +22,7 @@ public final class CKDatabase: NSObject, Sendable {
         }
     }
 
+    /// Which of the three it is.
     public let databaseScope: Scope
     let connection: ServiceConnection
     let caller: CallerName

@@ -16,11 +16,15 @@
 
     /// A place on the globe, by its angles.
     public struct CLLocationCoordinate2D: Sendable {
+        /// Degrees north of the equator.
         public var latitude: CLLocationDegrees
+        /// Degrees east of Greenwich.
         public var longitude: CLLocationDegrees
 
+        /// The place where equator and first meridian meet.
         public init() { self.init(latitude: 0, longitude: 0) }
 
+        /// Takes both angles.
         public init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
             self.latitude = latitude
             self.longitude = longitude
@@ -29,20 +33,29 @@
 
     /// A place with its height, its precision and when it was measured; it does not change.
     public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable {
+        /// Where it is.
         public let coordinate: CLLocationCoordinate2D
+        /// Metres above the sea.
         public let altitude: CLLocationDistance
+        /// How exact the place is, in metres.
         public let horizontalAccuracy: CLLocationAccuracy
+        /// How exact the height is, in metres; negative when it is not known.
         public let verticalAccuracy: CLLocationAccuracy
+        /// Where it was going; negative when it is not known.
         public let course: CLLocationDirection
+        /// How fast it was going; negative when it is not known.
         public let speed: CLLocationSpeed
+        /// When it was measured.
         public let timestamp: Date
 
+        /// A place as of now.
         public convenience init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
             self.init(
                 coordinate: CLLocationCoordinate2D(latitude: latitude, longitude: longitude),
                 altitude: 0, horizontalAccuracy: 0, verticalAccuracy: -1, timestamp: Date())
         }
 
+        /// A place that was not moving.
         public convenience init(
             coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance,
             horizontalAccuracy: CLLocationAccuracy, verticalAccuracy: CLLocationAccuracy,
@@ -54,6 +67,7 @@
                 course: -1, speed: -1, timestamp: timestamp)
         }
 
+        /// A place with all that is known of it.
         public init(
             coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance,
             horizontalAccuracy: CLLocationAccuracy, verticalAccuracy: CLLocationAccuracy,
@@ -98,10 +112,13 @@
             ]
         }
 
+        /// Itself: it does not change.
         public func copy(with zone: NSZone? = nil) -> Any { self }
 
+        /// True: archives name their classes.
         public static var supportsSecureCoding: Bool { true }
 
+        /// Writes it into an archive.
         public func encode(with coder: NSCoder) {
             for (index, number) in numbers.enumerated() {
                 coder.encode(number, forKey: "number\(index)")
@@ -109,6 +126,7 @@
             coder.encode(timestamp.timeIntervalSinceReferenceDate, forKey: "timestamp")
         }
 
+        /// Reads it from an archive; nil for anything else.
         public convenience init?(coder: NSCoder) {
             let numbers = (0..<7).map { coder.decodeDouble(forKey: "number\($0)") }
             self.init(

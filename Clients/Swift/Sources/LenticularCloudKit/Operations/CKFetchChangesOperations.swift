@@ -4,23 +4,32 @@ import Foundation
 public final class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Sendable {
     // Unchecked: as its parent.
 
+    /// Where to begin; nil for the beginning.
     public var previousServerChangeToken: CKServerChangeToken?
+    /// How many of a page; 0 lets the server decide.
     public var resultsLimit = 0
     /// Whether the operation goes on until there is nothing more.
     public var fetchAllChanges = true
 
+    /// Told of each zone that was made or changed.
     public var recordZoneWithIDChangedBlock: ((CKRecordZone.ID) -> Void)?
+    /// Told of each zone that was deleted.
     public var recordZoneWithIDWasDeletedBlock: ((CKRecordZone.ID) -> Void)?
+    /// Told of each zone that its user threw away.
     public var recordZoneWithIDWasPurgedBlock: ((CKRecordZone.ID) -> Void)?
+    /// Told of each zone that is gone by a reset of encrypted data.
     public var recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock:
         ((CKRecordZone.ID) -> Void)?
+    /// Told after each page but the last.
     public var changeTokenUpdatedBlock: ((CKServerChangeToken) -> Void)?
+    /// Told at the end.
     public var fetchDatabaseChangesResultBlock:
         (
             (Result<(serverChangeToken: CKServerChangeToken, moreComing: Bool), any Error>) ->
                 Void
         )?
 
+    /// Takes where to begin.
     public init(previousServerChangeToken: CKServerChangeToken? = nil) {
         self.previousServerChangeToken = previousServerChangeToken
     }
@@ -63,10 +72,14 @@ public final class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unch
     /// From where on and how much of a zone is fetched.
     public final class ZoneConfiguration: NSObject, @unchecked Sendable {
         // Unchecked: as the operation's settings.
+        /// Where to begin; nil for the beginning.
         public var previousServerChangeToken: CKServerChangeToken?
+        /// How many of a page; 0 lets the server decide.
         public var resultsLimit = 0
+        /// The fields to fetch; nil for all.
         public var desiredKeys: [CKRecord.FieldKey]?
 
+        /// Takes where to begin, and what of.
         public init(
             previousServerChangeToken: CKServerChangeToken? = nil, resultsLimit: Int? = nil,
             desiredKeys: [CKRecord.FieldKey]? = nil
@@ -77,23 +90,32 @@ public final class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unch
         }
     }
 
+    /// Where a zone's fetch has come to.
     public typealias ZoneResult = (
         serverChangeToken: CKServerChangeToken, clientChangeTokenData: Data?, moreComing: Bool
     )
 
+    /// The zones to fetch.
     public var recordZoneIDs: [CKRecordZone.ID]?
+    /// How each is fetched.
     public var configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]?
     /// Whether the operation goes on until there is nothing more.
     public var fetchAllChanges = true
 
+    /// Told of each record that was made or changed.
     public var recordWasChangedBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+    /// Told of each record that is gone, and its type.
     public var recordWithIDWasDeletedBlock: ((CKRecord.ID, CKRecord.RecordType) -> Void)?
+    /// Told after each page of a zone but its last.
     public var recordZoneChangeTokensUpdatedBlock:
         ((CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?
+    /// Told once for each zone.
     public var recordZoneFetchResultBlock:
         ((CKRecordZone.ID, Result<ZoneResult, any Error>) -> Void)?
+    /// Told at the end: fails when no zone can be fetched.
     public var fetchRecordZoneChangesResultBlock: ((Result<Void, any Error>) -> Void)?
 
+    /// Takes where to begin, and what of.
     public init(
         recordZoneIDs: [CKRecordZone.ID]? = nil,
         configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]? = nil

@@ -4,17 +4,23 @@ import Foundation
 public final class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     // Unchecked: as its parent.
 
+    /// The records to fetch.
     public var recordIDs: [CKRecord.ID]?
     /// The fields to fetch; nil for all.
     public var desiredKeys: [CKRecord.FieldKey]?
 
+    /// Told of each record.
     public var perRecordResultBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+    /// Told when a record has come: 1.
     public var perRecordProgressBlock: ((CKRecord.ID, Double) -> Void)?
+    /// Told at the end: fails only when nothing can be said of any record.
     public var fetchRecordsResultBlock: ((Result<Void, any Error>) -> Void)?
     /// The older form: failures of items come here, too, as one partial failure.
     public var perRecordCompletionBlock: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
+    /// The older form of the end.
     public var fetchRecordsCompletionBlock: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
 
+    /// Takes the records to fetch.
     public init(recordIDs: [CKRecord.ID]) { self.recordIDs = recordIDs }
 
     public override init() {}

@@ -14,21 +14,29 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
         case allKeys = 2
     }
 
+    /// Records to save.
     public var recordsToSave: [CKRecord]?
+    /// Records to delete.
     public var recordIDsToDelete: [CKRecord.ID]?
+    /// Which versions the saves go over.
     public var savePolicy = RecordSavePolicy.ifServerRecordUnchanged
     /// Whether what concerns one zone is done whole or not at all.
     public var isAtomic = true
 
+    /// Told of each record that was to be saved.
     public var perRecordSaveBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+    /// Told of each record that was to be deleted.
     public var perRecordDeleteBlock: ((CKRecord.ID, Result<Void, any Error>) -> Void)?
+    /// Told when a record has been sent: 1.
     public var perRecordProgressBlock: ((CKRecord, Double) -> Void)?
+    /// Told at the end: fails only when nothing can be said of any record.
     public var modifyRecordsResultBlock: ((Result<Void, any Error>) -> Void)?
     /// The older form: failures of items come here, too, as one partial failure.
     public var perRecordCompletionBlock: ((CKRecord, (any Error)?) -> Void)?
-    public var modifyRecordsCompletionBlock:
-        (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
+    /// The older form of the end.
+    public var modifyRecordsCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
 
+    /// Takes what to save and delete.
     public init(recordsToSave: [CKRecord]? = nil, recordIDsToDelete: [CKRecord.ID]? = nil) {
         self.recordsToSave = recordsToSave
         self.recordIDsToDelete = recordIDsToDelete

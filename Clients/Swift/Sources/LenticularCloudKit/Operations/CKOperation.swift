@@ -6,20 +6,26 @@ import Foundation
 open class CKOperation: Operation, @unchecked Sendable {
     // Unchecked: settings are set before the operation is started, as natively; the rest is behind the lock.
 
+    /// What an operation is known by.
     public typealias ID = String
 
     /// How an operation goes about its requests.
     public final class Configuration: NSObject, NSCopying, @unchecked Sendable {
         // Unchecked: as the operation's settings.
+        /// The container; set by `CKContainer.add`.
         public var container: CKContainer?
+        /// How urgent it is.
         public var qualityOfService = QualityOfService.default
+        /// Whether it may use a network that costs.
         public var allowsCellularAccess = true
+        /// Whether it is to outlive the process.
         public var isLongLived = false
         /// How long to wait for an answer to begin.
         public var timeoutIntervalForRequest: TimeInterval = 60
         /// How long all of it may take.
         public var timeoutIntervalForResource: TimeInterval = 604_800
 
+        /// Itself: it does not change.
         public func copy(with zone: NSZone? = nil) -> Any {
             let copy = Configuration()
             copy.container = container
@@ -32,8 +38,12 @@ open class CKOperation: Operation, @unchecked Sendable {
         }
     }
 
+    /// What the operation is known by.
     public let operationID: ID = UUID().uuidString
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+    /// How it goes about its requests.
     public var configuration: Configuration! = Configuration()
+    /// What it belongs to.
     public var group: CKOperationGroup?
 
     private enum Phase { case waiting, running, ended }
@@ -107,9 +117,14 @@ open class CKOperation: Operation, @unchecked Sendable {
 /// Operations that belong together, and what they have in common.
 public final class CKOperationGroup: NSObject, @unchecked Sendable {
     // Unchecked: set before its operations are started.
+    /// What the group is known by.
     public let operationGroupID = UUID().uuidString
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+    /// What its operations have in common.
     public var defaultConfiguration: CKOperation.Configuration! = CKOperation.Configuration()
+    /// What the group is for, in the app's words.
     public var name: String?
+    /// About how many bytes it is to move.
     public var quantity = 0
 }
 

@@ -20,23 +20,34 @@ public final class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
             self.zone = zone
         }
 
+        /// Itself: it does not change.
         public func copy(with zone: NSZone? = nil) -> Any { self }
     }
 
+    /// What to ask; or `cursor`.
     public var query: CKQuery?
+    /// Where to go on.
     public var cursor: Cursor?
+    /// The zone to ask; nil for all.
     public var zoneID: CKRecordZone.ID?
+    /// How many results; 0 lets the server decide.
     public var resultsLimit = CKQueryOperation.maximumResults
+    /// The fields to fetch; nil for all.
     public var desiredKeys: [CKRecord.FieldKey]?
 
+    /// Told of each record that was found.
     public var recordMatchedBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+    /// Told at the end, with where the next page begins; nil after the last.
     public var queryResultBlock: ((Result<Cursor?, any Error>) -> Void)?
     /// The older form.
     public var recordFetchedBlock: ((CKRecord) -> Void)?
+    /// The older form of the end.
     public var queryCompletionBlock: ((Cursor?, (any Error)?) -> Void)?
 
+    /// Asks from the beginning.
     public init(query: CKQuery) { self.query = query }
 
+    /// Goes on where a page ended.
     public init(cursor: Cursor) { self.cursor = cursor }
 
     public override init() {}

@@ -4,16 +4,22 @@ import Foundation
 public final class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
     // Unchecked: as its parent.
 
+    /// Zones to make.
     public var recordZonesToSave: [CKRecordZone]?
+    /// Zones to delete.
     public var recordZoneIDsToDelete: [CKRecordZone.ID]?
 
+    /// Told of each zone that was to be made.
     public var perRecordZoneSaveBlock: ((CKRecordZone.ID, Result<CKRecordZone, any Error>) -> Void)?
+    /// Told of each zone that was to be deleted.
     public var perRecordZoneDeleteBlock: ((CKRecordZone.ID, Result<Void, any Error>) -> Void)?
+    /// Told at the end: fails only when nothing can be said of any zone.
     public var modifyRecordZonesResultBlock: ((Result<Void, any Error>) -> Void)?
     /// The older form: failures of items come here, too, as one partial failure.
     public var modifyRecordZonesCompletionBlock:
         (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
 
+    /// Takes what to make and delete.
     public init(
         recordZonesToSave: [CKRecordZone]? = nil, recordZoneIDsToDelete: [CKRecordZone.ID]? = nil
     ) {
@@ -56,17 +62,21 @@ public final class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked 
     /// Nil for all zones.
     public var recordZoneIDs: [CKRecordZone.ID]?
 
+    /// Told of each zone.
     public var perRecordZoneResultBlock:
         ((CKRecordZone.ID, Result<CKRecordZone, any Error>) -> Void)?
+    /// Told at the end: fails only when nothing can be said of any zone.
     public var fetchRecordZonesResultBlock: ((Result<Void, any Error>) -> Void)?
     /// The older form: failures of items come here, too, as one partial failure.
     public var fetchRecordZonesCompletionBlock:
         (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
 
+    /// Takes the zones to fetch.
     public init(recordZoneIDs: [CKRecordZone.ID]) { self.recordZoneIDs = recordZoneIDs }
 
     public override init() {}
 
+    /// Fetches all zones of the database.
     public static func fetchAllRecordZonesOperation() -> CKFetchRecordZonesOperation {
         CKFetchRecordZonesOperation()
     }

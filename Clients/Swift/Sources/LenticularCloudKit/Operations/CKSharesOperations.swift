@@ -28,14 +28,19 @@ extension CKOperation {
 public final class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
     // Unchecked: as its parent.
 
+    /// The links.
     public var shareURLs: [URL]?
+    /// Whether the roots are wanted.
     public var shouldFetchRootRecord = false
+    /// The fields of the roots to fetch; nil for all.
     public var rootRecordDesiredKeys: [CKRecord.FieldKey]?
 
-    public var perShareMetadataResultBlock:
-        ((URL, Result<CKShare.Metadata, any Error>) -> Void)?
+    /// Told of each link.
+    public var perShareMetadataResultBlock: ((URL, Result<CKShare.Metadata, any Error>) -> Void)?
+    /// Told at the end.
     public var fetchShareMetadataResultBlock: ((Result<Void, any Error>) -> Void)?
 
+    /// Takes the links.
     public init(shareURLs: [URL]) { self.shareURLs = shareURLs }
 
     override func run() async {
@@ -56,11 +61,15 @@ public final class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendab
 public final class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
     // Unchecked: as its parent.
 
+    /// What to take part in.
     public var shareMetadatas: [CKShare.Metadata]?
 
+    /// Told of each share.
     public var perShareResultBlock: ((CKShare.Metadata, Result<CKShare, any Error>) -> Void)?
+    /// Told at the end.
     public var acceptSharesResultBlock: ((Result<Void, any Error>) -> Void)?
 
+    /// Takes what to take part in.
     public init(shareMetadatas: [CKShare.Metadata]) { self.shareMetadatas = shareMetadatas }
 
     override func run() async {

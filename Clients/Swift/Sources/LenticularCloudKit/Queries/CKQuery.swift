@@ -19,7 +19,8 @@ public final class CKQuery: NSObject, NSCopying, @unchecked Sendable {
 
         /// - Precondition: the value is one that a field can hold.
         public init(
-            _ key: CKRecord.FieldKey, _ comparator: QueryComparator, _ value: any CKRecordValueProtocol
+            _ key: CKRecord.FieldKey, _ comparator: QueryComparator,
+            _ value: any CKRecordValueProtocol
         ) {
             guard let value = FieldValue(value) else {
                 preconditionFailure("a filter of \"\(key)\" cannot have a \(type(of: value))")
@@ -51,6 +52,7 @@ public final class CKQuery: NSObject, NSCopying, @unchecked Sendable {
         let isAscending: Bool
         var place: CLLocation?
 
+        /// By a field.
         public init(_ key: CKRecord.FieldKey, ascending: Bool = true) {
             self.key = key
             isAscending = ascending
@@ -72,13 +74,17 @@ public final class CKQuery: NSObject, NSCopying, @unchecked Sendable {
         case filters([Filter], [Sort])
     }
 
+    /// The kind of records that is asked for.
     public let recordType: CKRecord.RecordType
+    /// What must hold; a constant for a query by filters.
     public let predicate: NSPredicate
     /// The order of the results; without one it is not specified.
     public var sortDescriptors: [NSSortDescriptor]?
     let question: Question
 
-    /// A query by a predicate. What no server can answer is told when the query runs.
+    /// A query by a predicate.
+    ///
+    /// What no server can answer is told when the query runs.
     public init(recordType: CKRecord.RecordType, predicate: NSPredicate) {
         self.recordType = recordType
         self.predicate = predicate
@@ -92,6 +98,7 @@ public final class CKQuery: NSObject, NSCopying, @unchecked Sendable {
         question = .filters(filters, sort)
     }
 
+    /// Itself: it does not change.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// The filters to send; nil for a predicate that holds for no record.

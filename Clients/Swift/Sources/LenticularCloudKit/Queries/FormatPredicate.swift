@@ -15,7 +15,9 @@
         override func copy(with zone: NSZone? = nil) -> Any { self }
     }
 
-    /// Gives predicates back the initialiser that takes a format. Foundation marks its own as unavailable here,
+    /// Gives predicates back the initialiser that takes a format.
+    ///
+    /// Foundation marks its own as unavailable here,
     /// and one that is available goes before.
     public protocol PredicateFormatting {}
 
@@ -30,6 +32,7 @@
             self.init(format: format, argumentArray: arguments)
         }
 
+        /// The same, with the arguments in an array.
         public init(format: String, argumentArray arguments: [Any]?) {
             do {
                 let tree = try PredicateParser.parse(format, arguments ?? [])

@@ -234,7 +234,7 @@ struct PredicateParser {
         return .key(key)
     }
 
-    /// `distanceToLocation:fromLocation:(field, place)`
+    /// `distanceToLocation:fromLocation:(field, place)`.
     private mutating func distance() throws -> PredicateTree.Operand {
         try require(":")
         guard try take("FROMLOCATION") else { throw malformed("fromLocation") }
@@ -251,7 +251,7 @@ struct PredicateParser {
         }
     }
 
-    /// `tokenize:using:(words, options)`
+    /// `tokenize:using:(words, options)`.
     private mutating func tokens() throws -> PredicateTree.Operand {
         try require(":")
         guard try take("USING") else { throw malformed("using") }

@@ -11,7 +11,9 @@ struct AssetCache: Sendable {
             .first.map { $0.appendingPathComponent("lenticular-assets") }
             ?? FileManager.default.temporaryDirectory.appendingPathComponent("lenticular-assets"))
 
-    /// Where a file is or will be. Names are of the checksum's letters that a file name may have.
+    /// Where a file is or will be.
+    ///
+    /// Names are of the checksum's letters that a file name may have.
     func place(of checksum: String) -> URL {
         let name = checksum.unicodeScalars.map { scalar -> String in
             switch scalar {

@@ -13,6 +13,7 @@ public final class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Send
     /// What the server knows the file by; nil until it has been sent.
     var stored: StoredAsset?
 
+    /// An asset of a file of the app's, which must stay until the record is saved.
     public init(fileURL: URL) {
         self.fileURL = fileURL
         stored = nil
@@ -36,16 +37,20 @@ public final class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Send
         stored?.fileChecksum.hashValue ?? fileURL.hashValue
     }
 
+    /// Itself: it does not change.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
+    /// True: archives name their classes.
     public static var supportsSecureCoding: Bool { true }
 
+    /// Writes it into an archive.
     public func encode(with coder: NSCoder) {
         coder.encode(fileURL.map { $0.path as NSString }, forKey: "FilePath")
         coder.encode(stored.map { $0.fileChecksum as NSString }, forKey: "FileChecksum")
         coder.encode(stored?.size ?? 0, forKey: "Size")
     }
 
+    /// Reads it from an archive; nil for anything else.
     public init?(coder: NSCoder) {
         let path = coder.object(NSString.self, "FilePath")
         let checksum = coder.object(NSString.self, "FileChecksum")

@@ -9,33 +9,50 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
 {
     // Unchecked: as documented, one thread at a time uses a record.
 
+    /// The name of a kind of records.
     public typealias RecordType = String
+    /// The name of a field.
     public typealias FieldKey = String
 
     /// Types that every container has.
     public enum SystemType {
+        /// The record that stands for a person.
         public static let userRecord: RecordType = "Users"
+        /// Shares; and the key of a record's share.
         public static let share: RecordType = "cloudkit.share"
     }
 
     /// Keys of what the server keeps of every record, for predicates and sorts.
     public enum SystemFieldKey {
+        /// The record's name.
         public static let recordID: FieldKey = "___recordID"
+        /// Who made the record.
         public static let creatorUserRecordID: FieldKey = "___createdBy"
+        /// When the record was made.
         public static let creationDate: FieldKey = "___createTime"
+        /// Who saved the record last.
         public static let lastModifiedUserRecordID: FieldKey = "___modifiedBy"
+        /// When the record was saved last.
         public static let modificationDate: FieldKey = "___modTime"
+        /// The record's parent.
         public static let parent: FieldKey = "___parent"
+        /// Shares; and the key of a record's share.
         public static let share: FieldKey = "___share"
     }
 
+    /// What kind of record it is; never changes.
     public let recordType: RecordType
+    /// The record's name and zone; never change.
     public let recordID: ID
     /// The version that this copy is of; nil for a record that was never saved.
     public internal(set) var recordChangeTag: String?
+    /// When the record was made; nil until it was saved.
     public internal(set) var creationDate: Date?
+    /// When the record was saved last; nil until it was.
     public internal(set) var modificationDate: Date?
+    /// Who made the record; `CKCurrentUserDefaultName` for the caller.
     public internal(set) var creatorUserRecordID: ID?
+    /// Who saved the record last.
     public internal(set) var lastModifiedUserRecordID: ID?
     /// The share of which the record is the root.
     public internal(set) var share: Reference?
@@ -60,6 +77,7 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
         self.recordID = recordID
     }
 
+    /// A new record with a name of its own in a zone.
     public convenience init(recordType: RecordType, zoneID: CKRecordZone.ID) {
         self.init(recordType: recordType, recordID: ID(zoneID: zoneID))
     }
@@ -69,6 +87,7 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
     /// They cannot be asked for in queries, and the server cannot read them.
     public var encryptedValues: any CKRecordKeyValueSetting { encrypted }
 
+    /// The value under a key; nil when the record has none.
     public func object(forKey key: FieldKey) -> (any CKRecordValueProtocol)? {
         values[key]?.object
     }
@@ -79,7 +98,8 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
     ///   that a field can hold.
     public func setObject(_ object: (any CKRecordValueProtocol)?, forKey key: FieldKey) {
         precondition(
-            FieldKeyName.isLegal(key), "key \"\(key)\": expected a letter, then letters, digits and _")
+            FieldKeyName.isLegal(key),
+            "key \"\(key)\": expected a letter, then letters, digits and _")
         guard let object else {
             values[key] = nil
             changed.insert(key)
@@ -94,8 +114,10 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
         changed.insert(key)
     }
 
+    /// The keys that have values, in no particular order.
     public func allKeys() -> [FieldKey] { Array(values.keys) }
 
+    /// The keys that were set since the record was fetched or saved, cleared ones too.
     public func changedKeys() -> [FieldKey] { Array(changed) }
 
     /// The words of all text fields, for a search of one's own.
@@ -106,8 +128,10 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
         }
     }
 
+    /// Lets the record go with another when a tree is shared; nil lets it stand alone.
     public func setParent(_ parent: CKRecord?) { setParent(parent?.recordID) }
 
+    /// Lets the record go with another when a tree is shared; nil lets it stand alone.
     public func setParent(_ parent: ID?) {
         self.parent = parent.map { Reference(recordID: $0, action: .none) }
     }
@@ -165,6 +189,7 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
         coder.encode(changed.sorted().map { $0 as NSString } as NSArray, forKey: "ChangedKeys")
     }
 
+    /// Reads what `encodeSystemFields` or `encode` has written; nil for anything else.
     public required init?(coder: NSCoder) {
         guard let type = coder.object(NSString.self, "RecordType"),
             let record = coder.object(ID.self, "RecordID")

@@ -50,11 +50,13 @@ public protocol CKRecordKeyValueSetting: AnyObject {
 }
 
 extension CKRecordKeyValueSetting {
+    /// The value under a key; nil when there is none.
     public subscript(key: CKRecord.FieldKey) -> (any CKRecordValueProtocol)? {
         get { object(forKey: key) }
         set { setObject(newValue, forKey: key) }
     }
 
+    /// The value under a key, if it is of the type that is asked for.
     public subscript<Value: CKRecordValueProtocol>(key: CKRecord.FieldKey) -> Value? {
         get { object(forKey: key) as? Value }
         set { setObject(newValue, forKey: key) }

@@ -18,14 +18,18 @@ public final class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, Sen
 
     public override var hash: Int { text.hashValue }
 
+    /// Itself: it does not change.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
+    /// True: archives name their classes.
     public static var supportsSecureCoding: Bool { true }
 
+    /// Writes it into an archive.
     public func encode(with coder: NSCoder) {
         coder.encode(text as NSString, forKey: "ChangeTokenData")
     }
 
+    /// Reads it from an archive; nil for anything else.
     public convenience init?(coder: NSCoder) {
         guard let text = coder.object(NSString.self, "ChangeTokenData")
         else { return nil }

@@ -12,7 +12,8 @@ final class EncryptedValues: CKRecordKeyValueSetting {
     /// - Precondition: as for a record; references and assets cannot be encrypted.
     func setObject(_ object: (any CKRecordValueProtocol)?, forKey key: CKRecord.FieldKey) {
         precondition(
-            FieldKeyName.isLegal(key), "key \"\(key)\": expected a letter, then letters, digits and _")
+            FieldKeyName.isLegal(key),
+            "key \"\(key)\": expected a letter, then letters, digits and _")
         changed.insert(key)
         guard let object else {
             values[key] = nil

@@ -1,5 +1,6 @@
 import Foundation
 
+// swift-format-ignore: AlwaysUseLowerCamelCase
 /// The name of the share of a whole zone.
 public let CKRecordNameZoneWideShare = "cloudkit.zoneshare"
 
@@ -10,17 +11,22 @@ public let CKRecordNameZoneWideShare = "cloudkit.zoneshare"
 public final class CKShare: CKRecord, @unchecked Sendable {
     // Unchecked: as any record.
 
+    /// Somebody in a share.
     public typealias Participant = CKShareParticipant
+    /// What a link leads to.
     public typealias Metadata = CKShareMetadata
 
+    /// Whether somebody has taken part.
     public enum ParticipantAcceptanceStatus: Int, Sendable {
         case unknown, pending, accepted, removed
     }
 
+    /// What somebody may do with the records of a share.
     public enum ParticipantPermission: Int, Sendable {
         case unknown, none, readOnly, readWrite
     }
 
+    /// What somebody is in a share.
     public enum ParticipantRole: Int, Sendable {
         case unknown = 0
         case owner = 1
@@ -31,8 +37,11 @@ public final class CKShare: CKRecord, @unchecked Sendable {
 
     /// Keys of a share's own fields.
     public enum SystemFieldKey {
+        /// What the share is called to those who are invited.
         public static let title: CKRecord.FieldKey = "cloudkit.title"
+        /// A small picture.
         public static let thumbnailImageData: CKRecord.FieldKey = "cloudkit.thumbnailImageData"
+        /// What kind of thing is shared, as the app names it.
         public static let shareType: CKRecord.FieldKey = "cloudkit.type"
     }
 
@@ -54,6 +63,7 @@ public final class CKShare: CKRecord, @unchecked Sendable {
     /// Everybody in the share whom the caller may see, its owner first.
     public var participants: [Participant] { details.participants }
 
+    /// Whose zone it is.
     public var owner: Participant { details.owner }
 
     /// The caller's own entry.
@@ -71,6 +81,7 @@ public final class CKShare: CKRecord, @unchecked Sendable {
                 recordName: "Share-\(UUID().uuidString)", zoneID: rootRecord.recordID.zoneID))
     }
 
+    /// A share of a record under a name of the app's choice.
     public init(rootRecord: CKRecord, shareID: ID) {
         root = rootRecord
         super.init(recordType: SystemType.share, recordID: shareID)
@@ -101,6 +112,7 @@ public final class CKShare: CKRecord, @unchecked Sendable {
         }
     }
 
+    /// Takes somebody out; the owner stays.
     public func removeParticipant(_ participant: Participant) {
         details.isChanged = true
         details.participants.removeAll { $0 == participant && $0.role != .owner }
@@ -114,7 +126,8 @@ public final class CKShare: CKRecord, @unchecked Sendable {
     }
 
     public override func copy(with zone: NSZone? = nil) -> Any {
-        let copy = root.map { CKShare(rootRecord: $0, shareID: recordID) }
+        let copy =
+            root.map { CKShare(rootRecord: $0, shareID: recordID) }
             ?? CKShare(recordID: recordID)
         copy.adopt(version)
         copy.changed = changed
@@ -130,6 +143,7 @@ public final class CKShare: CKRecord, @unchecked Sendable {
         coder.encode(url.map { $0.absoluteString as NSString }, forKey: "ShareURL")
     }
 
+    /// Reads it from an archive; nil for anything else.
     public required init?(coder: NSCoder) {
         root = nil
         super.init(coder: coder)

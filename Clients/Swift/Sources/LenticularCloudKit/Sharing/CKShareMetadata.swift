@@ -4,15 +4,21 @@ import Foundation
 public final class CKShareMetadata: NSObject, NSCopying, @unchecked Sendable {
     // Unchecked: nothing of it changes; its records are handed on with it.
 
+    /// The container that the share is in.
     public let containerIdentifier: String
+    /// The share itself.
     public let share: CKShare
     /// The root of the tree; nil for a whole zone.
     public let hierarchicalRootRecordID: CKRecord.ID?
     /// The root itself, when it was asked for and the caller may see it.
     public let rootRecord: CKRecord?
+    /// The caller's role in it.
     public let participantRole: CKShare.ParticipantRole
+    /// Whether the caller has accepted.
     public let participantStatus: CKShare.ParticipantAcceptanceStatus
+    /// What the caller may do.
     public let participantPermission: CKShare.ParticipantPermission
+    /// Who shares.
     public let ownerIdentity: CKUserIdentity
     /// What the link carries.
     let shortGUID: String
@@ -54,5 +60,6 @@ public final class CKShareMetadata: NSObject, NSCopying, @unchecked Sendable {
 
     public override var hash: Int { shortGUID.hashValue }
 
+    /// Itself: it does not change.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 }

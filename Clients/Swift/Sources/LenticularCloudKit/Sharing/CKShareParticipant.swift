@@ -4,10 +4,13 @@ import Foundation
 public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     // Unchecked: as with records, one thread at a time changes it.
 
+    /// Who it is.
     public let userIdentity: CKUserIdentity
     /// Whether they may change who takes part.
     public var role: CKShare.ParticipantRole
+    /// What they may do with the records of the share.
     public var permission: CKShare.ParticipantPermission
+    /// Whether they have taken part yet.
     public internal(set) var acceptanceStatus: CKShare.ParticipantAcceptanceStatus
     /// What the server knows them by; nil until the share has been saved.
     let participantID: String?
@@ -38,14 +41,17 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unc
 
     public override var hash: Int { 0 }
 
+    /// Itself: it does not change.
     public func copy(with zone: NSZone? = nil) -> Any {
         CKShareParticipant(
             userIdentity, participantID: participantID, role: role, permission: permission,
             acceptanceStatus: acceptanceStatus)
     }
 
+    /// True: archives name their classes.
     public static var supportsSecureCoding: Bool { true }
 
+    /// Writes it into an archive.
     public func encode(with coder: NSCoder) {
         coder.encode(userIdentity, forKey: "UserIdentity")
         coder.encode(participantID.map { $0 as NSString }, forKey: "ParticipantID")
@@ -54,10 +60,12 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unc
         coder.encode(acceptanceStatus.rawValue, forKey: "AcceptanceStatus")
     }
 
+    /// Reads it from an archive; nil for anything else.
     public convenience init?(coder: NSCoder) {
         guard let identity = coder.object(CKUserIdentity.self, "UserIdentity") else { return nil }
         self.init(
-            identity, participantID: coder.object(NSString.self, "ParticipantID").map { String($0) },
+            identity,
+            participantID: coder.object(NSString.self, "ParticipantID").map { String($0) },
             role: .init(rawValue: coder.decodeInteger(forKey: "Type")) ?? .unknown,
             permission: .init(rawValue: coder.decodeInteger(forKey: "Permission")) ?? .unknown,
             acceptanceStatus: .init(rawValue: coder.decodeInteger(forKey: "AcceptanceStatus"))

@@ -6,18 +6,24 @@ public final class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @uncheck
 
     /// What somebody is looked for by.
     public final class LookupInfo: NSObject, NSSecureCoding, NSCopying, Sendable {
+        /// An e-mail address; nil when the person is looked for by something else.
         public let emailAddress: String?
+        /// A phone number; nil when the person is looked for by something else.
         public let phoneNumber: String?
+        /// The person's record in this container; nil when it is not known.
         public let userRecordID: CKRecord.ID?
 
+        /// By an e-mail address.
         public convenience init(emailAddress: String) {
             self.init(emailAddress: emailAddress, phoneNumber: nil, userRecordID: nil)
         }
 
+        /// By a phone number.
         public convenience init(phoneNumber: String) {
             self.init(emailAddress: nil, phoneNumber: phoneNumber, userRecordID: nil)
         }
 
+        /// By the person's record.
         public convenience init(userRecordID: CKRecord.ID) {
             self.init(emailAddress: nil, phoneNumber: nil, userRecordID: userRecordID)
         }
@@ -41,16 +47,20 @@ public final class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @uncheck
             return hasher.finalize()
         }
 
+        /// Itself: it does not change.
         public func copy(with zone: NSZone? = nil) -> Any { self }
 
+        /// True: archives name their classes.
         public static var supportsSecureCoding: Bool { true }
 
+        /// Writes it into an archive.
         public func encode(with coder: NSCoder) {
             coder.encode(emailAddress.map { $0 as NSString }, forKey: "EmailAddress")
             coder.encode(phoneNumber.map { $0 as NSString }, forKey: "PhoneNumber")
             coder.encode(userRecordID, forKey: "UserRecordID")
         }
 
+        /// Reads it from an archive; nil for anything else.
         public convenience init?(coder: NSCoder) {
             self.init(
                 emailAddress: coder.object(NSString.self, "EmailAddress").map { String($0) },
@@ -59,8 +69,11 @@ public final class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @uncheck
         }
     }
 
+    /// The person's record in this container; nil when it is not known.
     public let userRecordID: CKRecord.ID?
+    /// The person's name, as far as they show it.
     public let nameComponents: PersonNameComponents?
+    /// What the person was looked for by, where the caller may know.
     public let lookupInfo: LookupInfo?
     /// Whether the person has an account that the caller may know of.
     public var hasiCloudAccount: Bool { userRecordID != nil }
@@ -73,16 +86,20 @@ public final class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @uncheck
         self.lookupInfo = lookupInfo
     }
 
+    /// Itself: it does not change.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
+    /// True: archives name their classes.
     public static var supportsSecureCoding: Bool { true }
 
+    /// Writes it into an archive.
     public func encode(with coder: NSCoder) {
         coder.encode(userRecordID, forKey: "UserRecordID")
         coder.encode(nameComponents?.givenName.map { $0 as NSString }, forKey: "GivenName")
         coder.encode(nameComponents?.familyName.map { $0 as NSString }, forKey: "FamilyName")
     }
 
+    /// Reads it from an archive; nil for anything else.
     public convenience init?(coder: NSCoder) {
         var name = PersonNameComponents()
         name.givenName = coder.object(NSString.self, "GivenName").map { String($0) }

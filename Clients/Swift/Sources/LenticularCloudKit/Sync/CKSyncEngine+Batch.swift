@@ -3,11 +3,14 @@ import Foundation
 extension CKSyncEngine {
     /// Changes that are sent together.
     public struct RecordZoneChangeBatch: Sendable {
+        /// Records to save, if nobody has changed them meanwhile.
         public var recordsToSave: [CKRecord]
+        /// Records to delete.
         public var recordIDsToDelete: [CKRecord.ID]
         /// Whether what concerns one zone is done whole or not at all.
         public var atomicByZone: Bool
 
+        /// Takes what to send.
         public init(
             recordsToSave: [CKRecord] = [], recordIDsToDelete: [CKRecord.ID] = [],
             atomicByZone: Bool = false

@@ -1,7 +1,9 @@
 import Foundation
 
 extension CKSyncEngine {
-    /// A change to a record that waits to be sent. The record itself is asked for when it is.
+    /// A change to a record that waits to be sent.
+    ///
+    /// The record itself is asked for when it is.
     public enum PendingRecordZoneChange: Hashable, Sendable {
         case saveRecord(CKRecord.ID)
         case deleteRecord(CKRecord.ID)
@@ -35,10 +37,12 @@ extension CKSyncEngine {
         public struct Serialization: Codable, Sendable {
             let state: StoredState
 
+            /// Reads a state that any version of this library has written.
             public init(from decoder: any Decoder) throws {
                 state = try StoredState(from: decoder)
             }
 
+            /// Writes the state.
             public func encode(to encoder: any Encoder) throws { try state.encode(to: encoder) }
 
             init(_ state: StoredState) { self.state = state }
@@ -48,10 +52,12 @@ extension CKSyncEngine {
 
         init(_ memory: EngineMemory) { self.memory = memory }
 
+        /// Changes to records that wait, in their order.
         public var pendingRecordZoneChanges: [PendingRecordZoneChange] {
             memory.read { $0.records.changes }
         }
 
+        /// Changes to zones that wait, in their order.
         public var pendingDatabaseChanges: [PendingDatabaseChange] {
             memory.read { $0.database.changes }
         }
@@ -67,18 +73,22 @@ extension CKSyncEngine {
             set { memory.change { $0.setUntracked(newValue) } }
         }
 
+        /// Lets changes wait to be sent; each thing once.
         public func add(pendingRecordZoneChanges changes: [PendingRecordZoneChange]) {
             memory.change { $0.records.add(changes) }
         }
 
+        /// Takes changes back that were not sent yet.
         public func remove(pendingRecordZoneChanges changes: [PendingRecordZoneChange]) {
             memory.change { $0.records.remove(changes) }
         }
 
+        /// Lets changes wait to be sent; each zone once.
         public func add(pendingDatabaseChanges changes: [PendingDatabaseChange]) {
             memory.change { $0.database.add(changes) }
         }
 
+        /// Takes changes back that were not sent yet.
         public func remove(pendingDatabaseChanges changes: [PendingDatabaseChange]) {
             memory.change { $0.database.remove(changes) }
         }

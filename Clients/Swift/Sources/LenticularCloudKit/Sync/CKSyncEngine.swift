@@ -19,6 +19,7 @@ public protocol CKSyncEngineDelegate: AnyObject, Sendable {
 }
 
 extension CKSyncEngineDelegate {
+    /// What was asked for: apps that do not care need not say anything.
     public func nextFetchChangesOptions(
         _ context: CKSyncEngine.FetchChangesContext, syncEngine: CKSyncEngine
     ) async -> CKSyncEngine.FetchChangesOptions {
@@ -32,16 +33,20 @@ extension CKSyncEngineDelegate {
 /// what others have changed, and tells everything by events. Nothing that was added is lost: it is in the state
 /// until the server has answered.
 public final class CKSyncEngine: Sendable {
+    /// What an engine is made of.
     public struct Configuration: Sendable {
+        /// The database to keep in step with.
         public var database: CKDatabase
         /// The last state that the app was given; nil on the first run.
         public var stateSerialization: State.Serialization?
+        /// Who takes the events; not kept alive.
         public weak var delegate: (any CKSyncEngineDelegate)?
         /// Whether the engine sends and fetches by itself; otherwise it makes no request unasked.
         public var automaticallySync = true
         /// The subscription that the engine is to use.
         public var subscriptionID: String?
 
+        /// Takes what every engine needs.
         public init(
             database: CKDatabase, stateSerialization: State.Serialization?,
             delegate: any CKSyncEngineDelegate
@@ -52,7 +57,9 @@ public final class CKSyncEngine: Sendable {
         }
     }
 
+    /// The database that the engine keeps in step with.
     public let database: CKDatabase
+    /// What waits to be sent.
     public let state: State
     let memory: EngineMemory
     let server: any SyncServer
@@ -62,6 +69,7 @@ public final class CKSyncEngine: Sendable {
     private let running = RunningTasks()
     let schedule: SyncSchedule
 
+    /// Makes an engine, which begins at once when it is to work by itself.
     public convenience init(_ configuration: Configuration) {
         self.init(
             configuration, server: configuration.database,

@@ -69,10 +69,11 @@ struct SyncSend {
             case .deleteZone(let id): ids.append(id)
             }
         }
-        let done: (
-            saved: [CKRecordZone.ID: Result<CKRecordZone, any Error>],
-            deleted: [CKRecordZone.ID: Result<Void, any Error>]
-        )
+        let done:
+            (
+                saved: [CKRecordZone.ID: Result<CKRecordZone, any Error>],
+                deleted: [CKRecordZone.ID: Result<Void, any Error>]
+            )
         do {
             done = try await engine.server.change(saving: zones, deleting: ids)
         } catch {
@@ -84,7 +85,8 @@ struct SyncSend {
         let deletions = SendOutcome(ids.map { ($0, done.deleted[$0].flatMap(\.failure)) })
         land(
             changes,
-            keeping: saves.retryable.map { .saveZone($0) } + deletions.retryable.map { .deleteZone($0) })
+            keeping: saves.retryable.map { .saveZone($0) }
+                + deletions.retryable.map { .deleteZone($0) })
         await engine.deliver(
             .sentDatabaseChanges(
                 SentZones(
@@ -117,10 +119,11 @@ struct SyncSend {
             contents.records.remove(changes)
             contents.recordsInFlight += changes
         }
-        let done: (
-            saved: [CKRecord.ID: Result<CKRecord, any Error>],
-            deleted: [CKRecord.ID: Result<Void, any Error>]
-        )
+        let done:
+            (
+                saved: [CKRecord.ID: Result<CKRecord, any Error>],
+                deleted: [CKRecord.ID: Result<Void, any Error>]
+            )
         do {
             done = try await engine.server.change(batch)
         } catch {
