@@ -105,7 +105,7 @@ let package = Package(
                 "Cryptography", "Storage", "Accounts", "AssetStorage", "SQLite", "SharingModel",
                 "S3StandIn", "Seeding",
             ], besides: ["Fixtures"]),
-        tests(of: "RepositoryTests", ["Configuration", "WebServices"]),
+        tests(of: "RepositoryTests", ["CloudModel", "Configuration", "WebServices"]),
     ],
     swiftLanguageModes: [.v6]
 )

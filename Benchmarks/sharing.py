@@ -288,7 +288,7 @@ class Sharing:
     def has_work(self):
         address = f"file:{self.server.store}?mode=ro"
         with contextlib.closing(sqlite3.connect(address, uri=True)) as store:
-            return store.execute("SELECT 1 FROM share_work LIMIT 1").fetchone() is not None
+            return store.execute("SELECT 1 FROM work WHERE kind = 1 LIMIT 1").fetchone() is not None
 
     def wait_until_whole(self):
         """The seconds since the tree was shared until nothing is left to be done."""

@@ -18,7 +18,8 @@ package struct Credentials: Sendable {
 
     /// `ckAPIToken`, percent-decoded; nil when absent or empty.
     let apiToken: TokenBytes?
-    /// `ckWebAuthToken`, percent-decoded; nil when absent or empty.
+    /// `ckWebAuthToken` or `ckSession`, percent-decoded, else the header; nil when absent, empty or `null`
+    /// (rulings.md 47).
     let webToken: TokenBytes?
     /// `ckOnBehalfOf`, percent-decoded; nil when absent.
     let onBehalfOf: [UInt8]?
@@ -37,12 +38,13 @@ package struct Credentials: Sendable {
     /// once too little or too much are understood all the same (web-services.md §2.3).
     package init(
         target: [UInt8], keyID: String? = nil, date: String? = nil, signature: String? = nil,
-        origin: String? = nil, body: [UInt8] = []
+        webToken header: String? = nil, origin: String? = nil, body: [UInt8] = []
     ) {
         var query = CredentialQuery()
         target.withUnsafeBytes { query.read($0) }
         apiToken = query.apiToken.flatMap { $0.isEmpty ? nil : TokenBytes($0) }
-        webToken = query.webToken.flatMap { $0.isEmpty ? nil : TokenBytes($0) }
+        webToken = (query.webToken ?? header.map { Array($0.utf8) }.flatMap(CredentialQuery.token))
+            .map { TokenBytes($0) }
         onBehalfOf = query.onBehalfOf
         repeatedName = query.repeatedName
         if keyID == nil, date == nil, signature == nil {
@@ -90,9 +92,12 @@ private struct CredentialQuery {
     var webToken: [UInt8]?
     var onBehalfOf: [UInt8]?
     var repeatedName: String?
+    private var hasWebToken = false
+    private var hasSession = false
 
     private static let apiTokenName: StaticString = "ckAPIToken"
     private static let webTokenName: StaticString = "ckWebAuthToken"
+    private static let sessionName: StaticString = "ckSession"
     private static let onBehalfOfName: StaticString = "ckOnBehalfOf"
 
     mutating func read(_ target: UnsafeRawBufferPointer) {
@@ -122,15 +127,33 @@ private struct CredentialQuery {
             if apiToken != nil { repeatedName = "\(CredentialQuery.apiTokenName)" }
             apiToken = percentDecoded(value)
         } else if isSame(name, CredentialQuery.webTokenName) {
-            if webToken != nil { repeatedName = "\(CredentialQuery.webTokenName)" }
-            webToken = percentDecoded(value)
-            if webToken?.contains(UInt8(ascii: " ")) == true {
-                webToken = webToken?.map { $0 == UInt8(ascii: " ") ? UInt8(ascii: "+") : $0 }
-            }
+            if hasWebToken { repeatedName = "\(CredentialQuery.webTokenName)" }
+            hasWebToken = true
+            take(webToken: value, CredentialQuery.webTokenName)
+        } else if isSame(name, CredentialQuery.sessionName) {
+            if hasSession { repeatedName = "\(CredentialQuery.sessionName)" }
+            hasSession = true
+            take(webToken: value, CredentialQuery.sessionName)
         } else if isSame(name, CredentialQuery.onBehalfOfName) {
             if onBehalfOf != nil { repeatedName = "\(CredentialQuery.onBehalfOfName)" }
             onBehalfOf = percentDecoded(value)
         }
+    }
+
+    /// Takes a web token under either of its names; both may come, with one value.
+    private mutating func take(webToken value: UnsafeRawBufferPointer, _ name: StaticString) {
+        var decoded = percentDecoded(value)
+        if decoded.contains(UInt8(ascii: " ")) {
+            decoded = decoded.map { $0 == UInt8(ascii: " ") ? UInt8(ascii: "+") : $0 }
+        }
+        guard let token = Self.token(decoded) else { return }
+        if let webToken, webToken != token { repeatedName = "\(name)" }
+        webToken = token
+    }
+
+    /// A web token, unless it is what programs send that have none.
+    static func token(_ presented: [UInt8]) -> [UInt8]? {
+        presented.isEmpty || presented.elementsEqual("null".utf8) ? nil : presented
     }
 
     private func isSame(_ name: UnsafeRawBufferPointer, _ known: StaticString) -> Bool {

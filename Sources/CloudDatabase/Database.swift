@@ -13,8 +13,6 @@ package final class Database: Sendable {
     package let caller: Caller
     package let limits: ServiceLimits
     package let storage: any Storage
-    /// Works off what writes leave of large trees; nil where nobody shares.
-    package let shareWorker: ShareWorker?
     /// Who is behind user record names: for the names of participants and the owner's addresses.
     package let identities: any Identities
     package let random: RandomSource
@@ -24,7 +22,7 @@ package final class Database: Sendable {
     package init(
         scope: DatabaseScope, container: ContainerID? = nil, environment: Environment,
         caller: Caller, limits: ServiceLimits, storage: any Storage,
-        shareWorker: ShareWorker? = nil, identities: any Identities, random: RandomSource,
+        identities: any Identities, random: RandomSource,
         assets: AssetAccess? = nil
     ) {
         self.scope = scope
@@ -34,7 +32,6 @@ package final class Database: Sendable {
         self.limits = limits
         self.storage = storage
         self.assets = assets
-        self.shareWorker = shareWorker
         self.identities = identities
         self.random = random
     }
@@ -53,8 +50,8 @@ package final class Database: Sendable {
     func seen(in scope: DatabaseScope) -> Database {
         Database(
             scope: scope, container: container, environment: environment, caller: caller,
-            limits: limits, storage: storage, shareWorker: shareWorker, identities: identities,
-            random: random, assets: assets)
+            limits: limits, storage: storage, identities: identities, random: random, assets: assets
+        )
     }
 
     /// What holds records to this database's schema.

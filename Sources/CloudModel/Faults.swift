@@ -33,6 +33,24 @@ package enum FaultCode: String, Sendable, CaseIterable {
     }
 }
 
+/// What tells apart cases of one code that clients treat differently (rulings.md 48); each is also in the
+/// reason, and says no more than that.
+package enum FaultDetail: String, Sendable, CaseIterable {
+    /// Over a limit of the server's: asking for less at once, or keeping less, helps.
+    case limitExceeded
+    /// The record is shared, or one above or below it, or its zone.
+    case alreadyShared
+    case tooManyParticipants
+    /// The user has an invitation and is to accept that.
+    case participantAlreadyInvited
+    /// The user has removed the zone with all data of the app: it is not to come back unasked.
+    case zonePurged
+    /// The zone went since its keys were lost: its data is to be sent again.
+    case encryptedDataReset
+    /// The query looks at too much: an index or a narrower filter helps, repeating it does not.
+    case queryTooCostly
+}
+
 /// What went wrong, for one item of a request or for all of it.
 ///
 /// The reason is for people: it names the key and what was expected, and never another user's data,
@@ -40,6 +58,7 @@ package enum FaultCode: String, Sendable, CaseIterable {
 package struct Fault: Error, Sendable, Equatable {
     package let code: FaultCode
     package let reason: String
+    package var detail: FaultDetail?
     /// How long a client should wait before it tries again; only with codes that may be retried.
     package var retryAfterSeconds: Int?
     /// Where the user signs in; only with AUTHENTICATION_REQUIRED.
@@ -49,9 +68,10 @@ package struct Fault: Error, Sendable, Equatable {
     /// The record as the server has it, as JSON; only with CONFLICT (rulings.md 11).
     package var serverRecord: [UInt8]?
 
-    package init(_ code: FaultCode, _ reason: String) {
+    package init(_ code: FaultCode, _ reason: String, detail: FaultDetail? = nil) {
         self.code = code
         self.reason = reason
+        self.detail = detail
     }
 
     /// A name that a request brought, as reasons repeat it: of one that is longer than any legal name only
@@ -60,7 +80,14 @@ package struct Fault: Error, Sendable, Equatable {
         name.utf8.count <= 255 ? name : String(name.unicodeScalars.prefix(60)) + "…"
     }
 
-    package static func badRequest(_ reason: String) -> Fault { Fault(.badRequest, reason) }
+    package static func badRequest(_ reason: String, detail: FaultDetail? = nil) -> Fault {
+        Fault(.badRequest, reason, detail: detail)
+    }
+
+    /// Something is over a limit, which the reason names with its setting.
+    package static func limitExceeded(_ reason: String) -> Fault {
+        .badRequest(reason, detail: .limitExceeded)
+    }
 
     package static let zoneNotFound = Fault(.zoneNotFound, "Zone does not exist")
 

@@ -45,16 +45,24 @@ package struct FieldType: Hashable, Sendable {
         self.init(element, isList: stored & 0x100 != 0, isEncrypted: stored & 0x200 != 0)
     }
 
-    /// The index options that a field of this type may have.
-    package var indexOptionsAllowed: IndexOptions {
+    /// The index options that a schema may list for a field of this type, of use or not (rulings.md 46).
+    package var indexOptionsDeclarable: IndexOptions {
+        switch element {
+        case .asset, .unknown: []
+        default: isEncrypted ? [] : [.queryable, .sortable, .searchable]
+        }
+    }
+
+    /// The index options by which queries find or sort a field of this type.
+    package var indexOptionsOfUse: IndexOptions {
         guard !isEncrypted else { return [] }
         switch element {
         case .string:
             return isList ? [.queryable, .searchable] : [.queryable, .sortable, .searchable]
         case .int64, .double, .timestamp, .number:
             return isList ? .queryable : [.queryable, .sortable]
-        case .reference, .location: return .queryable
-        case .bytes, .asset, .unknown: return []
+        case .reference, .location, .bytes: return .queryable
+        case .asset, .unknown: return []
         }
     }
 

@@ -15,9 +15,9 @@ package struct Schema: Sendable, Equatable {
             self.preferred = preferred
         }
 
-        /// A field made on the fly: it has every index that its type may have.
+        /// A field made on the fly: it has every index that is of use to its type.
         package init(_ type: FieldType) {
-            self.init(type: type, indexes: type.indexOptionsAllowed)
+            self.init(type: type, indexes: type.indexOptionsOfUse)
         }
     }
 

@@ -37,6 +37,9 @@ package struct ParticipantEntry: Sendable, Equatable {
     package var role: ParticipantRole?
     package var permission: SharePermission?
 
+    /// Whether it is the owner of the zone: of that role, and without a name (rulings.md 47).
+    package var isOwner: Bool { role == .owner && user == nil && address == nil }
+
     package init(
         id: String? = nil, user: UserRecordName? = nil, address: String? = nil,
         role: ParticipantRole? = nil, permission: SharePermission? = nil

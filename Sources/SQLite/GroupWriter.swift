@@ -21,7 +21,7 @@ package final class GroupWriter: Sendable {
     package let path: String
     private let queue: DispatchQueue
     /// Signalled when as many jobs wait as the writer waits for.
-    private let gathered = DispatchSemaphore(value: 0)
+    private let gathered = MonotonicSemaphore()
     private let waiting = Mutex(Waiting())
     private let measured = Mutex(WriterMeasurements())
     private let options: WriterOptions
@@ -176,8 +176,7 @@ package final class GroupWriter: Sendable {
             waiting.gathered = wait.jobs
             return true
         }
-        if waits, gathered.wait(timeout: .now() + .nanoseconds(Int(wait.nanoseconds))) == .timedOut
-        {
+        if waits, !gathered.wait(nanoseconds: wait.nanoseconds) {
             // A signal that came since is taken back, or else it would end the next wait.
             let isLate = waiting.withLock { waiting in
                 defer { waiting.gathered = 0 }

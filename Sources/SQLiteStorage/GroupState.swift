@@ -50,11 +50,13 @@ final class GroupState: GroupHooks {
     private var preparedForShares: ShareWriteStatements?
     private var preparedForCoverage: CoverageStatements?
     private var preparedForAssets: AssetWriteStatements?
+    private var preparedForWork: WorkStatements?
     private let published: PublishedSchema
     private let publishedIndexes: PublishedIndexes
     var indexes: IndexCatalog
-    /// Called after a commit that leaves indexes to be filled or emptied.
-    var onIndexWork: (@Sendable () -> Void)?
+    /// Called after a commit that has queued work.
+    var onWork: (@Sendable () -> Void)?
+    private var hasQueuedWork = false
     var schema: Schema
     private var schemaMoved = false
     var nextPosition: Position
@@ -127,19 +129,26 @@ final class GroupState: GroupHooks {
         return made
     }
 
+    func workStatements(_ connection: Connection) throws -> WorkStatements {
+        if let preparedForWork { return preparedForWork }
+        let made = try WorkStatements(connection)
+        preparedForWork = made
+        return made
+    }
+
     /// Takes over what a job did, once it has ended well.
-    ///
-    /// - Parameter schema: as the job has left it; nil when it has changed nothing.
-    func accept(_ job: Sums, schema: Schema?, indexes: IndexCatalog) {
-        sums.add(job)
-        self.indexes = indexes
-        if let schema {
-            self.schema = schema
+    func accept(_ job: SQLiteTransaction) {
+        sums.add(job.sums)
+        indexes = job.indexes
+        if job.hasQueuedWork { hasQueuedWork = true }
+        if job.isSchemaNew {
+            schema = job.schema
             schemaMoved = true
         }
     }
 
     func groupBegan(_ connection: Connection) throws {
+        hasQueuedWork = false
         sums = Sums()
         places = Places()
     }
@@ -186,8 +195,8 @@ final class GroupState: GroupHooks {
         reservedOnDisk = reservedThrough
         if indexes.version != publishedIndexes.value.version {
             publishedIndexes.value = indexes
-            if indexes.hasWork { onIndexWork?() }
         }
+        if hasQueuedWork { onWork?() }
         if schemaMoved {
             published.value = schema
             schemaMoved = false

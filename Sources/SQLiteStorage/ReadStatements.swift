@@ -16,6 +16,7 @@ struct ReadStatements {
     let bodiesAscending: Statement
     let bodiesDescending: Statement
     let sources: Statement
+    let sourcesInOrder: Statement
     let recordTypes: Statement
     let everyVersion: Statement
     let schemaHistory: Statement
@@ -58,6 +59,14 @@ struct ReadStatements {
                 JOIN zones ON zones.id = heads.zone AND zones.deleted_at IS NULL
             WHERE links.target_zone = ?1 AND links.target_name = ?2
                 AND links.kind BETWEEN ?3 AND ?4 LIMIT ?5
+            """)
+        sourcesInOrder = try connection.prepare(
+            """
+            SELECT links.kind, links.source, heads.zone, heads.name
+            FROM links JOIN heads ON heads.id = links.source
+                JOIN zones ON zones.id = heads.zone AND zones.deleted_at IS NULL
+            WHERE links.target_zone = ?1 AND links.target_name = ?2
+                AND links.kind = ?3 AND links.source > ?4 ORDER BY links.source LIMIT ?5
             """)
         recordTypes = try connection.prepare("SELECT id, name FROM record_types")
         everyVersion = try connection.prepare("\(version) key > ?1 ORDER BY key LIMIT ?2")

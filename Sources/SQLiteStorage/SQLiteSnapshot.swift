@@ -177,6 +177,23 @@ class SQLiteSnapshot: StoreSnapshot {
         statement.bind(kinds.lowerBound.rawValue, at: 3)
         statement.bind(kinds.upperBound.rawValue, at: 4)
         statement.bind(Int64(limit), at: 5)
+        return try Self.linkSources(statement)
+    }
+
+    func sources(
+        of target: RecordName, in zone: ZoneNumber, kind: LinkKind, after: RecordNumber, limit: Int
+    ) throws -> [LinkSource] {
+        let statement = statements.sourcesInOrder
+        defer { statement.reset() }
+        statement.bind(zone.value, at: 1)
+        statement.bind(target.text, at: 2)
+        statement.bind(kind.rawValue, at: 3)
+        statement.bind(after.value, at: 4)
+        statement.bind(Int64(limit), at: 5)
+        return try Self.linkSources(statement)
+    }
+
+    private static func linkSources(_ statement: Statement) throws -> [LinkSource] {
         var found: [LinkSource] = []
         while try statement.step() {
             guard let kind = LinkKind(rawValue: statement.int64(0)),

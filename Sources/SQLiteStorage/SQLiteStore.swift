@@ -25,7 +25,7 @@ package final class SQLiteStore: Storage {
     package let identity: StoreIdentity
     private let published: PublishedSchema
     private let publishedIndexes: PublishedIndexes
-    let filler: IndexFiller
+    private let worker = Mutex<(any StoreWorker)?>(nil)
     private let group: UncheckedBox<GroupState>
     private let writer: GroupWriter
     private let readers: ReaderPool
@@ -57,23 +57,48 @@ package final class SQLiteStore: Storage {
         self.identity = opened.identity
         self.published = opened.published
         self.publishedIndexes = opened.publishedIndexes
-        self.filler = IndexFiller()
         self.group = UncheckedBox(opened.group)
         self.readersMax = options.readers.connectionsMax
         self.readers = ReaderPool(path: path, options: options.readers)
         self.loopReaders = (0..<options.loopCount).map { _ in LoopReader() }
         self.clock = options.clock
-        opened.group.onIndexWork = { [weak self] in
-            if let self { self.filler.wake(self) }
-        }
-        // What was not finished before goes on.
-        if opened.publishedIndexes.value.hasWork { filler.wake(self) }
+        opened.group.onWork = { [weak self] in self?.attached?.wake() }
     }
+
+    private var attached: (any StoreWorker)? { worker.withLock { $0 } }
+
+    package func attach(_ worker: any StoreWorker) {
+        let former = self.worker.withLock { stored in
+            defer { stored = worker }
+            return stored
+        }
+        former?.stop()
+        // What was not finished before goes on, and what was queued before anybody was there.
+        writer.betweenGroups { connection in
+            // NB: what cannot be looked at now is done after the next write that queues some.
+            if (try? connection.map(Self.hasWork)) == true { worker.wake() }
+        }
+    }
+
+    private static func hasWork(_ connection: Connection) throws -> Bool {
+        let statement = try connection.prepare("SELECT 1 FROM work LIMIT 1")
+        defer { statement.reset() }
+        return try statement.step()
+    }
+
+    package var writeCount: UInt64 { measurements.jobs }
 
     package var schema: Schema { published.value }
 
     /// The indexes as of the last commit.
     var indexes: IndexCatalog { publishedIndexes.value }
+
+    /// Waits until they are others than at an earlier look.
+    ///
+    /// - Returns: false when the time was over first.
+    func waitForIndexes(otherThan seen: IndexCatalog, nanoseconds: UInt64) -> Bool {
+        publishedIndexes.wait(otherThan: seen.version, nanoseconds: nanoseconds)
+    }
 
     package func read<Value>(
         loop: Int?, _ body: (any StoreSnapshot) throws -> Value
@@ -100,18 +125,16 @@ package final class SQLiteStore: Storage {
     }
 
     package func write<Value: Sendable>(
-        cost: Int, frees: Bool,
+        _ load: WriteLoad,
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
         let (group, clock) = (group, clock)
-        writer.submit(cost: cost, frees: frees) { connection in
+        writer.submit(cost: load.cost, frees: load.frees) { connection in
             let transaction = try SQLiteTransaction(
                 connection, group: group.value, now: clock.now())
             let value = try body(transaction)
-            group.value.accept(
-                transaction.sums, schema: transaction.isSchemaNew ? transaction.schema : nil,
-                indexes: transaction.indexes)
+            group.value.accept(transaction)
             return value
         } completion: { result in
             completion(result.mapError(Self.failure))
@@ -120,7 +143,7 @@ package final class SQLiteStore: Storage {
 
     /// Finishes what waits, moves the log into the file and closes.
     package func close() {
-        filler.stop()
+        attached?.stop()
         writer.close()
         readers.close()
         idle.withLock { $0.removeAll() }
@@ -150,6 +173,9 @@ private struct Opened {
 
     init(_ connection: Connection, random: (Int) -> [UInt8]) throws {
         try Migrator(StoreFile.migrations).migrate(connection)
+        // This process has the file alone: whoever held work is gone.
+        try connection.execute(
+            "UPDATE work SET holder = NULL, held_until = NULL WHERE holder IS NOT NULL")
         let properties = StoreProperties(connection)
         try properties.makeMissing(random: random)
         identity = try properties.identity()

@@ -9,6 +9,8 @@ final class SQLiteTransaction: StoreTransaction {
     private(set) var indexes: IndexCatalog
     /// Whether `schema` is another than the group's.
     private(set) var isSchemaNew = false
+    /// Whether the store's worker is to be woken.
+    var hasQueuedWork = false
     private(set) var sums = GroupState.Sums()
     private let group: GroupState
     let snapshot: SQLiteSnapshot
@@ -32,6 +34,10 @@ final class SQLiteTransaction: StoreTransaction {
 
     func assetStatements() throws -> AssetWriteStatements {
         try group.assetStatements(snapshot.connection)
+    }
+
+    func workStatements() throws -> WorkStatements {
+        try group.workStatements(snapshot.connection)
     }
 
     /// Notes what a record's assets add to its zone and its owner.
@@ -248,10 +254,12 @@ final class SQLiteTransaction: StoreTransaction {
 
     func makeIndexes(_ needs: [IndexNeed], ofType type: Int64) throws {
         try workOnIndexes { try $0.make(needs, ofType: type) }
+        if indexes.hasWork { try enqueue(.index) }
     }
 
     func dropIndexes(ofType type: Int64, fields: Set<String>?) throws {
         try workOnIndexes { try $0.drop(ofType: type, fields: fields) }
+        if indexes.hasWork { try enqueue(.index) }
     }
 
     func workOnIndexes(recordsMax: Int) throws -> Bool {
@@ -339,6 +347,12 @@ extension SQLiteTransaction {
         of target: RecordName, in zone: ZoneNumber, kinds: ClosedRange<LinkKind>, limit: Int
     ) throws -> [LinkSource] {
         try snapshot.sources(of: target, in: zone, kinds: kinds, limit: limit)
+    }
+
+    func sources(
+        of target: RecordName, in zone: ZoneNumber, kind: LinkKind, after: RecordNumber, limit: Int
+    ) throws -> [LinkSource] {
+        try snapshot.sources(of: target, in: zone, kind: kind, after: after, limit: limit)
     }
 
     func assignedRoles(of user: UserRecordName) throws -> Set<Int64> {

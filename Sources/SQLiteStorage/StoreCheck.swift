@@ -24,7 +24,8 @@ package struct StoreCheck: Sendable {
             let damage = try connection.integrityCheck()
             // Rules would only repeat in other words what a damaged file shows.
             guard damage.isEmpty else { return damage }
-            let broken = try Self.rules.compactMap { rule -> String? in
+            let rules = try Self.rules + (connection.hasTable("work") ? Self.work : [])
+            let broken = try rules.compactMap { rule -> String? in
                 let statement = try connection.prepare(rule.count)
                 defer { statement.reset() }
                 let count = try statement.step() ? statement.int64(0) : 0
@@ -193,4 +194,14 @@ package struct StoreCheck: Sendable {
                 AND changed < (SELECT max(position) FROM heads WHERE zone = z.id)
                 """),
     ]
+}
+
+extension Connection {
+    fileprivate func hasTable(_ name: String) throws -> Bool {
+        let statement = try prepare(
+            "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1")
+        defer { statement.reset() }
+        statement.bind(name, at: 1)
+        return try statement.step()
+    }
 }

@@ -50,7 +50,7 @@ struct StoredSchema {
             let options = IndexOptions(rawValue: rows.int64(3))
             let preferred = rows.int64(4)
             schema.types[type]?.fields[name] = Schema.Field(
-                type: kind, indexes: options.intersection(kind.indexOptionsAllowed),
+                type: kind, indexes: options.intersection(kind.indexOptionsDeclarable),
                 preferred: preferred > 0
                     ? FieldType.Element(rawValue: UInt8(clamping: preferred - 1)) : nil)
         }

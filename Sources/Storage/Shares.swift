@@ -161,20 +161,6 @@ package struct RecordPlace: Sendable, Equatable {
     }
 }
 
-/// Work on a tree that is still to be done: what covers a record's children is to be set right.
-package struct StoredShareWork: Sendable, Equatable {
-    package let record: RecordNumber
-    package let zone: ZoneNumber
-    /// The last child that has been looked at.
-    package let cursor: RecordNumber
-
-    package init(record: RecordNumber, zone: ZoneNumber, cursor: RecordNumber) {
-        self.record = record
-        self.zone = zone
-        self.cursor = cursor
-    }
-}
-
 /// Reading shares: part of every snapshot.
 package protocol ShareReading: AnyObject {
     func share(_ number: ShareNumber) throws -> StoredShare?
@@ -271,9 +257,6 @@ package protocol ShareReading: AnyObject {
 
     /// Whether all trees of a zone have been worked through.
     func isWhole(_ zone: ZoneNumber) throws -> Bool
-
-    /// Some work that is still to be done; nil for none.
-    func nextShareWork() throws -> StoredShareWork?
 }
 
 /// Changing shares: part of every write.
@@ -325,18 +308,14 @@ package protocol ShareWriting: ShareReading {
     func leave(
         _ record: RecordNumber, _ cover: StoredCover, at position: Position, left: Position) throws
 
-    /// Queues a record whose children are to be covered as it is, from its first child on.
+    /// Notes which shares the queued work `cover` of a record concerns: they are not whole until it is
+    /// finished, which takes the notes away.
     ///
-    /// - Parameters:
-    ///   - shares: the shares that are not whole until it is done.
-    ///   - since: when its children left or joined them.
-    func addShareWork(
+    /// - Parameter since: when the record's children left or joined them.
+    func markCoverWork(
         _ record: RecordNumber, in zone: ZoneNumber, concerning shares: [ShareNumber],
         since: Position) throws
 
-    /// When the children of a record left a share that its work concerns.
-    func shareWorkSince(_ record: RecordNumber, concerning share: ShareNumber) throws -> Position?
-
-    /// Notes how far work has come; nil when it is done.
-    func setShareWork(_ record: RecordNumber, cursor: RecordNumber?) throws
+    /// When the children of a record left a share that the work on them concerns.
+    func coverWorkSince(_ record: RecordNumber, concerning share: ShareNumber) throws -> Position?
 }

@@ -6,12 +6,12 @@ extension Storage {
     ///
     /// Never called on an event loop or by the engine's own threads.
     package func writeAndWait<Value: Sendable>(
-        cost: Int = 1, frees: Bool = true,
+        cost: Int = 1, frees: Bool = true, caller: WriteCaller = .server,
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Value
     ) throws -> Value {
         let done = DispatchSemaphore(value: 0)
         let outcome = Outcome<Value>()
-        write(cost: cost, frees: frees, body) { result in
+        write(WriteLoad(cost: cost, frees: frees, caller: caller), body) { result in
             outcome.value.withLock { $0 = result }
             done.signal()
         }

@@ -24,13 +24,19 @@ package protocol Storage: AnyObject, Sendable {
     /// group fail. It may be run again, after all that it did was undone: it changes nothing outside.
     /// The completion runs on a thread of the engine's and must not block.
     ///
-    /// - Parameters:
-    ///   - cost: how many records the closure may write, to bound a group.
-    ///   - frees: whether the closure only removes, and may run while the disk is full.
+    /// - Parameter load: what it counts for among those that wait; what one caller hands in is run in
+    ///   that order.
     func write<Value: Sendable>(
-        cost: Int, frees: Bool,
+        _ load: WriteLoad,
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void)
+
+    /// Has a worker woken whenever work is queued, and at once when there is some; it is stopped when the
+    /// store is closed. Called by whoever opened the store; another worker takes the place of the former.
+    func attach(_ worker: any StoreWorker)
+
+    /// How many writes have been run since the store was opened.
+    var writeCount: UInt64 { get }
 
     /// Makes the indexes of a record type that are missing and waits until all are whole. Blocks:
     /// never on an event loop.
@@ -40,6 +46,17 @@ package protocol Storage: AnyObject, Sendable {
     func prepareIndexes(
         _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
     ) throws -> IndexProgress?
+}
+
+extension Storage {
+    /// Runs a write that counts to nobody in particular.
+    package func write<Value: Sendable>(
+        cost: Int, frees: Bool,
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
+        completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        write(WriteLoad(cost: cost, frees: frees), body, completion: completion)
+    }
 }
 
 /// A failure of an engine that a client should answer by trying again.

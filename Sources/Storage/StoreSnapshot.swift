@@ -54,6 +54,11 @@ package protocol StoreSnapshot: ShareReading, AssetReading {
     ) throws
         -> [LinkSource]
 
+    /// The records that refer to a name by links of one kind, by their numbers, at most `limit` of them.
+    func sources(
+        of target: RecordName, in zone: ZoneNumber, kind: LinkKind, after: RecordNumber, limit: Int
+    ) throws -> [LinkSource]
+
     /// The indexes that queries use.
     var indexReader: any IndexReader { get }
 
@@ -78,7 +83,7 @@ package protocol StoreSnapshot: ShareReading, AssetReading {
 }
 
 /// What a write may do besides reading what it has itself written.
-package protocol StoreTransaction: StoreSnapshot, ShareWriting, AssetWriting {
+package protocol StoreTransaction: StoreSnapshot, ShareWriting, AssetWriting, WorkQueue {
     /// The moment of the transaction: every change in it carries the same.
     var now: Milliseconds { get }
 
@@ -126,11 +131,11 @@ package protocol StoreTransaction: StoreSnapshot, ShareWriting, AssetWriting {
     /// Bytes that the owner's records take, with this transaction's changes.
     func usedBytes(of owner: OwnerNumber) throws -> Int64
 
-    /// Makes the indexes of a record type that are not there yet; they are filled in the background.
+    /// Makes the indexes of a record type that are not there yet; they are filled by queued work.
     func makeIndexes(_ needs: [IndexNeed], ofType type: Int64) throws
 
-    /// Gives up indexes of a record type: no query uses them from now on, and they are emptied in the
-    /// background.
+    /// Gives up indexes of a record type: no query uses them from now on, and they are emptied by queued
+    /// work.
     ///
     /// - Parameter fields: whose indexes; nil for all of the type's.
     func dropIndexes(ofType type: Int64, fields: Set<String>?) throws

@@ -21,9 +21,12 @@ final class Exchange: @unchecked Sendable {
     /// Beside those of every answer.
     var moreHeaders: [(name: String, value: String)] = []
     /// Those that pages of other origins get to see.
-    var exposedHeaders = "X-Apple-Request-UUID,X-Apple-CloudKit-Web-Auth-Token"
+    var exposedHeaders = Exchange.exposedAlways
     /// Of a body that streamed.
     var bytesStreamedIn = 0
+
+    static let exposedAlways =
+        "X-Apple-Request-UUID,X-Apple-CloudKit-Web-Auth-Token,X-Apple-CloudKit-Session"
 
     init(_ request: HTTPRequest, _ reply: HTTPReply, observer: any RequestObserver) {
         self.request = request
@@ -101,7 +104,10 @@ final class Exchange: @unchecked Sendable {
             ("Content-Type", "application/json; charset=UTF-8"),
             ("X-Apple-Request-UUID", request.id),
         ]
-        if let webToken { fields.append(("X-Apple-CloudKit-Web-Auth-Token", webToken)) }
+        if let webToken {
+            fields.append(("X-Apple-CloudKit-Web-Auth-Token", webToken))
+            fields.append(("X-Apple-CloudKit-Session", webToken))
+        }
         fields += moreHeaders
         if let allowedOrigin {
             fields.append(("Access-Control-Allow-Origin", allowedOrigin))

@@ -13,7 +13,6 @@ final class OpenStores: Sendable {
         let tokenKey: HMACSHA256
         let depot: AssetDepot
         let assetTokens: AssetTokens
-        let shareWorker: ShareWorker
     }
 
     private struct Key: Hashable {
@@ -21,19 +20,16 @@ final class OpenStores: Sendable {
         let environment: Environment
     }
 
-    private let limits: ServiceLimits
     private let find: @Sendable (ContainerID, Environment) throws -> any Storage
     private let findAssets: @Sendable (ContainerID, Environment) throws -> AssetDepot
     private let assets: AssetOptions
     private let known = Mutex<[Key: OpenStore]>([:])
 
     init(
-        limits: ServiceLimits,
         find: @escaping @Sendable (ContainerID, Environment) throws -> any Storage,
         findAssets: @escaping @Sendable (ContainerID, Environment) throws -> AssetDepot,
         assets: AssetOptions
     ) {
-        self.limits = limits
         self.find = find
         self.findAssets = findAssets
         self.assets = assets
@@ -51,9 +47,7 @@ final class OpenStores: Sendable {
                 assetTokens: AssetTokens(
                     key: storage.identity.tokenKey,
                     base: AssetAddress.base(container, environment, below: assets.baseURL),
-                    lives: assets.lives),
-                shareWorker: ShareWorker(storage, limits: limits))
-            store.shareWorker.resume()
+                    lives: assets.lives))
             known[key] = store
             return store
         }

@@ -62,8 +62,8 @@ package final class ProtocolResponder: Responder {
         self.dependencies = dependencies
         people = KnownPeople(catalog: dependencies.catalog)
         stores = OpenStores(
-            limits: dependencies.limits, find: dependencies.store,
-            findAssets: dependencies.assetDepot, assets: dependencies.assets)
+            find: dependencies.store, findAssets: dependencies.assetDepot,
+            assets: dependencies.assets)
         assets = AssetResponder(stores, dependencies)
         addresses = RecentAddresses(loopCount: dependencies.loopCount)
         workers = (0..<max(1, dependencies.workerCount)).map {
@@ -188,6 +188,8 @@ package final class ProtocolResponder: Responder {
             target: request.target, keyID: request.headers["x-apple-cloudkit-request-keyid"],
             date: request.headers["x-apple-cloudkit-request-iso8601date"],
             signature: request.headers["x-apple-cloudkit-request-signaturev1"],
+            webToken: request.headers["x-apple-cloudkit-web-auth-token"]
+                ?? request.headers["x-apple-cloudkit-session"],
             origin: request.headers["origin"], body: request.body)
         return dependencies.authenticator.identify(
             credentials, container: address.container, environment: address.environment,

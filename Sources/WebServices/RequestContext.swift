@@ -33,7 +33,7 @@ struct RequestContext: Sendable {
         }
         return Database(
             scope: scope, container: address.container, environment: address.environment,
-            caller: caller, limits: limits, storage: store.storage, shareWorker: store.shareWorker,
+            caller: caller, limits: limits, storage: store.storage,
             identities: people.people(of: address.container), random: random,
             assets: AssetAccess(store.assetTokens, now: clock.now()))
     }

@@ -150,6 +150,37 @@ struct TokenCallerTests {
         #expect(web.fault?.code == .badRequest)
     }
 
+    @Test(
+        "A web token may come as ckSession; empty and null are none; two that differ are a bad request"
+    )
+    func sessions() throws {
+        let server = try TestServer()
+        try server.user()
+        let api = "ckAPIToken=\(try server.apiToken().token)"
+        let web = try server.webToken().token
+        for query in [
+            "ckSession=\(web)", "ckSession=\(web)&ckWebAuthToken=\(web)",
+            "ckWebAuthToken=null&ckSession=\(web)", "ckWebAuthToken=\(web)&ckSession=",
+        ] {
+            let found = server.identify(query: "\(api)&\(query)")
+            #expect(found.identified?.caller.kind == .user, "\(query)")
+        }
+        for query in ["ckWebAuthToken=null", "ckWebAuthToken=", "ckSession=null&ckWebAuthToken="] {
+            let found = server.identify(query: "\(api)&\(query)")
+            #expect(found.identified?.caller.kind == .world, "\(query)")
+        }
+        for query in [
+            "ckSession=a&ckWebAuthToken=b", "ckSession=\(web)&ckSession=\(web)",
+            "ckWebAuthToken=null&ckWebAuthToken=\(web)",
+        ] {
+            #expect(
+                server.identify(query: "\(api)&\(query)").fault?.code == .badRequest, "\(query)")
+        }
+        // A word that only begins so is a token like any other.
+        let odd = server.identify(query: "\(api)&ckWebAuthToken=nullx")
+        #expect(odd.fault?.code == .authenticationRequired)
+    }
+
     @Test("Parameters of other names, and the path, are no credentials")
     func otherParameters() throws {
         let server = try TestServer()

@@ -26,7 +26,8 @@ extension SeededRandom {
             element, isList: below(3) == 0, isEncrypted: mayBeEncrypted && below(4) == 0)
         return Schema.Field(
             type: type,
-            indexes: IndexOptions(rawValue: Int64(below(8))).intersection(type.indexOptionsAllowed),
+            indexes: IndexOptions(rawValue: Int64(below(8))).intersection(
+                type.indexOptionsDeclarable),
             preferred: element == .number ? [nil, .int64, .double][below(3)] : nil)
     }
 
@@ -42,7 +43,7 @@ extension SeededRandom {
                 if let name = FieldName(self.name()) { type.fields[name] = field() }
             }
             for field in SystemField.allCases where below(4) == 0 {
-                type.systemFields[field] = .queryable
+                type.systemFields[field] = IndexOptions(rawValue: Int64(1 + below(7)))
             }
             for role in roles where below(2) == 0 {
                 type.grants[role] = Permissions(rawValue: Int64(1 + below(7)))

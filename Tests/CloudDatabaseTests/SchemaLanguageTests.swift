@@ -56,16 +56,27 @@ struct SchemaLanguageTests {
         #expect(try field("LIST<NUMBER PREFERRED AS DOUBLE>").preferred == .double)
     }
 
-    @Test("A field has the indexes that it names, and none that its type cannot have")
+    @Test("A field has the indexes that it names, but encrypted fields and assets have none")
     func indexes() throws {
         #expect(try field("STRING").indexes == [])
         #expect(
             try field("STRING SORTABLE queryable SEARCHABLE QUERYABLE").indexes
                 == [.queryable, .sortable, .searchable])
         #expect(try field("LIST<INT64> QUERYABLE").indexes == .queryable)
+        for (text, options) in [
+            ("BYTES QUERYABLE SORTABLE", [.queryable, .sortable]),
+            ("LOCATION QUERYABLE SORTABLE", [.queryable, .sortable]),
+            (
+                "LIST<STRING> QUERYABLE SEARCHABLE SORTABLE", [.queryable, .searchable, .sortable]
+            ), ("INT64 SEARCHABLE", .searchable), ("REFERENCE SORTABLE", .sortable),
+            ("LIST<BYTES> QUERYABLE", .queryable),
+            ("NUMBER QUERYABLE SEARCHABLE", [.queryable, .searchable]),
+        ] as [(String, IndexOptions)] {
+            #expect(try field(text).indexes == options, "\(text)")
+        }
         for bad in [
-            "BYTES QUERYABLE", "ASSET SORTABLE", "ENCRYPTED STRING QUERYABLE", "INT64 SEARCHABLE",
-            "LIST<STRING> SORTABLE", "LOCATION SORTABLE", "REFERENCE SEARCHABLE",
+            "ASSET SORTABLE", "LIST<ASSET> QUERYABLE", "ENCRYPTED STRING QUERYABLE",
+            "LIST<ENCRYPTED BYTES> SEARCHABLE",
         ] {
             #expect(error("DEFINE SCHEMA RECORD TYPE T (f \(bad));") != nil, "\(bad)")
         }
@@ -144,13 +155,13 @@ struct SchemaLanguageTests {
         #expect(error("DEFINE SCHEMA RECORD TYPE \"cloud.other\" (title STRING);") != nil)
     }
 
-    @Test("A schema is written in one form: sorted, aligned, system fields first and grants last")
+    @Test("A schema is written in one form: sorted, aligned, system fields among them, grants last")
     func canonicalForm() throws {
         let text = """
             define schema create role Staff;
             record type Plant (grant read, write to Staff, spot LOCATION QUERYABLE,
               "___modTime" TIMESTAMP SORTABLE QUERYABLE, "grant" NUMBER PREFERRED AS DOUBLE,
-              diary ENCRYPTED LIST<STRING>, GRANT WRITE TO _creator, GRANT READ TO _world);
+              Zinnia INT64, diary ENCRYPTED LIST<STRING>, GRANT WRITE TO _creator, GRANT READ TO _world);
             """
         #expect(
             SchemaLanguage.print(try parse(text)) == """
@@ -159,6 +170,7 @@ struct SchemaLanguageTests {
                     CREATE ROLE Staff;
 
                     RECORD TYPE Plant (
+                        Zinnia          INT64,
                         "___createTime" TIMESTAMP,
                         "___createdBy"  REFERENCE,
                         "___etag"       STRING,

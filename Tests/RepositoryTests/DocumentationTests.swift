@@ -1,3 +1,4 @@
+import CloudModel
 import Foundation
 import Testing
 import WebServices
@@ -64,6 +65,13 @@ struct DocumentationTests {
         for operation in RouteTable.operations {
             #expect(headings.contains("## `\(operation)`"), "\(operation)")
         }
+    }
+
+    @Test("The table of faults' details is that of the code")
+    func details() {
+        let rows = Repository.lines("docs/protocol/faults.md").drop { $0 != "## Details" }
+            .filter { $0.hasPrefix("| `") }.dropFirst().map { String($0.split(separator: "`")[1]) }
+        #expect(rows == FaultDetail.allCases.map(\.rawValue))
     }
 
     @Test("README's table of endpoints says that every endpoint of the route table works")

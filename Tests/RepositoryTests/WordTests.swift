@@ -19,6 +19,7 @@ struct WordTests {
         "Sources/Network/TLSContext.swift": 2,
         "Sources/Network/TLSTrust.swift": 1,
         "Sources/SQLite/PendingJob.swift": 2,
+        "Sources/SQLite/MonotonicSemaphore.swift": 1,
         "Sources/SQLite/ReaderPool.swift": 1,
         "Sources/SQLiteStorage/SQLiteStore.swift": 2,
         "Sources/Server/Control/ControlServer.swift": 1,

@@ -137,6 +137,28 @@ struct CallerTests {
         #expect(try renewed.make("Shelf").header(name) != nil)
     }
 
+    @Test("A session is a web token by other names: in the query, in a header, and in the answer")
+    func session() throws {
+        guard case .tokens(let api, let web?) = ida.credential else { return }
+        var client = ida
+        client.credential = .tokens(api: api, web: nil)
+        for name in ["X-Apple-CloudKit-Web-Auth-Token", "X-Apple-CloudKit-Session"] {
+            #expect(try ida.send("private/zones/list", nil).header(name) == web)
+            let answer = try client.send("private/zones/list", nil, headers: [(name, web)])
+            #expect(answer.status == 200 && answer.header(name) == web)
+            let none = try client.send("private/zones/list", nil, headers: [(name, "null")])
+            #expect(none.status == 421 && none.header(name) == nil)
+        }
+        let answer = try client.send("private/zones/list", nil, query: ["ckSession=\(web)"])
+        #expect(answer.status == 200)
+        // Scripts that have no token write what their language calls nothing.
+        for nothing in ["ckWebAuthToken=null", "ckWebAuthToken=", "ckSession=null"] {
+            let answer = try client.send("public/zones/list", nil, query: [nothing])
+            expectFault(answer, 421, "AUTHENTICATION_REQUIRED", nothing)
+            #expect(try client.lookup(["x"], zone: nil, in: "public").status == 200)
+        }
+    }
+
     @Test("Tokens and a signature at once are 400, repeated parameters too")
     func both() throws {
         var client = try server.key()
@@ -282,7 +304,8 @@ struct CallerTests {
         #expect(mate.name != ida.name && live.name == ida.name)
     }
 
-    @Test("Answers to a page echo its origin when its token allows it, and expose the two headers")
+    @Test(
+        "Answers to a page echo its origin when its token allows it, and expose the three headers")
     func origins() throws {
         let id = try WireServer.id(WireServer.tea)
         let token = try APITokens(catalog: server.catalog).create(
@@ -306,7 +329,8 @@ struct CallerTests {
                 answer.header("Access-Control-Allow-Origin") == "https://tea.example", "\(path)")
             #expect(
                 answer.header("Access-Control-Expose-Headers")
-                    == "X-Apple-Request-UUID,X-Apple-CloudKit-Web-Auth-Token")
+                    == "X-Apple-Request-UUID,X-Apple-CloudKit-Web-Auth-Token,"
+                    + "X-Apple-CloudKit-Session")
             #expect(answer.header("Vary") == "Origin")
         }
         let other = try page.send(

@@ -24,10 +24,13 @@ struct FailureTests {
         ) throws -> Value { throw failure }
 
         func write<Value: Sendable>(
-            cost: Int, frees: Bool,
+            _ load: WriteLoad,
             _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
             completion: @escaping @Sendable (Result<Value, any Error>) -> Void
         ) { completion(.failure(failure)) }
+
+        func attach(_ worker: any StoreWorker) {}
+        var writeCount: UInt64 { 0 }
 
         func prepareIndexes(
             _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
@@ -42,16 +45,18 @@ struct FailureTests {
         init(_ store: SQLiteStore) { self.store = store }
 
         var identity: StoreIdentity { store.identity }
+        var writeCount: UInt64 { store.writeCount }
+        func attach(_ worker: any StoreWorker) { store.attach(worker) }
 
         func read<Value>(
             loop: Int?, _ body: (any StoreSnapshot) throws -> Value
         ) throws -> Value { try store.read(loop: loop, body) }
 
         func write<Value: Sendable>(
-            cost: Int, frees: Bool,
+            _ load: WriteLoad,
             _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
             completion: @escaping @Sendable (Result<Value, any Error>) -> Void
-        ) { store.write(cost: cost, frees: frees, body, completion: completion) }
+        ) { store.write(load, body, completion: completion) }
 
         func prepareIndexes(
             _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int

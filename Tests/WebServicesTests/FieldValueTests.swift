@@ -160,7 +160,8 @@ struct FieldValueTests {
             let kind = "Of\(type)"
             #expect(
                 try item("{\"value\":\(value),\"type\":\"\(type)\"}", type: kind).code == nil)
-            for (other, wrong) in kinds where other != type {
+            for (other, wrong) in kinds where other != type && (type, other) != ("DOUBLE", "INT64")
+            {
                 let refused = try item(
                     "{\"value\":\(wrong),\"type\":\"\(other)\"}", type: kind)
                 #expect(refused.code == "BAD_REQUEST")
@@ -170,12 +171,41 @@ struct FieldValueTests {
         }
         // Without a type, these are taken for what their JSON is.
         for (kind, wrong) in [
-            ("OfTIMESTAMP", "1700000000000"), ("OfBYTES", #""AAEC""#), ("OfDOUBLE", "3"),
-            ("OfDOUBLE_LIST", "[3]"),
+            ("OfTIMESTAMP", "1700000000000"), ("OfBYTES", #""AAEC""#), ("OfINT64", "3.0"),
         ] {
             let refused = try item("{\"value\":\(wrong)}", type: kind)
             #expect(refused.reason.hasPrefix("Invalid value, expected type \(kind.dropFirst(2))."))
         }
+    }
+
+    @Test("Whole numbers are values of a DOUBLE field, tagged or not, in lists and encrypted too")
+    func wholeNumbersInDoubles() throws {
+        _ = try item(#"{"value":1.5}"#, type: "One")
+        _ = try item(#"{"value":[1.5]}"#, type: "Many")
+        let secret = #""type":"DOUBLE","isEncrypted":true"#
+        _ = try item("{\"value\":1.5,\(secret)}", type: "Secret")
+        for (kind, value, shown) in [
+            ("One", #"{"value":2}"#, #"{"value":2.0,"type":"DOUBLE"}"#),
+            ("One", #"{"value":-3,"type":"DOUBLE"}"#, #"{"value":-3.0,"type":"DOUBLE"}"#),
+            ("One", #"{"value":4,"type":"INT64"}"#, #"{"value":4.0,"type":"DOUBLE"}"#),
+            ("Many", #"{"value":[2,-3]}"#, #"{"value":[2.0,-3.0],"type":"DOUBLE_LIST"}"#),
+            (
+                "Many", #"{"value":[2],"type":"INT64_LIST"}"#,
+                #"{"value":[2.0],"type":"DOUBLE_LIST"}"#
+            ),
+            (
+                "Secret", #"{"value":2,"type":"INT64","isEncrypted":true}"#,
+                "{\"value\":2.0,\(secret)}"
+            ),
+        ] {
+            let saved = try item(value, type: kind)
+            #expect(saved["fields"]["f"].raw == shown, "\(saved.raw)")
+            #expect(try ida.record("r-\(kind)")["fields"]["f"].raw == shown)
+        }
+        // A list for one value, and one value for a list, are what they were.
+        #expect(try item(#"{"value":[2]}"#, type: "One").code == "BAD_REQUEST")
+        #expect(try item(#"{"value":2}"#, type: "Many").code == "BAD_REQUEST")
+        #expect(try item(#"{"value":2,"type":"INT64"}"#, type: "Secret").code == "BAD_REQUEST")
     }
 
     @Test("An encrypted field stays one, and plain ones never become encrypted")

@@ -100,6 +100,29 @@ struct SchemaTests {
         #expect(try ida.save("s", #"{"f":{"value":"x"}}"#).code == "BAD_REQUEST")
     }
 
+    @Test("Index options without a use are in the schema, and queries say that they have none")
+    func optionsWithoutUse() throws {
+        try load(
+            """
+            RECORD TYPE Cup (raw BYTES QUERYABLE SORTABLE, tags LIST<STRING> QUERYABLE SORTABLE,
+                size INT64 SEARCHABLE, "___createdBy" REFERENCE QUERYABLE SORTABLE);
+            """)
+        try ida.save("r", #"{"raw":{"value":"AAEC","type":"BYTES"},"tags":{"value":["a"]}}"#)
+        for sort in ["raw", "tags", "___createdBy"] {
+            let answer = try ida.query(sorts: ["{\"fieldName\":\"\(sort)\"}"])
+            #expect(answer.status == 400 && answer.reason.contains("never sortable"), "\(sort)")
+        }
+        let words =
+            #"{"fieldName":"size","comparator":"CONTAINS_ANY_TOKENS","fieldValue":{"value":"a"}}"#
+        #expect(try ida.query(filters: [words]).reason.contains("cannot be queried with filter"))
+        let bytes =
+            #"{"fieldName":"raw","comparator":"EQUALS","fieldValue":{"value":"AAEC","type":"BYTES"}}"#
+        #expect(try ida.names(filters: [bytes]) == ["r"])
+        // What lists no QUERYABLE is still not queried.
+        try load("RECORD TYPE Cup (raw BYTES SORTABLE, tags LIST<STRING>);")
+        #expect(try ida.query(filters: [bytes]).reason.contains("is not marked queryable"))
+    }
+
     @Test("What is no number, and an empty list of no type, do not settle a NUMBER")
     func numbersRefused() throws {
         try load("RECORD TYPE Cup (f NUMBER, l LIST<NUMBER>);")
@@ -121,7 +144,7 @@ struct SchemaTests {
             try ida.save("r", #"{"s":{"value":"x"},"b":{"value":"AA==","type":"BYTES"}}"#).code
                 == nil)
         let text = SchemaLanguage.print(try server.store().schema)
-        #expect(text.contains("        b               BYTES,\n"))
+        #expect(text.contains("        b               BYTES QUERYABLE,\n"))
         #expect(text.contains("        s               STRING QUERYABLE SEARCHABLE SORTABLE,\n"))
         #expect(
             text.contains(
@@ -136,7 +159,7 @@ struct SchemaTests {
         let change = try #require(try history().first)
         #expect(change.who == ida.name && change.madeAt == server.clock.now)
         #expect(change.difference.first == "+ type Cup")
-        #expect(change.difference.contains("+ field Cup.b BYTES"))
+        #expect(change.difference.contains("+ field Cup.b BYTES QUERYABLE"))
         let key = try server.key(scope: .container)
         _ = try key.modify(
             [operation("forceReplace", "p", fields: #"{"k":{"value":1}}"#)], zone: nil, in: "public"

@@ -107,6 +107,52 @@ struct ShareParticipantTests {
         #expect(second.code == "BAD_REQUEST" && second.reason.contains("one owner"))
     }
 
+    @Test("The owner may be sent by an alias, or by his role alone, as clients do that make shares")
+    func ownerAlias() throws {
+        let aliases = ["__defaultOwner__", "_defaultOwner"].flatMap { name in
+            ["OWNER", "USER", nil].map {
+                invitation(user: name, permission: "READ_WRITE", type: $0)
+            }
+        }
+        let nameless = [
+            invitation(type: "OWNER"), invitation(id: "made-by-the-client", type: "OWNER"),
+            invitation(type: "OWNER", more: #""userIdentity":{"lookupInfo":{}}"#),
+            invitation(
+                type: "OWNER",
+                more: #""userIdentity":{"lookupInfo":{"userRecordName":"__defaultOwner__"}}"#),
+        ]
+        let share = try ida.shareNote(
+            participants: aliases + nameless + [invitation(email: "mo@example.org")])
+        #expect(share.code == nil, "\(share.raw)")
+        #expect(share["participants"].elements.map { $0["type"].string } == ["OWNER", "USER"])
+        #expect(share["owner"]["userIdentity"]["userRecordName"].string == ida.name)
+        for owner in aliases + nameless {
+            let again = try ida.changeShare(participants: [owner])
+            #expect(again["participants"].raw == "[\(share["owner"].raw)]", "\(owner)")
+        }
+        // By an administrator's hand it is the owner of the zone too, not who sends it.
+        _ = try ida.changeShare(participants: [invitation(user: mo.name, type: "ADMINISTRATOR")])
+        _ = try mo.accept(share.shortGUID)
+        let tag = try seen(by: mo).tag
+        let changed = try modify(
+            by: mo,
+            shareOperation(
+                "update", "note-share",
+                participants: [
+                    aliases[0], invitation(user: mo.name), invitation(user: eve.name, type: "USER"),
+                ], tag: tag)
+        ).records[0]
+        #expect(
+            changed["participants"].elements.map { $0["type"].string }
+                == ["OWNER", "ADMINISTRATOR", "USER"], "\(changed.raw)")
+        #expect(changed["owner"]["userIdentity"]["userRecordName"].string == ida.name)
+        // Somebody with a name is not the owner, whatever he is called.
+        #expect(
+            try ida.changeShare(participants: [
+                invitation(email: "x@y.example", type: "OWNER")
+            ]).reason.contains("one owner"))
+    }
+
     @Test("The whole list sent back as it was answered changes nothing, status and all")
     func echo() throws {
         let share = try ida.shareNote(

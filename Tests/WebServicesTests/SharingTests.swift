@@ -9,8 +9,8 @@ import Testing
 
 /// The server of these tests as the sharing model's driver talks to it.
 final class SharingWireServer: SharingWire {
-    /// The cost that tells the steps of work on trees from other writes.
-    static let stepCost = 3
+    /// Records of trees that one step of the work on them takes.
+    static let stepRecords = 3
 
     let server: WireServer
     /// Whose store it is.
@@ -26,13 +26,13 @@ final class SharingWireServer: SharingWire {
             SchemaLanguage.parse(Array(SharingRun.schema.utf8)), into: store,
             production: first.store(WireServer.tea, .production), limits: first.limits
         ).run(by: "the test")
-        held = holdsWork ? HeldStorage(store, stepCost: Self.stepCost) : nil
+        held = holdsWork ? HeldStorage(store) : nil
         guard let held else {
             server = first
             return
         }
         server = try WireServer(storage: held) {
-            $0.shareStepRecordsMax = Self.stepCost
+            $0.shareStepRecordsMax = Self.stepRecords
             $0.sharedPageHoldMilliseconds = 0
         }
     }
@@ -126,7 +126,7 @@ struct SharingTests {
         options.eagerness = choice.one(of: [5, 50, 95])
         options.isHeldBack = choice.happens(50)
         let wire = try SharingWireServer(holdsWork: options.isHeldBack)
-        if options.isHeldBack { options.countSpared = SharingWireServer.stepCost }
+        if options.isHeldBack { options.countSpared = SharingWireServer.stepRecords }
         let run = try SharingRun(wire: wire, seed: seed, options: options)
         try run.run(steps: steps)
         #expect(try wire.problems() == [], "LENTICULAR_SEED=\(seed)")

@@ -1,5 +1,6 @@
 import Accounts
 import AssetStorage
+import CloudDatabase
 import CloudModel
 import Cryptography
 import Dispatch
@@ -52,7 +53,8 @@ final class WireServer: Sendable {
         let authenticator = try Authenticator(
             catalog: catalog, settings: accounts, publicBaseURL: "https://sync.example",
             report: { _ in })
-        let stores = OpenedStores(folder: folder, clock: clock, assetKey: assetKey)
+        let stores = OpenedStores(
+            folder: folder, clock: clock, assetKey: assetKey, limits: limits)
         var tokens: [String: String] = [:]
         for container in [Self.tea, Self.mate] {
             let id = try Containers(catalog: catalog).create(container, now: clock.now).id
@@ -66,6 +68,7 @@ final class WireServer: Sendable {
         self.catalog = catalog
         self.limits = limits
         self.accounts = accounts
+        if let storage { storage.attach(OpenedStores.runner(storage, limits)) }
         self.stores = stores
         web = ProtocolResponder(
             ProtocolResponder.Dependencies(
@@ -186,10 +189,12 @@ private final class OpenedStores: Sendable {
     private let folder: URL
     private let clock: SettableClock
     private let assetKey: AssetKey?
+    private let limits: ServiceLimits
     private let open = Mutex<[String: SQLiteStore]>([:])
     private let depots = Mutex<[String: AssetDepot]>([:])
 
-    init(folder: URL, clock: SettableClock, assetKey: AssetKey?) {
+    init(folder: URL, clock: SettableClock, assetKey: AssetKey?, limits: ServiceLimits) {
+        self.limits = limits
         self.folder = folder
         self.clock = clock
         self.assetKey = assetKey
@@ -209,6 +214,12 @@ private final class OpenedStores: Sendable {
         folder.appending(path: "\(container.folded)-\(environment.rawValue).sqlite").path
     }
 
+    static func runner(_ storage: any Storage, _ limits: ServiceLimits) -> WorkRunner {
+        var options = WorkRunner.Options()
+        options.limits = limits
+        return WorkRunner(storage, options)
+    }
+
     func store(
         _ container: ContainerID, _ environment: CloudModel.Environment
     ) throws -> SQLiteStore {
@@ -218,6 +229,7 @@ private final class OpenedStores: Sendable {
             let options = SQLiteStore.Options(
                 clock: Clock { clock.now }, random: { RandomSource.system.bytes($0) })
             let store = try SQLiteStore(path: path, options: options, onIndeterminate: { _ in })
+            store.attach(Self.runner(store, limits))
             open[path] = store
             return store
         }

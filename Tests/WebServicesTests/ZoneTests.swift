@@ -120,6 +120,67 @@ struct ZoneTests {
         }
     }
 
+    @Test("zones/list refuses a body that is no JSON object")
+    func listBody() throws {
+        for body in ["[]", "null", "7", #""x""#, "{", "{} {}", #"{"a":1,}"#, "\u{0}"] {
+            let answer = try ida.send("private/zones/list", body)
+            #expect(answer.status == 400 && answer.code == "BAD_REQUEST", "\(body)")
+            #expect(answer.reason.contains("Unexpected input"), "\(answer.reason)")
+        }
+    }
+
+    @Test("A zone that fails is named as it was read: nothing else of the request comes back")
+    func echo() throws {
+        let wrapped =
+            #"{ "zoneID" : {"x":[1,{}] , "zoneName":"No\u0070e","ownerName":null} , "y":0}"#
+        let alias = #"{"zoneType":"X","ownerName":"_defaultOwner","zoneName":"N\"o"}"#
+        let names = [
+            #"{"zoneName":"Nope"}"#, #"{"zoneName":"N\"o","ownerRecordName":"_defaultOwner"}"#,
+        ]
+        let looked = try ida.send("private/zones/lookup", "{\"zones\":[\(wrapped),\(alias)]}")
+        #expect(looked.zones.map { $0["zoneID"].raw } == names)
+        let deleted = try ida.send(
+            "private/zones/modify",
+            "{\"operations\":[{\"operationType\":\"delete\",\"zone\":{\"zoneID\":\(alias)}}]}")
+        #expect(deleted.zones.map { $0["zoneID"].raw } == [names[1]])
+        let changes = try ida.send(
+            "private/changes/zone", "{\"zones\":[{\"zoneID\":\(alias)}]}")
+        #expect(changes.zones.map { $0["zoneID"].raw } == [names[1]])
+    }
+
+    @Test("A zone with a share of the whole zone says so to its owner and to whoever has it")
+    func zoneShare() throws {
+        let mo = try server.user("mo")
+        try ida.make("Shelf", "Trees")
+        func zones(_ client: WireClient, _ database: String) throws -> [String: Found] {
+            let listed = try client.send("\(database)/zones/list", nil).zones
+            let ids = listed.map { $0["zoneID"].raw }.joined(separator: ",")
+            let looked = try client.send("\(database)/zones/lookup", "{\"zones\":[\(ids)]}").zones
+            #expect(looked.map(\.raw) == listed.map(\.raw))
+            return Dictionary(
+                uniqueKeysWithValues: listed.map { ($0["zoneID"]["zoneName"].string ?? "", $0) })
+        }
+        #expect(try zones(ida, "private")["Shelf"]?.keys.contains("share") == false)
+        let share = try ida.modify([
+            shareOperation("create", "cloudkit.zoneshare", publicPermission: "READ_WRITE")
+        ]).records[0]
+        let tree = try ida.shareNote(zone: "Trees", publicPermission: "READ_ONLY")
+        _ = try mo.accept(share.shortGUID)
+        _ = try mo.accept(tree.shortGUID)
+        let reference =
+            "{\"recordName\":\"cloudkit.zoneshare\",\"zoneID\":{\"zoneName\":\"Shelf\","
+            + "\"ownerRecordName\":\"\(ida.name)\",\"zoneType\":\"REGULAR_CUSTOM_ZONE\"}}"
+        for (client, database) in [(ida, "private"), (mo, "shared")] {
+            let found = try zones(client, database)
+            #expect(found["Shelf"]?["share"].raw == reference)
+            #expect(found["Trees"]?.keys.contains("share") == false)
+        }
+        #expect(try ida.make("Shelf").zones[0]["share"].raw == reference)
+        try ida.delete("cloudkit.zoneshare")
+        #expect(try zones(ida, "private")["Shelf"]?.keys.contains("share") == false)
+        #expect(try Array(zones(mo, "shared").keys) == ["Trees"])
+    }
+
     @Test(
         "zones/lookup answers each entry in its place, bare and wrapped, with owners spelt any way")
     func lookup() throws {

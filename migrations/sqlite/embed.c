@@ -17,6 +17,9 @@ static const unsigned char store_0003[] = {
 static const unsigned char store_0004[] = {
 #embed "store/0004-assets.sql"
 };
+static const unsigned char store_0005[] = {
+#embed "store/0005-work.sql"
+};
 
 static const struct lenticular_migration catalog[] = {
     {"0001-catalog", (const char *)catalog_0001, sizeof catalog_0001},
@@ -26,6 +29,7 @@ static const struct lenticular_migration store[] = {
     {"0002-schema-and-indexes", (const char *)store_0002, sizeof store_0002},
     {"0003-sharing", (const char *)store_0003, sizeof store_0003},
     {"0004-assets", (const char *)store_0004, sizeof store_0004},
+    {"0005-work", (const char *)store_0005, sizeof store_0005},
 };
 
 struct lenticular_migrations lenticular_catalog_migrations(void) {

@@ -117,6 +117,18 @@ package struct FetchZoneChanges {
         return last
     }
 
+    /// The token from which a zone's feed goes on after all that the snapshot holds.
+    ///
+    /// - Returns: nil for a zone that has no feed.
+    /// - Throws: `Fault` ZONE_NOT_FOUND.
+    func currentToken(of id: ZoneID) throws -> String? {
+        guard !id.name.isDefault || database.scope == .public, let place = try place(id) else {
+            return nil
+        }
+        return tokens.token(
+            .zone, zone: place.zone, view: place.access?.view, position: place.beginning)
+    }
+
     /// Appends the zone's ID as answers have it.
     package func appendZoneID(of zone: ZoneID, to writer: inout JSONWriter) {
         writer.raw(ZoneJSON.identifier(zone.name, owner: database.owner(of: zone)))

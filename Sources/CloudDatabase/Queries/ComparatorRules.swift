@@ -41,7 +41,7 @@ extension RecordQuery.Comparator {
     func applies(to type: FieldType) -> Bool {
         switch self {
         case .equals, .notEquals, .in, .notIn:
-            !type.isList && (type.element.isOrdered || type.element == .reference)
+            !type.isList && type.element.hasEquality
         case .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals:
             !type.isList && type.element.isOrdered
         case .near: !type.isList && type.element == .location
@@ -49,7 +49,7 @@ extension RecordQuery.Comparator {
         case .beginsWith, .notBeginsWith: !type.isList && type.element == .string
         case .listContains, .notListContains, .listContainsAny, .notListContainsAny,
             .listContainsAll, .notListContainsAll:
-            type.isList && (type.element.isOrdered || type.element == .reference)
+            type.isList && type.element.hasEquality
         case .listMemberBeginsWith, .notListMemberBeginsWith:
             type.isList && type.element == .string
         }
@@ -58,7 +58,8 @@ extension RecordQuery.Comparator {
     /// The types that it is for, as reasons say them.
     var typesText: String {
         switch self {
-        case .equals, .notEquals, .in, .notIn: "STRING, INT64, DOUBLE, TIMESTAMP and REFERENCE"
+        case .equals, .notEquals, .in, .notIn:
+            "STRING, INT64, DOUBLE, TIMESTAMP, REFERENCE and BYTES"
         case .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals:
             "STRING, INT64, DOUBLE and TIMESTAMP"
         case .near: "LOCATION"
@@ -66,7 +67,7 @@ extension RecordQuery.Comparator {
         case .beginsWith, .notBeginsWith: "STRING"
         case .listContains, .notListContains, .listContainsAny, .notListContainsAny,
             .listContainsAll, .notListContainsAll:
-            "lists of STRING, INT64, DOUBLE, TIMESTAMP and REFERENCE"
+            "lists of STRING, INT64, DOUBLE, TIMESTAMP, REFERENCE and BYTES"
         case .listMemberBeginsWith, .notListMemberBeginsWith: "STRING_LIST"
         }
     }
@@ -78,6 +79,14 @@ extension FieldType.Element {
         switch self {
         case .string, .int64, .double, .timestamp, .number: true
         case .bytes, .reference, .asset, .location, .unknown: false
+        }
+    }
+
+    /// Whether queries tell equal values.
+    fileprivate var hasEquality: Bool {
+        switch self {
+        case .string, .int64, .double, .timestamp, .number, .bytes, .reference: true
+        case .asset, .location, .unknown: false
         }
     }
 }

@@ -1,4 +1,5 @@
 import CloudModel
+import Cryptography
 
 /// Whether one filter holds for a record, judged by its stored body (rulings.md 21).
 ///
@@ -164,8 +165,9 @@ extension RecordQuery.Filter {
             } else {
                 nil
             }
-        // BYTES have no index, and a list has no lists.
-        case .bytes, .list: nil
+        case .bytes(let bytes): IndexValue(Base64.encode(bytes))
+        // A list has no lists.
+        case .list: nil
         }
     }
 }

@@ -47,13 +47,15 @@ enum QueryLimitReached: Error {
     func fault(_ limits: ServiceLimits, hint: String) -> Fault {
         switch self {
         case .rows:
-            .badRequest(
+            return .badRequest(
                 "the query looked at \(limits.queryRowsMax) records without filling a page "
-                    + "(limits.queryRowsMax); \(hint)")
+                    + "(limits.queryRowsMax); \(hint)", detail: .queryTooCostly)
         case .time:
-            .tryAgainLater(
+            var fault = Fault.tryAgainLater(
                 "the query took longer than \(limits.queryMillisecondsMax) ms "
                     + "(limits.queryMillisecondsMax); \(hint)")
+            fault.detail = .queryTooCostly
+            return fault
         }
     }
 }

@@ -104,12 +104,16 @@ package struct QueryCheck {
     }
 
     private func require(_ option: IndexOptions, of found: Found) throws(Fault) {
-        guard !found.indexes.contains(option) else { return }
         let name = found.subject.wireName
-        let refusal = "Field '\(name)' is not marked \(option.word.lowercased())"
-        guard found.type.indexOptionsAllowed.contains(option) else {
-            throw .badRequest("\(refusal), and a field of type \(found.type.name) cannot be")
+        // A schema may list it all the same.
+        guard found.subject == .system(.recordID) || found.type.indexOptionsOfUse.contains(option)
+        else {
+            throw .badRequest(
+                "Field '\(name)' is \(found.type.name), which is never \(option.word.lowercased()), "
+                    + "whatever the schema lists")
         }
+        guard !found.indexes.contains(option) else { return }
+        let refusal = "Field '\(name)' is not marked \(option.word.lowercased())"
         var declared = Schema.Field(type: found.type, indexes: found.indexes.union(option))
         if case .field(let name) = found.subject {
             declared.preferred = known.fields[name]?.preferred
@@ -188,7 +192,7 @@ package struct QueryCheck {
     ) -> RecordQuery.Value? {
         switch (element, value) {
         case (.string, .string), (.int64, .int64), (.double, .double), (.timestamp, .timestamp),
-            (.location, .location), (.number, .int64), (.number, .double):
+            (.bytes, .bytes), (.location, .location), (.number, .int64), (.number, .double):
             return value
         // A record's name, compared as text.
         case (.string, .reference(let name, _)) where filter.subject == .system(.recordID):

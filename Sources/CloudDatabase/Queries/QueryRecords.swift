@@ -48,18 +48,18 @@ package struct QueryRecords {
     ///
     /// Blocks: never on an event loop.
     ///
-    /// - Returns: the marker of the next page; nil when this is the last one.
     /// - Throws: `Fault` ZONE_NOT_FOUND; NOT_FOUND for a record type that does not exist; ACCESS_DENIED
     ///   for one of which the caller may read no record (rulings.md 6); BAD_REQUEST
     ///   for a marker of another query, or when too many records must be looked at
     ///   (`limits.queryRowsMax`); TRY_AGAIN_LATER while an index is being built, or when it takes too
     ///   long (`limits.queryMillisecondsMax`).
-    package func append(to writer: inout JSONWriter) throws -> String? {
+    package func append(to writer: inout JSONWriter) throws -> QueryEnd {
         let start = writer.bytes.count
         for _ in 0..<Self.attemptsMax {
             do {
                 return try database.storage.read(loop: nil) {
-                    try append(from: $0, to: &writer)
+                    QueryEnd(
+                        marker: try append(from: $0, to: &writer), syncToken: try syncToken($0))
                 }
             } catch let missing as MissingIndexes {
                 writer.bytes.removeLast(writer.bytes.count - start)
@@ -110,6 +110,12 @@ package struct QueryRecords {
             reading, from: source, after: marker?.place, for: request, of: database)
         let last = try page.append(to: &writer)
         return last.map { markers.text(QueryMarker(source: source, place: $0)) }
+    }
+
+    private func syncToken(_ snapshot: any StoreSnapshot) throws -> String? {
+        guard request.wantsSyncToken, let zone = request.zone else { return nil }
+        return try FetchZoneChanges(database, key: key, snapshot: snapshot, servesPublic: true)
+            .currentToken(of: zone)
     }
 
     /// Which records the caller may read: in the public database, as the grants of the type say.

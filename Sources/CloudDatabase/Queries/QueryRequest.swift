@@ -14,10 +14,13 @@ package struct QueryRequest: Sendable {
     package var rendering: RecordRendering
     /// Outside the public database, where grants say it.
     package var access: QueryAccess
+    /// Whether the answer says from where the zone's feed goes on (rulings.md 52).
+    package var wantsSyncToken: Bool
 
     package init(
         query: RecordQuery, zone: ZoneID?, continuationMarker: String? = nil, resultsLimit: Int,
-        rendering: RecordRendering = .whole, access: QueryAccess = .all
+        rendering: RecordRendering = .whole, access: QueryAccess = .all,
+        wantsSyncToken: Bool = false
     ) {
         self.query = query
         self.zone = zone
@@ -25,7 +28,17 @@ package struct QueryRequest: Sendable {
         self.resultsLimit = resultsLimit
         self.rendering = rendering
         self.access = access
+        self.wantsSyncToken = wantsSyncToken
     }
+}
+
+/// How a page of a query ended.
+package struct QueryEnd: Sendable {
+    /// Of the next page; nil when this is the last one.
+    package var marker: String?
+    /// From where the zone's feed goes on after what the page was read from; nil unless asked for, and
+    /// for zones without a feed.
+    package var syncToken: String?
 }
 
 /// Which records of the type the caller may see at all; the others show nowhere.

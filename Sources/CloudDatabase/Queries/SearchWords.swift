@@ -20,7 +20,7 @@ final class SearchWords {
         if let words = known[key] { return words }
         let words = Set(try reader.words(in: text)).subtracting(StopWords.english)
         guard words.count <= wordsMax else {
-            throw Fault.badRequest(
+            throw Fault.limitExceeded(
                 "more than \(wordsMax) words in a search (limits.listValuesPerQueryMax)")
         }
         let sorted = words.sorted { $0.lexicographicallyPrecedes($1) }

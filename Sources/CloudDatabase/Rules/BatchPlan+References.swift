@@ -57,7 +57,7 @@ extension BatchPlan {
             // Participants' are counted apart, so that the number tells them nothing of the owner's.
             let sources = try sources(of: target, kinds: link.kind...link.kind, limit: most + 1)
             guard sources.count < most || sources[key(name)] != nil else {
-                throw Fault.badRequest(
+                throw Fault.limitExceeded(
                     "more than \(most) DELETE_SELF references to record '\(link.target.text)' "
                         + "(limits.deleteSelfSourcesMax)")
             }
@@ -101,7 +101,7 @@ extension BatchPlan {
                 victims.append(source)
                 next.append(source)
                 guard cascadedCount + victims.count <= most else {
-                    throw Fault.badRequest(
+                    throw Fault.limitExceeded(
                         "the deletions of a request take at most \(most) records along "
                             + "(limits.cascadeRecordsMax)")
                 }

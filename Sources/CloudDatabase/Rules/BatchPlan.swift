@@ -228,7 +228,7 @@ final class BatchPlan {
             }
         guard merge.bytes.count <= database.limits.recordBytesMax else {
             throw RefusedBatch(
-                fault: .badRequest(
+                fault: .limitExceeded(
                     "the fields of record '\(operation.name.text)' take "
                         + (isShown ? "\(merge.bytes.count)" : "too many")
                         + " bytes; the limit is \(database.limits.recordBytesMax) (limits.recordBytesMax)"
@@ -272,7 +272,7 @@ final class BatchPlan {
         let read = try FormerRecord(key, withBody: withBody, in: transaction)
         bodyBytesRead += read.body?.count ?? 0
         guard bodyBytesRead <= database.limits.batchBytesMax else {
-            throw Fault.badRequest(
+            throw Fault.limitExceeded(
                 "the stored records that the operations change take over "
                     + "\(database.limits.batchBytesMax) bytes together; send fewer at once "
                     + "(limits.batchBytesMax)")

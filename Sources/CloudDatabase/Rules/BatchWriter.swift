@@ -21,8 +21,6 @@ struct BatchWriter {
     private var typeNames: [Int64: RecordTypeName] = [:]
     private var zones: [ZoneNumber: (zone: StoredZone, json: [UInt8])] = [:]
     private var coverages: [ZoneNumber: Coverage] = [:]
-    /// Whether work on the trees of shares has been left for later.
-    var hasQueuedShareWork: Bool { coverages.values.contains(where: \.hasQueued) }
 
     init(_ plan: BatchPlan, stamp: RecordBody.Stamp) throws {
         self.plan = plan

@@ -2,7 +2,7 @@ import CloudModel
 import JSON
 
 /// Writes fields anew whose type the schema knows better than whoever sent them: empty lists, and whole
-/// numbers in a field that has become DOUBLE with them.
+/// numbers in a field of DOUBLE (rulings.md 14).
 struct FieldRetyping {
     private let known: Schema.RecordType
 

@@ -69,6 +69,8 @@ struct SchemaCheck {
                 given.isEncrypted == expected.isEncrypted
             {
                 isRetyped = true
+            } else if given.isWholeNumber(for: expected) {
+                isRetyped = true
             } else if given != expected {
                 throw Self.mismatch(field.name, expected: expected, given: given)
             }
@@ -149,7 +151,7 @@ struct SchemaCheck {
                     + "deploy it with: \(deployment)")
         }
         guard schema.types.count - Schema.builtInTypes.count < limits.recordTypesMax else {
-            throw .badRequest(
+            throw .limitExceeded(
                 "recordType '\(type.text)' would be more than the \(limits.recordTypesMax) "
                     + "record types of a container (limits.recordTypesMax)")
         }
@@ -172,7 +174,7 @@ struct SchemaCheck {
             throw Self.emptyList(field.name)
         }
         guard known.fields.count < limits.fieldsPerTypeMax else {
-            throw .badRequest(
+            throw .limitExceeded(
                 "field '\(field.name.text)' would be more than the \(limits.fieldsPerTypeMax) "
                     + "fields of a record type (limits.fieldsPerTypeMax)")
         }
@@ -203,5 +205,13 @@ struct SchemaCheck {
         return .badRequest(
             "Invalid value, expected type \(expected.name). Field '\(name.text)' was sent as "
                 + "\(given.name); send {\"value\":…,\"type\":\"\(plain)\"\(flag)}")
+    }
+}
+
+extension FieldType {
+    /// Whether values of this type are whole numbers for a field of DOUBLE: clients send 2.0 as 2.
+    fileprivate func isWholeNumber(for expected: FieldType) -> Bool {
+        self == FieldType(.int64, isList: expected.isList, isEncrypted: expected.isEncrypted)
+            && expected.element == .double
     }
 }

@@ -27,6 +27,13 @@ enum ZoneJSON {
         }
         writer.raw(zone.name.isDefault ? ",\"atomic\":false" : ",\"atomic\":true")
         writer.raw(",\"deleted\":false")
+        if zone.isShared {
+            writer.raw(",\"share\":{\"recordName\":")
+            writer.string(RecordName.zoneShare.text)
+            writer.raw(",\"zoneID\":")
+            writer.raw(identifier(zone.name, owner: zone.owner))
+            writer.raw("}")
+        }
         if !zone.name.isDefault, zone.isOwn { writer.raw(",\"isEligibleForZoneShare\":true") }
         writer.raw("}")
     }
@@ -39,4 +46,13 @@ struct ListedZone {
     let syncToken: String?
     /// Whether it is the caller's, and so his to share.
     var isOwn = true
+    /// Whether the caller knows a share of the whole zone.
+    var isShared = false
+}
+
+extension StoreSnapshot {
+    /// Whether a whole zone is shared, which trees of it are not.
+    func isShared(_ zone: StoredZone) throws -> Bool {
+        try shares(in: zone.number, limit: 1).first.map { $0.root == nil } ?? false
+    }
 }

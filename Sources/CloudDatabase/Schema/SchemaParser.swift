@@ -119,7 +119,7 @@ struct SchemaParser {
 
     private mutating func readField() throws(SchemaSyntaxError) -> Schema.Field {
         var field = try readFieldType()
-        let allowed = field.type.indexOptionsAllowed
+        let allowed = field.type.indexOptionsDeclarable
         while true {
             guard
                 let option = SchemaLanguage.indexOptions.first(where: { token.isWord($0.word) })
@@ -130,12 +130,7 @@ struct SchemaParser {
                 return field
             }
             guard allowed.contains(option.option) else {
-                let words = SchemaLanguage.words(allowed)
-                throw unexpected(
-                    words.isEmpty
-                        ? "no index on a field of type \(SchemaLanguage.text(field.type))"
-                        : "of the indexes only \(words.joined(separator: ", ")) on a field of type "
-                            + SchemaLanguage.text(field.type))
+                throw unexpected("no index on a field of type \(SchemaLanguage.text(field.type))")
             }
             field.indexes.insert(option.option)
             try advance()

@@ -3,7 +3,7 @@ import CloudModel
 extension SchemaLanguage {
     /// Writes a schema in its one canonical form: equal schemas give equal texts.
     ///
-    /// Roles, types and fields come in the order of their names' bytes, system fields first, grants
+    /// Roles, types and fields come in the order of their names' bytes, system fields among them, grants
     /// last. A type that every schema has is left out as long as it says nothing, but `Users`.
     package static func print(_ schema: Schema) -> String {
         var text = "DEFINE SCHEMA\n"
@@ -25,21 +25,18 @@ extension SchemaLanguage {
 
     private static func items(of type: Schema.RecordType) -> [String] {
         var rows: [(name: String, what: String)] = []
-        for field in SystemField.allCases.sorted(by: { precedes($0.rawValue, $1.rawValue) }) {
+        for field in SystemField.allCases {
             let indexes = type.systemFields[field] ?? []
             guard field.isAlwaysListed || !indexes.isEmpty else { continue }
             rows.append(
-                (
-                    quoted(field.rawValue),
-                    text(Schema.Field(type: field.declaredType, indexes: indexes))
-                ))
+                (field.rawValue, text(Schema.Field(type: field.declaredType, indexes: indexes))))
         }
-        for (name, field) in sorted(type.fields, by: \.text) {
-            rows.append((quoted(name.text), text(field)))
-        }
-        let width = rows.map(\.name.utf8.count).max() ?? 0
+        for (name, field) in type.fields { rows.append((name.text, text(field))) }
+        rows.sort { precedes($0.name, $1.name) }
+        let width = rows.map { quoted($0.name).utf8.count }.max() ?? 0
         let fields = rows.map { name, what in
-            name + String(repeating: " ", count: width - name.utf8.count + 1) + what
+            let name = quoted(name)
+            return name + String(repeating: " ", count: width - name.utf8.count + 1) + what
         }
         return fields
             + grantsSorted(type.grants).map { role, granted in

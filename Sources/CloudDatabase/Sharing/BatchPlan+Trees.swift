@@ -52,13 +52,14 @@ extension BatchPlan {
     // MARK: - New shares
 
     private static let sharedTwice = Fault.badRequest(
-        "forRecord: another operation of the batch shares the same record")
+        "forRecord: another operation of the batch shares the same record", detail: .alreadyShared)
     private static let besideZoneShare = Fault.badRequest(
-        "Cannot share: the zone is shared as a whole")
+        "Cannot share: the zone is shared as a whole", detail: .alreadyShared)
 
     private func checkZoneShare(_ taken: [RecordKey: RecordName]) throws {
         guard taken.isEmpty, try standingShares().isEmpty else {
-            throw Fault.badRequest("Cannot share the zone: records of it are shared already")
+            throw Fault.badRequest(
+                "Cannot share the zone: records of it are shared already", detail: .alreadyShared)
         }
     }
 
@@ -89,7 +90,9 @@ extension BatchPlan {
         if former.flags.contains(.root), let head = former.head,
             let share = try transaction.share(ofRoot: head.record), try !ends(share)
         {
-            throw try conflict("the record is shared already", root)
+            var fault = try conflict("the record is shared already", root)
+            fault.detail = .alreadyShared
+            throw fault
         }
     }
 
@@ -111,7 +114,9 @@ extension BatchPlan {
 
     /// Only the owner makes shares, so that nobody else learns of the other one.
     private static func overlapping(_ other: RecordKey, _ place: String) -> Fault {
-        .badRequest("Cannot share: record '\(other.name.text)' \(place) it is shared already")
+        .badRequest(
+            "Cannot share: record '\(other.name.text)' \(place) it is shared already",
+            detail: .alreadyShared)
     }
 
     // MARK: - Moves
@@ -158,7 +163,7 @@ extension BatchPlan {
         while let current = next {
             guard seen.insert(current).inserted else { return current }
             guard seen.count <= database.limits.hierarchyDepthMax else {
-                throw Fault.badRequest(
+                throw Fault.limitExceeded(
                     "parent: the record or a shared one would have more than "
                         + "\(database.limits.hierarchyDepthMax) parents above it "
                         + "(limits.hierarchyDepthMax)")

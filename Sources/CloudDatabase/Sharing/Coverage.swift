@@ -4,7 +4,7 @@ import Storage
 /// Notes which share covers each record, as records of one zone are saved, moved and deleted.
 ///
 /// A record is covered by the share that it is the root or the share record of, else by what covers its
-/// parent. A move is carried on to the records below: those that are many are left to `ShareWorker`,
+/// parent. A move is carried on to the records below: those that are many are left to queued work,
 /// and the shares concerned are not whole until it has done them.
 struct Coverage {
     private let transaction: any StoreTransaction
@@ -13,8 +13,6 @@ struct Coverage {
     private var recordsLeft: Int
     /// Nil until it is known whether the zone has trees to keep.
     private var hasTrees: Bool?
-    /// Whether work has been left for later.
-    private(set) var hasQueued = false
     /// Where records have come into a share by this same change.
     private var arrivals: [RecordNumber: Position] = [:]
 
@@ -159,8 +157,8 @@ struct Coverage {
     }
 
     private mutating func queue(_ moved: Moved) throws {
-        hasQueued = true
-        try transaction.addShareWork(
+        try transaction.enqueue(.cover(moved.record, in: zone))
+        try transaction.markCoverWork(
             moved.record, in: zone, concerning: [moved.from, moved.to].compactMap { $0 },
             since: moved.since)
     }
@@ -179,7 +177,7 @@ struct Coverage {
             // What an earlier move has taken out, and nobody has come to since, left with that one.
             if former.share != parent.from {
                 since =
-                    try transaction.shareWorkSince(parent.record, concerning: former.share)
+                    try transaction.coverWorkSince(parent.record, concerning: former.share)
                     ?? since
             }
             try leave(child, former, at: transaction.takePosition(), left: since)
@@ -205,44 +203,35 @@ struct Coverage {
 
     // MARK: - Work left for later
 
-    /// Does some of the work that the store has left.
+    /// Covers children of a record as it is covered now, and queues those that have children.
     ///
-    /// - Parameter recordsMax: records to be looked at.
-    /// - Returns: whether any is left.
-    static func workOff(_ transaction: any StoreTransaction, recordsMax: Int) throws -> Bool {
-        var recordsLeft = recordsMax
-        while let work = try transaction.nextShareWork() {
-            guard recordsLeft > 0 else { return true }
-            var coverage = Coverage(transaction, zone: work.zone, recordsMax: 0)
-            recordsLeft -= try coverage.workOff(work, recordsMax: recordsLeft)
-        }
-        return false
-    }
-
-    private mutating func workOff(_ work: StoredShareWork, recordsMax: Int) throws -> Int {
-        guard let zone = try transaction.zone(work.zone), !zone.isDeleted,
-            let place = try transaction.place(of: work.record)
-        else {
-            try transaction.setShareWork(work.record, cursor: nil)
-            return 1
-        }
-        let target = try transaction.cover(of: work.record)?.share
+    /// - Parameters:
+    ///   - cursor: the last child that has been looked at.
+    ///   - recordsMax: children to be looked at.
+    static func workOff(
+        _ record: RecordNumber, in zone: ZoneNumber, after cursor: RecordNumber, recordsMax: Int,
+        _ transaction: any StoreTransaction
+    ) throws -> WorkSteps.Outcome {
+        guard try transaction.zone(zone)?.isDeleted == false,
+            let place = try transaction.place(of: record)
+        else { return WorkSteps.Outcome(records: 1, cursor: nil) }
+        var coverage = Coverage(transaction, zone: zone, recordsMax: 0)
         let children = try transaction.children(
-            of: place.name, in: work.zone, after: work.cursor, limit: recordsMax)
-        let position = try transaction.takePosition()
+            of: place.name, in: zone, after: cursor, limit: recordsMax)
         let parent = Moved(
-            record: work.record, name: place.name, from: nil, to: target, since: position)
+            record: record, name: place.name, from: nil,
+            to: try transaction.cover(of: record)?.share, since: try transaction.takePosition())
         for child in children {
-            guard let moved = try move(child, below: parent),
+            guard let moved = try coverage.move(child, below: parent),
                 let place = try transaction.place(of: child),
                 try !transaction.children(
-                    of: place.name, in: work.zone, after: RecordNumber(0), limit: 1
+                    of: place.name, in: zone, after: RecordNumber(0), limit: 1
                 ).isEmpty
             else { continue }
-            try queue(moved)
+            try coverage.queue(moved)
         }
         let isDone = children.count < recordsMax
-        try transaction.setShareWork(work.record, cursor: isDone ? nil : children.last)
-        return children.count + 1
+        return WorkSteps.Outcome(
+            records: children.count + 1, cursor: isDone ? nil : children.last?.value)
     }
 }

@@ -52,8 +52,8 @@ struct ParticipantList: Equatable {
 
     /// Replaces the list by what a request sends.
     ///
-    /// Entries are matched by id, then user record name, then address. Who is not named any more is
-    /// removed, but for the owner.
+    /// Entries are matched by id, then user record name, then address; one of the owner's role without a
+    /// name is the owner. Who is not named any more is removed, but for the owner.
     ///
     /// - Throws: BAD_REQUEST for an entry that names nobody, a second owner, somebody said to have
     ///   joined by himself, or too many; ACCESS_DENIED for an administrator who makes another one.
@@ -78,7 +78,7 @@ struct ParticipantList: Equatable {
         if let user = entry.user, let found = list.first(where: { $0.user == user }) {
             return found
         }
-        guard let address = entry.address else { return nil }
+        guard let address = entry.address else { return entry.isOwner ? owner : nil }
         if let found = list.first(where: { $0.address == address }) { return found }
         return editing.ownerAddresses.contains(address) ? owner : nil
     }
@@ -112,7 +112,7 @@ struct ParticipantList: Equatable {
     private static func tooMany(_ most: Int) -> Fault {
         .badRequest(
             "participants: a share has at most \(most) beside its owner "
-                + "(limits.participantsPerShareMax)")
+                + "(limits.participantsPerShareMax)", detail: .tooManyParticipants)
     }
 
     /// Follows a change of the public permission: closed, it removes those who joined by themselves;

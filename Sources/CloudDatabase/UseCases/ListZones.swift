@@ -18,11 +18,11 @@ package struct ListZones {
     /// Appends every zone, joined by commas: the default zone first, then the others by name.
     package func appendAll(to writer: inout JSONWriter) throws {
         guard database.scope != .shared else { return try appendViewed(to: &writer) }
-        append(nil, to: &writer)
+        try append(nil, to: &writer)
         guard database.scope == .private, let owner = try database.owner(snapshot) else { return }
         for zone in try snapshot.zones(of: owner.number) where !zone.name.isDefault {
             writer.raw(",")
-            append(zone, to: &writer)
+            try append(zone, to: &writer)
         }
     }
 
@@ -31,21 +31,24 @@ package struct ListZones {
         var isFirst = true
         for zone in try snapshot.zonesViewed(by: viewer) {
             guard let owner = try snapshot.ownerName(zone.owner),
-                let view = try snapshot.view(of: viewer, in: zone.number)
+                let access = try ZoneAccess(
+                    viewer, in: zone, limits: database.limits, snapshot: snapshot)
             else { continue }
             if !isFirst { writer.raw(",") }
             isFirst = false
-            append(zone, view, owner: owner, to: &writer)
+            append(access, owner: owner, to: &writer)
         }
     }
 
     private func append(
-        _ zone: StoredZone, _ view: StoredView, owner: UserRecordName,
-        to writer: inout JSONWriter
+        _ access: ZoneAccess, owner: UserRecordName, to writer: inout JSONWriter
     ) {
+        let (zone, view) = (access.zone, access.view)
         let token = tokens.token(.zone, zone: zone, view: view, position: view.changed)
         ZoneJSON.append(
-            ListedZone(name: zone.name, owner: owner, syncToken: token, isOwn: false), to: &writer)
+            ListedZone(
+                name: zone.name, owner: owner, syncToken: token, isOwn: false,
+                isShared: access.wholeZone != nil), to: &writer)
     }
 
     /// Appends one zone.
@@ -54,19 +57,20 @@ package struct ListZones {
     package func append(_ id: ZoneID, to writer: inout JSONWriter) throws {
         if database.scope == .shared {
             let access = try database.access(to: id, snapshot)
-            return append(
-                access.zone, access.view, owner: database.owner(of: id), to: &writer)
+            return append(access, owner: database.owner(of: id), to: &writer)
         }
-        append(try database.zone(id, snapshot), to: &writer)
+        try append(try database.zone(id, snapshot), to: &writer)
     }
 
     /// Nil is the default zone, written to or not.
-    private func append(_ zone: StoredZone?, to writer: inout JSONWriter) {
+    private func append(_ zone: StoredZone?, to writer: inout JSONWriter) throws {
         let name = zone?.name ?? .defaultZone
         let token =
             name.isDefault
             ? nil : zone.map { tokens.token(.zone, zone: $0, position: $0.changed) }
         ZoneJSON.append(
-            ListedZone(name: name, owner: database.ownerRecordName, syncToken: token), to: &writer)
+            ListedZone(
+                name: name, owner: database.ownerRecordName, syncToken: token,
+                isShared: try zone.map { try snapshot.isShared($0) } ?? false), to: &writer)
     }
 }

@@ -27,7 +27,7 @@ package struct ModifyRecords: Sendable {
     ) throws(Fault) {
         let most = database.limits.operationsPerRequestMax
         guard operations.count <= most else {
-            throw .badRequest(
+            throw .limitExceeded(
                 "operations: \(operations.count) given; the limit is \(most) "
                     + "(limits.operationsPerRequestMax)")
         }
@@ -64,25 +64,18 @@ package struct ModifyRecords: Sendable {
         let frees = operations.allSatisfy {
             if case .operation(let operation) = $0 { operation.kind.deletes } else { true }
         }
-        let worker = database.shareWorker
         database.storage.write(cost: operations.count, frees: frees) {
             try apply(in: $0)
-        } completion: { result in
-            if case .success(let written) = result, written.hasQueuedShareWork { worker?.start() }
-            completion(result.map(\.outcomes))
+        } completion: {
+            completion($0)
         }
     }
 
-    private struct Written: Sendable {
-        let outcomes: [RecordOutcome]
-        var hasQueuedShareWork = false
-    }
-
     /// Decides and writes, within one transaction.
-    private func apply(in transaction: any StoreTransaction) throws -> Written {
+    private func apply(in transaction: any StoreTransaction) throws -> [RecordOutcome] {
         guard let user = database.caller.userRecordName else { throw Fault.zoneNotFound }
         if let outcomes = try outcomesOfHavingLeft(transaction) {
-            return Written(outcomes: outcomes)
+            return outcomes
         }
         let access = database.scope == .shared ? try database.access(to: zone, transaction) : nil
         let zone = try access?.zone ?? database.madeZone(self.zone, transaction)
@@ -93,11 +86,10 @@ package struct ModifyRecords: Sendable {
             transaction: transaction)
         let isWhole: Bool
         do { isWhole = try plan.decide() } catch let refused as RefusedBatch { throw refused.fault }
-        guard isWhole || !isAtomic else { return Written(outcomes: refused(plan)) }
+        guard isWhole || !isAtomic else { return refused(plan) }
         var writer = try BatchWriter(
             plan, stamp: RecordBody.Stamp(moment: transaction.now, user: user, device: device))
-        let outcomes = try writer.write()
-        return Written(outcomes: outcomes, hasQueuedShareWork: writer.hasQueuedShareWork)
+        return try writer.write()
     }
 
     /// Who has left a share may leave it again, though the zone is no longer there for him.

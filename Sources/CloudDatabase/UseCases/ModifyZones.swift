@@ -32,7 +32,7 @@ package struct ModifyZones: Sendable {
         try database.refuse(unless: database.scope == .private)
         let most = database.limits.operationsPerRequestMax
         guard operations.count <= most else {
-            throw .badRequest(
+            throw .limitExceeded(
                 "operations: \(operations.count) given; the limit is \(most) "
                     + "(limits.operationsPerRequestMax)")
         }
@@ -98,7 +98,8 @@ package struct ModifyZones: Sendable {
         ZoneJSON.append(
             ListedZone(
                 name: name, owner: database.ownerRecordName,
-                syncToken: tokens.token(.zone, zone: zone, position: zone.changed)), to: &writer)
+                syncToken: tokens.token(.zone, zone: zone, position: zone.changed),
+                isShared: try transaction.isShared(zone)), to: &writer)
         return writer.bytes
     }
 
@@ -110,7 +111,7 @@ package struct ModifyZones: Sendable {
         let known = try count ?? transaction.zones(of: owner.number).count
         count = known
         guard known < most else {
-            throw Fault.badRequest(
+            throw Fault.limitExceeded(
                 "zoneID: a database has at most \(most) zones (limits.zonesPerUserMax)")
         }
         count = known + 1

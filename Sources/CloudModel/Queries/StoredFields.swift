@@ -80,7 +80,9 @@ package struct StoredFields: Sendable {
         case .double: value.double.map { IndexValue($0) }
         case .reference: reference(value)
         case .location: Self.place(value).map(\.indexValue)
-        case .bytes, .asset, .unknown, .number: nil
+        // Their base64, of which any bytes have one; it is never folded.
+        case .bytes: value.withStringBytes { .text([UInt8]($0)) }
+        case .asset, .unknown, .number: nil
         }
     }
 

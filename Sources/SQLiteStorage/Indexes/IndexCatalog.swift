@@ -1,4 +1,5 @@
 import CloudModel
+import SQLite
 import Storage
 import Synchronization
 
@@ -35,12 +36,36 @@ struct IndexCatalog: Sendable {
 
 /// The indexes as of the last commit, for any thread.
 final class PublishedIndexes: Sendable {
-    private let stored: Mutex<IndexCatalog>
+    private struct State {
+        var catalog: IndexCatalog
+        var waiters: [MonotonicSemaphore] = []
+    }
 
-    init(_ indexes: IndexCatalog) { stored = Mutex(indexes) }
+    private let state: Mutex<State>
+
+    init(_ indexes: IndexCatalog) { state = Mutex(State(catalog: indexes)) }
 
     var value: IndexCatalog {
-        get { stored.withLock { $0 } }
-        set { stored.withLock { $0 = newValue } }
+        get { state.withLock { $0.catalog } }
+        set {
+            state.withLock { state in
+                state.catalog = newValue
+                for waiter in state.waiters { waiter.signal() }
+                state.waiters.removeAll()
+            }
+        }
+    }
+
+    /// Blocks until the indexes are others than a version of them, or the time is over.
+    ///
+    /// - Returns: false when the time was over first.
+    func wait(otherThan version: Int, nanoseconds: UInt64) -> Bool {
+        let changed = MonotonicSemaphore()
+        let isOther = state.withLock { state in
+            guard state.catalog.version == version else { return true }
+            state.waiters.append(changed)
+            return false
+        }
+        return isOther || changed.wait(nanoseconds: nanoseconds)
     }
 }

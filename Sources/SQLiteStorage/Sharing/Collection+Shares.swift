@@ -24,7 +24,7 @@ extension Collection {
         guard rowsLeft > 0 else { return }
         try remove("grants", "WHERE zone = ?1", zone.value)
         guard rowsLeft > 0 else { return }
-        try remove("share_work", "WHERE zone = ?1", zone.value)
+        try remove("work", "WHERE kind = 1 AND subject = ?1", zone.value)
     }
 
     private mutating func collectEndedShares(olderThan moment: Milliseconds) throws {

@@ -82,15 +82,6 @@ extension SQLiteSnapshot {
         try hasNone(shareStatements().coverage.shareWorkOfZone, zone.value)
     }
 
-    func nextShareWork() throws -> StoredShareWork? {
-        let statement = try shareStatements().coverage.nextShareWork
-        defer { statement.reset() }
-        guard try statement.step() else { return nil }
-        return StoredShareWork(
-            record: RecordNumber(statement.int64(0)), zone: ZoneNumber(statement.int64(1)),
-            cursor: RecordNumber(statement.int64(2)))
-    }
-
     private func hasNone(_ statement: Statement, _ value: Int64) throws -> Bool {
         defer { statement.reset() }
         statement.bind(value, at: 1)

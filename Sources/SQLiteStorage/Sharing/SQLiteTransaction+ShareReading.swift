@@ -99,6 +99,4 @@ extension SQLiteTransaction {
     func isWhole(_ share: ShareNumber) throws -> Bool { try snapshot.isWhole(share) }
 
     func isWhole(_ zone: ZoneNumber) throws -> Bool { try snapshot.isWhole(zone) }
-
-    func nextShareWork() throws -> StoredShareWork? { try snapshot.nextShareWork() }
 }

@@ -186,14 +186,11 @@ extension SQLiteTransaction {
         touch(share, position)
     }
 
-    func addShareWork(
+    func markCoverWork(
         _ record: RecordNumber, in zone: ZoneNumber, concerning shares: [ShareNumber],
         since: Position
     ) throws {
         let statements = try coverageStatements()
-        statements.addWork.bind(record.value, at: 1)
-        statements.addWork.bind(zone.value, at: 2)
-        try statements.addWork.run()
         noteTrees(in: zone)
         for share in shares {
             statements.addMark.bind(share.value, at: 1)
@@ -203,7 +200,7 @@ extension SQLiteTransaction {
         }
     }
 
-    func shareWorkSince(_ record: RecordNumber, concerning share: ShareNumber) throws -> Position? {
+    func coverWorkSince(_ record: RecordNumber, concerning share: ShareNumber) throws -> Position? {
         let statement = try coverageStatements().markSince
         defer { statement.reset() }
         statement.bind(share.value, at: 1)
@@ -211,16 +208,10 @@ extension SQLiteTransaction {
         return try statement.step() ? statement.int64(0) : nil
     }
 
-    func setShareWork(_ record: RecordNumber, cursor: RecordNumber?) throws {
-        let statements = try coverageStatements()
-        if let cursor {
-            statements.moveWork.bind(record.value, at: 1)
-            statements.moveWork.bind(cursor.value, at: 2)
-            return try statements.moveWork.run()
-        }
-        for statement in [statements.endWork, statements.endMarks] {
-            statement.bind(record.value, at: 1)
-            try statement.run()
-        }
+    /// Takes away the notes of the shares that work on a record's children concerned.
+    func endCoverWork(_ record: RecordNumber) throws {
+        let statement = try coverageStatements().endMarks
+        statement.bind(record.value, at: 1)
+        try statement.run()
     }
 }

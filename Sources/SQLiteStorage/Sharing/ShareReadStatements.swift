@@ -98,7 +98,6 @@ final class ShareReadStatements {
         let children: Statement
         let shareWorkOfShare: Statement
         let shareWorkOfZone: Statement
-        let nextShareWork: Statement
 
         init(_ connection: Connection) throws {
             cover = try connection.prepare(
@@ -142,9 +141,7 @@ final class ShareReadStatements {
             shareWorkOfShare = try connection.prepare(
                 "SELECT 1 FROM share_work_marks WHERE share = ?1 LIMIT 1")
             shareWorkOfZone = try connection.prepare(
-                "SELECT 1 FROM share_work WHERE zone = ?1 LIMIT 1")
-            nextShareWork = try connection.prepare(
-                "SELECT record, zone, cursor FROM share_work LIMIT 1")
+                "SELECT 1 FROM work WHERE kind = 1 AND subject = ?1 LIMIT 1")
         }
     }
 }

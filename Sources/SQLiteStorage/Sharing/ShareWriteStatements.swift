@@ -121,11 +121,8 @@ final class CoverageStatements {
     let leaveStay: Statement
     let cover: Statement
     let uncover: Statement
-    let addWork: Statement
     let addMark: Statement
     let markSince: Statement
-    let moveWork: Statement
-    let endWork: Statement
     let endMarks: Statement
 
     init(_ connection: Connection) throws {
@@ -147,17 +144,10 @@ final class CoverageStatements {
         cover = try connection.prepare(
             "INSERT OR REPLACE INTO covered (record, share, position) VALUES (?1, ?2, ?3)")
         uncover = try connection.prepare("DELETE FROM covered WHERE record = ?1")
-        addWork = try connection.prepare(
-            """
-            INSERT INTO share_work (record, zone, cursor) VALUES (?1, ?2, 0)
-            ON CONFLICT (record) DO UPDATE SET cursor = 0
-            """)
         addMark = try connection.prepare(
             "INSERT OR REPLACE INTO share_work_marks (share, record, since) VALUES (?1, ?2, ?3)")
         markSince = try connection.prepare(
             "SELECT since FROM share_work_marks WHERE share = ?1 AND record = ?2")
-        moveWork = try connection.prepare("UPDATE share_work SET cursor = ?2 WHERE record = ?1")
-        endWork = try connection.prepare("DELETE FROM share_work WHERE record = ?1")
         endMarks = try connection.prepare("DELETE FROM share_work_marks WHERE record = ?1")
     }
 }

@@ -1,12 +1,12 @@
 extension StoreCheck {
     /// Which share covers a record, as noted.
-    private static let standing = """
+    static let standing = """
         WITH standing AS (
             SELECT c.record, c.share, c.position FROM covered c
             JOIN shares s ON s.id = c.share AND s.ended IS NULL)
         """
 
-    static let shares = coverage + trees + grants
+    static let shares = coverage + roots + grants
 
     private static let coverage = [
         Rule(
@@ -42,31 +42,7 @@ extension StoreCheck {
                 """),
     ]
 
-    // In zones whose trees are being worked through the rules need not hold yet.
-    private static let trees = [
-        Rule(
-            broken: "records that another share covers than their parent",
-            count: """
-                \(standing) SELECT count(*) FROM links l JOIN heads h ON h.id = l.source
-                LEFT JOIN heads p ON p.zone = l.target_zone AND p.name = l.target_name
-                LEFT JOIN standing ch ON ch.record = h.id
-                LEFT JOIN standing cp ON cp.record = p.id
-                WHERE l.kind = 3 AND ch.share IS NOT cp.share
-                AND h.zone NOT IN (SELECT zone FROM share_work)
-                AND h.zone NOT IN (SELECT id FROM zones WHERE deleted_at IS NOT NULL)
-                AND h.id NOT IN (
-                    SELECT root FROM shares WHERE ended IS NULL AND root IS NOT NULL)
-                """),
-        Rule(
-            broken: "records that a share covers and no parent leads to",
-            count: """
-                \(standing) SELECT count(*) FROM standing c JOIN heads h ON h.id = c.record
-                WHERE h.zone NOT IN (SELECT zone FROM share_work)
-                AND c.record NOT IN (SELECT source FROM links WHERE kind = 3)
-                AND c.record NOT IN (
-                    SELECT root FROM shares WHERE ended IS NULL AND root IS NOT NULL
-                    UNION ALL SELECT record FROM shares WHERE ended IS NULL)
-                """),
+    private static let roots = [
         Rule(
             broken: "shares that do not cover their own root and record",
             count: """
@@ -92,12 +68,6 @@ extension StoreCheck {
                 SELECT count(*) FROM (
                     SELECT zone FROM shares WHERE ended IS NULL GROUP BY zone
                     HAVING count(*) > 1 AND count(*) > count(root))
-                """),
-        Rule(
-            broken: "notes of work on shares that nothing is left of",
-            count: """
-                SELECT count(*) FROM share_work_marks
-                WHERE record NOT IN (SELECT record FROM share_work)
                 """),
     ]
 

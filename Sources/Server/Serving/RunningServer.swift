@@ -1,3 +1,4 @@
+import CloudDatabase
 import CloudModel
 import HTTP
 import Network
@@ -46,6 +47,8 @@ package final class RunningServer: Sendable {
             throw CommandFailure("cannot listen: \(error)")
         }
         Self.observe(http, stores, log, in: metrics)
+        let work = StoreWork(configuration, clock: clock, log: log)
+        Self.observe(work.counts, in: metrics)
         folder.assetPlaces.reports.observe {
             log.warning("asset not sent to its end", [("failure", .text("\($0)"))])
         }
@@ -62,11 +65,9 @@ package final class RunningServer: Sendable {
             throw error
         }
         upkeep = Upkeep(
-            stores: stores, clock: clock, tombstoneDays: configuration.retention.tombstoneDays,
-            graceSeconds: configuration.assets.graceSeconds,
-            resumeSeconds: configuration.assets.resumeSeconds, log: log,
-            intervalSeconds: configuration.retention.upkeepSeconds,
+            stores: stores, log: log, intervalSeconds: configuration.retention.upkeepSeconds,
             alsoDue: { protocolResponder.removeExpiredUploads() })
+        stores.observeOpening { work.begin($0, $1) }
         self.folder = folder
         self.log = log
         self.metrics = metrics
@@ -113,6 +114,15 @@ package final class RunningServer: Sendable {
                     ("status", .number(Int64(rejection.status))),
                     ("reason", .text(rejection.reason)),
                 ])
+        }
+    }
+
+    private static func observe(_ work: WorkCounts, in metrics: Metrics) {
+        metrics.counter("lenticular_work_steps_total", "Steps of queued work done.") {
+            Double(work.done)
+        }
+        metrics.counter("lenticular_work_failures_total", "Steps of queued work that failed.") {
+            Double(work.failed)
         }
     }
 

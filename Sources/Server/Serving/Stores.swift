@@ -34,6 +34,7 @@ package final class Stores: Sendable {
     private let onIndeterminate: @Sendable (String) -> Void
     private let assetPlaces: AssetPlaces
     private let state = Mutex(State())
+    private let onOpening = Mutex<@Sendable (SQLiteStore, AssetDepot) -> Void>({ _, _ in })
     private let onRemoval = Mutex<@Sendable (ContainerID) -> Void>({ _ in })
 
     /// - Parameters:
@@ -75,7 +76,9 @@ package final class Stores: Sendable {
             let store = try open(path)
             // What an earlier process was at; this one has not begun.
             try depot(of: key, &state).storage.removeUnfinished()
+            let depot = depot(of: key, &state)
             state.open[key] = store
+            onOpening.withLock { $0 }(store, depot)
             return store
         }
     }
@@ -97,13 +100,6 @@ package final class Stores: Sendable {
         let depot = AssetDepot(assetPlaces.storage(of: key, in: folder))
         state.depots[key] = depot
         return depot
-    }
-
-    /// The stores that are open now, each with its assets.
-    package var openWithAssets: [(store: SQLiteStore, depot: AssetDepot)] {
-        state.withLock { state in
-            state.open.map { ($0.value, depot(of: $0.key, &state)) }
-        }
     }
 
     /// The stores that are open now.
@@ -129,6 +125,14 @@ package final class Stores: Sendable {
             } catch {
                 throw CommandFailure("\(path): \(error)")
             }
+        }
+    }
+
+    /// Says whom to tell of each store that is open or will be, with its assets.
+    func observeOpening(_ tell: @escaping @Sendable (SQLiteStore, AssetDepot) -> Void) {
+        state.withLock { state in
+            onOpening.withLock { $0 = tell }
+            for (key, store) in state.open { tell(store, depot(of: key, &state)) }
         }
     }
 

@@ -11,7 +11,7 @@ extension RequestObject {
             throw RequestObject.missing(key)
         }
         guard count <= limits.operationsPerRequestMax else {
-            throw .badRequest(
+            throw .limitExceeded(
                 "\(key): \(count) given; the limit is \(limits.operationsPerRequestMax) "
                     + "(limits.operationsPerRequestMax)")
         }

@@ -42,7 +42,7 @@ struct QueryDecoder {
         }
         guard member.count <= limit else {
             let setting = key.withUTF8Buffer { $0.first } == UInt8(ascii: "f") ? "filters" : "sorts"
-            throw .badRequest(
+            throw .limitExceeded(
                 "\(key): \(member.count) given; the limit is \(limit) (limits.\(setting)PerQueryMax)"
             )
         }

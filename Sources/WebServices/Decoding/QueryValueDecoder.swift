@@ -34,7 +34,7 @@ struct QueryValueDecoder {
         }
         listValues += value.count
         guard listValues <= listValuesMax else {
-            throw .badRequest(
+            throw .limitExceeded(
                 "fieldValue: more than \(listValuesMax) values in the lists of one query "
                     + "(limits.listValuesPerQueryMax)")
         }

@@ -107,7 +107,13 @@ enum ShareDecoder {
         let (outer, inner) = (
             try identity.string("userRecordName"), try info?.string("userRecordName")
         )
-        if let text = outer ?? inner { entry.user = try user(text, isKnown: entry.id != nil) }
+        if let text = outer ?? inner {
+            guard !ZoneReader.isOwnerAlias(text) else {
+                entry.role = .owner
+                return entry
+            }
+            entry.user = try user(text, isKnown: entry.id != nil)
+        }
         do {
             if let email {
                 entry.address = try AddressFormat.email(email).folded

@@ -25,15 +25,20 @@ struct ZoneReader: Sendable {
         return Spelling(name: name, owner: spelt ?? alias)
     }
 
+    /// Whether a user record name stands for the owner of the zone, whoever that is.
+    static func isOwnerAlias(_ name: String) -> Bool {
+        name == "_defaultOwner" || name == "__defaultOwner__"
+    }
+
     /// The zone that a spelling means.
     ///
     /// - Throws: `Fault` for the zone: ZONE_NOT_FOUND, or BAD_REQUEST in a private database.
     func zone(_ spelling: Spelling) throws(Fault) -> ZoneID {
         // A name that no zone can have names no zone.
         guard let name = ZoneName(spelling.name) else { throw .zoneNotFound }
-        guard scope != .public, let owner = spelling.owner, owner != "_defaultOwner",
-            owner != "__defaultOwner__"
-        else { return ZoneID(name: name) }
+        guard scope != .public, let owner = spelling.owner, !Self.isOwnerAlias(owner) else {
+            return ZoneID(name: name)
+        }
         guard let owner = UserRecordName(owner) else {
             throw scope == .private ? .foreignZone : .zoneNotFound
         }

@@ -26,10 +26,17 @@ enum FaultResponse {
         writer.raw("}")
     }
 
-    /// An item error of a zone, with its ID as the request had it.
-    static func append(zone: JSONValue?, _ fault: Fault, to writer: inout JSONWriter) {
-        writer.raw("{\"zoneID\":")
-        if let zone { zone.withRawBytes { writer.raw($0) } } else { writer.raw("{}") }
+    /// An item error of a zone, with its ID as it was read from the request.
+    static func append(
+        zone: ZoneReader.Spelling, _ fault: Fault, to writer: inout JSONWriter
+    ) {
+        writer.raw("{\"zoneID\":{\"zoneName\":")
+        writer.string(zone.name)
+        if let owner = zone.owner {
+            writer.raw(",\"ownerRecordName\":")
+            writer.string(owner)
+        }
+        writer.raw("}")
         append(members: fault, to: &writer)
         writer.raw("}")
     }
@@ -40,6 +47,11 @@ enum FaultResponse {
         writer.raw(",\"serverErrorCode\":\"")
         writer.bytes.append(contentsOf: fault.code.rawValue.utf8)
         writer.raw("\"")
+        if let detail = fault.detail {
+            writer.raw(",\"detail\":\"")
+            writer.bytes.append(contentsOf: detail.rawValue.utf8)
+            writer.raw("\"")
+        }
         if let seconds = fault.retryAfterSeconds {
             writer.raw(",\"retryAfter\":")
             writer.integer(Int64(seconds))

@@ -12,11 +12,15 @@ enum QueryRecordsEndpoint {
         let query = try QueryRecords(request, of: database, key: context.store.tokenKey)
         var writer = JSONWriter(reserving: 16_384)
         writer.raw("{\"records\":[")
-        let marker = try query.append(to: &writer)
+        let end = try query.append(to: &writer)
         writer.raw("]")
-        if let marker {
+        if let marker = end.marker {
             writer.raw(",\"continuationMarker\":")
             writer.string(marker)
+        }
+        if let token = end.syncToken {
+            writer.raw(",\"syncToken\":")
+            writer.string(token)
         }
         writer.raw("}")
         return writer.bytes
@@ -30,18 +34,31 @@ enum QueryRecordsEndpoint {
         let marker = try body.string("continuationMarker")
         let limit = try body.resultsLimit(context.limits) ?? context.limits.recordsPerResponseMax
         let rendering = try body.rendering()
+        let wantsSyncToken = try wantsSyncToken(body, database, context)
         var decoder = QueryDecoder(zones: context.zones, limits: context.limits)
         let decoded = try decoder.decode(query)
         do {
             return QueryRequest(
                 query: try QueryCheck.admit(
                     decoded, to: database.storage.schema, in: database),
-                zone: zone, continuationMarker: marker, resultsLimit: limit, rendering: rendering)
+                zone: zone, continuationMarker: marker, resultsLimit: limit, rendering: rendering,
+                wantsSyncToken: wantsSyncToken)
         } catch {
             // What fields a type has is nothing for somebody who may not read its records.
             try QueryRecords.checkRight(toRead: decoded.type, in: database)
             throw error
         }
+    }
+
+    /// Whether the body, or the query string as some clients have it, asks for the zone's token, and the
+    /// zone may have one.
+    private static func wantsSyncToken(
+        _ body: RequestObject, _ database: Database, _ context: RequestContext
+    ) throws -> Bool {
+        let isAsked =
+            try body.bool("getCurrentSyncToken")
+            ?? (QueryParameter.value("getCurrentSyncToken", in: context.request.target) == "true")
+        return try isAsked && (database.scope != .public || context.servesPublicChanges())
     }
 
     /// The zone that is asked, or nil for all zones of the database (rulings.md 24).

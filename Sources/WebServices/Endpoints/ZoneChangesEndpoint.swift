@@ -54,7 +54,7 @@ enum ZoneChangesEndpoint {
             writer.raw(page.moreComing ? "\",\"moreComing\":true}" : "\",\"moreComing\":false}")
         } catch let fault as Fault {
             writer.bytes.removeLast(writer.bytes.count - start)
-            FaultResponse.append(zone: zone, fault, to: &writer)
+            FaultResponse.append(zone: spelling, fault, to: &writer)
             pages.noteFault()
         }
     }
@@ -95,7 +95,7 @@ struct ZoneChangesKeys {
         recordTypes = try object.strings("desiredRecordTypes").map { Set($0) } ?? outer?.recordTypes
         // Each is looked up for each zone, and no container has more.
         guard recordTypes?.count ?? 0 <= limits.recordTypesMax else {
-            throw .badRequest(
+            throw .limitExceeded(
                 "desiredRecordTypes: more than \(limits.recordTypesMax) given (limits.recordTypesMax)"
             )
         }

@@ -6,6 +6,8 @@ import JSON
 enum ListZonesEndpoint {
     static func answer(_ context: RequestContext) throws -> [UInt8] {
         let database = try context.database()
+        // It asks for nothing, but a body that is none is a mistake that somebody wants to see.
+        _ = try context.body()
         return try context.store.storage.read(loop: context.loop) { snapshot in
             var writer = JSONWriter(reserving: 1_024)
             writer.raw("{\"zones\":[")
@@ -34,7 +36,7 @@ enum LookupZonesEndpoint {
                 do {
                     try zones.append(try context.zones.zone(spelling), to: &writer)
                 } catch let fault as Fault {
-                    FaultResponse.append(zone: object["zoneID"] ?? element, fault, to: &writer)
+                    FaultResponse.append(zone: spelling, fault, to: &writer)
                 }
             }
             writer.raw("]}")
@@ -65,7 +67,7 @@ enum ModifyZonesEndpoint {
     }
 
     private struct Item: Sendable {
-        let zoneID: JSONValue
+        let spelling: ZoneReader.Spelling
         let decoded: Result<ModifyZones.Operation, Fault>
     }
 
@@ -83,7 +85,7 @@ enum ModifyZonesEndpoint {
         let spelling = try ZoneReader.spelling(object)
         if kind == .create, ZoneName(spelling.name) == nil {
             return Item(
-                zoneID: id,
+                spelling: spelling,
                 decoded: .failure(
                     .badRequest(
                         "zoneName: expected 1 to 255 printable ASCII characters that do not start "
@@ -92,9 +94,10 @@ enum ModifyZonesEndpoint {
         do throws(Fault) {
             let zone = try context.zones.zone(spelling)
             return Item(
-                zoneID: id, decoded: .success(ModifyZones.Operation(kind: kind, zone: zone)))
+                spelling: spelling,
+                decoded: .success(ModifyZones.Operation(kind: kind, zone: zone)))
         } catch {
-            return Item(zoneID: id, decoded: .failure(error))
+            return Item(spelling: spelling, decoded: .failure(error))
         }
     }
 
@@ -109,7 +112,8 @@ enum ModifyZonesEndpoint {
             }
             switch outcome {
             case .success(let body): writer.raw(body)
-            case .failure(let fault): FaultResponse.append(zone: item.zoneID, fault, to: &writer)
+            case .failure(let fault):
+                FaultResponse.append(zone: item.spelling, fault, to: &writer)
             }
         }
         writer.raw("]}")

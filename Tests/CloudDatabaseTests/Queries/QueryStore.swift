@@ -70,12 +70,14 @@ final class QueryStore {
     }
 
     private static func open(_ path: String) throws -> SQLiteStore {
-        try SQLiteStore(
+        let store = try SQLiteStore(
             path: path,
             options: SQLiteStore.Options(
                 clock: Clock { 1_700_000_000_000 },
                 random: { count in (0..<count).map { _ in .random(in: 0...255) } }),
             onIndeterminate: { _ in })
+        store.attach(WorkRunner(store, WorkRunner.Options()))
+        return store
     }
 
     /// Closes the file and opens it again, as a restart does.
@@ -176,7 +178,7 @@ final class QueryStore {
                 access: access), of: database, key: key)
         var writer = JSONWriter()
         writer.raw("[")
-        let marker = try use.append(to: &writer)
+        let marker = try use.append(to: &writer).marker
         writer.raw("]")
         let answer = try JSONDocument(parsing: writer.bytes).root
         return (answer.elements.compactMap { $0["recordName"]?.string }, marker)

@@ -336,7 +336,7 @@ def require_half(path):
     with tempfile.TemporaryDirectory() as folder:
         copy = shutil.copytree(os.path.dirname(path), os.path.join(folder, "copy"))
         store = sqlite3.connect(os.path.join(copy, "store.sqlite"))
-        (work,) = store.execute("SELECT count(*) FROM share_work").fetchone()
+        (work,) = store.execute("SELECT count(*) FROM work WHERE kind = 1").fetchone()
         (filling,) = store.execute("SELECT count(*) FROM indexes WHERE state = 0").fetchone()
         store.close()
     assert work and filling, (work, filling)

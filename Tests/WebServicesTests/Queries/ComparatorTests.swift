@@ -70,7 +70,7 @@ struct ComparatorTests {
         let ordered = ["STRING", "INT64", "DOUBLE", "TIMESTAMP"]
         switch comparator {
         case "EQUALS", "NOT_EQUALS", "IN", "NOT_IN":
-            return !kind.isList && (ordered + ["REFERENCE"]).contains(kind.type)
+            return !kind.isList && (ordered + ["REFERENCE", "BYTES"]).contains(kind.type)
         case "LESS_THAN", "LESS_THAN_OR_EQUALS", "GREATER_THAN", "GREATER_THAN_OR_EQUALS":
             return ordered.contains(kind.type)
         case "NEAR": return kind.type == "LOCATION"
@@ -78,7 +78,7 @@ struct ComparatorTests {
         case "BEGINS_WITH", "NOT_BEGINS_WITH": return kind.type == "STRING"
         case "LIST_MEMBER_BEGINS_WITH", "NOT_LIST_MEMBER_BEGINS_WITH":
             return kind.type == "STRING_LIST"
-        default: return kind.isList && (ordered + ["REFERENCE"]).contains(kind.element)
+        default: return kind.isList && (ordered + ["REFERENCE", "BYTES"]).contains(kind.element)
         }
     }
 
@@ -164,6 +164,8 @@ struct ComparatorTests {
                 .reference("b0", zone: "Shelf"), .reference("b1", zone: nil),
                 .reference("B0", zone: nil),
             ]
+        // The same base64 in another case is other bytes.
+        case "BYTES": values += [.bytes("aaec"), .bytes(""), .bytes("AAECAA==")]
         default: values += [.place(latitude: 0, longitude: 0)]
         }
         guard takesList(comparator) else { return values }

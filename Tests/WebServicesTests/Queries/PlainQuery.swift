@@ -89,6 +89,7 @@ struct PlainQuery: Sendable {
     private func equals(_ left: PlainValue, _ right: PlainValue, _ record: PlainRecord) -> Bool {
         switch (left, right) {
         case (.string(let left), .string(let right)): PlainText.isEqual(left, right)
+        case (.bytes(let left), .bytes(let right)): left == right
         case (.reference(let left, let here), .reference(let right, let there)):
             left == right && here ?? record.zone == there ?? record.zone
         default: compare(left, right) == .orderedSame

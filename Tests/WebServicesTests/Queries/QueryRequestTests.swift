@@ -355,8 +355,12 @@ struct QueryRequestTests {
                 "cannot be queried with filter NEAR"
             ),
             (
-                #"{"fieldName":"raw","comparator":"EQUALS","fieldValue":{"value":"AAEC","type":"BYTES"}}"#,
-                "BYTES, which cannot be queried"
+                #"{"fieldName":"raw","comparator":"LESS_THAN","fieldValue":{"value":"AAEC","type":"BYTES"}}"#,
+                "BYTES, which cannot be queried with filter LESS_THAN"
+            ),
+            (
+                #"{"fieldName":"raw","comparator":"EQUALS","fieldValue":{"value":"AAEC"}}"#,
+                "send {\"value\":…,\"type\":\"BYTES\"}"
             ),
             (
                 #"{"fieldName":"spot","comparator":"NEAR","fieldValue":{"value":{"latitude":1,"longitude":2}}}"#,
@@ -466,20 +470,20 @@ struct QueryRequestTests {
         arguments: [
             (
                 #"{"fieldName":"tags"}"#,
-                "Field 'tags' is not marked sortable, and a field of type STRING_LIST cannot be"
+                "Field 'tags' is STRING_LIST, which is never sortable"
             ),
             (
                 #"{"fieldName":"raw"}"#,
-                "Field 'raw' is not marked sortable, and a field of type BYTES cannot be"
+                "Field 'raw' is BYTES, which is never sortable"
             ),
             (
                 #"{"fieldName":"other"}"#,
-                "Field 'other' is not marked sortable, and a field of type REFERENCE cannot be"
+                "Field 'other' is REFERENCE, which is never sortable"
             ),
             (#"{"fieldName":"nothing"}"#, "Unknown field 'nothing'"),
             (
                 #"{"systemFieldName":"createdUserRecordName"}"#,
-                "Field 'createdUserRecordName' is not marked sortable"
+                "Field 'createdUserRecordName' is REFERENCE, which is never sortable"
             ),
         ])
     func unsortable(sort: String, reason: String) throws {

@@ -1,28 +1,64 @@
 import CloudModel
+import Foundation
 import SQLiteStorage
 import Storage
-import Synchronization
 
 /// A store whose work on shared trees is done when the test says so.
 final class HeldStorage: Storage {
-    /// The cost that tells the steps of that work from other writes.
-    let stepCost: Int
     private let store: SQLiteStore
 
-    private struct State {
-        var isHeld = true
-        var waiting: [@Sendable (Waiting<Bool>) -> Void] = []
+    private typealias Step = @Sendable (Waiting<Bool>) -> Void
+    /// The steps that wait.
+    private let come = Steps()
+
+    /// What is taken in the order in which it came, once it has come.
+    private final class Steps: @unchecked Sendable {
+        // Unchecked: what is kept is touched with the condition locked.
+        private let condition = NSCondition()
+        private var isHeld = true
+        private var waiting: [Step] = []
+
+        /// - Returns: false when steps are not held.
+        func put(_ step: @escaping Step) -> Bool {
+            condition.withLock {
+                guard isHeld else { return false }
+                waiting.append(step)
+                condition.signal()
+                return true
+            }
+        }
+
+        /// - Throws: when none has come for a minute.
+        func take() throws -> Step {
+            let deadline = Date(timeIntervalSinceNow: 60)
+            return try condition.withLock {
+                while waiting.isEmpty {
+                    guard condition.wait(until: deadline) else {
+                        throw WireFailure("no step of work has come")
+                    }
+                }
+                return waiting.removeFirst()
+            }
+        }
+
+        /// - Returns: what waited.
+        func set(isHeld: Bool) -> [Step] {
+            condition.withLock {
+                self.isHeld = isHeld
+                defer { waiting = [] }
+                return waiting
+            }
+        }
+
+        func forget() { condition.withLock { waiting = [] } }
     }
 
-    private let state = Mutex(State())
-
-    init(_ store: SQLiteStore, stepCost: Int) {
-        self.store = store
-        self.stepCost = stepCost
-    }
+    init(_ store: SQLiteStore) { self.store = store }
 
     var identity: StoreIdentity { store.identity }
     var schema: Schema { store.schema }
+    var writeCount: UInt64 { store.writeCount }
+    func attach(_ worker: any StoreWorker) { store.attach(worker) }
 
     func read<Value>(
         loop: Int?, _ body: (any StoreSnapshot) throws -> Value
@@ -35,49 +71,47 @@ final class HeldStorage: Storage {
     }
 
     func write<Value: Sendable>(
-        cost: Int, frees: Bool,
+        _ load: WriteLoad,
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
-        let isHeld = state.withLock { state in
-            guard state.isHeld, cost == stepCost else { return false }
-            state.waiting.append { [store] done in
-                store.write(cost: cost, frees: frees, body) { result in
+        let isHeld =
+            load.caller == .background
+            && come.put { [store] done in
+                store.write(load, body) { result in
                     completion(result)
                     done.arrive(true)
                 }
             }
-            return true
-        }
-        if !isHeld { store.write(cost: cost, frees: frees, body, completion: completion) }
+        if !isHeld { store.write(load, body, completion: completion) }
     }
 
-    /// Does one step that waits, to its end; those that follow from it wait again.
+    /// Does one step that waits or is about to, to its end; those that follow from it wait again.
     ///
-    /// - Returns: whether one waited.
+    /// - Returns: whether there was work to do.
     @discardableResult
     func doStep() throws -> Bool {
-        guard
-            let step = state.withLock({ $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() })
-        else { return false }
+        guard try hasWork() else { return false }
+        let step = try come.take()
         let done = Waiting<Bool>()
         step(done)
         return try done.wait()
     }
 
-    /// Holds work back again.
-    func hold() { state.withLock { $0.isHeld = true } }
+    private func hasWork() throws -> Bool {
+        try store.writeAndWait {
+            try $0.nextWorkMoment(WorkKind.allCases, for: WorkHolder(1)) != nil
+        }
+    }
 
     /// Drops what waits, as a stop does.
-    func forget() { state.withLock { $0.waiting = [] } }
+    func forget() { come.forget() }
 
     /// Lets all work go on.
     func release() {
-        let steps = state.withLock { state in
-            state.isHeld = false
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for step in steps { step(Waiting()) }
+        for step in come.set(isHeld: false) { step(Waiting()) }
     }
+
+    /// Holds work back again.
+    func hold() { for step in come.set(isHeld: true) { _ = come.put(step) } }
 }

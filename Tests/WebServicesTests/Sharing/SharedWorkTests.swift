@@ -17,7 +17,7 @@ struct SharedWorkTests {
 
     init() throws {
         first = try WireServer()
-        storage = HeldStorage(try first.store(), stepCost: 7)
+        storage = HeldStorage(try first.store())
         server = try WireServer(
             storage: storage,
             limits: {

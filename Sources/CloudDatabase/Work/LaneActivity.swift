@@ -1,0 +1,68 @@
+/// Whether a lane of work is at it: one step at a time, and none after a stop.
+struct LaneActivity {
+    /// When there is more to do.
+    enum Next {
+        /// At once, after a pause that leaves time to others.
+        case afterPause(nanoseconds: UInt64)
+        /// Not before some time is over, or new work comes.
+        case later(nanoseconds: UInt64)
+        case never
+    }
+
+    /// A step that is to begin after some time.
+    struct Start {
+        let nanoseconds: UInt64
+        /// Nil for one that begins in any case.
+        let wait: Int?
+    }
+
+    private enum Stage: Equatable { case idle, running, waiting(Int) }
+    private var stage = Stage.idle
+    private var waits = 0
+    /// Woken while a step was running, which may have looked before the work came.
+    private var isWokenAgain = false
+    private(set) var isStopped = false
+
+    /// - Returns: whether a step is to begin.
+    mutating func wake() -> Bool {
+        guard !isStopped else { return false }
+        guard stage != .running else {
+            isWokenAgain = true
+            return false
+        }
+        stage = .running
+        return true
+    }
+
+    /// Takes note that the time of a start has come.
+    ///
+    /// - Returns: false when no step may begin: after a stop, and when new work was sooner.
+    mutating func begin(_ wait: Int? = nil) -> Bool {
+        guard !isStopped else { return false }
+        if let wait, stage != .waiting(wait) { return false }
+        stage = .running
+        isWokenAgain = false
+        return true
+    }
+
+    /// Takes note that a step has ended.
+    ///
+    /// - Returns: when the next one begins; nil for never.
+    mutating func ended(_ next: Next) -> Start? {
+        guard !isStopped else { return nil }
+        switch next {
+        case .afterPause(let nanoseconds): return Start(nanoseconds: nanoseconds, wait: nil)
+        case .later, .never:
+            if isWokenAgain { return Start(nanoseconds: 0, wait: nil) }
+            guard case .later(let nanoseconds) = next else {
+                stage = .idle
+                return nil
+            }
+            waits += 1
+            stage = .waiting(waits)
+            return Start(nanoseconds: nanoseconds, wait: waits)
+        }
+    }
+
+    mutating func stop() { isStopped = true }
+}

@@ -1,0 +1,88 @@
+import CloudModel
+import Storage
+
+/// Deletes the public records of others that referred by DELETE_SELF to a record that was deleted
+/// (rulings.md 45).
+///
+/// The deletion itself took along what its limits count; this is what it left. A record goes when it was
+/// last saved before the deletion, whatever has come under the target's name since: then it meant the one
+/// that is gone. One saved since stays, as one that is made then does. So does one that a VALIDATE
+/// reference or a child of its own creator holds: in a request it would have refused the deletion. Each
+/// that goes is an ordinary deletion to feeds, and what referred to it is queued in turn.
+struct SourceDeletion {
+    private let transaction: any StoreTransaction
+    private let target: RecordName
+    private let zone: ZoneNumber
+    private let deletedAt: Position
+
+    init(
+        _ transaction: any StoreTransaction, target: RecordName, in zone: ZoneNumber,
+        deletedAt: Position
+    ) {
+        self.transaction = transaction
+        self.target = target
+        self.zone = zone
+        self.deletedAt = deletedAt
+    }
+
+    func step(after cursor: RecordNumber, recordsMax: Int) throws -> WorkSteps.Outcome {
+        let sources = try transaction.sources(
+            of: target, in: zone, kind: .deleteSelf, after: cursor, limit: recordsMax)
+        for source in sources { try delete(RecordKey(zone: source.zone, name: source.name)) }
+        let isDone = sources.count < recordsMax
+        return WorkSteps.Outcome(
+            records: sources.count, cursor: isDone ? nil : sources.last?.record.value)
+    }
+
+    private func delete(_ key: RecordKey) throws {
+        let former = try FormerRecord(key, withBody: true, in: transaction)
+        guard let head = former.head, let body = former.body, head.position < deletedAt,
+            let zone = try transaction.zone(key.zone), !zone.isDeleted,
+            try !isHeld(key, creator: body.withUnsafeBytes { try RecordBody.creator(of: $0) })
+        else { return }
+        let position = try transaction.takePosition()
+        let type = transaction.schema.types.first { $0.value.number == former.type }?.key.text ?? ""
+        _ = try transaction.save(
+            NewVersion(
+                zone: zone, name: key.name, position: position, former: head,
+                formerBytes: former.bodyBytes, formerIsAlive: true, type: former.type,
+                flags: .tombstone,
+                body: RecordBody.tombstone(
+                    name: key.name, type: type,
+                    zone: ZoneJSON.identifier(zone.name, owner: .publicOwner))))
+        if former.flags.contains(.hasLinks) {
+            try transaction.replaceLinks(of: head.record, with: [])
+        }
+        if former.flags.contains(.hasAssets) {
+            try transaction.replaceAssets(of: head.record, in: zone, with: [])
+        }
+        let hasSources = try !transaction.sources(
+            of: key.name, in: key.zone, kind: .deleteSelf, after: RecordNumber(0), limit: 1
+        ).isEmpty
+        if hasSources {
+            try transaction.enqueue(
+                .deleteSources(of: key.name, in: key.zone, deletedAt: position))
+        }
+    }
+
+    /// References of one kind that are looked at: who has more of them to a record is held by none.
+    private static let holdersMax = 1_000
+
+    /// Whether a record of the same creator needs this one.
+    private func isHeld(_ key: RecordKey, creator: String?) throws -> Bool {
+        for kind in [LinkKind.validate, .parent] {
+            let holders = try transaction.sources(
+                of: key.name, in: key.zone, kind: kind, after: RecordNumber(0),
+                limit: Self.holdersMax)
+            for holder in holders {
+                let key = RecordKey(zone: holder.zone, name: holder.name)
+                let body = try FormerRecord(key, withBody: true, in: transaction).body
+                if let body, try body.withUnsafeBytes({ try RecordBody.creator(of: $0) }) == creator
+                {
+                    return true
+                }
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,71 @@
+import CloudModel
+import Storage
+
+/// How each kind of work that lies within a store is done, a step at a time, in a transaction.
+struct WorkSteps: Sendable {
+    /// What a step has come to.
+    struct Outcome {
+        /// What it counts against the step's bound; at least 1.
+        let records: Int
+        /// Where the next step begins; nil when there is nothing left.
+        let cursor: Int64?
+    }
+
+    /// The kinds, in the order in which they take turns.
+    static let kinds: [WorkKind] = [.cover, .deleteSources, .index, .collect]
+    /// Those that only remove, and go on while the disk is full.
+    static let freeingKinds: [WorkKind] = [.deleteSources, .collect]
+
+    let limits: ServiceLimits
+    let retentionMilliseconds: Milliseconds
+
+    /// How many records a step of a kind may take.
+    func sizes(of kind: WorkKind) -> ClosedRange<Int> {
+        switch kind {
+        case .cover:
+            let most = max(1, limits.shareStepRecordsMax)
+            return min(16, most)...most
+        case .deleteSources: return 8...256
+        case .index: return 64...4_096
+        case .collect, .collectAssets: return 32...512
+        }
+    }
+
+    /// Does some of the work, and notes how far it came.
+    ///
+    /// - Returns: what it counts against the step's bound.
+    func step(
+        _ work: StoredWork, recordsMax: Int, in transaction: any StoreTransaction
+    ) throws -> Int {
+        let outcome = try self.outcome(work, recordsMax, transaction)
+        if let cursor = outcome.cursor {
+            try transaction.advance(work, to: cursor)
+        } else {
+            try transaction.finish(work)
+        }
+        return max(1, outcome.records)
+    }
+
+    private func outcome(
+        _ work: StoredWork, _ recordsMax: Int, _ transaction: any StoreTransaction
+    ) throws -> Outcome {
+        switch work.task {
+        case .cover(let record, in: let zone):
+            return try Coverage.workOff(
+                record, in: zone, after: RecordNumber(work.cursor), recordsMax: recordsMax,
+                transaction)
+        case .deleteSources(of: let target, in: let zone, let position):
+            return try SourceDeletion(transaction, target: target, in: zone, deletedAt: position)
+                .step(after: RecordNumber(work.cursor), recordsMax: recordsMax)
+        case .index:
+            let hasMore = try transaction.workOnIndexes(recordsMax: recordsMax)
+            return Outcome(records: recordsMax, cursor: hasMore ? 0 : nil)
+        case .collect:
+            let hasMore = try transaction.collect(
+                olderThan: transaction.now - retentionMilliseconds, rowsMax: recordsMax)
+            return Outcome(records: recordsMax, cursor: hasMore ? 0 : nil)
+        case .collectAssets:
+            return Outcome(records: 1, cursor: work.cursor)
+        }
+    }
+}

@@ -1,0 +1,186 @@
+import CloudModel
+import Dispatch
+import Storage
+import Synchronization
+
+/// Does the work that lies within a store: each step and the note of it are one transaction.
+///
+/// One step at a time is on its way. While others write, a step is followed by a pause as long as itself
+/// and its commit, so that others have half of the writer's time; alone it takes more and does not pause.
+/// What a stop cuts short goes on when the store is opened again.
+final class WriterLane: Sendable {
+    fileprivate struct State {
+        var activity = LaneActivity()
+        var turn: WorkTurn
+        var sizes: [WorkKind: StepSize]
+        /// Whether the next step does only what makes room.
+        var isDiskFull = false
+        /// The store's writes when the last step ended, the step's own with them.
+        var writes: UInt64 = 0
+    }
+
+    /// What a step is given.
+    fileprivate struct Step: Sendable {
+        var turn: WorkTurn
+        let sizes: [WorkKind: StepSize]
+        let isDiskFull: Bool
+    }
+
+    /// What one transaction did.
+    fileprivate struct Done: Sendable {
+        var turn: WorkTurn
+        var kind: WorkKind?
+        let startedAt = DispatchTime.now().uptimeNanoseconds
+        var nanoseconds: UInt64 = 0
+        /// Milliseconds until there is more to do; nil for nothing.
+        var wait: Milliseconds?
+    }
+
+    /// What counts against a group of the writer, beside saves.
+    private static let cost = 64
+
+    private weak let storage: (any Storage)?
+    private let steps: WorkSteps
+    private let options: WorkRunner.Options
+    private let queue = DispatchQueue(label: "store.work", qos: .utility)
+    private let state: Mutex<State>
+
+    init(_ storage: any Storage, _ options: WorkRunner.Options, _ holder: WorkHolder) {
+        self.storage = storage
+        self.options = options
+        let steps = WorkSteps(
+            limits: options.limits, retentionMilliseconds: options.retentionMilliseconds)
+        self.steps = steps
+        let sizes = WorkSteps.kinds.map { ($0, StepSize(steps.sizes(of: $0))) }
+        state = Mutex(
+            State(
+                turn: WorkTurn(holder, WorkSteps.kinds),
+                sizes: Dictionary(uniqueKeysWithValues: sizes)))
+    }
+
+    func wake() {
+        if state.withLock({ $0.activity.wake() }) { begin(.init(nanoseconds: 0, wait: nil)) }
+    }
+
+    func stop() { state.withLock { $0.activity.stop() } }
+
+    private func begin(_ start: LaneActivity.Start?) {
+        guard let start else { return }
+        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(start.nanoseconds))) { [weak self] in
+            self?.step(start.wait)
+        }
+    }
+
+    private func step(_ wait: Int?) {
+        let step = state.withLock { state -> Step? in
+            guard state.activity.begin(wait) else { return nil }
+            var turn = state.turn
+            if state.isDiskFull { turn = WorkTurn(turn.holder, WorkSteps.freeingKinds) }
+            return Step(turn: turn, sizes: state.sizes, isDiskFull: state.isDiskFull)
+        }
+        guard let storage, let step else { return }
+        let (steps, taken) = (steps, Taken())
+        storage.write(
+            WriteLoad(cost: Self.cost, frees: step.isDiskFull, caller: .background)
+        ) { transaction in
+            try Self.run(step, transaction, steps, taken)
+        } completion: { [weak self] result in
+            self?.ended(step, result, taken.work.withLock { $0 })
+        }
+    }
+
+    /// Takes work of one kind until the step is full.
+    private static func run(
+        _ step: Step, _ transaction: any StoreTransaction, _ steps: WorkSteps, _ taken: Taken
+    ) throws -> Done {
+        taken.work.withLock { $0 = nil }
+        var done = Done(turn: step.turn)
+        var recordsLeft = 1
+        while let work = try transaction.takeWork(&done.turn) {
+            let kind = work.task.kind
+            if done.kind == nil { recordsLeft = step.sizes[kind]?.records ?? 1 }
+            guard recordsLeft > 0, done.kind ?? kind == kind else {
+                done.wait = 0
+                break
+            }
+            done.kind = kind
+            taken.work.withLock { $0 = work }
+            recordsLeft -= try steps.step(work, recordsMax: recordsLeft, in: transaction)
+        }
+        if done.wait == nil {
+            done.wait = try transaction.nextWorkMoment(step.turn.kinds, for: step.turn.holder)
+                .map { max(0, $0 - transaction.now) }
+        }
+        if let kind = done.kind, let index = step.turn.kinds.firstIndex(of: kind) {
+            done.turn.next = (index + 1) % step.turn.kinds.count
+        }
+        done.nanoseconds = DispatchTime.now().uptimeNanoseconds &- done.startedAt
+        return done
+    }
+
+    private func ended(
+        _ step: Step, _ result: Result<Done, any Error>, _ work: StoredWork?
+    ) {
+        switch result {
+        case .success(let done):
+            if done.kind != nil { options.counts.noteDone() }
+            let writes = storage?.writeCount ?? 0
+            let whole = DispatchTime.now().uptimeNanoseconds &- done.startedAt
+            begin(state.withLock { $0.ended(step, done, whole: whole, writes: writes) })
+        case .failure(StorageFailure.indeterminate): stop()
+        case .failure(let error as StorageFailure):
+            // It is not the work that is at fault, and no note could be written now.
+            if case .full = error { state.withLock { $0.isDiskFull = !step.isDiskFull } }
+            tryAgain()
+        case .failure(let error): failed(error, work)
+        }
+    }
+
+    private func tryAgain() {
+        let pause = UInt64(WorkDelays.millisecondsMin) * 1_000_000
+        begin(state.withLock { $0.activity.ended(.afterPause(nanoseconds: pause)) })
+    }
+
+    /// Has work whose step failed wait, and others go on.
+    private func failed(_ error: any Error, _ work: StoredWork?) {
+        options.counts.noteFailed()
+        guard let storage, let work else { return tryAgain() }
+        if work.failures == 0 { options.report(work.task.kind, error) }
+        storage.write(WriteLoad(cost: 1, frees: true, caller: .background)) { transaction in
+            try transaction.postpone(
+                work, until: transaction.now + WorkDelays.milliseconds(after: work.failures))
+        } completion: { [weak self] _ in
+            // NB: where no note could be written, the next step fails alike.
+            self?.tryAgain()
+        }
+    }
+
+    /// The last work that a step has taken.
+    private final class Taken: Sendable {
+        let work = Mutex<StoredWork?>(nil)
+    }
+}
+
+extension WriterLane.State {
+    fileprivate mutating func ended(
+        _ step: WriterLane.Step, _ done: WriterLane.Done, whole: UInt64, writes: UInt64
+    ) -> LaneActivity.Start? {
+        let isAlone = writes &- self.writes <= 1
+        self.writes = writes
+        if let kind = done.kind {
+            sizes[kind]?.took(nanoseconds: done.nanoseconds, isAlone: isAlone)
+        }
+        guard !step.isDiskFull else {
+            // There may be room again, for other work too.
+            isDiskFull = false
+            let pause = done.wait == 0 ? 0 : UInt64(WorkDelays.millisecondsMin) * 1_000_000
+            return activity.ended(.afterPause(nanoseconds: pause))
+        }
+        turn = done.turn
+        return switch done.wait {
+        case nil: activity.ended(.never)
+        case 0: activity.ended(.afterPause(nanoseconds: isAlone ? 0 : whole))
+        case let wait?: activity.ended(.later(nanoseconds: UInt64(wait) * 1_000_000))
+        }
+    }
+}

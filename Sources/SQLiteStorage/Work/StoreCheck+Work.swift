@@ -1,0 +1,53 @@
+extension StoreCheck {
+    /// What can be told only with the queue of work: files of versions before it are held to it once they
+    /// have been opened.
+    static let work = trees + queue
+
+    /// After so many failures in a row, over half a minute, it is no passing one.
+    private static let failuresMax = 5
+
+    private static let queue = [
+        Rule(
+            broken: "pieces of queued work that fail again and again",
+            count: "SELECT count(*) FROM work WHERE failures >= \(failuresMax)"),
+        Rule(
+            broken: "indexes that no queued work finishes",
+            count: """
+                SELECT count(*) FROM indexes
+                WHERE state <> 1 AND NOT EXISTS (SELECT 1 FROM work WHERE kind = 3)
+                """),
+    ]
+
+    // In zones whose trees are being worked through the rules need not hold yet.
+    private static let trees = [
+        Rule(
+            broken: "records that another share covers than their parent",
+            count: """
+                \(standing) SELECT count(*) FROM links l JOIN heads h ON h.id = l.source
+                LEFT JOIN heads p ON p.zone = l.target_zone AND p.name = l.target_name
+                LEFT JOIN standing ch ON ch.record = h.id
+                LEFT JOIN standing cp ON cp.record = p.id
+                WHERE l.kind = 3 AND ch.share IS NOT cp.share
+                AND h.zone NOT IN (SELECT subject FROM work WHERE kind = 1)
+                AND h.zone NOT IN (SELECT id FROM zones WHERE deleted_at IS NOT NULL)
+                AND h.id NOT IN (
+                    SELECT root FROM shares WHERE ended IS NULL AND root IS NOT NULL)
+                """),
+        Rule(
+            broken: "records that a share covers and no parent leads to",
+            count: """
+                \(standing) SELECT count(*) FROM standing c JOIN heads h ON h.id = c.record
+                WHERE h.zone NOT IN (SELECT subject FROM work WHERE kind = 1)
+                AND c.record NOT IN (SELECT source FROM links WHERE kind = 3)
+                AND c.record NOT IN (
+                    SELECT root FROM shares WHERE ended IS NULL AND root IS NOT NULL
+                    UNION ALL SELECT record FROM shares WHERE ended IS NULL)
+                """),
+        Rule(
+            broken: "notes of work on shares that nothing is left of",
+            count: """
+                SELECT count(*) FROM share_work_marks
+                WHERE record NOT IN (SELECT item FROM work WHERE kind = 1)
+                """),
+    ]
+}

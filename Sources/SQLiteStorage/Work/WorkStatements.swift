@@ -1,0 +1,51 @@
+import SQLite
+
+/// The writer's statements about the queue of work, prepared when the first is needed.
+final class WorkStatements {
+    let enqueue: Statement
+    let take: Statement
+    let hold: Statement
+    let advance: Statement
+    let postpone: Statement
+    let finish: Statement
+    let nextMoment: Statement
+
+    init(_ connection: Connection) throws {
+        // Nothing is due later, or held longer, than what follows from now: a clock that was set back
+        // must not hold work up.
+        let isDue = "(due_at <= ?3 OR due_at > ?3 + \(SQLiteTransaction.workDelayMillisecondsMax))"
+        let isHeld =
+            "h.held_until > ?3 AND h.held_until <= ?3 + \(SQLiteTransaction.workDelayMillisecondsMax)"
+        enqueue = try connection.prepare(
+            """
+            INSERT INTO work (kind, subject, item, name, enqueued_at) VALUES (?1, ?2, ?3, ?4, ?5)
+            ON CONFLICT (kind, subject, item, name) DO UPDATE SET cursor = 0
+            """)
+        take = try connection.prepare(
+            """
+            SELECT id, subject, item, name, cursor, failures FROM work w
+            WHERE kind = ?1 AND subject > ?2 AND \(isDue) AND NOT EXISTS (
+                SELECT 1 FROM work h WHERE h.kind = w.kind AND h.subject = w.subject
+                AND h.holder IS NOT NULL AND h.holder <> ?4 AND \(isHeld))
+            ORDER BY subject, id LIMIT 1
+            """)
+        hold = try connection.prepare(
+            "UPDATE work SET holder = ?2, held_until = ?3 WHERE id = ?1")
+        advance = try connection.prepare(
+            """
+            UPDATE work SET cursor = ?2, failures = 0, holder = NULL, held_until = NULL
+            WHERE id = ?1
+            """)
+        postpone = try connection.prepare(
+            """
+            UPDATE work SET due_at = ?2, failures = failures + 1, holder = NULL, held_until = NULL
+            WHERE id = ?1
+            """)
+        finish = try connection.prepare("DELETE FROM work WHERE id = ?1")
+        nextMoment = try connection.prepare(
+            """
+            SELECT min(max(due_at, CASE WHEN holder <> ?2 THEN held_until ELSE 0 END))
+            FROM work WHERE kind = ?1
+            """)
+    }
+}
