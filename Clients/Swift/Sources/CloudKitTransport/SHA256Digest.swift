@@ -5,8 +5,9 @@
 #endif
 
 /// SHA-256, by the system's library.
-enum SHA256Digest {
-    static func of(_ bytes: [UInt8]) -> [UInt8] {
+public enum SHA256Digest {
+    /// The digest, 32 bytes.
+    public static func of(_ bytes: [UInt8]) -> [UInt8] {
         #if canImport(CryptoKit)
             return Array(SHA256.hash(data: bytes))
         #else

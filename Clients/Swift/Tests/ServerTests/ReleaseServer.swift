@@ -45,6 +45,16 @@ final class ReleaseServer {
                 url: url, apiToken: apiToken, credentials: .webAuthToken(token)))
     }
 
+    /// Everything that the server has written.
+    func storedBytes() throws -> Data {
+        var bytes = Data()
+        let files = FileManager.default.enumerator(atPath: data)
+        while let name = files?.nextObject() as? String {
+            bytes += FileManager.default.contents(atPath: "\(data)/\(name)") ?? Data()
+        }
+        return bytes
+    }
+
     private var data: String { folder.appendingPathComponent("data").path }
 
     private struct NotStarted: Error {

@@ -53,8 +53,12 @@ struct AnswerReader: Sendable {
         version.share = reference(parts.share, in: zone)
         guard let fields = parts.fields else { return version }
         for (key, field) in fields.members {
-            guard let key = key.string, let value = value(field, in: zone) else { continue }
-            version.values[key] = value
+            guard let key = key.string else { continue }
+            if field["isEncrypted"]?.bool == true {
+                version.sealed[key] = field["value"]?.string.flatMap { Data(base64Encoded: $0) }
+            } else if let value = value(field, in: zone) {
+                version.values[key] = value
+            }
         }
         return version
     }

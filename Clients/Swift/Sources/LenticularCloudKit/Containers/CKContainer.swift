@@ -15,6 +15,7 @@ public final class CKContainer: NSObject, Sendable {
     public let sharedCloudDatabase: CKDatabase
     private let connection: ServiceConnection
     private let caller: CallerName
+    let keys: AccountKeys
 
     /// A container whose server is named by the program.
     public convenience init(identifier: String, service: CKService) {
@@ -37,9 +38,12 @@ public final class CKContainer: NSObject, Sendable {
         containerIdentifier = identifier
         self.connection = connection
         caller = CallerName()
-        privateCloudDatabase = CKDatabase(.private, connection: connection, caller: caller)
-        publicCloudDatabase = CKDatabase(.public, connection: connection, caller: caller)
-        sharedCloudDatabase = CKDatabase(.shared, connection: connection, caller: caller)
+        keys = AccountKeys(container: identifier, connection: connection, caller: caller)
+        let access = DatabaseAccess(
+            container: identifier, connection: connection, caller: caller, keys: keys)
+        privateCloudDatabase = CKDatabase(.private, access)
+        publicCloudDatabase = CKDatabase(.public, access)
+        sharedCloudDatabase = CKDatabase(.shared, access)
     }
 
     /// A database by its scope: the same object as the property.

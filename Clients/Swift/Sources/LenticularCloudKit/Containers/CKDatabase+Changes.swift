@@ -94,7 +94,7 @@ extension CKDatabase {
             of: zoneID, since: token, desiredKeys: desiredKeys, resultsLimit: resultsLimit)
         var results: [CKRecord.ID: Result<RecordZoneChange.Modification, any Error>] = [:]
         for record in page.records {
-            results[record.recordID] = await withFiles(.success(record)).map {
+            results[record.recordID] = await completed(.success(record)).map {
                 RecordZoneChange.Modification(record: $0)
             }
         }

@@ -57,6 +57,7 @@ extension CKDatabase {
                 .limitExceeded,
                 "\(batch.count) records of one zone; the limit is \(Self.recordsPerRequestMax)")
         }
+        let sealed = try await sealedValues(of: batch.saves)
         return try await call("records/modify") { json in
             json.zone(batch.zone)
             if isAtomic(batch.zone) {
@@ -65,7 +66,9 @@ extension CKDatabase {
             }
             json.key("operations")
             try json.array { json in
-                for record in batch.saves { try json.save(record, policy) }
+                for record in batch.saves {
+                    try json.save(record, policy, sealed[record.recordID] ?? [:])
+                }
                 for id in batch.deletions { json.deletion(of: id) }
             }
         }
@@ -79,7 +82,11 @@ extension CKDatabase {
         let reader = try await reader()
         var items = Array(answer["records"]?.elements ?? answer.elements)[...]
         for record in batch.saves {
-            saved[record.recordID] = reader.saved(items.popFirst(), record)
+            let result = reader.saved(items.popFirst(), record)
+            if case .failure(let error as CKError) = result, let theirs = error.serverRecord {
+                try await openValues(of: [theirs])
+            }
+            saved[record.recordID] = result
         }
         for id in batch.deletions {
             let fault = items.popFirst().flatMap { WireFault($0) }
@@ -170,7 +177,8 @@ extension CKRecord {
 
 extension JSONText {
     fileprivate mutating func save(
-        _ record: CKRecord, _ policy: CKModifyRecordsOperation.RecordSavePolicy
+        _ record: CKRecord, _ policy: CKModifyRecordsOperation.RecordSavePolicy,
+        _ sealed: [CKRecord.FieldKey: [UInt8]?]
     ) throws {
         let isChecked = policy == .ifServerRecordUnchanged
         let tag = record.recordChangeTag
@@ -182,20 +190,26 @@ extension JSONText {
                 json.member("recordName", record.recordID.recordName)
                 json.member("recordType", record.recordType)
                 if isChecked || record is CKShare, let tag { json.member("recordChangeTag", tag) }
-                try json.fields(of: record, all: policy == .allKeys || tag == nil)
+                try json.fields(of: record, all: policy == .allKeys || tag == nil, sealed)
                 if record.isParentChanged || tag == nil { json.parent(of: record) }
                 if let share = record as? CKShare { json.shareDetails(of: share) }
             }
         }
     }
 
-    private mutating func fields(of record: CKRecord, all: Bool) throws {
+    private mutating func fields(
+        of record: CKRecord, all: Bool, _ sealed: [CKRecord.FieldKey: [UInt8]?]
+    ) throws {
         let keys = all ? record.changed.union(record.values.keys) : record.changed
         key("fields")
         try object { json in
             for key in keys.sorted() {
                 json.key(key)
                 try json.field(record.values[key], in: record.recordID.zoneID)
+            }
+            for (key, bytes) in sealed.sorted(by: { $0.key < $1.key }) {
+                json.key(key)
+                json.sealedField(bytes)
             }
         }
     }
@@ -217,6 +231,18 @@ extension JSONText {
             json.member("operationType", "forceDelete")
             json.key("record")
             json.object { $0.member("recordName", id.recordName) }
+        }
+    }
+
+    /// An encrypted value is bytes to the server, whatever it is to the app.
+    private mutating func sealedField(_ bytes: [UInt8]?) {
+        object { json in
+            json.key("value")
+            guard let bytes else { return json.null() }
+            json.string(Data(bytes).base64EncodedString())
+            json.member("type", "BYTES")
+            json.key("isEncrypted")
+            json.bool(true)
         }
     }
 }

@@ -57,7 +57,7 @@ extension CKDatabase {
         var results: [(CKRecord.ID, Result<CKRecord, any Error>)] = []
         for item in answer["records"]?.elements ?? answer.elements {
             guard let record = reader.record(item) else { continue }
-            results.append((record.recordID, await withFiles(.success(record))))
+            results.append((record.recordID, await completed(.success(record))))
         }
         let next = answer["continuationMarker"]?.string.map {
             CKQueryOperation.Cursor(marker: $0, query: query, zone: zone)

@@ -50,15 +50,16 @@ extension CKDatabase {
         }
         let reader = try await reader()
         for (id, item) in zip(ids, answer["records"]?.elements ?? answer.elements) {
-            found[id] = await withFiles(reader.result(item, as: id))
+            found[id] = await completed(reader.result(item, as: id))
         }
     }
 
-    /// Fetches the files of a record; without them it counts as not fetched.
-    func withFiles(_ result: Result<CKRecord, any Error>) async -> Result<CKRecord, any Error> {
+    /// Fetches the files of a record, without which it counts as not fetched, and opens what is encrypted.
+    func completed(_ result: Result<CKRecord, any Error>) async -> Result<CKRecord, any Error> {
         guard case .success(let record) = result else { return result }
         do {
             try await fetchFiles(of: [record])
+            try await openValues(of: [record])
             return result
         } catch {
             return .failure(error)

@@ -24,14 +24,16 @@ public final class CKDatabase: NSObject, Sendable {
 
     /// Which of the three it is.
     public let databaseScope: Scope
-    let connection: ServiceConnection
-    let caller: CallerName
+    let access: DatabaseAccess
     let assetCache = AssetCache.standard
 
-    init(_ scope: Scope, connection: ServiceConnection, caller: CallerName) {
+    var connection: ServiceConnection { access.connection }
+
+    var caller: CallerName { access.caller }
+
+    init(_ scope: Scope, _ access: DatabaseAccess) {
         databaseScope = scope
-        self.connection = connection
-        self.caller = caller
+        self.access = access
     }
 
     /// Sends one request of this database.
@@ -51,19 +53,28 @@ public final class CKDatabase: NSObject, Sendable {
 
     /// Reads answers of this database.
     func reader() async throws -> AnswerReader {
+        let user: String?
         // Who the caller is decides which zones are theirs, and only in other people's zones.
-        guard databaseScope == .shared else {
-            return AnswerReader(
-                user: await caller.known, scope: databaseScope, links: connection.shareLinks)
+        if databaseScope == .shared {
+            do {
+                user = try await caller.name(by: connection)
+            } catch {
+                throw CKError(error)
+            }
+        } else {
+            user = await caller.known
         }
-        do {
-            return AnswerReader(
-                user: try await caller.name(by: connection), scope: databaseScope,
-                links: connection.shareLinks)
-        } catch {
-            throw CKError(error)
-        }
+        return AnswerReader(
+            user: user, scope: databaseScope, links: connection.shareLinks)
     }
+}
+
+/// What a container's databases have in common.
+struct DatabaseAccess: Sendable {
+    let container: String
+    let connection: ServiceConnection
+    let caller: CallerName
+    let keys: AccountKeys
 }
 
 /// The caller's user record name, asked for once.

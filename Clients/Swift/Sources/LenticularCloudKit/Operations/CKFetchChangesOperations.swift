@@ -153,7 +153,7 @@ public final class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unch
                 resultsLimit: limit > 0 ? limit : nil)
             for record in page.records {
                 recordWasChangedBlock?(
-                    record.recordID, await database.withFiles(.success(record)))
+                    record.recordID, await database.completed(.success(record)))
             }
             for deletion in page.deletions {
                 recordWithIDWasDeletedBlock?(deletion.recordID, deletion.recordType)

@@ -66,7 +66,9 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
     var isParentChanged = false
     /// The values as they were fetched, until the record is saved: the ancestor of a conflict.
     var fetched: CKRecordVersion?
-    private lazy var encrypted = EncryptedValues()
+    /// Encrypted values as the server has them, those that cannot be opened too.
+    var sealed: [FieldKey: Data] = [:]
+    private(set) lazy var encrypted = EncryptedValues()
 
     /// - Precondition: the type begins with a letter and goes on with letters, digits and `_`.
     public init(recordType: RecordType, recordID: ID = ID()) {

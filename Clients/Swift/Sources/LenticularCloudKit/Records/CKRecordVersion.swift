@@ -3,6 +3,8 @@ import Foundation
 /// Everything of a record but its name and type, as of one version.
 struct CKRecordVersion {
     var values: [CKRecord.FieldKey: FieldValue] = [:]
+    /// Encrypted values as the server has them.
+    var sealed: [CKRecord.FieldKey: Data] = [:]
     var changeTag: String?
     var created: Date?
     var modified: Date?
@@ -15,7 +17,7 @@ struct CKRecordVersion {
 extension CKRecord {
     var version: CKRecordVersion {
         CKRecordVersion(
-            values: values, changeTag: recordChangeTag, created: creationDate,
+            values: values, sealed: sealed, changeTag: recordChangeTag, created: creationDate,
             modified: modificationDate, creator: creatorUserRecordID,
             modifier: lastModifiedUserRecordID, parent: parent, share: share)
     }
@@ -23,6 +25,7 @@ extension CKRecord {
     /// Takes a version over, as one that nobody has changed.
     func adopt(_ version: CKRecordVersion) {
         values = version.values
+        sealed = version.sealed
         recordChangeTag = version.changeTag
         creationDate = version.created
         modificationDate = version.modified

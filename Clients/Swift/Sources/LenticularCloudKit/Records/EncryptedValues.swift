@@ -31,6 +31,9 @@ final class EncryptedValues: CKRecordKeyValueSetting {
 
     func changedKeys() -> [CKRecord.FieldKey] { Array(changed) }
 
+    /// Takes a value as it was fetched; one that could not be opened reads nil.
+    func opened(_ value: FieldValue?, forKey key: CKRecord.FieldKey) { values[key] = value }
+
     func adopt(_ other: EncryptedValues) {
         values = other.values
         changed = other.changed

@@ -58,6 +58,7 @@ extension CKDatabase: SyncServer {
         let page = try await zonePage(
             of: zone, since: token, desiredKeys: nil, resultsLimit: nil)
         try await fetchFiles(of: page.records)
+        try await openValues(of: page.records)
         return page
     }
 
