@@ -11,10 +11,10 @@ RELEASE := -c release --product lenticular
 ifeq ($(shell uname -s),Linux)
 RELEASE += --static-swift-stdlib
 endif
-FORMATTED := Sources Tests Benchmarks Package.swift
+FORMATTED := Sources Tests Benchmarks Clients Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help packages release serve test unit acceptance bench lint format image-check
+.PHONY: help packages release serve test unit acceptance client-test bench lint format image-check
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -28,13 +28,16 @@ release: packages ## build the server for release
 serve: release ## build for release and run a development server on 127.0.0.1:8080
 	.build/release/lenticular serve --dev
 
-test: unit acceptance ## run every test
+test: unit acceptance client-test ## run every test
 
 unit: packages ## run the Swift tests
 	Tests/unit
 
 acceptance: release ## run the scripts that use the server as its clients do
 	Tests/acceptance/run
+
+client-test: release ## run the tests of the Swift client against the server
+	LENTICULAR_BINARY=$(CURDIR)/.build/release/lenticular swift test --package-path Clients/Swift
 
 bench: release ## measure the server against SQLite's C API and nginx
 	Benchmarks/run

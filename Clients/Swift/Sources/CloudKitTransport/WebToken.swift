@@ -1,0 +1,48 @@
+import Foundation
+
+/// The token of who is signed in, as it is handed from one request to the next.
+///
+/// The server answers with successors, and says when a session has ended. Requests that find it ended at the
+/// same time wait for one sign-in.
+actor WebToken {
+    private var token: String?
+    private var signingIn: Task<String, any Error>?
+    private let signIn: (@Sendable (URL) async throws -> String)?
+
+    init(_ credentials: Service.Credentials) {
+        switch credentials {
+        case .webAuthToken(let token):
+            self.token = token
+            signIn = nil
+        case .signIn(let closure): signIn = closure
+        case .none, .serverKey: signIn = nil
+        }
+    }
+
+    var current: String? { token }
+
+    /// Takes over a successor of the token that a request was sent with.
+    ///
+    /// What comes late, after another has taken over, is left.
+    func renew(_ sent: String?, to fresh: String) {
+        if token == sent { token = fresh }
+    }
+
+    /// Signs in, unless another request has done so since this one was sent.
+    ///
+    /// - Returns: a token to send the request with again; nil when there is no way to sign in.
+    func signInAgain(after sent: String?, at page: URL?) async throws -> String? {
+        if let token, token != sent { return token }
+        if let signingIn { return try await signingIn.value }
+        guard let signIn, let page else {
+            token = nil
+            return nil
+        }
+        let task = Task { try await signIn(page) }
+        signingIn = task
+        defer { signingIn = nil }
+        let fresh = try await task.value
+        token = fresh
+        return fresh
+    }
+}

@@ -1,0 +1,4 @@
+@_exported import class LenticularCloudKit.CLLocation
+@_exported import struct LenticularCloudKit.CLLocationCoordinate2D
+@_exported import typealias LenticularCloudKit.CLLocationDegrees
+@_exported import typealias LenticularCloudKit.CLLocationDistance

@@ -1,0 +1,177 @@
+import CloudKitWire
+import Foundation
+
+// Feeds of changes.
+extension CKDatabase {
+    /// What happened to a zone.
+    public enum DatabaseChange {
+        /// A zone that was made, or whose records changed.
+        public struct Modification: Hashable, Sendable {
+            /// The zone.
+            public let zoneID: CKRecordZone.ID
+        }
+
+        /// What is gone.
+        public struct Deletion: Hashable, Sendable {
+            /// Why a zone is gone.
+            public enum Reason: Int, Sendable {
+                case deleted
+                /// The user threw their data away: do not save it again.
+                case purged
+                /// The user reset their encrypted data: save it again.
+                case encryptedDataReset
+            }
+
+            /// The zone.
+            public let zoneID: CKRecordZone.ID
+            /// Why it is gone.
+            public let reason: Reason
+        }
+    }
+
+    /// What happened to a record.
+    public enum RecordZoneChange {
+        /// A record that was made or changed.
+        public struct Modification: @unchecked Sendable {
+            // Unchecked: a record is handed on with it.
+            /// The record as it is now.
+            public let record: CKRecord
+        }
+
+        /// What is gone.
+        public struct Deletion: Hashable, Sendable {
+            /// The record that is gone.
+            public let recordID: CKRecord.ID
+            /// What kind of record it was.
+            public let recordType: CKRecord.RecordType
+        }
+    }
+
+    /// One page of the zones that changed after a token.
+    ///
+    /// - Throws: `CKError`, `changeTokenExpired` when everything must be fetched anew.
+    public func databaseChanges(
+        since token: CKServerChangeToken?, resultsLimit: Int? = nil
+    ) async throws -> (
+        modifications: [DatabaseChange.Modification], deletions: [DatabaseChange.Deletion],
+        changeToken: CKServerChangeToken, moreComing: Bool
+    ) {
+        let answer = try await call("changes/database") { json in
+            if let token { json.member("syncToken", token.text) }
+            json.resultsLimit(resultsLimit)
+        }
+        let reader = try await reader()
+        var modified: [DatabaseChange.Modification] = []
+        var deleted: [DatabaseChange.Deletion] = []
+        for zone in answer["zones"]?.elements ?? answer.elements {
+            guard let id = reader.zoneID(zone["zoneID"]) else { continue }
+            if zone["deleted"]?.bool == true {
+                deleted.append(DatabaseChange.Deletion(zoneID: id, reason: .init(zone["reason"])))
+            } else {
+                modified.append(DatabaseChange.Modification(zoneID: id))
+            }
+        }
+        guard let next = answer["syncToken"]?.string else {
+            throw CKError(.internalError, "the answer lacks its token")
+        }
+        return (
+            modified, deleted, CKServerChangeToken(next), answer["moreComing"]?.bool ?? false
+        )
+    }
+
+    /// One page of the records that changed in a zone after a token.
+    ///
+    /// - Throws: `CKError`, `changeTokenExpired` when the zone must be fetched anew, `zoneNotFound`.
+    public func recordZoneChanges(
+        inZoneWith zoneID: CKRecordZone.ID, since token: CKServerChangeToken?,
+        desiredKeys: [CKRecord.FieldKey]? = nil, resultsLimit: Int? = nil
+    ) async throws -> (
+        modificationResultsByID: [CKRecord.ID: Result<RecordZoneChange.Modification, any Error>],
+        deletions: [RecordZoneChange.Deletion], changeToken: CKServerChangeToken,
+        moreComing: Bool
+    ) {
+        let page = try await zonePage(
+            of: zoneID, since: token, desiredKeys: desiredKeys, resultsLimit: resultsLimit)
+        var results: [CKRecord.ID: Result<RecordZoneChange.Modification, any Error>] = [:]
+        for record in page.records {
+            results[record.recordID] = await completed(.success(record)).map {
+                RecordZoneChange.Modification(record: $0)
+            }
+        }
+        return (results, page.deletions, page.token, page.moreComing)
+    }
+
+    /// A page of a zone's feed, in its order.
+    struct ZonePage: @unchecked Sendable {
+        // Unchecked: the records are handed on with it.
+        var records: [CKRecord] = []
+        var deletions: [RecordZoneChange.Deletion] = []
+        let token: CKServerChangeToken
+        let moreComing: Bool
+    }
+
+    func zonePage(
+        of zoneID: CKRecordZone.ID, since token: CKServerChangeToken?,
+        desiredKeys: [CKRecord.FieldKey]?, resultsLimit: Int?
+    ) async throws -> ZonePage {
+        let answer = try await call("changes/zone") { json in
+            json.key("zones")
+            json.array { json in
+                json.object { json in
+                    json.zone(zoneID)
+                    if let token { json.member("syncToken", token.text) }
+                    json.desiredKeys(desiredKeys)
+                    json.resultsLimit(resultsLimit)
+                }
+            }
+        }
+        let reader = try await reader()
+        guard let zone = answer["zones"]?.elements.first(where: { _ in true }) else {
+            throw CKError(.internalError, "the answer lacks the zone")
+        }
+        if let fault = WireFault(zone) { throw CKError(fault, of: .zone) }
+        guard let next = zone["syncToken"]?.string else {
+            throw CKError(.internalError, "the answer lacks its token")
+        }
+        var page = ZonePage(
+            token: CKServerChangeToken(next), moreComing: zone["moreComing"]?.bool ?? false)
+        for item in zone["records"]?.elements ?? zone.elements {
+            reader.note(item, in: zoneID, &page)
+        }
+        return page
+    }
+}
+
+extension AnswerReader {
+    fileprivate func note(
+        _ item: JSONView, in zone: CKRecordZone.ID, _ page: inout CKDatabase.ZonePage
+    ) {
+        guard let name = item["recordName"]?.string else { return }
+        let id = CKRecord.ID(recordName: name, zoneID: zone)
+        if item["deleted"]?.bool == true {
+            page.deletions.append(
+                CKDatabase.RecordZoneChange.Deletion(
+                    recordID: id, recordType: item["deletedRecordType"]?.string ?? ""))
+        } else if let record = record(item, as: id) {
+            page.records.append(record)
+        }
+    }
+}
+
+extension CKDatabase.DatabaseChange.Deletion.Reason {
+    fileprivate init(_ view: JSONView?) {
+        switch view?.string {
+        case "PURGED": self = .purged
+        case "ENCRYPTED_DATA_RESET": self = .encryptedDataReset
+        default: self = .deleted
+        }
+    }
+}
+
+extension JSONText {
+    mutating func resultsLimit(_ limit: Int?) {
+        guard let limit, limit > 0 else { return }
+        key("resultsLimit")
+        int64(Int64(limit))
+    }
+}

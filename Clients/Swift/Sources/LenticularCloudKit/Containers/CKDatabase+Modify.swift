@@ -1,0 +1,248 @@
+import CloudKitWire
+import Foundation
+
+// Saving and deleting.
+extension CKDatabase {
+    /// Saves and deletes records, of several zones if need be.
+    ///
+    /// - Parameters:
+    ///   - atomically: whether what concerns one zone is done whole or not at all. Zones stand for themselves, and a
+    ///     default zone knows no such batches.
+    /// - Returns: a result for each record; those that were saved are brought up to date in place.
+    /// - Throws: `CKError` when nothing can be said of any record; `limitExceeded` for more than 200 in a zone.
+    @discardableResult
+    public func modifyRecords(
+        saving recordsToSave: [CKRecord] = [], deleting recordIDsToDelete: [CKRecord.ID] = [],
+        savePolicy: CKModifyRecordsOperation.RecordSavePolicy = .ifServerRecordUnchanged,
+        atomically: Bool = true
+    ) async throws -> (
+        saveResults: [CKRecord.ID: Result<CKRecord, any Error>],
+        deleteResults: [CKRecord.ID: Result<Void, any Error>]
+    ) {
+        var saved: [CKRecord.ID: Result<CKRecord, any Error>] = [:]
+        var deleted: [CKRecord.ID: Result<Void, any Error>] = [:]
+        let batches = RecordBatch.byZone(saving: recordsToSave, deleting: recordIDsToDelete)
+        for var batch in batches {
+            do {
+                let unsent = try await sendFiles(of: batch.saves)
+                for (id, error) in unsent { saved[id] = .failure(error) }
+                if !unsent.isEmpty, atomically, isAtomic(batch.zone) {
+                    batch.fail(beside: unsent, &saved, &deleted)
+                    continue
+                }
+                batch.saves.removeAll { unsent[$0.recordID] != nil }
+                guard batch.count > 0 else { continue }
+                let answer = try await send(batch, savePolicy, atomically)
+                try await note(answer, batch, &saved, &deleted)
+            } catch let error as CKError where batches.count > 1 || error.isAboutZone {
+                // The other zones have their own fate.
+                for record in batch.saves { saved[record.recordID] = .failure(error) }
+                for id in batch.deletions { deleted[id] = .failure(error) }
+            }
+        }
+        return (saved, deleted)
+    }
+
+    /// Whether a zone knows batches that are done whole or not at all.
+    private func isAtomic(_ zone: CKRecordZone.ID) -> Bool {
+        databaseScope != .public && zone.zoneName != CKRecordZone.ID.defaultZoneName
+    }
+
+    private func send(
+        _ batch: RecordBatch, _ policy: CKModifyRecordsOperation.RecordSavePolicy,
+        _ atomically: Bool
+    ) async throws -> JSONView {
+        guard batch.count <= Self.recordsPerRequestMax else {
+            throw CKError(
+                .limitExceeded,
+                "\(batch.count) records of one zone; the limit is \(Self.recordsPerRequestMax)")
+        }
+        let sealed = try await sealedValues(of: batch.saves)
+        return try await call("records/modify") { json in
+            json.zone(batch.zone)
+            if isAtomic(batch.zone) {
+                json.key("atomic")
+                json.bool(atomically)
+            }
+            json.key("operations")
+            try json.array { json in
+                for record in batch.saves {
+                    try json.save(record, policy, sealed[record.recordID] ?? [:])
+                }
+                for id in batch.deletions { json.deletion(of: id) }
+            }
+        }
+    }
+
+    private func note(
+        _ answer: JSONView, _ batch: RecordBatch,
+        _ saved: inout [CKRecord.ID: Result<CKRecord, any Error>],
+        _ deleted: inout [CKRecord.ID: Result<Void, any Error>]
+    ) async throws {
+        let reader = try await reader()
+        var items = Array(answer["records"]?.elements ?? answer.elements)[...]
+        for record in batch.saves {
+            let result = reader.saved(items.popFirst(), record)
+            if case .failure(let error as CKError) = result, let theirs = error.serverRecord {
+                try await openValues(of: [theirs])
+            }
+            saved[record.recordID] = result
+        }
+        for id in batch.deletions {
+            let fault = items.popFirst().flatMap { WireFault($0) }
+            deleted[id] = fault.map { .failure(CKError($0, of: .item)) } ?? .success(())
+        }
+    }
+}
+
+/// What one request changes in one zone.
+struct RecordBatch {
+    let zone: CKRecordZone.ID
+    var saves: [CKRecord] = []
+    var deletions: [CKRecord.ID] = []
+
+    var count: Int { saves.count + deletions.count }
+
+    /// Notes that nothing of the batch is done, because some of its records could not be sent.
+    func fail(
+        beside failed: [CKRecord.ID: CKError],
+        _ saved: inout [CKRecord.ID: Result<CKRecord, any Error>],
+        _ deleted: inout [CKRecord.ID: Result<Void, any Error>]
+    ) {
+        let error = CKError(.batchRequestFailed, "another record of the atomic batch failed")
+        for record in saves where failed[record.recordID] == nil {
+            saved[record.recordID] = .failure(error)
+        }
+        for id in deletions { deleted[id] = .failure(error) }
+    }
+
+    /// Batches in the order in which their zones are first named.
+    static func byZone(saving: [CKRecord], deleting: [CKRecord.ID]) -> [RecordBatch] {
+        var batches: [RecordBatch] = []
+        var places: [CKRecordZone.ID: Int] = [:]
+        func place(_ zone: CKRecordZone.ID) -> Int {
+            if let known = places[zone] { return known }
+            places[zone] = batches.count
+            batches.append(RecordBatch(zone: zone))
+            return batches.count - 1
+        }
+        for record in saving { batches[place(record.recordID.zoneID)].saves.append(record) }
+        for id in deleting { batches[place(id.zoneID)].deletions.append(id) }
+        return batches
+    }
+}
+
+extension CKError {
+    /// Whether a request failed for the zone it was about, so that every record of it did.
+    fileprivate var isAboutZone: Bool { code == .zoneNotFound || code == .userDeletedZone }
+}
+
+extension AnswerReader {
+    fileprivate func saved(
+        _ item: JSONView?, _ record: CKRecord
+    ) -> Result<CKRecord, any Error> {
+        guard let item else {
+            return .failure(CKError(.internalError, "the answer lacks the record"))
+        }
+        if let fault = WireFault(item) { return .failure(failure(fault, of: record)) }
+        guard let answered = self.record(item, as: record.recordID) else {
+            return .failure(CKError(.internalError, "an answer without a record"))
+        }
+        record.becomeSaved(as: answered)
+        return .success(record)
+    }
+
+    private func failure(_ fault: WireFault, of record: CKRecord) -> CKError {
+        var info: [String: Any] = [:]
+        if fault.code == "CONFLICT" || fault.code == "EXISTS" {
+            info[CKRecordChangedErrorClientRecordKey] = record
+            info[CKRecordChangedErrorAncestorRecordKey] = record.ancestor
+            info[CKRecordChangedErrorServerRecordKey] = fault.serverRecord.flatMap {
+                self.record($0, as: record.recordID)
+            }
+        }
+        return CKError(fault, of: .item, userInfo: info)
+    }
+}
+
+extension CKRecord {
+    /// The record as it was last fetched or saved.
+    fileprivate var ancestor: CKRecord? {
+        guard let fetched else { return nil }
+        let record = CKRecord(recordType: recordType, recordID: recordID)
+        record.adopt(fetched)
+        return record
+    }
+}
+
+extension JSONText {
+    fileprivate mutating func save(
+        _ record: CKRecord, _ policy: CKModifyRecordsOperation.RecordSavePolicy,
+        _ sealed: [CKRecord.FieldKey: [UInt8]?]
+    ) throws {
+        let isChecked = policy == .ifServerRecordUnchanged
+        let tag = record.recordChangeTag
+        try object { json in
+            json.member(
+                "operationType", isChecked ? (tag == nil ? "create" : "update") : "forceUpdate")
+            json.key("record")
+            try json.object { json in
+                json.member("recordName", record.recordID.recordName)
+                json.member("recordType", record.recordType)
+                if isChecked || record is CKShare, let tag { json.member("recordChangeTag", tag) }
+                try json.fields(of: record, all: policy == .allKeys || tag == nil, sealed)
+                if record.isParentChanged || tag == nil { json.parent(of: record) }
+                if let share = record as? CKShare { json.shareDetails(of: share) }
+            }
+        }
+    }
+
+    private mutating func fields(
+        of record: CKRecord, all: Bool, _ sealed: [CKRecord.FieldKey: [UInt8]?]
+    ) throws {
+        let keys = all ? record.changed.union(record.values.keys) : record.changed
+        key("fields")
+        try object { json in
+            for key in keys.sorted() {
+                json.key(key)
+                try json.field(record.values[key], in: record.recordID.zoneID)
+            }
+            for (key, bytes) in sealed.sorted(by: { $0.key < $1.key }) {
+                json.key(key)
+                json.sealedField(bytes)
+            }
+        }
+    }
+
+    private mutating func parent(of record: CKRecord) {
+        guard let parent = record.parent else {
+            if record.recordChangeTag != nil {
+                key("parent")
+                null()
+            }
+            return
+        }
+        key("parent")
+        object { $0.member("recordName", parent.recordID.recordName) }
+    }
+
+    fileprivate mutating func deletion(of id: CKRecord.ID) {
+        object { json in
+            json.member("operationType", "forceDelete")
+            json.key("record")
+            json.object { $0.member("recordName", id.recordName) }
+        }
+    }
+
+    /// An encrypted value is bytes to the server, whatever it is to the app.
+    private mutating func sealedField(_ bytes: [UInt8]?) {
+        object { json in
+            json.key("value")
+            guard let bytes else { return json.null() }
+            json.string(Data(bytes).base64EncodedString())
+            json.member("type", "BYTES")
+            json.key("isEncrypted")
+            json.bool(true)
+        }
+    }
+}

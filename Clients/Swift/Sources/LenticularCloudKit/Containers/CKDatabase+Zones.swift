@@ -1,0 +1,110 @@
+import CloudKitWire
+import Foundation
+
+// Zones.
+extension CKDatabase {
+    /// All zones of the database, the default zone of one's own among them.
+    public func allRecordZones() async throws -> [CKRecordZone] {
+        let answer = try await call("zones/list") { _ in }
+        let reader = try await reader()
+        return (answer["zones"]?.elements).map { $0.compactMap(reader.zone) } ?? []
+    }
+
+    /// - Throws: `CKError`, `zoneNotFound` when there is no such zone.
+    public func recordZone(for zoneID: CKRecordZone.ID) async throws -> CKRecordZone {
+        guard let result = try await recordZones(for: [zoneID])[zoneID] else {
+            throw CKError(.internalError, "the answer lacks the zone")
+        }
+        return try result.get()
+    }
+
+    /// Zones by their IDs.
+    public func recordZones(
+        for ids: [CKRecordZone.ID]
+    ) async throws -> [CKRecordZone.ID: Result<CKRecordZone, any Error>] {
+        guard !ids.isEmpty else { return [:] }
+        let answer = try await call("zones/lookup") { json in
+            json.key("zones")
+            json.array { json in for id in ids { json.object { $0.zone(id) } } }
+        }
+        let reader = try await reader()
+        var found: [CKRecordZone.ID: Result<CKRecordZone, any Error>] = [:]
+        for (id, item) in zip(ids, answer["zones"]?.elements ?? answer.elements) {
+            found[id] = reader.zoneResult(item, as: id)
+        }
+        return found
+    }
+
+    /// Makes a zone; one that is there already counts as made.
+    @discardableResult
+    public func save(_ zone: CKRecordZone) async throws -> CKRecordZone {
+        let done = try await modifyRecordZones(saving: [zone], deleting: [])
+        guard let result = done.saveResults[zone.zoneID] else {
+            throw CKError(.internalError, "the answer lacks the zone")
+        }
+        return try result.get()
+    }
+
+    /// Deletes a zone with all its records; one that is not there counts as deleted.
+    @discardableResult
+    public func deleteRecordZone(withID zoneID: CKRecordZone.ID) async throws -> CKRecordZone.ID {
+        let done = try await modifyRecordZones(saving: [], deleting: [zoneID])
+        try done.deleteResults[zoneID]?.get()
+        return zoneID
+    }
+
+    /// Makes and deletes zones; one that is there already counts as made.
+    @discardableResult
+    public func modifyRecordZones(
+        saving zones: [CKRecordZone] = [], deleting ids: [CKRecordZone.ID] = []
+    ) async throws -> (
+        saveResults: [CKRecordZone.ID: Result<CKRecordZone, any Error>],
+        deleteResults: [CKRecordZone.ID: Result<Void, any Error>]
+    ) {
+        guard !zones.isEmpty || !ids.isEmpty else { return ([:], [:]) }
+        let answer = try await call("zones/modify") { json in
+            json.key("operations")
+            json.array { json in
+                for zone in zones { json.zoneOperation("create", zone.zoneID) }
+                for id in ids { json.zoneOperation("delete", id) }
+            }
+        }
+        let reader = try await reader()
+        var items = Array(answer["zones"]?.elements ?? answer.elements)[...]
+        var saved: [CKRecordZone.ID: Result<CKRecordZone, any Error>] = [:]
+        var deleted: [CKRecordZone.ID: Result<Void, any Error>] = [:]
+        for zone in zones {
+            guard let item = items.popFirst() else { continue }
+            saved[zone.zoneID] = reader.zoneResult(item, as: zone.zoneID)
+        }
+        for id in ids {
+            let fault = items.popFirst().flatMap { WireFault($0) }
+            deleted[id] = fault.map { .failure(CKError($0, of: .zone)) } ?? .success(())
+        }
+        return (saved, deleted)
+    }
+}
+
+extension JSONText {
+    fileprivate mutating func zoneOperation(_ kind: String, _ zone: CKRecordZone.ID) {
+        object { json in
+            json.member("operationType", kind)
+            json.key("zone")
+            json.object { $0.zone(zone) }
+        }
+    }
+}
+
+extension AnswerReader {
+    func zone(_ view: JSONView) -> CKRecordZone? {
+        guard let id = zoneID(view["zoneID"]) else { return nil }
+        return CKRecordZone(zoneID: id, share: reference(view["share"], in: id))
+    }
+
+    fileprivate func zoneResult(
+        _ view: JSONView, as id: CKRecordZone.ID
+    ) -> Result<CKRecordZone, any Error> {
+        if let fault = WireFault(view) { return .failure(CKError(fault, of: .zone)) }
+        return .success(CKRecordZone(zoneID: id, share: reference(view["share"], in: id)))
+    }
+}

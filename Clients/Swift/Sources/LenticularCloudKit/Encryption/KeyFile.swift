@@ -1,0 +1,51 @@
+import CloudKitTransport
+import Foundation
+
+/// Where a device keeps its accounts' keys.
+protocol KeyStore: Sendable {
+    func key(of name: String) throws -> AccountKey?
+    func keep(_ key: AccountKey, of name: String) throws
+    func forget(_ name: String) throws
+}
+
+/// Keys as files that only their owner may read, each under the digest of its name.
+struct KeyFolder: KeyStore {
+    let folder: URL
+
+    static let standard = KeyFolder(
+        folder: (FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)
+            .first ?? FileManager.default.homeDirectoryForCurrentUser)
+            .appendingPathComponent("lenticular-keys"))
+
+    private func file(_ name: String) -> URL {
+        let digest = SHA256Digest.of(Array(name.utf8)).prefix(16)
+        let text = digest.map { String(UInt16($0) + 256, radix: 16).dropFirst() }.joined()
+        return folder.appendingPathComponent(text)
+    }
+
+    func key(of name: String) throws -> AccountKey? {
+        guard let data = FileManager.default.contents(atPath: file(name).path),
+            data.count == SealedBytes.keyBytes
+        else { return nil }
+        return AccountKey(bytes: [UInt8](data))
+    }
+
+    func keep(_ key: AccountKey, of name: String) throws {
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        let place = file(name)
+        try? FileManager.default.removeItem(at: place)
+        // Made with its permissions, so that nobody reads it in between.
+        let isMade = FileManager.default.createFile(
+            atPath: place.path, contents: Data(key.bytes),
+            attributes: [.posixPermissions: 0o600])
+        guard isMade else { throw CocoaError(.fileWriteUnknown) }
+    }
+
+    func forget(_ name: String) throws {
+        let place = file(name)
+        guard FileManager.default.fileExists(atPath: place.path) else { return }
+        try FileManager.default.removeItem(at: place)
+    }
+}

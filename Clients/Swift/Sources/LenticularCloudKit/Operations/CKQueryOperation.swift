@@ -1,0 +1,83 @@
+import Foundation
+
+/// Finds records, a page at a time.
+public final class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
+    // Unchecked: as its parent.
+
+    /// Lets the server decide how many results a page has.
+    public static let maximumResults = 0
+
+    /// Where a query's next page begins, and what of the query its pages must have in common.
+    public final class Cursor: NSObject, NSCopying, @unchecked Sendable {
+        // Unchecked: nothing of it changes.
+        let marker: String
+        let query: CKQuery
+        let zone: CKRecordZone.ID?
+
+        init(marker: String, query: CKQuery, zone: CKRecordZone.ID?) {
+            self.marker = marker
+            self.query = query
+            self.zone = zone
+        }
+
+        /// Itself: it does not change.
+        public func copy(with zone: NSZone? = nil) -> Any { self }
+    }
+
+    /// What to ask; or `cursor`.
+    public var query: CKQuery?
+    /// Where to go on.
+    public var cursor: Cursor?
+    /// The zone to ask; nil for all.
+    public var zoneID: CKRecordZone.ID?
+    /// How many results; 0 lets the server decide.
+    public var resultsLimit = CKQueryOperation.maximumResults
+    /// The fields to fetch; nil for all.
+    public var desiredKeys: [CKRecord.FieldKey]?
+
+    /// Told of each record that was found.
+    public var recordMatchedBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+    /// Told at the end, with where the next page begins; nil after the last.
+    public var queryResultBlock: ((Result<Cursor?, any Error>) -> Void)?
+    /// The older form.
+    public var recordFetchedBlock: ((CKRecord) -> Void)?
+    /// The older form of the end.
+    public var queryCompletionBlock: ((Cursor?, (any Error)?) -> Void)?
+
+    /// Asks from the beginning.
+    public init(query: CKQuery) { self.query = query }
+
+    /// Goes on where a page ended.
+    public init(cursor: Cursor) { self.cursor = cursor }
+
+    public override init() {}
+
+    override func run() async {
+        do {
+            let page = try await page()
+            for (id, result) in page.matchResults {
+                recordMatchedBlock?(id, result)
+                if case .success(let record) = result { recordFetchedBlock?(record) }
+            }
+            queryResultBlock?(.success(page.queryCursor))
+            queryCompletionBlock?(page.queryCursor, nil)
+        } catch {
+            queryResultBlock?(.failure(CKError(error)))
+            queryCompletionBlock?(nil, CKError(error))
+        }
+    }
+
+    private func page() async throws -> CKDatabase.MatchResults {
+        let database = try requiredDatabase()
+        if let cursor {
+            return try await database.records(
+                continuingMatchFrom: cursor, desiredKeys: desiredKeys, resultsLimit: resultsLimit)
+        }
+        guard let query else {
+            throw CKError(.invalidArguments, "the operation has neither query nor cursor")
+        }
+        return try await database.records(
+            matching: query, inZoneWith: zoneID, desiredKeys: desiredKeys,
+            resultsLimit: resultsLimit)
+    }
+}

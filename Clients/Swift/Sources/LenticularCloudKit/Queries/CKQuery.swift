@@ -1,0 +1,125 @@
+import CloudKitWire
+import Foundation
+
+/// A question for records of one type.
+public final class CKQuery: NSObject, NSCopying, @unchecked Sendable {
+    // Unchecked: sorts are set before the query runs, by whoever made it.
+
+    /// What a filter asks of a field.
+    public typealias Comparator = QueryComparator
+
+    /// What one field of a record must be: the plain way to write a predicate.
+    public struct Filter: Equatable, Sendable {
+        /// A field's key, or one of `CKRecord.SystemFieldKey`.
+        let key: CKRecord.FieldKey
+        let comparator: QueryComparator
+        let value: FieldValue
+        /// The radius around a place, in metres.
+        var metres: Double?
+
+        /// - Precondition: the value is one that a field can hold.
+        public init(
+            _ key: CKRecord.FieldKey, _ comparator: QueryComparator,
+            _ value: any CKRecordValueProtocol
+        ) {
+            guard let value = FieldValue(value) else {
+                preconditionFailure("a filter of \"\(key)\" cannot have a \(type(of: value))")
+            }
+            self.init(key: key, comparator: comparator, value: value)
+        }
+
+        /// Records within a distance of a place.
+        public static func near(
+            _ key: CKRecord.FieldKey, _ place: CLLocation, metres: Double
+        ) -> Filter {
+            Filter(key: key, comparator: .near, value: .location(place), metres: metres)
+        }
+
+        init(
+            key: CKRecord.FieldKey, comparator: QueryComparator, value: FieldValue,
+            metres: Double? = nil
+        ) {
+            self.key = key
+            self.comparator = comparator
+            self.value = value
+            self.metres = metres
+        }
+    }
+
+    /// An order of results.
+    public struct Sort: Equatable, Sendable {
+        let key: CKRecord.FieldKey
+        let isAscending: Bool
+        var place: CLLocation?
+
+        /// By a field.
+        public init(_ key: CKRecord.FieldKey, ascending: Bool = true) {
+            self.key = key
+            isAscending = ascending
+        }
+
+        /// By the distance from a place.
+        public init(
+            _ key: CKRecord.FieldKey, distanceFrom place: CLLocation, ascending: Bool = true
+        ) {
+            self.init(key, ascending: ascending)
+            self.place = place
+        }
+    }
+
+    /// What is asked for: made from a predicate when the query runs.
+    enum Question: @unchecked Sendable {
+        // Unchecked: predicates do not change.
+        case predicate(NSPredicate)
+        case filters([Filter], [Sort])
+    }
+
+    /// The kind of records that is asked for.
+    public let recordType: CKRecord.RecordType
+    /// What must hold; a constant for a query by filters.
+    public let predicate: NSPredicate
+    /// The order of the results; without one it is not specified.
+    public var sortDescriptors: [NSSortDescriptor]?
+    let question: Question
+
+    /// A query by a predicate.
+    ///
+    /// What no server can answer is told when the query runs.
+    public init(recordType: CKRecord.RecordType, predicate: NSPredicate) {
+        self.recordType = recordType
+        self.predicate = predicate
+        question = .predicate(predicate)
+    }
+
+    /// A query by filters, which all must hold.
+    public init(recordType: CKRecord.RecordType, filters: [Filter], sort: [Sort] = []) {
+        self.recordType = recordType
+        predicate = NSPredicate(value: true)
+        question = .filters(filters, sort)
+    }
+
+    /// Itself: it does not change.
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// The filters to send; nil for a predicate that holds for no record.
+    ///
+    /// - Throws: `CKError` `invalidArguments` for what no server can answer.
+    func filters() throws -> [Filter]? {
+        switch question {
+        case .filters(let filters, _): return filters
+        case .predicate(let predicate):
+            return try PredicateTranslation(now: Date()).filters(of: predicate.tree)
+        }
+    }
+
+    /// - Throws: `CKError` `invalidArguments` for a sort without a key.
+    func sorts() throws -> [Sort] {
+        if case .filters(_, let sorts) = question, sortDescriptors == nil { return sorts }
+        return try (sortDescriptors ?? []).map { descriptor in
+            guard let key = descriptor.key, !key.isEmpty else {
+                throw CKError(.invalidArguments, "a sort without a field's key")
+            }
+            return Sort(key, ascending: descriptor.ascending)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+
+/// The fields of a record that are encrypted on the device.
+final class EncryptedValues: CKRecordKeyValueSetting {
+    private(set) var values: [CKRecord.FieldKey: FieldValue] = [:]
+    private(set) var changed: Set<CKRecord.FieldKey> = []
+
+    func object(forKey key: CKRecord.FieldKey) -> (any CKRecordValueProtocol)? {
+        values[key]?.object
+    }
+
+    /// - Precondition: as for a record; references and assets cannot be encrypted.
+    func setObject(_ object: (any CKRecordValueProtocol)?, forKey key: CKRecord.FieldKey) {
+        precondition(
+            FieldKeyName.isLegal(key),
+            "key \"\(key)\": expected a letter, then letters, digits and _")
+        changed.insert(key)
+        guard let object else {
+            values[key] = nil
+            return
+        }
+        guard let value = FieldValue(object), value.canBeEncrypted else {
+            preconditionFailure(
+                "key \"\(key)\": text, numbers, dates, data, places and lists of them can be "
+                    + "encrypted, \(type(of: object)) cannot")
+        }
+        values[key] = value
+    }
+
+    func allKeys() -> [CKRecord.FieldKey] { Array(values.keys) }
+
+    func changedKeys() -> [CKRecord.FieldKey] { Array(changed) }
+
+    /// Takes a value as it was fetched; one that could not be opened reads nil.
+    func opened(_ value: FieldValue?, forKey key: CKRecord.FieldKey) { values[key] = value }
+
+    func adopt(_ other: EncryptedValues) {
+        values = other.values
+        changed = other.changed
+    }
+
+    func becomeSaved() { changed = [] }
+}
+
+extension FieldValue {
+    fileprivate var canBeEncrypted: Bool {
+        switch self {
+        case .reference, .asset: false
+        case .list(let members, _): members.allSatisfy(\.canBeEncrypted)
+        default: true
+        }
+    }
+}

@@ -1,0 +1,227 @@
+import Foundation
+
+/// What an app does for its sync engine: takes events, and hands over the records to send.
+///
+/// Calls come one after the other. Within one, `fetchChanges`, `sendChanges` and `cancelOperations` are refused:
+/// they would wait for the very call that they are made in.
+public protocol CKSyncEngineDelegate: AnyObject, Sendable {
+    func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async
+
+    /// The next changes to send; nil when there are none.
+    func nextRecordZoneChangeBatch(
+        _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.RecordZoneChangeBatch?
+
+    /// Which changes to fetch next; asked before the records of zones are fetched.
+    func nextFetchChangesOptions(
+        _ context: CKSyncEngine.FetchChangesContext, syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.FetchChangesOptions
+}
+
+extension CKSyncEngineDelegate {
+    /// What was asked for: apps that do not care need not say anything.
+    public func nextFetchChangesOptions(
+        _ context: CKSyncEngine.FetchChangesContext, syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.FetchChangesOptions {
+        context.options
+    }
+}
+
+/// Keeps an app's records and a database the same.
+///
+/// The app adds what it has changed to `state`, and hands over records when they are sent; the engine fetches
+/// what others have changed, and tells everything by events. Nothing that was added is lost: it is in the state
+/// until the server has answered.
+public final class CKSyncEngine: Sendable {
+    /// What an engine is made of.
+    public struct Configuration: Sendable {
+        /// The database to keep in step with.
+        public var database: CKDatabase
+        /// The last state that the app was given; nil on the first run.
+        public var stateSerialization: State.Serialization?
+        /// Who takes the events; not kept alive.
+        public weak var delegate: (any CKSyncEngineDelegate)?
+        /// Whether the engine sends and fetches by itself; otherwise it makes no request unasked.
+        public var automaticallySync = true
+        /// The subscription that the engine is to use.
+        public var subscriptionID: String?
+
+        /// Takes what every engine needs.
+        public init(
+            database: CKDatabase, stateSerialization: State.Serialization?,
+            delegate: any CKSyncEngineDelegate
+        ) {
+            self.database = database
+            self.stateSerialization = stateSerialization
+            self.delegate = delegate
+        }
+    }
+
+    /// The database that the engine keeps in step with.
+    public let database: CKDatabase
+    /// What waits to be sent.
+    public let state: State
+    let memory: EngineMemory
+    let server: any SyncServer
+    private let delegate: WeakDelegate
+    private let operations = OneAtATime()
+    private let deliveries = OneAtATime()
+    private let running = RunningTasks()
+    let schedule: SyncSchedule
+
+    /// Makes an engine, which begins at once when it is to work by itself.
+    public convenience init(_ configuration: Configuration) {
+        self.init(
+            configuration, server: configuration.database,
+            schedule: SyncSchedule(
+                isOn: configuration.automaticallySync, timing: SyncTiming(),
+                sleep: { try await Task.sleep(nanoseconds: UInt64($0 * 1e9)) }))
+    }
+
+    init(_ configuration: Configuration, server: any SyncServer, schedule: SyncSchedule) {
+        database = configuration.database
+        self.server = server
+        self.schedule = schedule
+        delegate = WeakDelegate(configuration.delegate)
+        memory = EngineMemory(
+            configuration.stateSerialization?.state.contents ?? EngineMemory.Contents())
+        state = State(memory)
+        memory.observe { [weak self] in
+            guard let self else { return }
+            Task { await self.tellState() }
+            Task { await self.schedule.send(self) }
+        }
+        Task { await schedule.start(self) }
+    }
+
+    /// Fetches what others have changed; returns once the delegate has dealt with all of it.
+    ///
+    /// A call while another is at work joins that one. Without an account nothing is fetched.
+    ///
+    /// - Throws: `CKError`; `invalidArguments` from within a call of the delegate.
+    public func fetchChanges(_ options: FetchChangesOptions = FetchChangesOptions()) async throws {
+        try await fetch(FetchChangesContext(reason: .manual, options: options))
+    }
+
+    /// Sends what is waiting; returns once the delegate has dealt with the answers.
+    ///
+    /// - Throws: `CKError`, `partialFailure` when some of it was refused; `invalidArguments` from within a
+    ///   call of the delegate.
+    public func sendChanges(_ options: SendChangesOptions = SendChangesOptions()) async throws {
+        try await send(SendChangesContext(reason: .manual, options: options))
+    }
+
+    /// Ends what is under way; changes that were being sent wait again.
+    public func cancelOperations() async {
+        // From within a call of the delegate the end cannot be waited for.
+        await running.cancel(waits: !Self.isInDelegate)
+    }
+
+    func fetch(_ context: FetchChangesContext) async throws {
+        try refuseWithinDelegate("fetchChanges")
+        try await running.join(.fetch) {
+            try await self.operations.run { try await SyncFetch(self, context).run() }
+        }
+    }
+
+    func send(_ context: SendChangesContext) async throws {
+        try refuseWithinDelegate("sendChanges")
+        try await running.start(.send) {
+            try await self.operations.run { try await SyncSend(self, context).run() }
+        }
+    }
+
+    // MARK: - The delegate
+
+    @TaskLocal private static var isInDelegate = false
+
+    private func refuseWithinDelegate(_ name: String) throws {
+        guard Self.isInDelegate else { return }
+        throw CKError(
+            .invalidArguments,
+            "\(name) within a call of the delegate would wait for itself; start a Task that the "
+                + "call does not wait for")
+    }
+
+    /// Tells the delegate, and waits until it has dealt with it.
+    func deliver(_ event: Event) async {
+        await ask { delegate in await delegate.handleEvent(event, syncEngine: self) }
+    }
+
+    /// Tells the state as it is now, after everything that was told before.
+    func tellState() async {
+        await ask { delegate in
+            let update = Event.StateUpdate(stateSerialization: self.memory.serialization)
+            await delegate.handleEvent(.stateUpdate(update), syncEngine: self)
+        }
+    }
+
+    func nextBatch(_ context: SendChangesContext) async -> RecordZoneChangeBatch? {
+        await ask { delegate in
+            await delegate.nextRecordZoneChangeBatch(context, syncEngine: self)
+        } ?? nil
+    }
+
+    func nextOptions(_ context: FetchChangesContext) async -> FetchChangesOptions {
+        await ask { delegate in
+            await delegate.nextFetchChangesOptions(context, syncEngine: self)
+        } ?? context.options
+    }
+
+    @discardableResult
+    private func ask<Answer: Sendable>(
+        _ question: @Sendable (any CKSyncEngineDelegate) async -> Answer
+    ) async -> Answer? {
+        guard let delegate = delegate.value else { return nil }
+        return await deliveries.run {
+            await Self.$isInDelegate.withValue(true) { await question(delegate) }
+        }
+    }
+}
+
+/// The delegate, which the engine does not keep alive.
+private final class WeakDelegate: @unchecked Sendable {
+    // Unchecked: set once, read only.
+    private weak var delegate: (any CKSyncEngineDelegate)?
+
+    init(_ delegate: (any CKSyncEngineDelegate)?) { self.delegate = delegate }
+
+    var value: (any CKSyncEngineDelegate)? { delegate }
+}
+
+/// The engine's tasks, so that they can be joined and cancelled.
+actor RunningTasks {
+    enum Kind { case fetch, send }
+
+    private var tasks: [Int: (kind: Kind, task: Task<Void, any Error>)] = [:]
+    private var next = 0
+
+    /// Joins a task of the kind that is running, or starts one.
+    func join(_ kind: Kind, _ body: @escaping @Sendable () async throws -> Void) async throws {
+        if let known = tasks.values.first(where: { $0.kind == kind }) {
+            return try await known.task.value
+        }
+        try await start(kind, body)
+    }
+
+    func start(_ kind: Kind, _ body: @escaping @Sendable () async throws -> Void) async throws {
+        let number = next
+        next += 1
+        let task = Task { try await body() }
+        tasks[number] = (kind, task)
+        defer { tasks[number] = nil }
+        try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    /// - Parameter waits: whether to return only once all have ended.
+    func cancel(waits: Bool) async {
+        let cancelled = tasks.values.map(\.task)
+        for task in cancelled { task.cancel() }
+        guard waits else { return }
+        for task in cancelled { _ = await task.result }
+    }
+}

@@ -1,0 +1,209 @@
+import Foundation
+
+/// One run of sending: zones first, then batches of records, until nothing is left or something is refused.
+struct SyncSend {
+    private let engine: CKSyncEngine
+    private let context: CKSyncEngine.SendChangesContext
+
+    private typealias Sent = CKSyncEngine.Event.SentRecordZoneChanges
+    private typealias SentZones = CKSyncEngine.Event.SentDatabaseChanges
+
+    init(_ engine: CKSyncEngine, _ context: CKSyncEngine.SendChangesContext) {
+        self.engine = engine
+        self.context = context
+    }
+
+    /// - Throws: `CKError`, `partialFailure` when the server refused some of it.
+    func run() async throws {
+        do {
+            guard try await SyncAccount(engine: engine).check() else {
+                throw CKError(.notAuthenticated, "nobody is signed in")
+            }
+            await engine.deliver(.willSendChanges(.init(context: context)))
+            let outcome = await outcome()
+            await engine.deliver(.didSendChanges(.init(context: context)))
+            try outcome.get()
+        } catch {
+            throw CKError(error)
+        }
+    }
+
+    private func outcome() async -> Result<Void, any Error> {
+        do {
+            while true {
+                try await sendZones()
+                try Task.checkCancellation()
+                guard let batch = await engine.nextBatch(context), batch.count > 0 else {
+                    return .success(())
+                }
+                try await send(batch)
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    // MARK: - Zones
+
+    private func sendZones() async throws {
+        while true {
+            try Task.checkCancellation()
+            let scope = context.options.scope
+            let changes = engine.memory.settle { contents in
+                let chosen = contents.database.changes.filter { scope.contains($0) }
+                contents.database.remove(chosen)
+                contents.databaseInFlight += chosen
+                return chosen
+            }
+            if changes.isEmpty { return }
+            try await send(changes)
+        }
+    }
+
+    private func send(_ changes: [CKSyncEngine.PendingDatabaseChange]) async throws {
+        var zones: [CKRecordZone] = []
+        var ids: [CKRecordZone.ID] = []
+        for change in changes {
+            switch change {
+            case .saveZone(let zone): zones.append(zone)
+            case .deleteZone(let id): ids.append(id)
+            }
+        }
+        let done:
+            (
+                saved: [CKRecordZone.ID: Result<CKRecordZone, any Error>],
+                deleted: [CKRecordZone.ID: Result<Void, any Error>]
+            )
+        do {
+            done = try await engine.server.change(saving: zones, deleting: ids)
+        } catch {
+            land(changes, keeping: changes)
+            await engine.tellState()
+            throw error
+        }
+        let saves = SendOutcome(zones.map { ($0, done.saved[$0.zoneID].flatMap(\.failure)) })
+        let deletions = SendOutcome(ids.map { ($0, done.deleted[$0].flatMap(\.failure)) })
+        land(
+            changes,
+            keeping: saves.retryable.map { .saveZone($0) }
+                + deletions.retryable.map { .deleteZone($0) })
+        await engine.deliver(
+            .sentDatabaseChanges(
+                SentZones(
+                    savedZones: saves.done,
+                    failedZoneSaves: saves.failed.map { .init(zone: $0.0, error: $0.1) },
+                    deletedZoneIDs: deletions.done,
+                    failedZoneDeletes: Dictionary(deletions.failed) { $1 })))
+        await engine.tellState()
+        try Self.refuse(
+            saves.failed.map { (AnyHashable($0.0.zoneID), $0.1) }
+                + deletions.failed.map { (AnyHashable($0.0), $0.1) })
+    }
+
+    /// Takes changes out of flight; what is kept waits again.
+    private func land(
+        _ changes: [CKSyncEngine.PendingDatabaseChange],
+        keeping kept: [CKSyncEngine.PendingDatabaseChange]
+    ) {
+        engine.memory.settle { contents in
+            contents.databaseInFlight.removeAll { changes.contains($0) }
+            contents.database.putBack(kept)
+        }
+    }
+
+    // MARK: - Records
+
+    private func send(_ batch: CKSyncEngine.RecordZoneChangeBatch) async throws {
+        let changes = batch.changes
+        engine.memory.settle { contents in
+            contents.records.remove(changes)
+            contents.recordsInFlight += changes
+        }
+        let done:
+            (
+                saved: [CKRecord.ID: Result<CKRecord, any Error>],
+                deleted: [CKRecord.ID: Result<Void, any Error>]
+            )
+        do {
+            done = try await engine.server.change(batch)
+        } catch {
+            land(changes, keeping: changes)
+            await engine.tellState()
+            throw error
+        }
+        let saves = SendOutcome(
+            batch.recordsToSave.map { ($0, done.saved[$0.recordID].flatMap(\.failure)) })
+        let deletions = SendOutcome(
+            batch.recordIDsToDelete.map { ($0, done.deleted[$0].flatMap(\.failure)) })
+        // What the server has taken is not asked for again, whatever happens to the app meanwhile; the state
+        // that says so is told after the event.
+        await engine.deliver(
+            .sentRecordZoneChanges(
+                Sent(
+                    savedRecords: saves.done,
+                    failedRecordSaves: saves.failed.map { .init(record: $0.0, error: $0.1) },
+                    deletedRecordIDs: deletions.done,
+                    failedRecordDeletes: Dictionary(deletions.failed) { $1 })))
+        land(
+            changes,
+            keeping: saves.retryable.map { .saveRecord($0.recordID) }
+                + deletions.retryable.map { .deleteRecord($0) })
+        await engine.tellState()
+        try Self.refuse(
+            saves.failed.map { (AnyHashable($0.0.recordID), $0.1) }
+                + deletions.failed.map { (AnyHashable($0.0), $0.1) })
+    }
+
+    private func land(
+        _ changes: [CKSyncEngine.PendingRecordZoneChange],
+        keeping kept: [CKSyncEngine.PendingRecordZoneChange]
+    ) {
+        engine.memory.settle { contents in
+            contents.recordsInFlight.removeAll { changes.contains($0) }
+            contents.records.putBack(kept)
+        }
+    }
+
+    /// Ends the run when anything was refused: what the app makes of it is sent by the next one.
+    private static func refuse(_ failures: [(AnyHashable, CKError)]) throws {
+        guard !failures.isEmpty else { return }
+        throw CKError(
+            .partialFailure, "\(failures.count) of the changes were refused",
+            userInfo: [
+                CKPartialErrorsByItemIDKey: Dictionary(failures) { $1 } as [AnyHashable: any Error]
+            ])
+    }
+}
+
+/// How the items of one request ended.
+private struct SendOutcome<Item> {
+    private(set) var done: [Item] = []
+    private(set) var failed: [(Item, CKError)] = []
+
+    init(_ items: [(Item, (any Error)?)]) {
+        for (item, error) in items {
+            if let error { failed.append((item, CKError(error))) } else { done.append(item) }
+        }
+    }
+
+    /// What is tried again without the app's doing.
+    var retryable: [Item] { failed.filter { $0.1.isRetried }.map(\.0) }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}
+
+extension CKError {
+    /// Whether the engine tries again by itself what failed with this.
+    var isRetried: Bool {
+        switch code {
+        case .notAuthenticated, .accountTemporarilyUnavailable, .networkFailure,
+            .networkUnavailable, .requestRateLimited, .serviceUnavailable, .zoneBusy:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+
+/// What the engine asks of a server: a database, or a script in tests.
+protocol SyncServer: Sendable {
+    /// Who is signed in; nil for nobody.
+    func account() async throws -> CKRecord.ID?
+
+    func databasePage(since token: CKServerChangeToken?) async throws -> SyncDatabasePage
+
+    func recordPage(
+        of zone: CKRecordZone.ID, since token: CKServerChangeToken?
+    ) async throws -> CKDatabase.ZonePage
+
+    func change(
+        saving zones: [CKRecordZone], deleting ids: [CKRecordZone.ID]
+    ) async throws -> (
+        saved: [CKRecordZone.ID: Result<CKRecordZone, any Error>],
+        deleted: [CKRecordZone.ID: Result<Void, any Error>]
+    )
+
+    func change(
+        _ batch: CKSyncEngine.RecordZoneChangeBatch
+    ) async throws -> (
+        saved: [CKRecord.ID: Result<CKRecord, any Error>],
+        deleted: [CKRecord.ID: Result<Void, any Error>]
+    )
+}
+
+/// A page of the feed of zones.
+struct SyncDatabasePage: Sendable {
+    var modifications: [CKDatabase.DatabaseChange.Modification] = []
+    var deletions: [CKDatabase.DatabaseChange.Deletion] = []
+    let token: CKServerChangeToken
+    let moreComing: Bool
+}
+
+extension CKDatabase: SyncServer {
+    func account() async throws -> CKRecord.ID? {
+        do {
+            return CKRecord.ID(recordName: try await caller.name(by: connection))
+        } catch {
+            let error = CKError(error)
+            guard error.code == .notAuthenticated else { throw error }
+            return nil
+        }
+    }
+
+    func databasePage(since token: CKServerChangeToken?) async throws -> SyncDatabasePage {
+        let page = try await databaseChanges(since: token)
+        return SyncDatabasePage(
+            modifications: page.modifications, deletions: page.deletions,
+            token: page.changeToken, moreComing: page.moreComing)
+    }
+
+    func recordPage(
+        of zone: CKRecordZone.ID, since token: CKServerChangeToken?
+    ) async throws -> ZonePage {
+        let page = try await zonePage(
+            of: zone, since: token, desiredKeys: nil, resultsLimit: nil)
+        try await fetchFiles(of: page.records)
+        try await openValues(of: page.records)
+        return page
+    }
+
+    func change(
+        saving zones: [CKRecordZone], deleting ids: [CKRecordZone.ID]
+    ) async throws -> (
+        saved: [CKRecordZone.ID: Result<CKRecordZone, any Error>],
+        deleted: [CKRecordZone.ID: Result<Void, any Error>]
+    ) {
+        let done = try await modifyRecordZones(saving: zones, deleting: ids)
+        return (done.saveResults, done.deleteResults)
+    }
+
+    func change(
+        _ batch: CKSyncEngine.RecordZoneChangeBatch
+    ) async throws -> (
+        saved: [CKRecord.ID: Result<CKRecord, any Error>],
+        deleted: [CKRecord.ID: Result<Void, any Error>]
+    ) {
+        let done = try await modifyRecords(
+            saving: batch.recordsToSave, deleting: batch.recordIDsToDelete,
+            atomically: batch.atomicByZone)
+        return (done.saveResults, done.deleteResults)
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import XCTest
+
+@testable import LenticularCloudKit
+
+/// A server in memory, with faults on demand: one zone's records and their order of change.
+final class ScriptedSyncServer: SyncServer, @unchecked Sendable {
+    // Unchecked: everything is behind the lock.
+    private let lock = NSLock()
+    private var user: CKRecord.ID? = CKRecord.ID(recordName: "_ann")
+    private var zones: [CKRecordZone.ID: [String: (position: Int, version: CKRecord?)]] = [:]
+    private var zoneChanges: [CKRecordZone.ID: (position: Int, isThere: Bool)] = [:]
+    private var position = 0
+    private var faults: [CKError] = []
+    private(set) var requests: [String] = []
+    /// Records of one page of the feed.
+    var pageSize = 3
+
+    var account: CKRecord.ID? {
+        get { lock.withLock { user } }
+        set { lock.withLock { user = newValue } }
+    }
+
+    /// The next requests fail with these, one each.
+    func fail(with errors: CKError...) { lock.withLock { faults += errors } }
+
+    func recover() { lock.withLock { faults = [] } }
+
+    /// The living records of a zone, by their names, with their texts.
+    func texts(in zone: CKRecordZone.ID) -> [String: String] {
+        lock.withLock {
+            (zones[zone] ?? [:]).compactMapValues { $0.version?["text"] as? String }
+        }
+    }
+
+    /// Somebody else's save.
+    func put(_ name: String, _ text: String, in zone: CKRecordZone.ID) {
+        lock.withLock {
+            position += 1
+            let record = CKRecord(
+                recordType: "Note", recordID: CKRecord.ID(recordName: name, zoneID: zone))
+            record["text"] = text
+            record.recordChangeTag = "\(position)"
+            zones[zone, default: [:]][name] = (position, record)
+            zoneChanges[zone] = (position, true)
+        }
+    }
+
+    func account() async throws -> CKRecord.ID? { account }
+
+    private func begin(_ request: String) throws {
+        requests.append(request)
+        if !faults.isEmpty { throw faults.removeFirst() }
+    }
+
+    func databasePage(since token: CKServerChangeToken?) async throws -> SyncDatabasePage {
+        try lock.withLock {
+            try begin("zones")
+            let after = token.flatMap { Int($0.text) } ?? 0
+            var page = SyncDatabasePage(
+                token: CKServerChangeToken("\(position)"), moreComing: false)
+            for (zone, change) in zoneChanges where change.position > after {
+                if change.isThere {
+                    page.modifications.append(.init(zoneID: zone))
+                } else {
+                    page.deletions.append(.init(zoneID: zone, reason: .deleted))
+                }
+            }
+            return page
+        }
+    }
+
+    func recordPage(
+        of zone: CKRecordZone.ID, since token: CKServerChangeToken?
+    ) async throws -> CKDatabase.ZonePage {
+        try lock.withLock {
+            try begin("records of \(zone.zoneName)")
+            guard let records = zones[zone] else {
+                throw CKError(.zoneNotFound, "no such zone")
+            }
+            let after = token.flatMap { Int($0.text) } ?? 0
+            let changed = records.filter { $0.value.position > after }
+                .sorted { $0.value.position < $1.value.position }
+            let shown = changed.prefix(pageSize)
+            var page = CKDatabase.ZonePage(
+                token: CKServerChangeToken("\(shown.last?.value.position ?? after)"),
+                moreComing: shown.count < changed.count)
+            for (name, change) in shown {
+                if let record = change.version?.copy() as? CKRecord {
+                    page.records.append(record)
+                } else {
+                    page.deletions.append(
+                        .init(
+                            recordID: CKRecord.ID(recordName: name, zoneID: zone),
+                            recordType: "Note"))
+                }
+            }
+            return page
+        }
+    }
+
+    func change(
+        saving saved: [CKRecordZone], deleting ids: [CKRecordZone.ID]
+    ) async throws -> (
+        saved: [CKRecordZone.ID: Result<CKRecordZone, any Error>],
+        deleted: [CKRecordZone.ID: Result<Void, any Error>]
+    ) {
+        try lock.withLock {
+            try begin("change zones")
+            for zone in saved where zones[zone.zoneID] == nil {
+                position += 1
+                zones[zone.zoneID] = [:]
+                zoneChanges[zone.zoneID] = (position, true)
+            }
+            for id in ids where zones[id] != nil {
+                position += 1
+                zones[id] = nil
+                zoneChanges[id] = (position, false)
+            }
+            return (
+                Dictionary(saved.map { ($0.zoneID, .success($0)) }) { $1 },
+                Dictionary(ids.map { ($0, .success(())) }) { $1 }
+            )
+        }
+    }
+
+    func change(
+        _ batch: CKSyncEngine.RecordZoneChangeBatch
+    ) async throws -> (
+        saved: [CKRecord.ID: Result<CKRecord, any Error>],
+        deleted: [CKRecord.ID: Result<Void, any Error>]
+    ) {
+        try lock.withLock {
+            try begin("change \(batch.count) records")
+            var saved: [CKRecord.ID: Result<CKRecord, any Error>] = [:]
+            var deleted: [CKRecord.ID: Result<Void, any Error>] = [:]
+            for record in batch.recordsToSave { saved[record.recordID] = save(record) }
+            for id in batch.recordIDsToDelete {
+                if zones[id.zoneID]?[id.recordName]?.version != nil {
+                    position += 1
+                    zones[id.zoneID]?[id.recordName] = (position, nil)
+                    zoneChanges[id.zoneID] = (position, true)
+                }
+                deleted[id] = .success(())
+            }
+            return (saved, deleted)
+        }
+    }
+
+    private func save(_ record: CKRecord) -> Result<CKRecord, any Error> {
+        let (zone, name) = (record.recordID.zoneID, record.recordID.recordName)
+        guard let records = zones[zone] else {
+            return .failure(CKError(.zoneNotFound, "no such zone"))
+        }
+        let stored = records[name]?.version
+        guard stored?.recordChangeTag == record.recordChangeTag else {
+            guard let stored = stored?.copy() as? CKRecord else {
+                return .failure(CKError(.unknownItem, "no such record"))
+            }
+            return .failure(
+                CKError(
+                    .serverRecordChanged, "changed",
+                    userInfo: [CKRecordChangedErrorServerRecordKey: stored]))
+        }
+        position += 1
+        record.recordChangeTag = "\(position)"
+        record.changed = []
+        guard let copy = record.copy() as? CKRecord else {
+            return .failure(CKError(.internalError, "no copy"))
+        }
+        zones[zone]?[name] = (position, copy)
+        zoneChanges[zone] = (position, true)
+        return .success(record)
+    }
+}

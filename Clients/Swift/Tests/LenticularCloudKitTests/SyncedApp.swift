@@ -1,0 +1,163 @@
+import Foundation
+
+@testable import LenticularCloudKit
+
+/// An app with notes of one zone and a sync engine, which writes down every event as a line.
+final class SyncedApp: CKSyncEngineDelegate, @unchecked Sendable {
+    // Unchecked: everything is behind the lock.
+    static let zone = CKRecordZone.ID(zoneName: "Notes")
+
+    private let lock = NSLock()
+    private var lines: [String] = []
+    private var texts: [String: String] = [:]
+    private var records: [String: CKRecord] = [:]
+    private var state: CKSyncEngine.State.Serialization?
+    /// Called for each event, after it was dealt with.
+    var onEvent: @Sendable (CKSyncEngine.Event, CKSyncEngine) async -> Void = { _, _ in }
+    /// Whether the app saves again what was refused because of another version.
+    var resolves = true
+
+    /// The events since the last call, without the states.
+    func takeLog() -> [String] {
+        lock.withLock {
+            defer { lines = [] }
+            return lines.filter { $0 != "state" }
+        }
+    }
+
+    var notes: [String: String] { lock.withLock { texts } }
+
+    /// Notes whose text is not the one that was last saved or fetched.
+    var unsavedNotes: Set<String> {
+        lock.withLock {
+            Set(texts.keys.filter { texts[$0] != records[$0]?["text"] as? String })
+        }
+    }
+
+    var lastState: CKSyncEngine.State.Serialization? { lock.withLock { state } }
+
+    func engine(
+        _ server: ScriptedSyncServer, automatic: Bool = false,
+        from state: CKSyncEngine.State.Serialization? = nil,
+        sleep: @escaping @Sendable (Double) async throws -> Void = { _ in }
+    ) -> CKSyncEngine {
+        let container = CKContainer(
+            identifier: "iCloud.test",
+            service: CKService(url: URL(fileURLWithPath: "/")))
+        var configuration = CKSyncEngine.Configuration(
+            database: container.privateCloudDatabase, stateSerialization: state, delegate: self)
+        configuration.automaticallySync = automatic
+        return CKSyncEngine(
+            configuration, server: server,
+            schedule: SyncSchedule(isOn: automatic, timing: SyncTiming(), sleep: sleep))
+    }
+
+    static func id(_ name: String) -> CKRecord.ID { CKRecord.ID(recordName: name, zoneID: zone) }
+
+    /// An edit by the person who uses the app.
+    func write(_ name: String, _ text: String, _ engine: CKSyncEngine) {
+        lock.withLock { texts[name] = text }
+        engine.state.add(pendingRecordZoneChanges: [.saveRecord(Self.id(name))])
+    }
+
+    func remove(_ name: String, _ engine: CKSyncEngine) {
+        lock.withLock {
+            texts[name] = nil
+            records[name] = nil
+        }
+        engine.state.add(pendingRecordZoneChanges: [.deleteRecord(Self.id(name))])
+    }
+
+    func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+        lock.withLock { note(event, syncEngine) }
+        await onEvent(event, syncEngine)
+    }
+
+    func nextRecordZoneChangeBatch(
+        _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+        let changes = syncEngine.state.pendingRecordZoneChanges.filter {
+            context.options.scope.contains($0)
+        }
+        return await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in
+            self.lock.withLock { self.recordToSave(id, syncEngine) }
+        }
+    }
+
+    private func recordToSave(_ id: CKRecord.ID, _ engine: CKSyncEngine) -> CKRecord? {
+        guard let text = texts[id.recordName] else {
+            engine.state.remove(pendingRecordZoneChanges: [.saveRecord(id)])
+            return nil
+        }
+        let record =
+            records[id.recordName]?.copy() as? CKRecord
+            ?? CKRecord(recordType: "Note", recordID: id)
+        record["text"] = text
+        return record
+    }
+
+    private func note(_ event: CKSyncEngine.Event, _ engine: CKSyncEngine) {
+        switch event {
+        case .stateUpdate(let update):
+            state = update.stateSerialization
+            lines.append("state")
+        case .accountChange(let change): lines.append("account \(change.changeType)")
+        case .fetchedDatabaseChanges(let changes):
+            lines.append(
+                "zones +\(changes.modifications.map(\.zoneID.zoneName)) "
+                    + "-\(changes.deletions.map(\.zoneID.zoneName))")
+        case .fetchedRecordZoneChanges(let changes): note(changes)
+        case .sentDatabaseChanges(let sent):
+            lines.append("sent zones \(sent.savedZones.map(\.zoneID.zoneName))")
+        case .sentRecordZoneChanges(let sent): note(sent, engine)
+        case .willFetchChanges: lines.append("will fetch")
+        case .willFetchRecordZoneChanges(let zone):
+            lines.append("will fetch \(zone.zoneID.zoneName)")
+        case .didFetchRecordZoneChanges(let zone):
+            lines.append(
+                "did fetch \(zone.zoneID.zoneName)" + (zone.error.map { " \($0.code)" } ?? ""))
+        case .didFetchChanges: lines.append("did fetch")
+        case .willSendChanges: lines.append("will send")
+        case .didSendChanges: lines.append("did send")
+        }
+    }
+
+    private func note(_ changes: CKSyncEngine.Event.FetchedRecordZoneChanges) {
+        for change in changes.modifications {
+            let name = change.record.recordID.recordName
+            records[name] = change.record
+            texts[name] = change.record["text"] as? String
+        }
+        for deletion in changes.deletions {
+            records[deletion.recordID.recordName] = nil
+            texts[deletion.recordID.recordName] = nil
+        }
+        lines.append(
+            "fetched \(changes.modifications.map(\.record.recordID.recordName)) "
+                + "-\(changes.deletions.map(\.recordID.recordName))")
+    }
+
+    private func note(
+        _ sent: CKSyncEngine.Event.SentRecordZoneChanges, _ engine: CKSyncEngine
+    ) {
+        for record in sent.savedRecords { records[record.recordID.recordName] = record }
+        for failure in sent.failedRecordSaves {
+            let name = failure.record.recordID.recordName
+            if let server = failure.error.serverRecord { records[name] = server }
+            if failure.error.code == .unknownItem { records[name] = nil }
+            guard resolves else { continue }
+            if failure.error.code == .zoneNotFound {
+                engine.state.add(
+                    pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: Self.zone))])
+            }
+            engine.state.add(pendingRecordZoneChanges: [.saveRecord(failure.record.recordID)])
+        }
+        let failures = sent.failedRecordSaves.map {
+            "\($0.record.recordID.recordName) \($0.error.code)"
+        }
+        lines.append(
+            "sent \(sent.savedRecords.map(\.recordID.recordName)) "
+                + "-\(sent.deletedRecordIDs.map(\.recordName))"
+                + (failures.isEmpty ? "" : " failed \(failures)"))
+    }
+}

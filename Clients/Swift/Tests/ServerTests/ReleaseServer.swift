@@ -1,0 +1,111 @@
+import Foundation
+import LenticularCloudKit
+import XCTest
+
+/// The release server as a process, on a folder and port of its own, with one container and two people.
+///
+/// Tests that need it skip where `LENTICULAR_BINARY` names none.
+final class ReleaseServer {
+    let container = "iCloud.org.example.Client"
+    private(set) var url = URL(fileURLWithPath: "/")
+    private(set) var apiToken = ""
+    private let folder: URL
+    private let binary: String
+    private let process = Process()
+
+    /// - Throws: `XCTSkip` without a server to run.
+    init() throws {
+        guard let binary = ProcessInfo.processInfo.environment["LENTICULAR_BINARY"] else {
+            throw XCTSkip("LENTICULAR_BINARY names no server to test against")
+        }
+        self.binary = binary
+        folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("client-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        url = try start()
+        _ = try command("container", "create", container)
+        apiToken = try text(
+            command("api-token", "create", container, "development"), "apiToken")
+    }
+
+    deinit {
+        process.terminate()
+        process.waitUntilExit()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// A container as somebody sees it who has just signed in.
+    func container(of email: String) throws -> CKContainer {
+        _ = try? command("user", "create", email)
+        let token = try text(
+            command("web-token", "create", container, "development", email), "webAuthToken")
+        return CKContainer(
+            identifier: container,
+            service: CKService(
+                url: url, apiToken: apiToken, credentials: .webAuthToken(token)))
+    }
+
+    /// Everything that the server has written.
+    func storedBytes() throws -> Data {
+        var bytes = Data()
+        let files = FileManager.default.enumerator(atPath: data)
+        while let name = files?.nextObject() as? String {
+            bytes += FileManager.default.contents(atPath: "\(data)/\(name)") ?? Data()
+        }
+        return bytes
+    }
+
+    private var data: String { folder.appendingPathComponent("data").path }
+
+    private struct NotStarted: Error {
+        let log: String
+    }
+
+    /// Without what configures servers: these have their own flags.
+    private static let environment = ProcessInfo.processInfo.environment
+        .filter { !$0.key.hasPrefix("LENTICULAR_") }
+
+    private func start() throws -> URL {
+        let log = Pipe()
+        process.executableURL = URL(fileURLWithPath: binary)
+        // A port that is named beforehand: links to files hold it.
+        let port = Int.random(in: 20_000..<32_000)
+        process.arguments = ["serve", "--data", data, "--listen", "127.0.0.1:\(port)"]
+        process.environment = Self.environment
+        process.standardOutput = log
+        try process.run()
+        var text = ""
+        while true {
+            let bytes = log.fileHandleForReading.availableData
+            guard !bytes.isEmpty else { throw NotStarted(log: text) }
+            text += String(decoding: bytes, as: UTF8.self)
+            for line in text.split(separator: "\n") {
+                guard let event = try? JSONSerialization.jsonObject(with: Data(line.utf8)),
+                    let fields = event as? [String: Any], fields["message"] as? String == "serving",
+                    let address = (fields["listen"] as? String)?.split(separator: ",").first,
+                    let url = URL(string: "http://\(address)")
+                else { continue }
+                log.fileHandleForReading.readabilityHandler = { _ = $0.availableData }
+                return url
+            }
+        }
+    }
+
+    private func command(_ arguments: String...) throws -> [String: Any] {
+        let command = Process()
+        let output = Pipe()
+        command.executableURL = URL(fileURLWithPath: binary)
+        command.arguments = arguments + ["--data", data, "--json"]
+        command.environment = Self.environment
+        command.standardOutput = output
+        try command.run()
+        let bytes = output.fileHandleForReading.readDataToEndOfFile()
+        command.waitUntilExit()
+        let answer = try JSONSerialization.jsonObject(with: bytes)
+        return try XCTUnwrap(answer as? [String: Any])
+    }
+
+    private func text(_ answer: [String: Any], _ key: String) throws -> String {
+        try XCTUnwrap(answer[key] as? String)
+    }
+}
