@@ -90,7 +90,7 @@ extension Connection {
     /// Moves the log into the file and truncates it, if no reader is in the way.
     ///
     /// What cannot be moved stays in the log, which the next opening reads.
-    func truncateLog() {
+    package func truncateLog() {
         sqlite3_busy_timeout(handle, 0)
         defer { sqlite3_busy_timeout(handle, Self.busyMillisecondsMax) }
         _ = checkpoint(SQLITE_CHECKPOINT_TRUNCATE)

@@ -202,6 +202,8 @@ private struct Opened {
         let properties = StoreProperties(connection)
         let isNew = try properties.makeMissing(random: options.random)
         if !options.name.isEmpty { try properties.takeName(options.name) }
+        // In the file itself: with its log lost it must still be known as this server's.
+        if isNew { connection.truncateLog() }
         let recorded = try properties.identity()
         let last = try properties.lastPosition()
         let noted = PositionNote.read(besideStore: connection.path)

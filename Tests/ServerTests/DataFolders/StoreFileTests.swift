@@ -50,6 +50,19 @@ struct StoreFileTests {
         #expect(try server.folder.problems() == [])
     }
 
+    @Test("A new store that has lost its whole log is still known as this server's")
+    func lostLog() throws {
+        try notes.save("a")
+        let withoutLog = notes.temporary.path("without-log")
+        try files.copyItem(atPath: notes.store, toPath: withoutLog)
+        notes.stop()
+        try files.removeItem(atPath: notes.store)
+        try files.moveItem(atPath: withoutLog, toPath: notes.store)
+        let server = try notes.start().server
+        #expect(try code() != "TRY_AGAIN_LATER")
+        #expect(server.readiness.obstacle == nil)
+    }
+
     @Test("A store in another's place is refused, and so is one of a container that was deleted")
     func exchanged() throws {
         try notes.save("a")
