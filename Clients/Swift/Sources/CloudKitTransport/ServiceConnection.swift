@@ -7,7 +7,7 @@ import Foundation
 
 /// Requests to one container environment of one server, as one caller.
 public final class ServiceConnection: Sendable {
-    private let service: Service?
+    private let service: ServerAccess?
     private let container: String
     let session: URLSession
     private let webToken: WebToken
@@ -18,7 +18,7 @@ public final class ServiceConnection: Sendable {
     ///   - session: what sends; tests hand in one of their own.
     ///   - requestSeconds: how long to wait for an answer that has not begun.
     public init(
-        _ service: Service?, container: String, session: URLSession = .shared,
+        _ service: ServerAccess?, container: String, session: URLSession = .shared,
         requestSeconds: TimeInterval = 60
     ) {
         self.service = service
@@ -136,7 +136,7 @@ public final class ServiceConnection: Sendable {
     }
 }
 
-extension Service {
+extension ServerAccess {
     fileprivate var isSigning: Bool {
         if case .serverKey = credentials { true } else { false }
     }

@@ -17,13 +17,13 @@ public enum ServiceFile {
     /// - Returns: nil when there is no such file, or it says nothing that can be used of the container.
     public static func service(
         of container: String, in environment: [String: String] = ProcessInfo.processInfo.environment
-    ) -> Service? {
+    ) -> ServerAccess? {
         guard let path = environment[variable],
             let data = FileManager.default.contents(atPath: path),
             let entries = try? JSONDecoder().decode([String: Entry].self, from: data),
             let entry = entries[container]
         else { return nil }
-        return Service(
+        return ServerAccess(
             url: entry.url,
             environment: entry.environment.flatMap { .init(rawValue: $0) } ?? .development,
             apiToken: entry.apiToken,

@@ -9,7 +9,7 @@ actor WebToken {
     private var signingIn: Task<String, any Error>?
     private let signIn: (@Sendable (URL) async throws -> String)?
 
-    init(_ credentials: Service.Credentials) {
+    init(_ credentials: ServerAccess.Credentials) {
         switch credentials {
         case .webAuthToken(let token):
             self.token = token

@@ -13,7 +13,7 @@ final class ErrorTableTests: XCTestCase {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [ScriptedAnswers.self]
         let connection = ServiceConnection(
-            CKService(
+            CKServerAccess(
                 url: URL(string: "http://scripted.invalid")!, apiToken: "api",
                 credentials: .webAuthToken("secret-token")),
             container: "iCloud.test", session: URLSession(configuration: configuration))

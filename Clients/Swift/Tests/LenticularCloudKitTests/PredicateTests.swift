@@ -34,9 +34,9 @@ final class PredicateTests: XCTestCase {
         }.joined(separator: " & ")
     }
 
-    func testFormatsBecomeTheProtocolsFilters() throws {
+    private var comparisons: [(NSPredicate, String)] {
         let date = Date(timeIntervalSince1970: 1)
-        let table: [(NSPredicate, String)] = [
+        return [
             (NSPredicate(value: true), ""), (NSPredicate(value: false), "nothing"),
             (NSPredicate(format: "TRUEPREDICATE"), ""),
             (NSPredicate(format: "a = 1 AND FALSEPREDICATE"), "nothing"),
@@ -60,6 +60,11 @@ final class PredicateTests: XCTestCase {
                     format: "r = %@", CKRecord(recordType: "T", recordID: reference.recordID)),
                 "r EQUALS -> r"
             ),
+        ]
+    }
+
+    private var listsAndPlaces: [(NSPredicate, String)] {
+        [
             (NSPredicate(format: "a IN %@", ["x", "y"]), "a IN 2 x STRING"),
             (NSPredicate(format: "a in {1, 2, 3}"), "a IN 3 x INT64"),
             (NSPredicate(format: "NOT (a IN {1, 2})"), "a NOT_IN 2 x INT64"),
@@ -101,7 +106,10 @@ final class PredicateTests: XCTestCase {
                 "a EQUALS 1 & b EQUALS 'x'"
             ),
         ]
-        for (index, (predicate, expected)) in table.enumerated() {
+    }
+
+    func testFormatsBecomeTheProtocolsFilters() throws {
+        for (index, (predicate, expected)) in (comparisons + listsAndPlaces).enumerated() {
             XCTAssertEqual(try text(predicate), expected, "row \(index)")
         }
     }

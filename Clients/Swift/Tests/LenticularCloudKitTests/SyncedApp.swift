@@ -43,7 +43,7 @@ final class SyncedApp: CKSyncEngineDelegate, @unchecked Sendable {
     ) -> CKSyncEngine {
         let container = CKContainer(
             identifier: "iCloud.test",
-            service: CKService(url: URL(fileURLWithPath: "/")))
+            service: CKServerAccess(url: URL(fileURLWithPath: "/")))
         var configuration = CKSyncEngine.Configuration(
             database: container.privateCloudDatabase, stateSerialization: state, delegate: self)
         configuration.automaticallySync = automatic

@@ -199,7 +199,7 @@ final class DatabaseTests: XCTestCase {
         XCTAssertNotEqual(first, second)
         let nobody = CKContainer(
             identifier: server.container,
-            service: CKService(url: server.url, apiToken: server.apiToken))
+            service: CKServerAccess(url: server.url, apiToken: server.apiToken))
         let none = try await nobody.accountStatus()
         XCTAssertEqual(none, .noAccount)
     }

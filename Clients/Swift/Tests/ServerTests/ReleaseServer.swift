@@ -41,7 +41,7 @@ final class ReleaseServer {
             command("web-token", "create", container, "development", email), "webAuthToken")
         return CKContainer(
             identifier: container,
-            service: CKService(
+            service: CKServerAccess(
                 url: url, apiToken: apiToken, credentials: .webAuthToken(token)))
     }
 

@@ -18,7 +18,7 @@ public final class CKContainer: NSObject, Sendable {
     let keys: AccountKeys
 
     /// A container whose server is named by the program.
-    public convenience init(identifier: String, service: CKService) {
+    public convenience init(identifier: String, service: CKServerAccess) {
         self.init(
             identifier: identifier,
             connection: ServiceConnection(service, container: identifier))

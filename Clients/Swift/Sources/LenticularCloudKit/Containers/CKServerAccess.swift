@@ -1,4 +1,4 @@
 import CloudKitTransport
 
 /// Where a container's server is and what lets a program in.
-public typealias CKService = Service
+public typealias CKServerAccess = ServerAccess

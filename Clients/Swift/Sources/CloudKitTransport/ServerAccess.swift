@@ -1,7 +1,7 @@
 import Foundation
 
 /// Where a server is and what lets a program in.
-public struct Service: Sendable {
+public struct ServerAccess: Sendable {
     /// The two halves of a container, which never see each other's data.
     public enum Environment: String, Sendable {
         case development
@@ -44,9 +44,9 @@ public struct Service: Sendable {
     }
 }
 
-extension Service: CustomStringConvertible, CustomDebugStringConvertible {
+extension ServerAccess: CustomStringConvertible, CustomDebugStringConvertible {
     /// Without tokens: what is printed may end up in a log.
-    public var description: String { "<Service \(url.host ?? "?") \(environment.rawValue)>" }
+    public var description: String { "<ServerAccess \(url.host ?? "?") \(environment.rawValue)>" }
 
     /// As `description`.
     public var debugDescription: String { description }
