@@ -30,7 +30,9 @@ package enum MigrationError: Error, Sendable, Equatable, CustomStringConvertible
         switch self {
         case .foreign: "the file is a database of another program"
         case .newer(let name):
-            "the database is of a newer version (it holds the migration \(name)); run that version"
+            "the database is of a newer version (it holds the migration \(name)); run that version, or "
+                + "put the copy that it made before its migration (.v and a number at its end) in the "
+                + "database's place, without what was saved since"
         case .altered(let name):
             "the migration \(name) in the database is not the one that this version knows"
         }
@@ -52,6 +54,14 @@ package struct Migrator: Sendable {
     /// - Throws: as `migrate`.
     package func pendingCount(_ connection: Connection) throws -> Int {
         migrations.count - (try recordedCount(connection))
+    }
+
+    /// The schema's version of a database that lacks migrations; nil for one that lacks none, or holds nothing yet.
+    ///
+    /// - Throws: as `migrate`.
+    package func formerVersion(_ connection: Connection) throws -> Int? {
+        let recorded = try recordedCount(connection)
+        return recorded > 0 && recorded < migrations.count ? recorded : nil
     }
 
     /// Runs what the database lacks, in order, each in a transaction of its own with its record.

@@ -55,6 +55,15 @@ extension SQLiteStore {
         return try Migrator(StoreFile.migrations).pendingCount(connection) > 0
     }
 
+    /// The schema's version of a file that lacks what this version's migrations would bring; nil for one that lacks
+    /// nothing, or holds nothing yet.
+    ///
+    /// - Throws: as `requireKnown`.
+    package static func formerVersion(at path: String) throws -> Int? {
+        let connection = try Connection(path: path, mode: .readOnly)
+        return try Migrator(StoreFile.migrations).formerVersion(connection)
+    }
+
     /// Looks whether this version may open a file, without changing it.
     ///
     /// - Throws: `MigrationError` for another program's or a newer server's file, `SQLiteError`.

@@ -230,6 +230,8 @@ private struct Opened {
 package enum StoreReport: Sendable, Equatable {
     /// It has less than it had acknowledged.
     case behind(last: Position, acknowledged: Position)
+    /// A file of an earlier schema is about to be migrated; a copy of it is kept where there is one.
+    case migrating(version: Int, copy: String?)
     /// Files that belong to no store were put out of its way.
     case stray(path: String)
 }

@@ -126,6 +126,7 @@ struct SettingTests {
         "http.gzip": (["remote", "always", "never"], ["", "Remote", "on"]),
         "tls.certificateFile": (["/a.pem"], ["a\\0b"]),
         "tls.privateKeyFile": (["/a.pem"], ["a\\0b"]),
+        "storage.backupBeforeMigration": (["on", "off"], ["", "On", "true"]),
         "log.format": (["auto", "json", "text"], ["", "JSON", "xml"]),
         "log.level": (["info", "warning", "error"], ["", "debug", "trace"]),
         "metrics.listen": (

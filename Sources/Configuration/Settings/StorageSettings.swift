@@ -1,5 +1,9 @@
 /// How the SQLite databases are run.
 package struct StorageSettings: Sendable, Equatable {
+    /// Whether a database is copied before it is migrated.
+    package enum MigrationCopies: String, Sendable, CaseIterable { case on, off }
+
+    package var backupBeforeMigration = MigrationCopies.on
     /// 0 for one per core.
     package var readers = 0
     package var writerCacheKiB = 32_768
@@ -19,6 +23,12 @@ extension StorageSettings {
         name: "storage",
         documentation: "The databases; each container's environment has one of its own.",
         settings: [
+            .choice(
+                "storage.backupBeforeMigration", \.storage.backupBeforeMigration,
+                """
+                Whether a database that a newer version is about to migrate is copied beside itself \
+                first, if there is room; the copy ends in .v and the version's number.
+                """),
             .number(
                 "storage.readers", \.storage.readers, 0...256, "connections",
                 zero: "one per core",

@@ -118,6 +118,14 @@ package final class SQLiteCatalog: CatalogStorage {
         var connection: Connection { catalog.connection }
     }
 
+    /// The schema's version of a catalog that is about to be migrated; nil for one that is not.
+    ///
+    /// - Throws: `MigrationError`, `SQLiteError`.
+    package static func formerVersion(at path: String) throws -> Int? {
+        let connection = try Connection(path: path, mode: .readOnly)
+        return try Migrator(migrations).formerVersion(connection)
+    }
+
     private static var migrations: [Migration] {
         let embedded = lenticular_catalog_migrations()
         return (0..<embedded.count).map { number in

@@ -33,8 +33,14 @@ package final class DataFolder: Sendable {
         clock = surroundings.clock
         let random = surroundings.random
         self.random = random
-        catalog = try SQLiteCatalog(
-            path: Self.catalogPath(in: path), onIndeterminate: onIndeterminate)
+        let former = FormerStores(
+            isOn: configuration.storage.backupBeforeMigration == .on,
+            freeBytesMin: configuration.storage.reserveBytes)
+        let catalogPath = Self.catalogPath(in: path)
+        if try FileSystem.kind(of: catalogPath) == .file {
+            _ = try former.keep(catalogPath, of: SQLiteCatalog.formerVersion(at: catalogPath))
+        }
+        catalog = try SQLiteCatalog(path: catalogPath, onIndeterminate: onIndeterminate)
         containers = Containers(catalog: catalog)
         apiTokens = APITokens(catalog: catalog, random: random)
         serverKeys = ServerKeys(catalog: catalog, random: random)
@@ -46,7 +52,7 @@ package final class DataFolder: Sendable {
         assetPlaces = try AssetPlaces(configuration, of: path, clock: clock, random: random)
         stores = Stores(
             folder: path, catalog: catalog, options: options, assetPlaces: assetPlaces,
-            onIndeterminate: onIndeterminate)
+            former: former, onIndeterminate: onIndeterminate)
         try stores.settle()
     }
 

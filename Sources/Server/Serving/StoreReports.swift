@@ -47,6 +47,11 @@ extension Log {
             error(
                 "a store has lost what it had acknowledged",
                 place + [("last", .number(last)), ("acknowledged", .number(acknowledged))])
+        case .migrating(let version, let copy):
+            let kept: LogValue = .text(copy ?? "none")
+            info(
+                "a store is migrated",
+                place + [("fromVersion", .number(Int64(version))), ("copy", kept)])
         case .stray(let path):
             warning("files that no store owns were put aside", place + [("path", .text(path))])
         }

@@ -37,6 +37,7 @@ package final class Stores: Sendable {
     private let options: SQLiteStore.Options
     private let onIndeterminate: @Sendable (String) -> Void
     private let assetPlaces: AssetPlaces
+    private let former: FormerStores
     private let state = Mutex(State())
     /// What openings have found.
     let reports = StoreReports()
@@ -48,12 +49,14 @@ package final class Stores: Sendable {
     ///   - onIndeterminate: called when a commit's outcome is unknown; the process must end.
     init(
         folder: String, catalog: SQLiteCatalog, options: SQLiteStore.Options,
-        assetPlaces: AssetPlaces, onIndeterminate: @escaping @Sendable (String) -> Void
+        assetPlaces: AssetPlaces, former: FormerStores,
+        onIndeterminate: @escaping @Sendable (String) -> Void
     ) {
         self.folder = folder
         self.catalog = catalog
         self.options = options
         self.assetPlaces = assetPlaces
+        self.former = former
         self.onIndeterminate = onIndeterminate
     }
 
@@ -122,6 +125,9 @@ package final class Stores: Sendable {
             guard try FileSystem.kind(of: path) == .file else { throw StorageFailure.missing }
             if let name = known?.name, try SQLiteStore.name(at: path) != name {
                 throw StorageFailure.missing
+            }
+            if let report = try former.keep(path, of: SQLiteStore.formerVersion(at: path)) {
+                reports.tell(key, report)
             }
         } else {
             try putAside(key, path)

@@ -1,5 +1,6 @@
 import CloudModel
 import Foundation
+import SQLite
 import Testing
 
 @testable import Server
@@ -149,5 +150,27 @@ struct FormerDataFolderTests {
             moreComing = page["moreComing"] as? Bool ?? false
         }
         return names.count
+    }
+
+    @Test("What is migrated is copied first as it was, and the log says from which version")
+    func copies() throws {
+        for archive in Self.archives {
+            let former = try Former(archive, "clean")
+            let server = try FolderServer(data: former.data, at: former.madeAt + 1_000)
+            let (status, _) = try server.ask(
+                try #require(former.requests.first).target, try #require(former.requests.first).body
+            )
+            #expect(status == 200)
+            server.stop()
+            let files = try FileManager.default.subpathsOfDirectory(atPath: former.data)
+            let copies = files.filter { $0.contains(".sqlite.v") }
+            #expect(copies.contains("catalog.sqlite.v1"))
+            let store = try #require(copies.first { $0.hasSuffix("store.sqlite.v4") })
+            let connection = try Connection(path: "\(former.data)/\(store)", mode: .readOnly)
+            let version = try connection.prepare("PRAGMA user_version")
+            #expect(try version.step() && version.int64(0) == 4)
+            version.reset()
+            #expect(try connection.integrityCheck() == [])
+        }
     }
 }
