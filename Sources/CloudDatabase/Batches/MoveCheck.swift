@@ -30,12 +30,12 @@ struct MoveCheck {
         let former = try context.former(record)
         let before = try former.head.flatMap { try context.parent(of: $0.record) }
         let isMoved = former.isAlive && before != parent
-        // Nothing lies below a new record but what the batch puts there.
-        guard
-            isMoved
-                || !former.isAlive
-                    && !view.sources(of: record, kinds: .deleteSelfInTree ... .parent).isEmpty
-        else { return }
+        // Nothing lies below a new record but what the batch puts there and, in the public database, what
+        // others left below an earlier one of its name (rulings.md 45).
+        let mayHaveChildren =
+            context.database.scope == .public
+            || !view.sources(of: record, kinds: .deleteSelfInTree ... .parent).isEmpty
+        guard isMoved || !former.isAlive && mayHaveChildren else { return }
         var entersTree = false
         let end = try tree.climb(from: record) { ancestor in
             guard try ancestor != record && tree.isRoot(ancestor) else { return true }
