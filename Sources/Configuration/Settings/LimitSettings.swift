@@ -127,7 +127,7 @@ extension LimitSettings {
             .number(
                 "limits.userQuotaBytes", \.limits.userQuotaBytes, 0...quotaMax, "bytes",
                 zero: "no quota",
-                "Stored by one user in his private database."),
+                "Stored by one user in their private database."),
             .number(
                 "limits.publicQuotaBytes", \.limits.publicQuotaBytes, 0...quotaMax, "bytes",
                 zero: "no quota",
