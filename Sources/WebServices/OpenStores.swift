@@ -15,10 +15,10 @@ final class OpenStores: Sendable {
         let depot: AssetDepot
         let assetTokens: AssetTokens
 
-        /// The same store, as one request sees it.
-        func seen(by principal: Principal, stop: StopSignal?) -> OpenStore {
+        /// The same store, as one request on a worker sees it.
+        func stopping(_ stop: StopSignal) -> OpenStore {
             OpenStore(
-                storage: RequestStorage(storage, of: principal, stop: stop), tokenKey: tokenKey,
+                storage: RequestStorage(storage, stop: stop), tokenKey: tokenKey,
                 depot: depot,
                 assetTokens: assetTokens)
         }

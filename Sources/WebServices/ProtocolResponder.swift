@@ -161,8 +161,8 @@ package final class ProtocolResponder: Responder {
                     clock: dependencies.clock, assets: dependencies.assets,
                     authenticator: dependencies.authenticator,
                     catalog: dependencies.catalog, people: people,
-                    store: store.seen(
-                        by: exchange.principal, stop: place.loop == nil ? exchange.stop : nil),
+                    // Nothing is long on a loop.
+                    store: place.loop == nil ? store.stopping(exchange.stop) : store,
                     rates: rates, principal: exchange.counted, place: place),
                 exchange)
         } catch {

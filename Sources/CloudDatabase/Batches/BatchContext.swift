@@ -10,7 +10,7 @@ final class BatchContext {
     let zone: StoredZone
     /// The zone's owner, who need not be the caller.
     let owner: UserRecordName
-    /// What the caller is shown of another user's zone; nil in his own databases.
+    /// What the caller is shown of another user's zone; nil in their own databases.
     let access: ZoneAccess?
     let operations: [DecodedOperation]
     let isAtomic: Bool

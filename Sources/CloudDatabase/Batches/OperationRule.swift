@@ -28,7 +28,7 @@ struct OperationRule {
                 return DecidedStep(step: step)
             }
         }
-        // Of a record that may be kept from the caller no more is read than he may know.
+        // Of a record that may be kept from the caller no more is read than they may know.
         let isOpen = context.access == nil && !context.rights.holdsBack
         var former = try context.former(key, withBody: isOpen && !operation.kind.deletes)
         guard former.isAlive, !context.actsOnOthers || !view.isDeleted(key) else {

@@ -7,7 +7,7 @@ enum PlannedStep {
     case save(PlannedSave)
     /// The records that go with the deleted one.
     case delete([RecordKey])
-    /// A participant leaves the share whose record he deletes.
+    /// A participant leaves the share whose record they delete.
     case leave(StoredShare)
     /// There is nothing to delete.
     case nothing

@@ -21,12 +21,12 @@ struct SaveRule {
         let shares = ShareRule(context)
         let kept: RecordBody.Kept? = former == nil ? nil : try context.kept(key)
         if former == nil, operation.type == .share { try shares.checkPlaceOfNewShare() }
-        // What the caller may not read, an answer to his save does not tell him either.
+        // What the caller may not read, an answer to their save does not tell them either.
         let isShown = try former == nil || RightRule(context).allows(.read, key)
         let type = try type(of: operation, kept, isShown: isShown)
         let (known, grown) = try schemaCheck.admit(
             operation.fields, of: type, SchemaGrowth(context.schema, view))
-        // Nor may he find out by a checksum which files the record has.
+        // Nor may they find out by a checksum which files the record has.
         let assets = AssetRule(context)
         let admitted = try assets.admit(known, over: isShown ? kept : nil)
         let (sent, roles) = try RightRule(context).rolesApart(admitted, of: type, operation.name)

@@ -13,7 +13,7 @@ struct QueryReading {
     let type: Int64
     let budget: QueryBudget
     let limit: Int
-    /// What the caller is shown of another user's zone; nil in his own databases.
+    /// What the caller is shown of another user's zone; nil in their own databases.
     let shared: ZoneAccess?
 
     private var query: RecordQuery { plan.query }

@@ -2,7 +2,7 @@
 ///
 /// Callers are known by a hash with a secret of the process, and have one of eight places each. Who finds
 /// them taken gets the place of the caller whose budgets are the nearest to full: somebody who calls from
-/// ever new addresses mostly takes the places of his own, and what is forgotten is little.
+/// ever new addresses mostly takes the places of their own, and what is forgotten is little.
 package struct RateTable {
     /// The moments at which a caller's budgets are full again.
     package struct Entry: Sendable {

@@ -1,18 +1,14 @@
 import CloudModel
 import Storage
 
-/// A store as one request sees it: its reads end when the request is told to, and its writes count to its
-/// caller.
+/// A store as one request on a worker sees it: its reads end when the request is told to.
 final class RequestStorage: Storage {
     private let storage: any Storage
-    private let stop: StopSignal?
-    private let caller: WriteCaller
+    private let stop: StopSignal
 
-    /// - Parameter stop: nil on an event loop, where nothing is long.
-    init(_ storage: any Storage, of principal: Principal, stop: StopSignal?) {
+    init(_ storage: any Storage, stop: StopSignal) {
         self.storage = storage
         self.stop = stop
-        caller = WriteCaller(UInt64(bitPattern: Int64(principal.hashValue)))
     }
 
     var identity: StoreIdentity { storage.identity }
@@ -28,8 +24,6 @@ final class RequestStorage: Storage {
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
-        var load = load
-        if load.caller == .server { load.caller = caller }
         storage.write(load, body, completion: completion)
     }
 
