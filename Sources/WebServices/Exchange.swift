@@ -64,6 +64,9 @@ final class Exchange: @unchecked Sendable {
         reply.whenAbandoned { [stop] in stop.stop(.abandoned) }
     }
 
+    /// Goes on with the answer on the event loop that the request came from; from any thread.
+    func wake(_ work: @escaping @Sendable () -> Void) { reply.wake(work) }
+
     /// How long ago the request came.
     var ageNanoseconds: UInt64 { DispatchTime.now().uptimeNanoseconds &- start }
 

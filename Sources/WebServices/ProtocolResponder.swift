@@ -1,5 +1,6 @@
 import Accounts
 import AssetStorage
+import CloudDatabase
 import CloudModel
 import Cryptography
 import Dispatch
@@ -60,6 +61,7 @@ package final class ProtocolResponder: Responder {
     let rates: RateBudgets
     private let people: KnownPeople
     private let workers: Workers
+    private let habits = DecisionHabits()
     private let holding = DispatchQueue(label: "web.held")
     /// Requests that wait until there is something to tell.
     private let heldCount = Atomic<Int>(0)
@@ -163,10 +165,24 @@ package final class ProtocolResponder: Responder {
                     catalog: dependencies.catalog, people: people,
                     // Nothing is long on a loop.
                     store: place.loop == nil ? store.stopping(exchange.stop) : store,
-                    rates: rates, principal: exchange.counted, place: place),
+                    rates: rates, principal: exchange.counted, place: place,
+                    longWork: longWork(of: exchange)),
                 exchange)
         } catch {
             settle(exchange, error, at: place)
+        }
+    }
+
+    /// Threads on which a request goes on, from whatever thread it is on.
+    private func longWork(of exchange: Exchange) -> LongWork {
+        LongWork(stop: exchange.stop, habits: habits) { body in
+            exchange.wake {
+                exchange.stopWhenAbandoned()
+                exchange.stop.goOn()
+                // NB: what was admitted before is not refused.
+                try? self.workers.submit(
+                    .long, for: exchange.principal, isAdmitted: true, stop: exchange.stop, body)
+            }
         }
     }
 
@@ -242,8 +258,25 @@ package final class ProtocolResponder: Responder {
         switch route.work {
         case .read(let answer): exchange.succeed(try answer(context))
         case .write(let run):
-            try run(context) { result in
-                do { exchange.succeed(try result.get()) } catch { exchange.fail(error) }
+            try run(context) { self.conclude(exchange, $0) }
+        }
+    }
+
+    /// Answers a write that has ended.
+    ///
+    /// The writer calls it, and all others wait for the writer: so it only wakes who makes the answer, and
+    /// the line in the log.
+    private func conclude(_ exchange: Exchange, _ result: Result<WrittenAnswer, any Error>) {
+        exchange.wake {
+            do {
+                exchange.succeed(try result.get()(exchange.request.loop))
+            } catch is BelongsToWorker {
+                // NB: what was admitted before is not refused.
+                try? self.workers.submit(.short, for: exchange.principal, isAdmitted: true) {
+                    do { exchange.succeed(try result.get()(nil)) } catch { exchange.fail(error) }
+                }
+            } catch {
+                exchange.fail(error)
             }
         }
     }

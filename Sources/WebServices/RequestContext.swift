@@ -23,6 +23,8 @@ struct RequestContext: Sendable {
     /// Whom the request counts to; nil for one that is not counted.
     let principal: Principal?
     let place: Place
+    /// Where a decision goes on that takes longer than the writer has time for.
+    let longWork: LongWork
 
     /// The event loop whose thread this is; nil on a worker.
     var loop: Int? { place.loop }

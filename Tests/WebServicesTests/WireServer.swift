@@ -195,6 +195,13 @@ final class Observed: RequestObserver, @unchecked Sendable {
         return broken
     }
 
+    /// Whether a request has been told of.
+    func knows(_ requestID: String) -> Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        return seen.contains { $0.requestID == requestID }
+    }
+
     func observe(_ request: RequestObservation) {
         condition.lock()
         defer { condition.unlock() }
@@ -298,6 +305,9 @@ extension WireServer {
 final class Waiting<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
     private let arrived = DispatchSemaphore(value: 0)
+
+    /// Whether nothing has come yet.
+    var isEmpty: Bool { value.withLock { $0 == nil } }
 
     func arrive(_ value: Value) {
         self.value.withLock { $0 = value }

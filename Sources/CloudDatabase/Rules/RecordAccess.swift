@@ -57,6 +57,11 @@ package final class RecordAccess {
         return [.world, .authenticated] + schema.roles.filter { given.contains($0.value) }.keys
     }
 
+    /// Whether the roles that count are those of another look.
+    func hasRoles(of other: RecordAccess) -> Bool {
+        roles.map(Set.init) == other.roles.map(Set.init)
+    }
+
     /// Whether there may be records that are kept from the caller.
     var holdsBack: Bool { roles != nil }
 

@@ -15,6 +15,8 @@ package final class ZoneAccess {
     private let snapshot: any StoreSnapshot
     private let hierarchy: Hierarchy
     private var grants: [ShareNumber: StoredGrant?] = [:]
+    /// The shares that records were found to be in; nil where nobody wants to know.
+    private var noted: [RecordNumber: ShareNumber?]?
 
     /// - Returns: nil when the viewer has nothing of the zone.
     init?(
@@ -63,8 +65,31 @@ package final class ZoneAccess {
 
     /// The share that a record is in, his or not.
     func share(over record: RecordNumber) throws -> ShareNumber? {
-        guard isSettled else { return try hierarchy.share(over: record) }
-        return try snapshot.cover(of: record)?.share
+        let share =
+            try isSettled ? snapshot.cover(of: record)?.share : hierarchy.share(over: record)
+        noted?[record] = .some(share)
+        return share
+    }
+
+    /// Notes from now on what it tells, so that another can be asked for the same.
+    func beginNoting() { noted = [:] }
+
+    /// Whether it tells what another has told and noted, which belongs to an earlier snapshot.
+    func tells(what other: ZoneAccess) throws -> Bool {
+        guard view.since == other.view.since, isSettled == other.isSettled,
+            wholeZone?.share == other.wholeZone?.share,
+            wholeZone?.permission == other.wholeZone?.permission
+        else { return false }
+        for (record, share) in other.noted ?? [:] where try self.share(over: record) != share {
+            return false
+        }
+        for (share, known) in other.grants {
+            let grant = try grant(of: share)
+            guard grant?.permission == known?.permission, grant?.revoked == known?.revoked else {
+                return false
+            }
+        }
+        return true
     }
 
     func grant(of share: ShareNumber) throws -> StoredGrant? {

@@ -72,15 +72,16 @@ package struct ShareInvitations: Sendable {
 
     /// Makes the caller a participant of every share, or of none.
     ///
-    /// - Parameter completion: gets the results, joined by commas; `Fault` NOT_FOUND, or BAD_REQUEST
-    ///   for a share that is full; failures of the machinery. Success means on disk.
-    package func accept(completion: @escaping @Sendable (Result<[UInt8], any Error>) -> Void) {
+    /// What the links lead to is then for `resolve` to tell, on a snapshot.
+    ///
+    /// - Parameter completion: gets `Fault` NOT_FOUND, or BAD_REQUEST for a share that is full; failures
+    ///   of the machinery. Success means on disk.
+    package func accept(completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         let invitations = self
         database.storage.write(
             WriteLoad(cost: links.count, caller: WriteCaller(database.caller)),
             { transaction in
                 for link in invitations.links { try invitations.join(link, transaction) }
-                return try invitations.resolve(transaction)
             }, completion: completion)
     }
 

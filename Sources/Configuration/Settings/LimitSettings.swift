@@ -22,6 +22,11 @@ package struct LimitSettings: Sendable, Equatable {
     package var referencesPerRequestMax = 10_000
     package var sourcesReadMax = 100_000
     package var decisionStepsMax = 1_000_000
+    package var indexedValuesPerRecordMax = 10_000
+    package var holdersJudgedMax = 1_000
+    package var writerMillisecondsMax = 10
+    package var decisionAttemptsMax = 5
+    package var changesRecheckedMax = 4_096
     package var batchBytesMax = 67_108_864
     package var hierarchyDepthMax = 1_000
     package var shareStepRecordsMax = 100
@@ -107,6 +112,24 @@ extension LimitSettings {
             .number(
                 "limits.decisionStepsMax", \.limits.decisionStepsMax, 1_000...100_000_000,
                 "steps", "Looks at operations, references and parents to decide one request."),
+            .number(
+                "limits.indexedValuesPerRecordMax", \.limits.indexedValuesPerRecordMax,
+                1...1_000_000, "values",
+                "Values in all lists of one record: an index has to hold each. Over it: 400."),
+            .number(
+                "limits.holdersJudgedMax", \.limits.holdersJudgedMax, 1...1_000_000, "references",
+                "References of one kind to a public record that are judged when it is deleted."),
+            .number(
+                "limits.writerMillisecondsMax", \.limits.writerMillisecondsMax, 0...60_000,
+                "milliseconds", zero: "all decisions beside the writer",
+                "Deciding one save holds up others so long; what takes longer is decided beside them."
+            ),
+            .number(
+                "limits.decisionAttemptsMax", \.limits.decisionAttemptsMax, 1...1_000, "attempts",
+                "Decisions beside the writer on one request, while others change its records."),
+            .number(
+                "limits.changesRecheckedMax", \.limits.changesRecheckedMax, 1...1_000_000,
+                "changes", "Changes that the writer looks at before it trusts such a decision."),
             .number(
                 "limits.batchBytesMax", \.limits.batchBytesMax, 1...1_073_741_824, "bytes",
                 "Stored records that one request changes, all in memory at once."),

@@ -126,18 +126,12 @@ extension Configuration {
         service.recordTypesMax = limits.recordTypesMax
         service.rolesMax = limits.rolesMax
         service.schemaBytesMax = limits.schemaBytesMax
-        service.deleteSelfSourcesMax = limits.deleteSelfSourcesMax
-        service.cascadeRecordsMax = limits.cascadeRecordsMax
-        service.referencesPerRecordMax = limits.referencesPerRecordMax
-        service.referencesPerRequestMax = limits.referencesPerRequestMax
-        service.sourcesReadMax = limits.sourcesReadMax
-        service.decisionStepsMax = limits.decisionStepsMax
+        setDecisionLimits(of: &service)
         service.hierarchyDepthMax = limits.hierarchyDepthMax
         service.shareStepRecordsMax = limits.shareStepRecordsMax
         service.sharedPageHoldMilliseconds = limits.sharedPageHoldMilliseconds
         service.heldPollsMax = http.heldPollsMax
         service.sharedQueryRecordsMax = limits.sharedQueryRecordsMax
-        service.batchBytesMax = limits.batchBytesMax
         service.userQuotaBytes = Int64(limits.userQuotaBytes)
         service.publicQuotaBytes = Int64(limits.publicQuotaBytes)
         service.tombstoneDays = retention.tombstoneDays
@@ -148,6 +142,22 @@ extension Configuration {
         service.queryRowsMax = limits.queryRowsMax
         service.queryMillisecondsMax = limits.queryMillisecondsMax
         return service
+    }
+
+    /// What deciding a batch of operations may take.
+    private func setDecisionLimits(of service: inout ServiceLimits) {
+        service.batchBytesMax = limits.batchBytesMax
+        service.deleteSelfSourcesMax = limits.deleteSelfSourcesMax
+        service.cascadeRecordsMax = limits.cascadeRecordsMax
+        service.referencesPerRecordMax = limits.referencesPerRecordMax
+        service.referencesPerRequestMax = limits.referencesPerRequestMax
+        service.sourcesReadMax = limits.sourcesReadMax
+        service.decisionStepsMax = limits.decisionStepsMax
+        service.indexedValuesPerRecordMax = limits.indexedValuesPerRecordMax
+        service.holdersJudgedMax = limits.holdersJudgedMax
+        service.writerMillisecondsMax = limits.writerMillisecondsMax
+        service.decisionAttemptsMax = limits.decisionAttemptsMax
+        service.changesRecheckedMax = limits.changesRecheckedMax
     }
 
     /// What one caller may ask for in a second.

@@ -8,7 +8,7 @@ import JSON
 enum ModifyRecordsEndpoint {
     static func run(
         _ context: RequestContext,
-        completion: @escaping @Sendable (Result<[UInt8], any Error>) -> Void
+        completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
     ) throws {
         let database = try context.database()
         let body = try context.body()
@@ -27,9 +27,18 @@ enum ModifyRecordsEndpoint {
             operations, in: zone, of: database, atomic: try body.bool("atomic"),
             device: context.device, clientToken: try clientToken(body, context.limits),
             users: try context.users(named: operations.map(\.recordName), in: zone)
-        ).run { result in
+        ).run(beside: context.longWork) { result in
             completion(
-                Result { try encode(result.get(), renderings, database.assetLinks(in: zone)) })
+                result.map { outcomes in
+                    { loop in
+                        let size = size(of: outcomes)
+                        guard loop == nil || size <= RequestContext.loopBytesMax else {
+                            throw BelongsToWorker()
+                        }
+                        return try encode(
+                            outcomes, renderings, database.assetLinks(in: zone), reserving: size)
+                    }
+                })
         }
     }
 
@@ -49,12 +58,21 @@ enum ModifyRecordsEndpoint {
         return data
     }
 
-    private static func encode(
-        _ outcomes: [RecordOutcome], _ renderings: [RecordRendering], _ links: AssetLinks?
-    ) throws -> [UInt8] {
-        let size = outcomes.reduce(32) { sum, outcome in
-            if case .saved(let body, _) = outcome { sum + body.count + 1 } else { sum + 160 }
+    /// About what the answer takes.
+    private static func size(of outcomes: [RecordOutcome]) -> Int {
+        outcomes.reduce(32) { sum, outcome in
+            switch outcome {
+            case .saved(let body, _): sum + body.count + 1
+            case .deleted: sum + 160
+            case .failed(_, let fault): sum + 160 + (fault.serverRecord?.count ?? 0)
+            }
         }
+    }
+
+    private static func encode(
+        _ outcomes: [RecordOutcome], _ renderings: [RecordRendering], _ links: AssetLinks?,
+        reserving size: Int
+    ) throws -> [UInt8] {
         var writer = JSONWriter(reserving: size)
         writer.raw("{\"records\":[")
         for (index, outcome) in outcomes.enumerated() {

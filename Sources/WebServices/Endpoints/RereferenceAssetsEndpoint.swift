@@ -7,7 +7,7 @@ import JSON
 enum RereferenceAssetsEndpoint {
     static func run(
         _ context: RequestContext,
-        completion: @escaping @Sendable (Result<[UInt8], any Error>) -> Void
+        completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
     ) throws {
         if context.loop != nil { throw BelongsToWorker() }
         let body = try context.body()
@@ -41,7 +41,14 @@ enum RereferenceAssetsEndpoint {
         }
         let tokens = context.store.assetTokens
         try use.receipts(for: contents, random: context.random) { result in
-            completion(result.map { encode($0, tokens, database.assetLinks(in: zone)) })
+            completion(
+                result.map { receipts in
+                    { loop in
+                        // Each has codes made for it.
+                        guard loop == nil else { throw BelongsToWorker() }
+                        return encode(receipts, tokens, database.assetLinks(in: zone))
+                    }
+                })
         }
     }
 
