@@ -45,7 +45,8 @@ struct SharedTreesFeed {
                 .zone, zone: access.zone, view: access.view, position: end.position,
                 cursor: more || isUnfinished ? end.cursor : .none),
             moreComing: more || isUnfinished,
-            isHeld: (isUnfinished || more) && page.isEmpty && !access.isSettled)
+            awaited: (isUnfinished || more) && page.isEmpty && !access.isSettled
+                ? access.zone.number : nil)
     }
 
     /// Where a reader stands.

@@ -18,6 +18,7 @@ package final class RunningServer: Sendable {
     package var metricsAddress: ListenAddress? { metricsListener?.address }
     private let metricsListener: MetricsListener?
     private let http: HTTPServer
+    private let protocolResponder: ProtocolResponder
     private let control: ControlServer
     private let upkeep: Upkeep
     private let tls: TLSContext?
@@ -63,6 +64,7 @@ package final class RunningServer: Sendable {
         stores.observeOpening { work.begin($0, $1) }
         self.folder = folder
         self.log = log
+        self.protocolResponder = protocolResponder
         self.metrics = metrics
         self.readiness = readiness
         readiness.become(.ready)
@@ -128,6 +130,7 @@ package final class RunningServer: Sendable {
     /// Stops accepting, finishes what runs, closes the data folder.
     package func drain(withinSeconds seconds: Int) {
         readiness.become(.draining)
+        protocolResponder.endWaits()
         http.drain(withinSeconds: seconds)
         control.close(withinSeconds: seconds)
         metricsListener?.close()
@@ -161,6 +164,11 @@ package final class RunningServer: Sendable {
     private static func observeWork(of protocolResponder: ProtocolResponder, in metrics: Metrics) {
         metrics.gauge("lenticular_requests_waiting", "Requests that wait for a thread.") {
             Double(protocolResponder.poolCounts.waiting)
+        }
+        metrics.gauge(
+            "lenticular_requests_held", "Requests that wait until there is something to tell."
+        ) {
+            Double(protocolResponder.heldCount)
         }
         metrics.counter(
             "lenticular_requests_throttled_total", "Requests refused because too many waited."

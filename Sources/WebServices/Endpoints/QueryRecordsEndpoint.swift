@@ -22,7 +22,9 @@ enum QueryRecordsEndpoint {
             // Nobody's thread is held meanwhile: they are asked for, and the page is made anew.
             guard context.place.mayWaitForCommits else { throw WaitsForCommit() }
             guard let fault = try query.prepare(missing) else { throw BelongsToWorker() }
-            throw EarlyAnswer(outcome: .failure(fault), millisecondsMax: indexMillisecondsMax)
+            throw EarlyAnswer(
+                places: [.indexes], outcome: .failure(fault),
+                millisecondsMax: indexMillisecondsMax)
         }
         writer.raw("]")
         if let marker = end.marker {

@@ -2,6 +2,7 @@ import CloudDatabase
 import CloudModel
 import Cryptography
 import JSON
+import Storage
 
 /// `changes/zone` (web-services.md §4.6): one page of each of the zones asked for.
 enum ZoneChangesEndpoint {
@@ -68,20 +69,21 @@ enum ZoneChangesEndpoint {
 
 /// Whether an answer would show nothing but that there is more to come.
 struct HeldPages {
-    private var heldCount = 0
+    private var awaited: Set<StorePlace> = []
     private var otherCount = 0
 
     mutating func note(_ page: ZoneChangesPage) {
-        if page.isHeld { heldCount += 1 } else { otherCount += 1 }
+        if let zone = page.awaited { awaited.insert(.zone(zone)) } else { otherCount += 1 }
     }
 
     mutating func noteFault() { otherCount += 1 }
 
     /// - Throws: `EarlyAnswer` for one that had better wait.
     func admit(_ body: [UInt8], _ limits: ServiceLimits) throws -> [UInt8] {
-        guard heldCount == 0 || otherCount > 0 else {
+        guard awaited.isEmpty || otherCount > 0 else {
             throw EarlyAnswer(
-                outcome: .success(body), millisecondsMax: limits.sharedPageHoldMilliseconds)
+                places: awaited, outcome: .success(body),
+                millisecondsMax: limits.sharedPageHoldMilliseconds)
         }
         return body
     }
