@@ -63,7 +63,7 @@ let package = Package(
                 "CloudModel", "Storage", "AssetStorage", "HTTPClient", "SQLiteStorage", "SQLite",
                 "CloudDatabase", "Accounts", "Configuration", "WebServices", "HTTP", "Network",
                 "JSON", "Cryptography",
-                "CProcess", "Fairness",
+                "CProcess", "Fairness", "Audit",
             ]),
         .executableTarget(
             name: "lenticular", dependencies: ["Server", "Configuration"], swiftSettings: strict),
@@ -121,7 +121,7 @@ let package = Package(
             [
                 "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",
                 "Cryptography", "Storage", "Accounts", "AssetStorage", "SQLite", "SharingModel",
-                "S3StandIn", "Seeding",
+                "S3StandIn", "Seeding", "HTTPClient",
             ], besides: ["Fixtures"]),
         tests(of: "RepositoryTests", ["CloudModel", "Configuration", "WebServices"]),
     ],
