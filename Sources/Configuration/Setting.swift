@@ -39,7 +39,8 @@ package struct Setting: Sendable {
         Section(name: "", documentation: "", settings: Configuration.settings),
         HTTPSettings.section, TLSSettings.section, LimitSettings.section, TokenSettings.section,
         RetentionSettings.section, StorageSettings.section,
-        AssetSettings.section, S3Settings.section, LogSettings.section, MetricsSettings.section,
+        AssetSettings.section, S3Settings.section, SecuritySettings.section,
+        OutgoingSettings.section, LogSettings.section, MetricsSettings.section,
     ]
 
     static let byPath = Dictionary(

@@ -56,8 +56,10 @@ package struct CommandLineProgram: Sendable {
             switch invocation.command.action {
             case .local: throw UsageFailure("the running server has no such command")
             case .data(let action):
+                try folder.note(invocation)
                 return CommandAnswer(try action(invocation, folder), for: invocation)
             case .copy(_, let action):
+                try folder.note(invocation)
                 return try CopyPlace.withOutgoing(of: folder, to: sender) {
                     CommandAnswer(try action(invocation, folder, $0), for: invocation)
                 }
@@ -159,13 +161,15 @@ package struct CommandLineProgram: Sendable {
         case .local(let action):
             return CommandAnswer(try action(invocation, surroundings), for: invocation)
         case .data(let action):
-            return try onData(invocation) {
-                CommandAnswer(try action(invocation, $0), for: invocation)
+            return try onData(invocation) { folder in
+                try folder.note(invocation)
+                return CommandAnswer(try action(invocation, folder), for: invocation)
             }
         case .copy(let place, let action):
             let made = try NewFolder(at: invocation.required(place))
             do {
                 let answer = try onData(invocation, receive: made.receive) { folder in
+                    try folder.note(invocation)
                     let copy = CopyPlace(path: made.partial)
                     return CommandAnswer(try action(invocation, folder, copy), for: invocation)
                 }

@@ -2,5 +2,5 @@ extension Command {
     /// Every command of the program, in the order in which help lists them.
     package static let all: [Command] =
         [serve] + containers + apiTokens + serverKeys + users + userRoles + webTokens
-        + schemas + data + configs + [healthcheck, version]
+        + schemas + data + audit + configs + [healthcheck, version]
 }

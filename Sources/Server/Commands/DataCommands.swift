@@ -11,9 +11,18 @@ extension Command {
             action: .copy(to: "DEST") { invocation, folder, copy in
                 let destination = try invocation.required("DEST")
                 let problems = try DataBackup.copy(folder, to: copy)
-                return outcome(
+                let takesKey = SecretKeys.isInBackup(folder.configuration)
+                let key =
+                    takesKey
+                    ? "the key of sealed secrets is in it"
+                    : "the key of sealed secrets is not in it: keep "
+                        + SecretKeys.path(folder.configuration, of: folder.path) + " apart"
+                var output = outcome(
                     problems: problems,
-                    (["backup written to \(destination)"] + problems).joined(separator: "\n"))
+                    (["backup written to \(destination)", key] + problems)
+                        .joined(separator: "\n"))
+                output.values.append(("securityKey", .flag(takesKey)))
+                return output
             }),
         Command(
             "restore", "fill an empty data folder from a backup",

@@ -3,6 +3,7 @@ import CloudModel
 import Configuration
 import Fairness
 import HTTP
+import HTTPClient
 import Network
 import SQLite
 import SQLiteStorage
@@ -273,5 +274,13 @@ extension LogLevel {
         case .warning: self = .warning
         case .error: self = .error
         }
+    }
+}
+
+extension Configuration {
+    /// Which targets may be reached that users or configurations name.
+    package var targetPolicy: TargetPolicy {
+        let allowed = outgoing.allowedNetworks
+        return TargetPolicy { address in allowed.contains { $0.contains(address) } }
     }
 }

@@ -18,6 +18,7 @@ struct DataBackup {
     /// What may lie in a data folder that counts as empty.
     private static let ownNames: Set = [
         "lock", "control.sock", "reserve", AssetPlaces.ownerName, restoringName,
+        SecretKeys.fileName, SecretKeys.noteName, DataFolder.auditName,
     ]
 
     /// Copies a folder's databases and assets.
@@ -42,6 +43,11 @@ struct DataBackup {
             try FileSystem.removeTree(catalog)
         }
         try copy.handOver(catalog)
+        for name in SecretKeys.namesInBackup(folder.configuration) + [DataFolder.auditName] {
+            let path = "\(copy.path)/\(name)"
+            guard try FileSystem.copy("\(folder.path)/\(name)", toNew: path) else { continue }
+            try copy.handOver(path)
+        }
         return problems
     }
 
@@ -110,6 +116,12 @@ struct DataBackup {
             if try FileSystem.kind(of: containers) != nil {
                 try FileSystem.move(containers, to: "\(path)/\(containersName)")
                 try FileModes.synchronize(path)
+            }
+            for name in [SecretKeys.fileName, SecretKeys.noteName, DataFolder.auditName] {
+                guard try FileSystem.copy("\(source)/\(name)", toNew: "\(restoring)/\(name)")
+                else { continue }
+                FileSystem.removeFile("\(path)/\(name)")
+                try FileSystem.move("\(restoring)/\(name)", to: "\(path)/\(name)")
             }
             // Last: a folder without a catalog is no data folder yet.
             try FileSystem.move(

@@ -1,4 +1,5 @@
 import Accounts
+import Audit
 import CloudModel
 import Configuration
 import Cryptography
@@ -20,6 +21,10 @@ package final class DataFolder: Sendable {
     package let serverKeys: ServerKeys
     package let users: Users
     package let webTokens: WebTokens
+    /// Seals what has to be read back, such as second factors.
+    package let secrets: SealedSecrets
+    /// Told of what is done to what is not theirs who do it, before it is done.
+    package let audit: AuditLog
     let assetPlaces: AssetPlaces
     private let lock: Mutex<FileLock?>
 
@@ -33,6 +38,8 @@ package final class DataFolder: Sendable {
         clock = surroundings.clock
         let random = surroundings.random
         self.random = random
+        secrets = try SecretKeys.open(configuration, of: path, random: random)
+        audit = try AuditLog(path: Self.auditPath(in: path))
         let former = FormerStores(
             isOn: configuration.storage.backupBeforeMigration == .on,
             freeBytesMin: configuration.storage.reserveBytes)
@@ -131,6 +138,11 @@ package final class DataFolder: Sendable {
     /// Where the process that holds a folder takes commands.
     package static func controlSocketPath(in folder: String) -> String { "\(folder)/control.sock" }
 
+    /// Below the data folder: what was done by whom, line by line.
+    static let auditName = "audit.log"
+
+    static func auditPath(in folder: String) -> String { "\(folder)/\(auditName)" }
+
     static func catalogPath(in folder: String) -> String { "\(folder)/catalog.sqlite" }
 
     /// Space that is given up when the disk is full.
@@ -145,6 +157,7 @@ package final class DataFolder: Sendable {
     package func problems() throws -> [String] {
         var problems = try CatalogCheck(path: Self.catalogPath(in: path)).problems()
             .map { "catalog: \($0)" }
+        problems += try AuditReport(of: Self.auditPath(in: path), since: .min, limit: 0).problems
         for key in try stores.missing() {
             problems.append(
                 "\(key.container.name) \(key.environment.rawValue): "
