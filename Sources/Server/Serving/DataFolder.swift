@@ -20,6 +20,8 @@ package final class DataFolder: Sendable {
     package let serverKeys: ServerKeys
     package let users: Users
     package let webTokens: WebTokens
+    /// What people do with accounts by themselves.
+    package let reception: Reception
     let assetPlaces: AssetPlaces
     private let lock: Mutex<FileLock?>
 
@@ -44,7 +46,13 @@ package final class DataFolder: Sendable {
         containers = Containers(catalog: catalog)
         apiTokens = APITokens(catalog: catalog, random: random)
         serverKeys = ServerKeys(catalog: catalog, random: random)
-        users = Users(catalog: catalog, random: random)
+        users = Users(
+            catalog: catalog, random: random, costs: configuration.accountsSettings.passwordCosts)
+        reception = try Reception(
+            catalog: catalog, random: random, settings: configuration.accountsSettings,
+            signUp: SignUpMode(configuration.accounts.signUp),
+            hasLetters: configuration.mail.sender != .none,
+            publicBaseURL: configuration.baseURL)
         webTokens = try WebTokens(
             catalog: catalog, random: random, settings: configuration.accountsSettings)
         let options = configuration.storeOptions(
