@@ -76,12 +76,13 @@ package final class PagesResponder: Sendable {
         @Sendable func finish(_ answer: PageAnswer, _ name: String, _ failure: String? = nil) {
             var response = answer.response
             response.headers.append(("X-Apple-Request-UUID", request.id))
-            reply.send(response)
+            // Before the answer, so that who has it finds it noted.
             observe(
                 PageObservation(
                     requestID: request.id, page: name, status: response.status,
                     durationNanoseconds: DispatchTime.now().uptimeNanoseconds &- start,
                     failure: failure))
+            reply.send(response)
         }
         guard [.get, .head, .post].contains(request.method) else {
             var answer = PageAnswer(405, title: Texts.notHere, .nothing)

@@ -111,6 +111,25 @@ final class PageClock: Sendable {
     func advance(_ milliseconds: Milliseconds) { moment.withLock { $0 += milliseconds } }
 }
 
+/// An answer that another thread hands in.
+final class Arrival: Sendable {
+    private let response = Mutex<HTTPResponse?>(nil)
+    private let arrived = DispatchSemaphore(value: 0)
+
+    func arrive(_ response: HTTPResponse) {
+        self.response.withLock { $0 = response }
+        arrived.signal()
+    }
+
+    /// - Throws: when nothing has come after a minute, which means that nothing will.
+    func wait() throws -> HTTPResponse {
+        guard arrived.wait(timeout: .now() + 60) == .success,
+            let response = response.withLock({ $0 })
+        else { throw CancellationError() }
+        return response
+    }
+}
+
 final class PageLog: Sendable {
     private let seen = Mutex<[PageObservation]>([])
 
@@ -173,8 +192,7 @@ final class Browser {
             fields.append(
                 ("Cookie", cookies.map { "\($0)=\($1)" }.joined(separator: "; ")))
         }
-        let answered = Mutex<HTTPResponse?>(nil)
-        let done = DispatchSemaphore(value: 0)
+        let arrival = Arrival()
         let request = HTTPRequest(
             id: UUID().uuidString.lowercased(), method: method, target: Array(path.utf8),
             headers: HTTPHeaders(fields), body: body,
@@ -182,13 +200,8 @@ final class Browser {
             client: ClientBlock(client), loop: 0)
         server.responder.respond(
             to: request,
-            reply: HTTPReply { response in
-                answered.withLock { $0 = response }
-                done.signal()
-            })
-        guard done.wait(timeout: .now() + 60) == .success,
-            let response = answered.withLock({ $0 })
-        else { throw CancellationError() }
+            reply: HTTPReply { arrival.arrive($0) })
+        let response = try arrival.wait()
         let shown = Shown(
             status: response.status, text: String(decoding: response.body, as: UTF8.self),
             headers: response.headers)
