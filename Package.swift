@@ -58,12 +58,15 @@ let package = Package(
                 "Cryptography", "HTTP", "JSON", "Fairness",
             ]),
         layer(
+            "Pages",
+            ["CloudModel", "Storage", "Accounts", "Cryptography", "HTTP", "JSON", "Fairness"]),
+        layer(
             "Server",
             [
                 "CloudModel", "Storage", "AssetStorage", "HTTPClient", "SQLiteStorage", "SQLite",
                 "CloudDatabase", "Accounts", "Configuration", "WebServices", "HTTP", "Network",
                 "JSON", "Cryptography",
-                "CProcess", "Fairness", "Audit",
+                "CProcess", "Fairness", "Audit", "Pages",
             ]),
         .executableTarget(
             name: "lenticular", dependencies: ["Server", "Configuration"], swiftSettings: strict),
@@ -102,6 +105,12 @@ let package = Package(
             [
                 "Accounts", "SQLiteStorage", "SQLite", "Storage", "CloudModel", "Cryptography",
                 "CFaultVFS",
+            ]),
+        tests(
+            of: "PagesTests",
+            [
+                "Pages", "Accounts", "SQLiteStorage", "Storage", "CloudModel", "Cryptography",
+                "HTTP", "JSON", "Seeding",
             ]),
         tests(
             of: "CloudDatabaseTests",

@@ -10,7 +10,7 @@ package final class Authenticator: Sendable {
     private let catalog: any CatalogStorage
     private let names: UserRecordNames
     private let tickets: SignInTickets
-    private let webTokens: WebTokens
+    package let webTokens: WebTokens
     private let signedRequests: SignedRequests
     private let checked: CheckedTokens
     private let publicBaseURL: String
@@ -117,18 +117,26 @@ package final class Authenticator: Sendable {
     /// The fault for a caller of a kind that the endpoint does not take (rulings.md 6 and 8).
     ///
     /// AUTHENTICATION_REQUIRED with the way to sign in for an API token, AUTHENTICATION_FAILED for a
-    /// server key.
-    package func wrongKind(_ identified: Identified, now: Milliseconds) -> Fault {
-        guard let token = identified.apiToken else { return Authenticator.failed }
-        return authenticationRequired(for: token, now: now)
+    /// server key, and for everybody where signing in would not help.
+    package func wrongKind(
+        _ identified: Identified, isForPeople: Bool = true, origin: String? = nil,
+        now: Milliseconds
+    ) -> Fault {
+        guard isForPeople, let token = identified.apiToken else { return Authenticator.failed }
+        return authenticationRequired(for: token, origin: origin, now: now)
     }
 
     /// The fault that sends a client with a bare API token, or a web token gone stale, to sign in.
     ///
     /// Has no side effect: browsers send a request that is answered 421 twice.
-    package func authenticationRequired(for token: APITokenRecord, now: Milliseconds) -> Fault {
+    ///
+    /// - Parameter origin: of the page that the request is of, to which alone sign-in hands its outcome.
+    package func authenticationRequired(
+        for token: APITokenRecord, origin: String? = nil, now: Milliseconds
+    ) -> Fault {
         var fault = Fault(.authenticationRequired, "request needs authorization")
-        fault.redirectURL = "\(publicBaseURL)/sign-in/\(tickets.ticket(for: token, now: now))"
+        let ticket = tickets.ticket(for: token, origin: origin, now: now)
+        fault.redirectURL = "\(publicBaseURL)/sign-in/\(ticket)"
         return fault
     }
 
@@ -250,7 +258,9 @@ package final class Authenticator: Sendable {
     ) -> Identification {
         Identification(
             allowedOrigin: token.echo(of: credentials.origin),
-            result: .failure(authenticationRequired(for: token, now: now)), refusal: why)
+            result: .failure(
+                authenticationRequired(for: token, origin: credentials.origin, now: now)),
+            refusal: why)
     }
 
     private static let failed = Fault(.authenticationFailed, "Authentication failed")

@@ -12,6 +12,8 @@ package struct Configuration: Sendable, Equatable {
     package var tls = TLSSettings()
     package var limits = LimitSettings()
     package var tokens = TokenSettings()
+    package var accounts = AccountSettings()
+    package var mail = MailSettings()
     package var retention = RetentionSettings()
     package var storage = StorageSettings()
     package var assets = AssetSettings()

@@ -331,6 +331,8 @@ package final class ProtocolResponder: Responder {
     ) throws(Fault) {
         let isServed =
             switch identified.caller.kind {
+            case _ where route.audience == .containerKeys:
+                identified.caller.kind == .serverKey && identified.caller.passesRoles
             case .user: true
             case .world: route.audience == .world && address.database == .public
             case .serverKey:
@@ -339,7 +341,10 @@ package final class ProtocolResponder: Responder {
             }
         guard isServed else {
             exchange.refusal = .callerOfWrongKind
-            throw dependencies.authenticator.wrongKind(identified, now: dependencies.clock.now())
+            throw dependencies.authenticator.wrongKind(
+                identified, isForPeople: route.audience != .containerKeys,
+                origin: exchange.request.headers["origin"],
+                now: dependencies.clock.now())
         }
     }
 }

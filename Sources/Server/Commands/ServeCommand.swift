@@ -44,8 +44,9 @@ struct ServeProcess {
         lenticular_limit_arenas(2)
         DescriptorRoom.raiseLimit()
         let loaded = try LoadedConfiguration(for: invocation, in: surroundings)
-        let configuration = loaded.values
+        var configuration = loaded.values
         let isDevelopment = invocation.has("dev")
+        if isDevelopment, configuration.mail.sender == .none { configuration.mail.sender = .log }
         if isDevelopment {
             try DevelopmentSetup.checkIsLocal(
                 configuration.addresses, environment: surroundings.environment)

@@ -86,7 +86,7 @@ extension Command {
             ]
     }
 
-    private static func described(_ account: AccountRecord, _ what: String) -> CommandOutput {
+    static func described(_ account: AccountRecord, _ what: String) -> CommandOutput {
         let email = account.email ?? ""
         return CommandOutput(
             "user \(email) \(what) (account \(account.id.text))",
@@ -94,7 +94,7 @@ extension Command {
     }
 
     /// What was typed before the line's end: shells and editors add one to every secret.
-    private static func firstLine(_ bytes: [UInt8]) -> [UInt8] {
+    static func firstLine(_ bytes: [UInt8]) -> [UInt8] {
         Array(bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
     }
 }

@@ -1,6 +1,7 @@
 import Accounts
 import CloudModel
 import Configuration
+import Cryptography
 import Fairness
 import HTTP
 import HTTPClient
@@ -215,6 +216,17 @@ extension Configuration {
         settings.webTokenSeconds = tokens.webAuthSecondsMax
         settings.keptWebTokenSeconds = tokens.webAuthStaySecondsMax
         settings.signatureWindowSeconds = tokens.signatureWindowSeconds
+        settings.passwordCosts = PasswordHash.Costs(bits: accounts.passwordCostBits)
+        settings.sessionSeconds = accounts.sessionSecondsMax
+        settings.keptSessionSeconds = accounts.keptSessionSecondsMax
+        settings.accountPatience.free = accounts.guessesPerAccountMax
+        settings.clientPatience.free = accounts.guessesPerAddressMax
+        settings.accountPatience.secondsMax = accounts.guessWaitSecondsMax
+        settings.clientPatience.secondsMax = accounts.guessWaitSecondsMax
+        settings.letterPatience.free = accounts.lettersMax
+        settings.resetSeconds = accounts.resetSecondsMax
+        settings.invitationSeconds = accounts.invitationSecondsMax
+        settings.addressCodeSeconds = accounts.codeSecondsMax
         return settings
     }
 

@@ -25,6 +25,8 @@ package final class DataFolder: Sendable {
     package let secrets: SealedSecrets
     /// Told of what is done to what is not theirs who do it, before it is done.
     package let audit: AuditLog
+    /// What people do with accounts by themselves.
+    package let reception: Reception
     let assetPlaces: AssetPlaces
     private let lock: Mutex<FileLock?>
 
@@ -51,7 +53,13 @@ package final class DataFolder: Sendable {
         containers = Containers(catalog: catalog)
         apiTokens = APITokens(catalog: catalog, random: random)
         serverKeys = ServerKeys(catalog: catalog, random: random)
-        users = Users(catalog: catalog, random: random)
+        users = Users(
+            catalog: catalog, random: random, costs: configuration.accountsSettings.passwordCosts)
+        reception = try Reception(
+            catalog: catalog, random: random, settings: configuration.accountsSettings,
+            signUp: SignUpMode(configuration.accounts.signUp),
+            hasLetters: configuration.mail.sender != .none,
+            publicBaseURL: configuration.baseURL)
         webTokens = try WebTokens(
             catalog: catalog, random: random, settings: configuration.accountsSettings)
         let options = configuration.storeOptions(

@@ -17,6 +17,15 @@ struct DevelopmentSetup {
     /// The server key's private half, in the data folder.
     static let privateKeyName = "development-server-key.pem"
 
+    private static let passwordBytes = 8
+
+    private struct User {
+        let email: String
+        let password: String
+        let token: String
+        let name: String
+    }
+
     let folder: DataFolder
     let address: ListenAddress
 
@@ -29,14 +38,19 @@ struct DevelopmentSetup {
         let container = try folder.containers.create(Self.container, now: now).id
         let apiToken = try folder.apiTokens.create(
             container: container, environment: .development, name: "development", now: now)
-        var users: [(email: String, token: String, name: String)] = []
+        var users: [User] = []
         for (email, names) in zip(Self.emails, [("Alice", "Archer"), ("Bob", "Baker")]) {
+            let password = Hexadecimal.encode(folder.random.bytes(Self.passwordBytes))
             _ = try folder.users.create(
-                email: email, givenName: names.0, familyName: names.1, now: now)
+                email: email, givenName: names.0, familyName: names.1,
+                password: Array(password.utf8), now: now)
             let token = try folder.webTokens.create(
                 container: container, environment: .development, email: email,
                 seconds: Self.tokenSeconds, now: now)
-            users.append((email, token.token, token.userRecordName.text))
+            users.append(
+                User(
+                    email: email, password: password, token: token.token,
+                    name: token.userRecordName.text))
         }
         let privateKey = P256PrivateKey()
         let keyPath = "\(folder.path)/\(Self.privateKeyName)"
@@ -74,8 +88,7 @@ struct DevelopmentSetup {
     }
 
     private func text(
-        apiToken: String, users: [(email: String, token: String, name: String)], keyID: String,
-        keyPath: String
+        apiToken: String, users: [User], keyID: String, keyPath: String
     ) -> String {
         var lines = [
             "A container to try out, in the environment \"development\" (shown this once):", "",
@@ -83,11 +96,13 @@ struct DevelopmentSetup {
         ]
         for user in users {
             lines += [
-                "  user        \(user.email), \(user.name)", "  web token   \(user.token)",
+                "  user        \(user.email), \(user.name)", "  password    \(user.password)",
+                "  web token   \(user.token)",
             ]
         }
         lines += [
             "  server key  \(keyID)", "              private half in \(keyPath)", "",
+            "Sign in as one of them in a browser: \(folder.configuration.baseURL)/sign-in", "",
             "Three commands to paste: make a zone, save a note in it, ask what has changed there.",
             "",
         ]

@@ -21,6 +21,8 @@ package final class RunningServer: Sendable {
     private let protocolResponder: ProtocolResponder
     private let control: ControlServer
     private let upkeep: Upkeep
+    /// Nil where no letters are sent.
+    private let carrier: LetterCarrier?
     private let tls: TLSContext?
 
     /// Makes everything and begins to accept requests and commands.
@@ -39,7 +41,7 @@ package final class RunningServer: Sendable {
         let responder = ServerResponder(
             readiness: readiness, metrics: metrics,
             metricsAccess: MetricsAccess(token: configuration.metrics.bearerToken.revealed),
-            protocolResponder: protocolResponder)
+            protocolResponder: protocolResponder, pages: try Self.pages(on: folder, log: log))
         tls = try configuration.makeTLS()
         var wire = configuration.wire(tls: tls)
         let clock = folder.clock
@@ -62,6 +64,7 @@ package final class RunningServer: Sendable {
             stores: stores, log: log, intervalSeconds: configuration.retention.upkeepSeconds,
             alsoDue: { protocolResponder.removeExpiredUploads() })
         stores.observeOpening { work.begin($0, $1) }
+        carrier = LetterCarrier(folder, log: log)
         self.folder = folder
         self.log = log
         self.protocolResponder = protocolResponder
@@ -135,6 +138,7 @@ package final class RunningServer: Sendable {
         control.close(withinSeconds: seconds)
         metricsListener?.close()
         upkeep.stop()
+        carrier?.stop()
         folder.close()
     }
 
