@@ -47,7 +47,8 @@ struct KeyAgreementTests {
         #expect(try P256PublicKey(point: point).der == one.publicKey.der)
         var off = point
         off[64] ^= 1
-        for wrong in [off, Array(point.dropLast()), [2] + point.dropFirst(), [], [4]] {
+        let wrongPoints: [[UInt8]] = [off, Array(point.dropLast()), [2] + point.dropFirst(), [], [4]]
+        for wrong in wrongPoints {
             #expect(throws: KeyRefusal.notP256) { try P256PublicKey(point: wrong) }
         }
     }
