@@ -87,7 +87,7 @@ struct QueryLimitTests {
     func indexWait() throws {
         let first = try WireServer()
         let storage = HeldStorage(try first.store())
-        let body = #"{"query":{"recordType":"Note","filterBy":[\#(filter("EQUALS", 7))]}}"#
+        let body = #"{"query":{"recordType":"Cup","filterBy":[\#(filter("EQUALS", 7))]}}"#
         func user(waiting milliseconds: Int) throws -> WireClient {
             let server = try WireServer(
                 storage: storage, limits: { $0.indexWaitMilliseconds = milliseconds })
