@@ -50,6 +50,8 @@ let package = Package(
         layer("CloudDatabase", ["CloudModel", "Storage", "AssetStorage", "Cryptography", "JSON"]),
         layer("Fairness", ["CloudModel", "Network"]),
         layer("Accounts", ["CloudModel", "Storage", "Cryptography"]),
+        layer(
+            "Administration", ["CloudModel", "Storage", "CloudDatabase", "Accounts", "Audit"]),
         layer("Configuration", ["JSON"]),
         layer(
             "WebServices",
@@ -64,9 +66,9 @@ let package = Package(
             "Server",
             [
                 "CloudModel", "Storage", "AssetStorage", "HTTPClient", "SQLiteStorage", "SQLite",
-                "CloudDatabase", "Accounts", "Configuration", "WebServices", "HTTP", "Network",
-                "JSON", "Cryptography",
-                "CProcess", "Fairness", "Audit", "Pages",
+                "CloudDatabase", "Accounts", "Administration", "Configuration", "WebServices",
+                "HTTP", "Network", "JSON", "Cryptography", "CProcess", "Fairness", "Audit",
+                "Pages",
             ]),
         .executableTarget(
             name: "lenticular", dependencies: ["Server", "Configuration"], swiftSettings: strict),
@@ -129,7 +131,8 @@ let package = Package(
             of: "ServerTests",
             [
                 "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",
-                "Cryptography", "Storage", "Accounts", "AssetStorage", "SQLite", "SharingModel",
+                "Cryptography", "Storage", "Accounts", "Administration", "AssetStorage", "SQLite",
+                "SharingModel",
                 "S3StandIn", "Seeding", "HTTPClient",
             ], besides: ["Fixtures"]),
         tests(of: "RepositoryTests", ["CloudModel", "Configuration", "WebServices"]),

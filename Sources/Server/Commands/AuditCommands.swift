@@ -1,4 +1,5 @@
 import Accounts
+import Administration
 import Audit
 import CloudModel
 
@@ -11,11 +12,11 @@ extension Command {
                     "since", value: "TIME", "from a day such as 2026-11-21, or with T08:00:00Z"),
                 CommandOption("limit", value: "N", "the newest so many, 1 to 100000; else 100"),
             ], isLong: true,
-            action: .data { invocation, folder in
-                let report = try AuditReport(
-                    of: DataFolder.auditPath(in: folder.path),
-                    since: invocation.value("since").map(time) ?? .min,
-                    limit: invocation.value("limit").map(limit) ?? 100)
+            action: .data { invocation, administrator in
+                let report = try administrator.perform(
+                    ListAudit(
+                        since: invocation.value("since").map(time) ?? .min,
+                        limit: invocation.value("limit").map(limit) ?? 100))
                 let lines =
                     report.entries.map { entry in
                         [
@@ -31,14 +32,6 @@ extension Command {
                         ("problems", .texts(report.problems)), ("lastHash", .text(report.lastHash)),
                     ], status: report.problems.isEmpty ? 0 : 1)
             })
-    ]
-
-    /// Commands that only look at what is the operator's own; all others are noted before they are done.
-    static let unnoted: Set<String> = [
-        "container list", "api-token list", "server-key list", "user list", "web-token list",
-        "schema export", "schema validate", "schema check", "schema diff", "schema history",
-        "check",
-        "audit list",
     ]
 
     private static func members(
@@ -64,27 +57,5 @@ extension Command {
                     + "2026-11-21T08:00:00Z")
         }
         return time
-    }
-}
-
-extension DataFolder {
-    /// Notes a command that is about to run on this folder.
-    ///
-    /// - Throws: `CommandFailure`; then it must not run.
-    func note(_ invocation: Invocation) throws {
-        let name = invocation.command.name
-        if Command.unnoted.contains(name) { return }
-        // NB: a command for an account that is not there says so itself.
-        let account = invocation.value("EMAIL").flatMap { try? users.find(email: $0).id.text }
-        let places = ["ID", "CONTAINER", "ENVIRONMENT", "NAME", "KEYID", "TOKENID"]
-        let detail = places.compactMap { invocation.value($0) }.joined(separator: " ")
-        do throws(AuditFailure) {
-            try audit.note(
-                AuditEntry(
-                    time: clock.now(), who: "command line", what: name, account: account,
-                    detail: detail.isEmpty ? nil : String(detail.prefix(256))))
-        } catch {
-            throw CommandFailure("nothing was done, because it cannot be noted: \(error)")
-        }
     }
 }

@@ -73,8 +73,8 @@ package final class DataFolder: Sendable {
 
     /// Refuses a folder that has held data and whose catalog is not there.
     ///
-    /// Served as a new one, it would show everybody an empty server. Removes what a restore has left that
-    /// came to its end.
+    /// Served as a new one, it would show everybody an empty server. Also removes what a restore has left that
+    /// was done but for that.
     private static func requireWhole(_ path: String) throws {
         let restoring = DataBackup.restoringPath(in: path)
         let isRestoring = try FileSystem.kind(of: restoring) != nil
@@ -104,6 +104,32 @@ package final class DataFolder: Sendable {
         try FileSystem.makeFolder(path)
         try FolderAccess.require(path, names: [])
         try FileSystem.setMode(0o700, of: path)
+    }
+
+    /// Fills an empty data folder, which is made where there is none, from a backup.
+    ///
+    /// - Returns: a line for each asset that the backup does not have whole.
+    /// - Throws: `CommandFailure`, and what the databases report; then nothing is left behind.
+    static func restore(
+        from source: String, _ configuration: Configuration, _ surroundings: Surroundings
+    ) throws -> [String] {
+        let path = configuration.data
+        try make(path)
+        defer { FolderAccess.giveToOwner(of: path) }
+        let lock: FileLock
+        do {
+            lock = try FileLock(path: lockPath(in: path))
+        } catch {
+            throw CommandFailure("\(path) is in use: \(error)")
+        }
+        let random = surroundings.random
+        return try withExtendedLifetime(lock) {
+            try DataBackup.restore(
+                source, into: path,
+                assets: AssetPlaces(
+                    configuration, of: path, clock: surroundings.clock, random: random),
+                random: { random.bytes($0) })
+        }
     }
 
     /// Refuses a folder that no server has made.
@@ -158,7 +184,7 @@ package final class DataFolder: Sendable {
 
     static func lockPath(in folder: String) -> String { "\(folder)/lock" }
 
-    /// For how long after its start a loss is named that it has found: 30 days.
+    /// How long `check` names a loss after the start that has found it: 30 days.
     private static let lossesToldMilliseconds: Milliseconds = 30 * 86_400_000
 
     /// What is wrong with the data, each in a line that names the file; empty when nothing is.
@@ -208,15 +234,6 @@ package final class DataFolder: Sendable {
     package func deleteContainer(_ id: ContainerID) throws {
         try stores.remove(id) { try catalog.delete(id) }
     }
-
-    /// Deletes an account, and what the stores hold of it.
-    package func deleteUser(_ account: AccountRecord) throws {
-        _ = try catalog.delete(account.id)
-        try finishDepartures()
-    }
-
-    /// Removes what the stores still hold of deleted accounts.
-    func finishDepartures() throws { try Departures(users: users, stores: stores).finish() }
 
     /// Closes the databases and lets go of the lock; the last use.
     package func close() {

@@ -1,3 +1,4 @@
+import Administration
 import CloudDatabase
 import CloudModel
 import Configuration
@@ -97,9 +98,15 @@ package final class RunningServer: Sendable {
         let listener = try MetricsListener(folder.configuration.metrics, metrics, log)
         do {
             let path = DataFolder.controlSocketPath(in: folder.path)
-            let control = try ControlServer(path: path) { arguments, inputs, sender in
-                if arguments.first == Command.healthcheck.name { return readiness.answer }
-                return CommandLineProgram.run(arguments, inputs: inputs, on: folder, sender)
+            let control = try ControlServer(path: path) { request, user, sender in
+                if request.arguments.first == Command.healthcheck.name { return readiness.answer }
+                let administrator = Administrator(.commandLine(userNumber: user), on: folder) {
+                    try folder.note($0)
+                    log.note($0)
+                }
+                return CommandLineProgram.run(
+                    request.arguments, inputs: request.inputs, by: administrator, on: folder,
+                    sender)
             }
             return (control, listener)
         } catch {
@@ -127,7 +134,7 @@ package final class RunningServer: Sendable {
         }
         try folder.stores.requireKnown()
         try folder.stores.finishRemovals()
-        try folder.finishDepartures()
+        try Departures(in: folder).finish()
     }
 
     /// Stops accepting, finishes what runs, closes the data folder.
@@ -166,6 +173,10 @@ package final class RunningServer: Sendable {
     }
 
     private static func observeWork(of protocolResponder: ProtocolResponder, in metrics: Metrics) {
+        metrics.counter("lenticular_signatures_verified_total", "Signatures of requests verified.")
+        {
+            Double(protocolResponder.verificationCount)
+        }
         metrics.gauge("lenticular_requests_waiting", "Requests that wait for a thread.") {
             Double(protocolResponder.poolCounts.waiting)
         }
