@@ -15,5 +15,4 @@ extension SQLiteTransaction {
     func links(of source: RecordNumber) throws -> [Link] { try snapshot.links(of: source) }
 
     /// As of the group's begin: what its jobs write is noted with its commit.
-    func lastPosition() throws -> Position { try snapshot.lastPosition() }
 }
