@@ -45,7 +45,7 @@ package struct ServerKeys: Sendable {
             switch error {
             case .notPEM: throw .publicKeyNotPEM
             case .wrongLabel: throw .publicKeyOfOtherKind
-            case .notP256, .notRSA: throw .publicKeyNotP256
+            case .notP256: throw .publicKeyNotP256
             }
         }
     }

@@ -6,6 +6,4 @@ package enum KeyRefusal: Error, Sendable, Equatable {
     case wrongLabel
     /// Not on the curve prime256v1 by name, not a point of it, or not uncompressed.
     case notP256
-    /// Not RSA with a modulus and an exponent that are taken.
-    case notRSA
 }

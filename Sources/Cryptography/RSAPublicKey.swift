@@ -12,16 +12,16 @@ package final class RSAPublicKey: @unchecked Sendable {
     /// - Parameters:
     ///   - modulus: big-endian, from 2,048 to 4,096 bits.
     ///   - exponent: big-endian, odd, from 3 to 2^32.
-    /// - Throws: `KeyRefusal.notRSA` for anything else.
-    package init(modulus: [UInt8], exponent: [UInt8]) throws(KeyRefusal) {
+    /// - Returns: nil for anything else.
+    package init?(modulus: [UInt8], exponent: [UInt8]) {
         let modulus = Array(modulus.drop { $0 == 0 })
         let exponent = Array(exponent.drop { $0 == 0 })
         guard Self.modulusBytes.contains(modulus.count), modulus[0] >= 0x80,
             let last = modulus.last, last & 1 == 1, (1...4).contains(exponent.count),
             let end = exponent.last, end & 1 == 1, exponent != [1]
-        else { throw .notRSA }
+        else { return nil }
         let der = Self.subjectPublicKeyInfo(modulus, exponent)
-        guard let key = lenticular_public_key_from_der(der, der.count) else { throw .notRSA }
+        guard let key = lenticular_public_key_from_der(der, der.count) else { return nil }
         self.key = key
     }
 

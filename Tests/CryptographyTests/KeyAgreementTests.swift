@@ -47,8 +47,8 @@ struct KeyAgreementTests {
         #expect(try P256PublicKey(point: point).der == one.publicKey.der)
         var off = point
         off[64] ^= 1
-        let wrongPoints: [[UInt8]] = [off, Array(point.dropLast()), [2] + point.dropFirst(), [], [4]]
-        for wrong in wrongPoints {
+        let wrong: [[UInt8]] = [off, Array(point.dropLast()), [2] + point.dropFirst(), [], [4]]
+        for wrong in wrong {
             #expect(throws: KeyRefusal.notP256) { try P256PublicKey(point: wrong) }
         }
     }

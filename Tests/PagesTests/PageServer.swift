@@ -86,7 +86,7 @@ final class PageServer: Sendable {
     func caller(_ token: String, _ api: APITokens.Created) -> Caller? {
         let target = "/database/1/x?ckAPIToken=\(api.token)&ckWebAuthToken=\(token)"
         let found = authenticator.identify(
-            Credentials(target: Array(target.utf8)), container: container,
+            Credentials(query: QueryString(target: Array(target.utf8))), container: container,
             environment: .development, now: now)
         return try? found.result.get().caller
     }
@@ -151,7 +151,7 @@ struct Shown {
     /// The value of an attribute, as the browser reads it.
     func attribute(_ name: String) -> String? {
         guard let start = text.range(of: "\(name)=\"") else { return nil }
-        return text[start.upperBound...].prefix { $0 != "\"" }.replacing("&amp;", with: "&")
+        return String(text[start.upperBound...].prefix { $0 != "\"" }).replacing("&amp;", with: "&")
     }
 }
 

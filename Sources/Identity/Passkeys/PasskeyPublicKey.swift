@@ -33,10 +33,10 @@ package struct PasskeyPublicKey: Sendable {
                 else { return nil }
                 key = .p256(try P256PublicKey(point: [4] + x + y))
             case (3, Self.rs256):
-                guard let modulus = value[-1]?.bytes, let exponent = value[-2]?.bytes else {
-                    return nil
-                }
-                key = .rsa(try RSAPublicKey(modulus: modulus, exponent: exponent))
+                guard let modulus = value[-1]?.bytes, let exponent = value[-2]?.bytes,
+                    let rsa = RSAPublicKey(modulus: modulus, exponent: exponent)
+                else { return nil }
+                key = .rsa(rsa)
             default: return nil
             }
         } catch {

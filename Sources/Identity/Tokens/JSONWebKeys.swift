@@ -73,7 +73,7 @@ package struct JSONWebKeys: Sendable {
                 guard let modulus = number(value["n"]), let exponent = number(value["e"]) else {
                     return nil
                 }
-                return .rs256(try RSAPublicKey(modulus: modulus, exponent: exponent))
+                return RSAPublicKey(modulus: modulus, exponent: exponent).map { .rs256($0) }
             default: return nil
             }
         } catch {
