@@ -40,8 +40,8 @@ final class WireServer: Sendable {
         accounts: AccountsSettings = AccountsSettings(), storage: (any Storage)? = nil,
         assets assetOptions: AssetOptions = AssetOptions(baseURL: "https://sync.example"),
         assetKey: AssetKey? = nil, rates: RateLimits? = nil, work: WorkOptions = WorkOptions(),
-        opening: @escaping @Sendable () -> Void = {},
-        limits change: (inout ServiceLimits) -> Void = { _ in }
+        limits change: (inout ServiceLimits) -> Void = { _ in },
+        opening: @escaping @Sendable () -> Void = {}
     ) throws {
         let memory = URL(filePath: "/dev/shm")
         let place =
