@@ -151,7 +151,7 @@ struct Shown {
     /// The value of an attribute, as the browser reads it.
     func attribute(_ name: String) -> String? {
         guard let start = text.range(of: "\(name)=\"") else { return nil }
-        return text[start.upperBound...].prefix { $0 != "\"" }.replacing("&amp;", with: "&")
+        return String(text[start.upperBound...].prefix { $0 != "\"" }).replacing("&amp;", with: "&")
     }
 }
 
@@ -205,6 +205,8 @@ final class Browser {
         let shown = Shown(
             status: response.status, text: String(decoding: response.body, as: UTF8.self),
             headers: response.headers)
+        // Markup that was put in as if it were text.
+        #expect(!shown.text.contains("Markup(") && !shown.text.contains("&lt;ul"), "\(path)")
         for (name, value) in response.headers where name == "Set-Cookie" { keep(value) }
         if response.status != 303 { last = shown }
         return shown

@@ -99,8 +99,11 @@ struct SignInPageTests {
         let elsewhere = try PageServer()
         let stranger = try elsewhere.signInPath(elsewhere.apiToken())
         let other: Substring = path.dropFirst(40).first == "A" ? "B" : "A"
-        for bad in [path.prefix(40) + other + path.dropFirst(41), foreign, stranger, "/sign-in/AAAA", path + "/x"] {
-            let answer = try browser.get(String(bad))
+        for bad in [
+            "\(path.prefix(40))\(other)\(path.dropFirst(41))", foreign, stranger, "/sign-in/AAAA",
+            path + "/x",
+        ] {
+            let answer = try browser.get(bad)
             #expect(answer.status == 404, "\(bad)")
             #expect(!answer.text.contains("password"))
         }

@@ -21,10 +21,11 @@ struct WebTokenMintingTests {
     /// A caller with a minted token.
     private func caller(_ answer: Answer, _ container: String = WireServer.tea) throws -> WireClient
     {
+        let web: String = try #require(answer["ckWebAuthToken"].string)
         var client = server.visitor(container)
         client.credential = .tokens(
             api: server.apiTokens["\(container)/development"] ?? "",
-            web: try #require(answer["ckWebAuthToken"].string))
+            web: web)
         return client
     }
 

@@ -36,6 +36,8 @@ package struct LetterRound: Sendable {
         package var failures: [String] = []
         /// Given up.
         package var givenUp = 0
+
+        package init() {}
     }
 
     private static let roundMax = 32

@@ -71,7 +71,9 @@ struct ProgramSender: LetterSender {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, reading, STDIN_FILENO)
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
-        var arguments = [program, "-i", "-t"].map { strdup($0) } + [nil]
+        let words: [String] = [program, "-i", "-t"]
+        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
+        arguments.append(nil)
         defer { for argument in arguments { free(argument) } }
         var child = pid_t()
         let failure = posix_spawn(&child, program, &actions, nil, &arguments, environ)
