@@ -44,6 +44,7 @@ let package = Package(
         layer("CloudDatabase", ["CloudModel", "Storage", "AssetStorage", "Cryptography", "JSON"]),
         layer("Fairness", ["CloudModel", "Network"]),
         layer("Accounts", ["CloudModel", "Storage", "Cryptography"]),
+        layer("Administration", ["CloudModel", "Storage", "CloudDatabase", "Accounts"]),
         layer("Configuration", ["JSON"]),
         layer(
             "WebServices",
@@ -55,9 +56,8 @@ let package = Package(
             "Server",
             [
                 "CloudModel", "Storage", "AssetStorage", "HTTPClient", "SQLiteStorage", "SQLite",
-                "CloudDatabase", "Accounts", "Configuration", "WebServices", "HTTP", "Network",
-                "JSON", "Cryptography",
-                "CProcess", "Fairness",
+                "CloudDatabase", "Accounts", "Administration", "Configuration", "WebServices",
+                "HTTP", "Network", "JSON", "Cryptography", "CProcess", "Fairness",
             ]),
         .executableTarget(
             name: "lenticular", dependencies: ["Server", "Configuration"], swiftSettings: strict),
@@ -108,7 +108,8 @@ let package = Package(
             of: "ServerTests",
             [
                 "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",
-                "Cryptography", "Storage", "Accounts", "AssetStorage", "SQLite", "SharingModel",
+                "Cryptography", "Storage", "Accounts", "Administration", "AssetStorage", "SQLite",
+                "SharingModel",
                 "S3StandIn", "Seeding",
             ], besides: ["Fixtures"]),
         tests(of: "RepositoryTests", ["CloudModel", "Configuration", "WebServices"]),

@@ -17,8 +17,10 @@ package final class ControlServer: Sendable {
 
     private static let restMicroseconds: UInt32 = 100_000
 
-    /// Runs a command with its arguments and inputs; what it makes for the caller goes to the sender.
-    typealias Run = @Sendable ([String], [String: [UInt8]], FileSender) -> CommandAnswer
+    /// Runs a command; what it makes for the caller goes to the sender.
+    ///
+    /// Gets the number of the system's user who gave it.
+    typealias Run = @Sendable (ControlRequest, UInt32, FileSender) -> CommandAnswer
 
     private let path: String
     private let run: Run
@@ -97,11 +99,11 @@ package final class ControlServer: Sendable {
 
     private func serve(_ caller: LocalSocket) {
         caller.setDeadline(seconds: ControlServer.callerSeconds)
-        guard caller.peerMayCommand else { return }
+        guard let user = caller.peerUser, user == 0 || user == geteuid() else { return }
         do {
             let frame = try caller.receive()
             guard let request = ControlRequest(frame: frame) else { return }
-            let answer = run(request.arguments, request.inputs, FileSender(to: caller))
+            let answer = run(request, UInt32(user), FileSender(to: caller))
             try caller.send(answer.frame)
         } catch {
             // NB: the caller sees the connection end and says so; there is nobody else to tell.

@@ -1,3 +1,4 @@
+import Administration
 import AssetStorage
 import CloudModel
 import SQLite
@@ -24,7 +25,9 @@ struct DataBackup {
     ///
     /// - Returns: what could not be copied because it is not there or damaged; everything else is.
     /// - Throws: `CommandFailure`, `SQLiteError`, `AssetFailure`.
-    static func copy(_ folder: DataFolder, to copy: CopyPlace) throws -> [String] {
+    static func copy(
+        _ folder: DataFolder, to copy: any BackupDestination
+    ) throws -> [String] {
         var problems = try folder.stores.missing().map {
             "\($0.container.name) \($0.environment.rawValue): the store is missing"
         }
@@ -46,9 +49,11 @@ struct DataBackup {
     }
 
     private static func copy(
-        _ key: Stores.Key, of folder: DataFolder, to copy: CopyPlace
+        _ key: Stores.Key, of folder: DataFolder, to copy: any BackupDestination
     ) throws -> [String] {
         let depot = folder.stores.depot(of: key)
+        let path = Stores.path(of: key, in: copy.path)
+        let assets = "\(FileSystem.parent(of: path) ?? copy.path)/assets"
         try copy.requireRoom(for: Stores.path(of: key, in: folder.path))
         let problems = try depot.claims.withoutRemoval {
             try copyDatabase(
@@ -59,7 +64,7 @@ struct DataBackup {
             return try copyAssets(
                 of: key, in: copy.path, from: depot.storage,
                 to: folder.assetPlaces.backupStorage(of: key, in: copy.path),
-                isCopied: { try copy.handOverAssets(of: key) })
+                isCopied: { try copy.handOverFiles(below: assets) })
         }
         try copy.handOver(Stores.path(of: key, in: copy.path))
         return problems

@@ -91,6 +91,32 @@ package final class DataFolder: Sendable {
         try FileSystem.setMode(0o700, of: path)
     }
 
+    /// Fills an empty data folder, which is made where there is none, from a backup.
+    ///
+    /// - Returns: a line for each asset that the backup does not have whole.
+    /// - Throws: `CommandFailure`, and what the databases report; then nothing is left behind.
+    static func restore(
+        from source: String, _ configuration: Configuration, _ surroundings: Surroundings
+    ) throws -> [String] {
+        let path = configuration.data
+        try make(path)
+        defer { FolderAccess.giveToOwner(of: path) }
+        let lock: FileLock
+        do {
+            lock = try FileLock(path: lockPath(in: path))
+        } catch {
+            throw CommandFailure("\(path) is in use: \(error)")
+        }
+        let random = surroundings.random
+        return try withExtendedLifetime(lock) {
+            try DataBackup.restore(
+                source, into: path,
+                assets: AssetPlaces(
+                    configuration, of: path, clock: surroundings.clock, random: random),
+                random: { random.bytes($0) })
+        }
+    }
+
     /// Refuses a folder that no server has made.
     ///
     /// - Throws: `CommandFailure` that says where its path comes from.
@@ -187,15 +213,6 @@ package final class DataFolder: Sendable {
     package func deleteContainer(_ id: ContainerID) throws {
         try stores.remove(id) { try catalog.delete(id) }
     }
-
-    /// Deletes an account, and what the stores hold of it.
-    package func deleteUser(_ account: AccountRecord) throws {
-        _ = try catalog.delete(account.id)
-        try finishDepartures()
-    }
-
-    /// Removes what the stores still hold of deleted accounts.
-    func finishDepartures() throws { try Departures(users: users, stores: stores).finish() }
 
     /// Closes the databases and lets go of the lock; the last use.
     package func close() {

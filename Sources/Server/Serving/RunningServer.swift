@@ -1,3 +1,4 @@
+import Administration
 import CloudDatabase
 import CloudModel
 import Configuration
@@ -92,9 +93,13 @@ package final class RunningServer: Sendable {
         let listener = try MetricsListener(folder.configuration.metrics, metrics, log)
         do {
             let path = DataFolder.controlSocketPath(in: folder.path)
-            let control = try ControlServer(path: path) { arguments, inputs, sender in
-                if arguments.first == Command.healthcheck.name { return readiness.answer }
-                return CommandLineProgram.run(arguments, inputs: inputs, on: folder, sender)
+            let control = try ControlServer(path: path) { request, user, sender in
+                if request.arguments.first == Command.healthcheck.name { return readiness.answer }
+                let administrator = Administrator(
+                    .commandLine(userNumber: user), on: folder, noting: log.note)
+                return CommandLineProgram.run(
+                    request.arguments, inputs: request.inputs, by: administrator, on: folder,
+                    sender)
             }
             return (control, listener)
         } catch {
@@ -122,7 +127,7 @@ package final class RunningServer: Sendable {
         }
         try folder.stores.requireKnown()
         try folder.stores.finishRemovals()
-        try folder.finishDepartures()
+        try Departures(in: folder).finish()
     }
 
     /// Stops accepting, finishes what runs, closes the data folder.
