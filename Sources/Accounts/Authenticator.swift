@@ -1,6 +1,7 @@
 import CloudModel
 import Cryptography
 import Storage
+import Synchronization
 
 /// Says who a request is from (rulings.md 3 to 8).
 ///
@@ -15,6 +16,7 @@ package final class Authenticator: Sendable {
     private let checked: CheckedTokens
     private let publicBaseURL: String
     private let report: @Sendable (any Error) -> Void
+    private let verifications = Atomic<Int>(0)
 
     /// - Parameters:
     ///   - publicBaseURL: where browsers reach this server, without a slash at the end.
@@ -70,6 +72,14 @@ package final class Authenticator: Sendable {
             return .refused(Fault(.internalError, "internal error"))
         }
     }
+
+    /// Counts the changes that may end somebody's credentials.
+    ///
+    /// What `identify` has found holds for its request as long as this stays what it was before.
+    package var changeCount: Int { catalog.changeCount }
+
+    /// How many signatures have been verified, for metrics.
+    package var verificationCount: Int { verifications.load(ordering: .relaxed) }
 
     /// Whether a signed request's body is worth keeping while it comes in: its key is known here, its
     /// date is near, its signature has the form of one.
@@ -159,6 +169,7 @@ package final class Authenticator: Sendable {
         _ credentials: Credentials, _ signature: Credentials.Signature, container: ContainerID,
         environment: Environment, now: Milliseconds
     ) throws -> Result<Caller, SignedRequests.Refused> {
+        verifications.wrappingAdd(1, ordering: .relaxed)
         let key: ServerKeyRecord
         switch try signedRequests.signer(
             of: credentials, signature, container: container, environment: environment, now: now)

@@ -44,6 +44,10 @@ final class Exchange: @unchecked Sendable {
     /// Whether a new web token has been made, or could not be.
     var isRenewalOver = false
     var renewedWebToken: String?
+    /// The parameters of its target.
+    let query: QueryString
+    /// Who it is from, as found when the credentials had been changed so often.
+    var identification: (found: Identification, changeCount: Int)?
     /// How often its answer came too early, and when for the first time.
     var held: (count: Int, since: UInt64)?
 
@@ -52,6 +56,7 @@ final class Exchange: @unchecked Sendable {
 
     init(_ request: HTTPRequest, _ reply: HTTPReply, observer: any RequestObserver) {
         self.request = request
+        query = QueryString(target: request.target)
         self.reply = reply
         self.observer = observer
         principal = .address(request.client)

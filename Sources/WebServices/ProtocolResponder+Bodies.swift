@@ -10,7 +10,7 @@ extension ProtocolResponder {
     package func decide(on request: HTTPRequest, reply: HTTPReply) -> BodyDecision {
         let exchange = Exchange(request, reply, observer: dependencies.observer)
         guard let (address, route) = find(exchange, loop: request.loop) else { return .answered }
-        let credentials = Credentials(request)
+        let credentials = Credentials(request, exchange.query)
         do {
             if credentials.areSignature {
                 return .receive(reception(ofSigned: credentials, request, at: address, route))

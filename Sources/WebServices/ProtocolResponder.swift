@@ -76,6 +76,9 @@ package final class ProtocolResponder: Responder {
         workers = Workers(name: "web", dependencies.workers)
     }
 
+    /// How many signatures have been verified, for metrics.
+    package var verificationCount: Int { dependencies.authenticator.verificationCount }
+
     /// How the workers are faring, for metrics.
     package var poolCounts: PoolCounts { workers.counts }
 
@@ -156,7 +159,8 @@ package final class ProtocolResponder: Responder {
             try run(
                 route,
                 RequestContext(
-                    request: request, address: address, identified: identified,
+                    request: request, query: exchange.query, address: address,
+                    identified: identified,
                     limits: dependencies.limits, random: dependencies.random,
                     clock: dependencies.clock, assets: dependencies.assets,
                     authenticator: dependencies.authenticator,
@@ -276,13 +280,20 @@ package final class ProtocolResponder: Responder {
 
     static let noEndpoint = Fault(.notFound, "could not find a handler for this endpoint")
 
+    /// Who a request is from, found once, however often its answer is made anew: only a change of
+    /// credentials meanwhile has it found again.
     private func identification(
         of exchange: Exchange, at address: RequestAddress
     ) -> Identification {
-        dependencies.authenticator.identify(
-            Credentials(exchange.request), container: address.container,
-            environment: address.environment,
-            now: dependencies.clock.now())
+        let changeCount = dependencies.authenticator.changeCount
+        if let known = exchange.identification, known.changeCount == changeCount {
+            return known.found
+        }
+        let found = dependencies.authenticator.identify(
+            Credentials(exchange.request, exchange.query), container: address.container,
+            environment: address.environment, now: dependencies.clock.now())
+        exchange.identification = (found, changeCount)
+        return found
     }
 
     /// - Parameter isWhole: false while the request's body is still to come.

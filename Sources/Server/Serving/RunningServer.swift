@@ -164,6 +164,10 @@ package final class RunningServer: Sendable {
     }
 
     private static func observeWork(of protocolResponder: ProtocolResponder, in metrics: Metrics) {
+        metrics.counter("lenticular_signatures_verified_total", "Signatures of requests verified.")
+        {
+            Double(protocolResponder.verificationCount)
+        }
         metrics.gauge("lenticular_requests_waiting", "Requests that wait for a thread.") {
             Double(protocolResponder.poolCounts.waiting)
         }

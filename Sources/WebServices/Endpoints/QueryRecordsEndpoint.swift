@@ -68,7 +68,7 @@ enum QueryRecordsEndpoint {
     ) throws -> Bool {
         let isAsked =
             try body.bool("getCurrentSyncToken")
-            ?? (QueryParameter.value("getCurrentSyncToken", in: context.request.target) == "true")
+            ?? (context.query.text("getCurrentSyncToken") == "true")
         return try isAsked && (database.scope != .public || context.servesPublicChanges())
     }
 
