@@ -142,7 +142,7 @@ package final class Authenticator: Sendable {
         return fault
     }
 
-    /// The token to send back to a caller whose renewal is due; the one he has when none can be made.
+    /// The token to send back to a caller whose renewal is due: a new one, or theirs when none can be made.
     ///
     /// Blocks until the new token is on disk. Requests that come together with one token get one new
     /// token: while it is being made they keep the old one, which stays good until it expires.

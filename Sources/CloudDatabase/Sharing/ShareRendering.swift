@@ -64,7 +64,7 @@ struct ShareRendering {
 
     private var seesAddresses: Bool { viewer?.role == .owner }
 
-    /// The owner and administrators see everybody; who may write sees whom he writes with.
+    /// The owner and administrators see everybody; those who may write see whom they write with.
     private var seesAll: Bool {
         guard let viewer else { return false }
         return viewer.role == .owner || viewer.access == .readWrite
@@ -101,7 +101,7 @@ struct ShareRendering {
             writer.raw("\",")
         }
         writer.raw("\"nameComponents\":{")
-        // Whoever has not accepted has told nobody his name but himself.
+        // Those who have not accepted have told nobody their name: only they themselves see it.
         if let user = participant.user,
             participant.status != .invited || participant.id == viewer?.id,
             let person = try identities.person(named: user)
