@@ -49,7 +49,7 @@ struct ShareRendering {
         return writer.bytes
     }
 
-    /// Whether an administrator saved the share last of whom the viewer may not know.
+    /// Whether the last to save the share was an administrator whom the viewer may not see.
     private func hidesModifier(of stored: UnsafeRawBufferPointer) throws -> Bool {
         guard viewer?.role != .owner else { return false }
         let modifier = try RecordBody.modifier(of: stored)
