@@ -29,7 +29,7 @@ package final class ControlServer: Sendable {
     private let places = DispatchSemaphore(value: ControlServer.commandCountMax)
     private let unfinished = DispatchGroup()
     private let isOpen = Atomic(true)
-    /// A descriptor that is good for nothing but being closed when one is needed.
+    /// A spare descriptor, to be closed when one is needed.
     private let spare = Mutex(open("/dev/null", O_RDONLY | O_CLOEXEC))
     // Dispatch's own objects may be used from any thread; only their Swift class does not say so.
     private nonisolated(unsafe) let source: any DispatchSourceRead
@@ -84,8 +84,9 @@ package final class ControlServer: Sendable {
         }
     }
 
-    /// Ends a caller for whom there is no descriptor, on a spare one, so that it fails at once and this
-    /// queue does not spin.
+    /// Hangs up on a caller for whom there is no descriptor, with the help of the spare one.
+    ///
+    /// So the caller fails at once, and this queue does not spin.
     private func shed(at listener: LocalSocket) {
         spare.withLock { spare in
             if spare >= 0 { systemClose(spare) }

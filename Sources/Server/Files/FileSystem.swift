@@ -153,7 +153,7 @@ enum FileSystem {
         if remove(path) != 0 { throw failure("remove", path) }
     }
 
-    /// Removes a file, if it is there; for what is only in the way.
+    /// Removes a file if it is there, and tells of no failure: for files that are only in the way.
     static func removeFile(_ path: String) { unlink(path) }
 
     /// Moves a file or folder within one file system, over no other.

@@ -130,7 +130,7 @@ struct DataBackup {
         }
     }
 
-    /// Takes away what a restore has made that failed; `restoring` last, for one that cannot go.
+    /// Removes what a failed restore has made; `restoring` last, so that it stays when something else cannot go.
     private static func undo(_ path: String) throws {
         if try FileSystem.kind(of: DataFolder.catalogPath(in: path)) == nil {
             try FileSystem.removeTree("\(path)/\(containersName)")
@@ -186,7 +186,7 @@ struct DataBackup {
         return problems
     }
 
-    /// What a copied store's rows speak of and its storage does not list whole.
+    /// The assets of a copied store's rows that its storage does not list, or not in full length.
     private static func missingAssets(
         of key: Stores.Key, in folder: String, from storage: any AssetStorage
     ) throws -> [String] {

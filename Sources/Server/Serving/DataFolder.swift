@@ -58,8 +58,8 @@ package final class DataFolder: Sendable {
 
     /// Refuses a folder that has held data and whose catalog is not there.
     ///
-    /// Served as a new one, it would show everybody an empty server. Removes what a restore has left that
-    /// came to its end.
+    /// Served as a new one, it would show everybody an empty server. Also removes what a restore has left that
+    /// was done but for that.
     private static func requireWhole(_ path: String) throws {
         let restoring = DataBackup.restoringPath(in: path)
         let isRestoring = try FileSystem.kind(of: restoring) != nil
@@ -164,7 +164,7 @@ package final class DataFolder: Sendable {
 
     static func lockPath(in folder: String) -> String { "\(folder)/lock" }
 
-    /// For how long after its start a loss is named that it has found: 30 days.
+    /// How long `check` names a loss after the start that has found it: 30 days.
     private static let lossesToldMilliseconds: Milliseconds = 30 * 86_400_000
 
     /// What is wrong with the data, each in a line that names the file; empty when nothing is.
