@@ -147,6 +147,9 @@ extension Configuration {
         service.listValuesPerQueryMax = limits.listValuesPerQueryMax
         service.queryRowsMax = limits.queryRowsMax
         service.queryMillisecondsMax = limits.queryMillisecondsMax
+        service.indexWaitMilliseconds = limits.indexWaitMilliseconds
+        service.assetTokensPerRequestMax = assets.tokensPerRequestMax
+        service.rereferencedAssetsMax = assets.rereferencedMax
         return service
     }
 
@@ -185,8 +188,6 @@ extension Configuration {
         if base.hasSuffix("/") { base.removeLast() }
         var options = AssetOptions(baseURL: base)
         options.bytesMax = assets.bytesMax
-        options.tokensPerRequestMax = assets.tokensPerRequestMax
-        options.rereferencedMax = assets.rereferencedMax
         options.resumableUploadsMax = assets.resumableUploadsMax
         options.resumeSeconds = assets.resumeSeconds
         // Those who wait for a store elsewhere must not be in each other's way.
