@@ -38,10 +38,12 @@ package struct CatalogCheck: Sendable {
                 name: "rows of \(table) in no container",
                 broken: "\(table) WHERE container NOT IN (SELECT folded FROM containers)")
         }
-        + ["addresses", "web_tokens", "user_names"].map { table in
+        + SQLiteCatalog.tablesByAccount.map { table in
             Rule(
                 name: "rows of \(table) of no account",
-                broken: "\(table) WHERE account NOT IN (SELECT id FROM accounts)")
+                broken: """
+                    \(table) WHERE account IS NOT NULL AND account NOT IN (SELECT id FROM accounts)
+                    """)
         }
         + [
             Rule(
@@ -55,8 +57,9 @@ package struct CatalogCheck: Sendable {
             Rule(
                 name: "accounts without one verified primary address",
                 broken: """
-                    accounts WHERE 1 <> (SELECT count(*) FROM addresses WHERE account = accounts.id
-                    AND is_primary = 1 AND verified_at IS NOT NULL AND kind = 'email')
+                    accounts WHERE id NOT IN (SELECT account FROM external_users) AND 1 <> (
+                        SELECT count(*) FROM addresses WHERE account = accounts.id
+                        AND is_primary = 1 AND verified_at IS NOT NULL AND kind = 'email')
                     """),
             Rule(
                 name: "deleted accounts that are there",
