@@ -117,9 +117,19 @@ package final class SQLiteStore: Storage {
     package func read<Value>(
         loop: Int?, stop: StopSignal?, _ body: (any StoreSnapshot) throws -> Value
     ) throws -> Value {
-        if let loop, loopReaders.indices.contains(loop) {
-            return try loopReaders[loop].reader(of: readers).reading(stop: stop, body)
+        do {
+            if let loop, loopReaders.indices.contains(loop) {
+                return try loopReaders[loop].reader(of: readers).reading(stop: stop, body)
+            }
+            return try readIdle(stop: stop, body)
+        } catch let error as SQLiteError where error.kind == .tooManyFiles {
+            throw StorageFailure.tooManyFiles
         }
+    }
+
+    private func readIdle<Value>(
+        stop: StopSignal?, _ body: (any StoreSnapshot) throws -> Value
+    ) throws -> Value {
         let reader =
             try idle.withLock { $0.popLast() }
             ?? UncheckedBox(SQLiteSnapshot(readers.makeReader()))
@@ -175,6 +185,8 @@ package final class SQLiteStore: Storage {
     private static func failure(_ error: any Error) -> any Error {
         switch error {
         case let error as SQLiteError where error.kind == .full: StorageFailure.full
+        case let error as SQLiteError where error.kind == .tooManyFiles:
+            StorageFailure.tooManyFiles
         case WriterError.tooManyOfCaller: StorageFailure.callerBusy
         case WriterError.tooManyWaiting: StorageFailure.busy
         case is WriterError: StorageFailure.indeterminate

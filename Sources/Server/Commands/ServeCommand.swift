@@ -3,6 +3,7 @@ import CProcess
 import Configuration
 import Dispatch
 import Network
+import SQLite
 import Synchronization
 
 #if canImport(Glibc)
@@ -68,7 +69,9 @@ struct ServeProcess {
             reload.set { server.reloadCertificates() }
         } catch {
             folder.close()
-            throw error
+            guard let damage = error as? SQLiteError, damage.kind == .corrupt else { throw error }
+            throw CommandFailure(
+                "a database in \(folder.path) is damaged (\(damage)); `lenticular check` names it")
         }
         if isDevelopment { try showDevelopment(of: server) }
         log.info(

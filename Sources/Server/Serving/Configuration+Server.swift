@@ -49,6 +49,20 @@ extension Configuration {
         return "\(scheme)://\(listen.first { !$0.hasPrefix("unix:") } ?? "localhost")"
     }
 
+    /// The same, with the ports that the system chose where port 0 was asked for.
+    ///
+    /// - Parameter addresses: that were bound, in the order of `listen`.
+    func reached(at addresses: [ListenAddress]) -> Configuration {
+        var reached = self
+        reached.listen = zip(listen, addresses).map { text, address in
+            guard case .tcp(let host, 0)? = ListenAddress(text),
+                case .tcp(_, let port) = address
+            else { return text }
+            return "\(ListenAddress.tcp(host: host, port: port))"
+        }
+        return reached
+    }
+
     /// How many event loops there are.
     var loopCount: Int { http.eventLoops > 0 ? http.eventLoops : HTTPServer.coreCount }
 

@@ -166,6 +166,12 @@ package final class DataFolder: Sendable {
             return nil
         } catch FileLock.Failure.unusable(let reason) {
             throw CommandFailure(reason)
+        } catch let error as SQLiteError where error.kind == .corrupt {
+            throw CommandFailure(
+                "\(catalogPath(in: path)) is damaged (\(error)); move the data folder away and restore a "
+                    + "backup")
+        } catch let error as MigrationError {
+            throw CommandFailure("\(catalogPath(in: path)): \(error)")
         }
     }
 
@@ -189,8 +195,14 @@ package final class DataFolder: Sendable {
 
     /// What is wrong with the data, each in a line that names the file; empty when nothing is.
     package func problems() throws -> [String] {
-        var problems = try CatalogCheck(path: Self.catalogPath(in: path)).problems()
-            .map { "catalog: \($0)" }
+        var problems: [String]
+        do {
+            problems = try CatalogCheck(path: Self.catalogPath(in: path)).problems()
+                .map { "catalog: \($0)" }
+        } catch let error as SQLiteError where error.kind == .corrupt {
+            // Without it nobody knows which stores there are.
+            return ["catalog: catalog.sqlite is damaged, and cannot be read: \(error)"]
+        }
         problems += try AuditReport(of: Self.auditPath(in: path), since: .min, limit: 0).problems
         for key in try stores.missing() {
             problems.append(
@@ -200,25 +212,34 @@ package final class DataFolder: Sendable {
         problems += try stores.strays().map { "files that no store owns: \($0)" }
         let missing = Set(try stores.missing())
         for key in try stores.existing() where !missing.contains(key) {
-            let file = Stores.path(of: key, in: path)
-            let depot = stores.depot(of: key)
-            let assets = AssetCheck(
-                storePath: file, storage: depot.storage,
-                strayBefore: clock.now() - Milliseconds(configuration.assets.graceSeconds) * 1_000)
+            problems += try self.problems(of: key).map {
+                "\(key.container.name) \(key.environment.rawValue): \($0)"
+            }
+        }
+        return problems
+    }
+
+    /// What is wrong with one store and its assets.
+    private func problems(of key: Stores.Key) throws -> [String] {
+        let file = Stores.path(of: key, in: path)
+        do {
             try stores.migrate(key)
             let found = try StoreCheck(
                 path: file, lossesSince: clock.now() - Self.lossesToldMilliseconds
             ).problems()
             // Rows that cannot be read say nothing of files.
-            let ofAssets =
-                found.isEmpty
-                // A file that is removed meanwhile, after its row was read, would count as missing.
-                ? try depot.claims.withoutRemoval { try assets.problems() } : []
-            problems += (found + ofAssets).map {
-                "\(key.container.name) \(key.environment.rawValue): \($0)"
-            }
+            guard found.isEmpty else { return found }
+            let depot = stores.depot(of: key)
+            let assets = AssetCheck(
+                storePath: file, storage: depot.storage,
+                strayBefore: clock.now() - Milliseconds(configuration.assets.graceSeconds) * 1_000)
+            // A file that is removed meanwhile, after its row was read, would count as missing.
+            return try depot.claims.withoutRemoval { try assets.problems() }
+        } catch let error as SQLiteError where error.kind == .corrupt {
+            return ["store.sqlite is damaged, and cannot be read: \(error)"]
+        } catch let error as MigrationError {
+            return ["store.sqlite: \(error)"]
         }
-        return problems
     }
 
     /// How many files of assets lie in the trash.

@@ -87,7 +87,10 @@ package final class Stores: Sendable {
             return (opening, true)
         }
         guard isFirst else { return try opening.wait() }
-        let outcome = Result { try open(key) }
+        let outcome = Result { try open(key) }.mapError { error in
+            // Whatever failed for it, by whichever call, may succeed in a moment.
+            DescriptorRoom.isUsedUp ? StorageFailure.tooManyFiles : error
+        }
         state.withLock { state in
             state.opening[key] = nil
             if case .success(let store) = outcome {
@@ -135,8 +138,12 @@ package final class Stores: Sendable {
         }
         let store = try open(path, of: key, name: known?.name ?? options.random(16))
         if known?.name == nil, let name = try SQLiteStore.name(at: path) {
-            // The file first, then the row that says that it is there.
-            try FileModes.synchronize(place)
+            // The file first, then the row that says that it is there. The folders above may be of a start
+            // that was ended before it had brought their names to the disk.
+            for number in 0..<3 {
+                try FileModes.synchronize(place + String(repeating: "/..", count: number))
+            }
+            try FileModes.synchronize(folder)
             try catalog.note(name, of: key.container, in: key.environment)
         }
         return store
@@ -207,7 +214,12 @@ package final class Stores: Sendable {
         let path = Self.path(of: key, in: folder)
         guard try FileSystem.kind(of: path) == .file else { return true }
         guard let name = known.name else { return false }
-        return try SQLiteStore.name(at: path) != name
+        do {
+            return try SQLiteStore.name(at: path) != name
+        } catch let error as SQLiteError where error.kind == .corrupt {
+            // It is there; what reads it says what is wrong with it.
+            return false
+        }
     }
 
     private func known() throws -> [Key] {
@@ -252,6 +264,10 @@ package final class Stores: Sendable {
             let path = Self.path(of: key, in: folder)
             do {
                 try SQLiteStore.requireKnown(at: path)
+            } catch let error as SQLiteError where error.kind == .corrupt {
+                throw CommandFailure(
+                    "\(path) is damaged (\(error)); `lenticular check` says more. Restore a backup, or "
+                        + "move the file away to serve the other containers")
             } catch {
                 throw CommandFailure("\(path): \(error)")
             }
