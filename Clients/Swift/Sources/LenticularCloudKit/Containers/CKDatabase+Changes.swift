@@ -47,15 +47,25 @@ extension CKDatabase {
         }
     }
 
+    /// A page of the feed of zones.
+    public typealias DatabaseChanges = (
+        modifications: [DatabaseChange.Modification], deletions: [DatabaseChange.Deletion],
+        changeToken: CKServerChangeToken, moreComing: Bool
+    )
+
+    /// A page of a zone's feed.
+    public typealias RecordZoneChanges = (
+        modificationResultsByID: [CKRecord.ID: Result<RecordZoneChange.Modification, any Error>],
+        deletions: [RecordZoneChange.Deletion], changeToken: CKServerChangeToken,
+        moreComing: Bool
+    )
+
     /// One page of the zones that changed after a token.
     ///
     /// - Throws: `CKError`, `changeTokenExpired` when everything must be fetched anew.
     public func databaseChanges(
         since token: CKServerChangeToken?, resultsLimit: Int? = nil
-    ) async throws -> (
-        modifications: [DatabaseChange.Modification], deletions: [DatabaseChange.Deletion],
-        changeToken: CKServerChangeToken, moreComing: Bool
-    ) {
+    ) async throws -> DatabaseChanges {
         let answer = try await call("changes/database") { json in
             if let token { json.member("syncToken", token.text) }
             json.resultsLimit(resultsLimit)
@@ -85,11 +95,7 @@ extension CKDatabase {
     public func recordZoneChanges(
         inZoneWith zoneID: CKRecordZone.ID, since token: CKServerChangeToken?,
         desiredKeys: [CKRecord.FieldKey]? = nil, resultsLimit: Int? = nil
-    ) async throws -> (
-        modificationResultsByID: [CKRecord.ID: Result<RecordZoneChange.Modification, any Error>],
-        deletions: [RecordZoneChange.Deletion], changeToken: CKServerChangeToken,
-        moreComing: Bool
-    ) {
+    ) async throws -> RecordZoneChanges {
         let page = try await zonePage(
             of: zoneID, since: token, desiredKeys: desiredKeys, resultsLimit: resultsLimit)
         var results: [CKRecord.ID: Result<RecordZoneChange.Modification, any Error>] = [:]

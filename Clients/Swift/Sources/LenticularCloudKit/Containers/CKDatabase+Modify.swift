@@ -9,7 +9,8 @@ extension CKDatabase {
     ///   - atomically: whether what concerns one zone is done whole or not at all. Zones stand for themselves, and a
     ///     default zone knows no such batches.
     /// - Returns: a result for each record; those that were saved are brought up to date in place.
-    /// - Throws: `CKError` when nothing can be said of any record; `limitExceeded` for more than 200 in a zone.
+    /// - Throws: `CKError` when nothing can be said of any record; `limitExceeded`, before anything is sent, for
+    ///   more than 200 of one zone.
     @discardableResult
     public func modifyRecords(
         saving recordsToSave: [CKRecord] = [], deleting recordIDsToDelete: [CKRecord.ID] = [],
@@ -22,6 +23,11 @@ extension CKDatabase {
         var saved: [CKRecord.ID: Result<CKRecord, any Error>] = [:]
         var deleted: [CKRecord.ID: Result<Void, any Error>] = [:]
         let batches = RecordBatch.byZone(saving: recordsToSave, deleting: recordIDsToDelete)
+        if let large = batches.first(where: { $0.count > Self.recordsPerRequestMax }) {
+            throw CKError(
+                .limitExceeded,
+                "\(large.count) records of one zone; the limit is \(Self.recordsPerRequestMax)")
+        }
         for var batch in batches {
             do {
                 let unsent = try await sendFiles(of: batch.saves)
@@ -52,11 +58,6 @@ extension CKDatabase {
         _ batch: RecordBatch, _ policy: CKModifyRecordsOperation.RecordSavePolicy,
         _ atomically: Bool
     ) async throws -> JSONView {
-        guard batch.count <= Self.recordsPerRequestMax else {
-            throw CKError(
-                .limitExceeded,
-                "\(batch.count) records of one zone; the limit is \(Self.recordsPerRequestMax)")
-        }
         let sealed = try await sealedValues(of: batch.saves)
         return try await call("records/modify") { json in
             json.zone(batch.zone)

@@ -23,23 +23,38 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
     /// Whether what concerns one zone is done whole or not at all.
     public var isAtomic = true
 
+    /// What the app wants to be told of as its last change; kept on this device only.
+    public var clientChangeTokenData: Data?
+
     /// Told of each record that was to be saved.
-    public var perRecordSaveBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+    @preconcurrency public var perRecordSaveBlock:
+        (@Sendable (CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
     /// Told of each record that was to be deleted.
-    public var perRecordDeleteBlock: ((CKRecord.ID, Result<Void, any Error>) -> Void)?
+    @preconcurrency public var perRecordDeleteBlock:
+        (@Sendable (CKRecord.ID, Result<Void, any Error>) -> Void)?
     /// Told when a record has been sent: 1.
-    public var perRecordProgressBlock: ((CKRecord, Double) -> Void)?
+    @preconcurrency public var perRecordProgressBlock: (@Sendable (CKRecord, Double) -> Void)?
     /// Told at the end: fails only when nothing can be said of any record.
-    public var modifyRecordsResultBlock: ((Result<Void, any Error>) -> Void)?
+    @preconcurrency public var modifyRecordsResultBlock:
+        (@Sendable (Result<Void, any Error>) -> Void)?
     /// The older form: failures of items come here, too, as one partial failure.
-    public var perRecordCompletionBlock: ((CKRecord, (any Error)?) -> Void)?
+    @preconcurrency public var perRecordCompletionBlock:
+        (@Sendable (CKRecord, (any Error)?) -> Void)?
     /// The older form of the end.
-    public var modifyRecordsCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
+    @preconcurrency public var modifyRecordsCompletionBlock:
+        (@Sendable ([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
 
     /// Takes what to save and delete.
     public init(recordsToSave: [CKRecord]? = nil, recordIDsToDelete: [CKRecord.ID]? = nil) {
         self.recordsToSave = recordsToSave
         self.recordIDsToDelete = recordIDsToDelete
+    }
+
+    override var longLivedInput: LongLivedInput? {
+        LongLivedInput(
+            .modifyRecords, database,
+            objects: ["records": recordsToSave ?? [], "ids": recordIDsToDelete ?? []],
+            numbers: ["policy": savePolicy.rawValue, "atomic": isAtomic ? 1 : 0])
     }
 
     override func run() async {
