@@ -28,6 +28,7 @@ package final class EventLoop: @unchecked Sendable {
         var isWoken = false
     }
 
+    private let name: String
     private let clock: MonotonicClock
     private let poller: Poller
     private let wakeDescriptors: (reading: Int32, writing: Int32)
@@ -35,11 +36,16 @@ package final class EventLoop: @unchecked Sendable {
     private let thread = Thread()
     private var handlers: ContiguousArray<(any SocketHandler)?> = []
     private var handlerCount = 0
+    private var watchers: [any SocketHandler] = []
     private var nextSweep: UInt64
     private var isStopping = false
 
-    package init(index: Int, clock: MonotonicClock = .system) throws(SystemError) {
+    /// - Parameter name: of its thread, by which tools show it; `loop-INDEX` without one.
+    package init(
+        index: Int, name: String? = nil, clock: MonotonicClock = .system
+    ) throws(SystemError) {
         self.index = index
+        self.name = name ?? "loop-\(index)"
         self.clock = clock
         now = clock.milliseconds()
         nextSweep = now &+ Self.sweepMilliseconds
@@ -57,12 +63,9 @@ package final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// How far a loop's thread stands behind those that write, when all processors are busy.
-    private static let niceness: Int32 = 5
-
     /// Starts the thread.
     package func start() throws(SystemError) {
-        try thread.start(name: "loop-\(index)") { self.run() }
+        try thread.start(name: name) { self.run() }
     }
 
     /// Ends the thread after the work already posted; callable from any thread but the loop's.
@@ -116,6 +119,13 @@ package final class EventLoop: @unchecked Sendable {
         handlerCount -= 1
     }
 
+    /// Asks also somebody who has no descriptor to check deadlines, as long as the loop runs; on the
+    /// loop's thread only.
+    package func attach(_ watcher: any SocketHandler) {
+        watchers.append(watcher)
+        handlerCount += 1
+    }
+
     /// Asks every handler to check its deadlines now; on the loop's thread only.
     package func sweep() {
         now = clock.milliseconds()
@@ -123,13 +133,12 @@ package final class EventLoop: @unchecked Sendable {
         for slot in handlers.indices {
             if let handler = handlers[slot] { handler.sweep(now: now) }
         }
+        for watcher in watchers { watcher.sweep(now: now) }
     }
 }
 
 extension EventLoop {
     private func run() {
-        // Writes have one thread for all, and whoever waits for it would wait behind every reader.
-        network_give_way(Self.niceness)
         let events = UnsafeMutableBufferPointer<network_event>.allocate(
             capacity: Poller.eventsPerWait)
         events.initialize(repeating: network_event())

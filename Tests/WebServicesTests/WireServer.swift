@@ -34,12 +34,14 @@ final class WireServer: Sendable {
     /// - Parameters:
     ///   - storage: takes the place of every store, when given.
     ///   - rates: what callers may ask for in a second of the test's clock.
+    ///   - opening: called whenever the protocol asks for a store that it has not opened yet.
     ///   - change: lowers limits.
     init(
         accounts: AccountsSettings = AccountsSettings(), storage: (any Storage)? = nil,
         assets assetOptions: AssetOptions = AssetOptions(baseURL: "https://sync.example"),
         assetKey: AssetKey? = nil, rates: RateLimits? = nil, work: WorkOptions = WorkOptions(),
-        limits change: (inout ServiceLimits) -> Void = { _ in }
+        limits change: (inout ServiceLimits) -> Void = { _ in },
+        opening: @escaping @Sendable () -> Void = {}
     ) throws {
         let memory = URL(filePath: "/dev/shm")
         let place =
@@ -75,7 +77,10 @@ final class WireServer: Sendable {
         var dependencies = ProtocolResponder.Dependencies(
             limits: limits, clock: Clock { clock.now }, random: .system,
             authenticator: authenticator, catalog: catalog,
-            store: { try storage ?? stores.store($0, $1) },
+            store: {
+                opening()
+                return try storage ?? stores.store($0, $1)
+            },
             assetDepot: { stores.depot($0, $1) }, assets: assetOptions,
             observer: observed, workers: work,
             loopCount: 1)
@@ -195,6 +200,13 @@ final class Observed: RequestObserver, @unchecked Sendable {
         return broken
     }
 
+    /// Whether a request has been told of.
+    func knows(_ requestID: String) -> Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        return seen.contains { $0.requestID == requestID }
+    }
+
     func observe(_ request: RequestObservation) {
         condition.lock()
         defer { condition.unlock() }
@@ -298,6 +310,9 @@ extension WireServer {
 final class Waiting<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
     private let arrived = DispatchSemaphore(value: 0)
+
+    /// Whether nothing has come yet.
+    var isEmpty: Bool { value.withLock { $0 == nil } }
 
     func arrive(_ value: Value) {
         self.value.withLock { $0 = value }
