@@ -34,7 +34,10 @@ var targets: [Target] = [
     .testTarget(name: "CloudKitWireTests", dependencies: ["CloudKitWire"]),
     .testTarget(
         name: "LenticularCloudKitTests",
-        dependencies: ["LenticularCloudKit", "CloudKitTransport", "CloudKitWire"]),
+        dependencies: [
+            "LenticularCloudKit", "CloudKitStore", "CloudKitTesting", "CloudKitTransport",
+            "CloudKitWire",
+        ]),
     .executableTarget(
         name: "Contacts", dependencies: ["LenticularCloudKit"], path: "Examples/Contacts"),
     .testTarget(

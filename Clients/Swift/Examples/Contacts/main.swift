@@ -42,9 +42,14 @@ do {
             CKSyncEngine.Configuration(
                 database: container.privateCloudDatabase, stateSerialization: nil,
                 delegate: follower))
+        var token: CKServerChangeToken?
         while true {
-            try await Task.sleep(nanoseconds: 1_000_000_000)
             try await engine.fetchChanges()
+            // The server answers when there is something new, or after a while.
+            let page = try await container.privateCloudDatabase.databaseChanges(
+                since: token, waitingUpTo: 50)
+            token = page.changeToken
+            try await Task.sleep(nanoseconds: 200_000_000)
         }
     case ("code", []): print(try await container.encryption.recoveryCode() ?? "")
     case ("unlock", let words) where words.count == 1:

@@ -136,6 +136,7 @@ public final class ServiceConnection: Sendable {
             if let webToken {
                 query.append(URLQueryItem(name: "ckWebAuthToken", value: webToken))
             }
+            query.append(URLQueryItem(name: "clientId", value: DeviceName.standard))
         }
         if !query.isEmpty { parts.queryItems = query }
         guard let url = parts.url else { throw TransportFailure.badAddress }

@@ -117,6 +117,11 @@ struct OperationCode {
         subscriptions.perSubscriptionSaveBlock = { _, _ in }
         let known = CKFetchSubscriptionsOperation.fetchAllSubscriptionsOperation()
         known.fetchSubscriptionCompletionBlock = { _, _ in }
+        let all: [CKOperation] = [fetch, me, zones, allZones, subscriptions, known]
+        return all + inContainer(url, metadata)
+    }
+
+    private func inContainer(_ url: URL, _ metadata: CKShare.Metadata?) -> [CKOperation] {
         let shares = CKFetchShareMetadataOperation(shareURLs: [url])
         shares.shouldFetchRootRecord = true
         shares.rootRecordDesiredKeys = ["title"]
@@ -143,9 +148,7 @@ struct OperationCode {
         group.expectedReceiveSize = .tensOfMegabytes
         group.defaultConfiguration = CKOperation.Configuration()
         group.defaultConfiguration.qualityOfService = .utility
-        let all: [CKOperation] = [
-            fetch, me, zones, allZones, subscriptions, known, shares, accept, people, token,
-        ]
+        let all: [CKOperation] = [shares, accept, people, token]
         for operation in all { operation.group = group }
         return all
     }

@@ -70,12 +70,12 @@
 
             try await first.encryption.lock()
             let second = try server.container(of: email)
-            record.encryptedValues["secret"] = "more"
+            record.encryptedValues["secret"] = "what else nobody knows"
             do {
                 try await second.privateCloudDatabase.save(record)
                 XCTFail("expected a refusal")
             } catch CKError.accountTemporarilyUnavailable {}
-            XCTAssertFalse(try server.storedBytes().contains(Data("more".utf8)))
+            XCTAssertFalse(try server.storedBytes().contains(Data("what else nobody".utf8)))
             try await second.encryption.unlock(recoveryCode: code)
             let opened = try await second.privateCloudDatabase.record(for: record.recordID)
             XCTAssertEqual(opened.encryptedValues["secret"] as? String, "nobody knows")

@@ -153,7 +153,7 @@ public final class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unch
                 let done = try await fetch(zone)
                 recordZoneFetchResultBlock?(zone, .success(done))
                 recordZoneFetchCompletionBlock?(
-                    zone, done.serverChangeToken, nil, done.moreComing, nil)
+                    zone, done.serverChangeToken, done.clientChangeTokenData, done.moreComing, nil)
             } catch {
                 let error = CKError(error)
                 let result = Result<ZoneResult, any Error>.failure(error)
@@ -190,9 +190,9 @@ public final class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unch
             }
             token = page.token
             guard page.moreComing, fetchAllChanges else {
-                return (page.token, nil, page.moreComing)
+                return (page.token, page.clientData, page.moreComing)
             }
-            recordZoneChangeTokensUpdatedBlock?(zone, page.token, nil)
+            recordZoneChangeTokensUpdatedBlock?(zone, page.token, page.clientData)
         }
     }
 }

@@ -23,7 +23,7 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
     /// Whether what concerns one zone is done whole or not at all.
     public var isAtomic = true
 
-    /// What the app wants to be told of as its last change; kept on this device only.
+    /// What the device leaves for itself: it comes back with the zone's feed, once that holds this change.
     public var clientChangeTokenData: Data?
 
     /// Told of each record that was to be saved.
@@ -62,7 +62,9 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
         let ids = recordIDsToDelete ?? []
         do {
             let done = try await requiredDatabase().modifyRecords(
-                saving: records, deleting: ids, savePolicy: savePolicy, atomically: isAtomic)
+                saving: records, deleting: ids,
+                RecordBatch.Manner(
+                    policy: savePolicy, isAtomic: isAtomic, clientData: clientChangeTokenData))
             tell(records, ids, done.saveResults, done.deleteResults)
         } catch {
             modifyRecordsResultBlock?(.failure(CKError(error)))
