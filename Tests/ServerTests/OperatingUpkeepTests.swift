@@ -111,15 +111,15 @@ struct OperatingUpkeepTests {
     }
 
     @Test("A user's private data goes with the account, at the next start if the first was cut off")
-    func departure() throws {
+    func deletion() throws {
         try save("private")
         // What a process does that is killed after the catalog has forgotten the account.
         _ = try folder.catalog.delete(folder.users.find(email: "ann@a.example").id)
         #expect(try isKnown("private"))
-        #expect(try !folder.users.unfinishedDepartures().isEmpty)
+        #expect(try !folder.users.unfinishedDeletions().isEmpty)
         let server = try RunningServer(folder: folder, log: log)
         #expect(try !isKnown("private"))
-        #expect(try folder.users.unfinishedDepartures().isEmpty)
+        #expect(try folder.users.unfinishedDeletions().isEmpty)
         server.drain(withinSeconds: 5)
     }
 
