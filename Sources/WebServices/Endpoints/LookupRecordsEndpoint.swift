@@ -28,7 +28,7 @@ enum LookupRecordsEndpoint {
                     FaultResponse.append(record: item.name, fault, to: &writer)
                 }
                 if context.loop != nil, bytesRead > RequestContext.loopBytesMax {
-                    throw BelongsToWorker()
+                    throw NeedsWorker()
                 }
             }
             writer.raw("]}")

@@ -9,7 +9,7 @@ enum RereferenceAssetsEndpoint {
         _ context: RequestContext,
         completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
     ) throws {
-        if context.loop != nil { throw BelongsToWorker() }
+        if context.loop != nil { throw NeedsWorker() }
         let body = try context.body()
         let database = try context.database()
         let elements = try body.assetItems("assets", context.limits).elements
@@ -35,7 +35,7 @@ enum RereferenceAssetsEndpoint {
                 result.map { receipts in
                     { loop in
                         // Each has codes made for it.
-                        guard loop == nil else { throw BelongsToWorker() }
+                        guard loop == nil else { throw NeedsWorker() }
                         return encode(receipts, tokens, database.assetLinks(in: zone))
                     }
                 })
