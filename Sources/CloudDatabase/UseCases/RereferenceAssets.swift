@@ -43,8 +43,8 @@ package struct RereferenceAssets: Sendable {
     package func run(
         completion: @escaping @Sendable (Result<[AssetReceipt], any Error>) -> Void
     ) throws {
-        let contents = try database.storage.read(loop: nil) { try contents(from: $0) }
-        try makeReceipts(for: contents, completion: completion)
+        let found = try database.storage.read(loop: nil) { try contents(from: $0) }
+        try makeReceipts(for: found, completion: completion)
     }
 
     private func contents(from snapshot: any StoreSnapshot) throws -> [AssetContent] {
