@@ -160,7 +160,7 @@ package final class ProtocolResponder: Responder {
             try admit(identified, to: route, exchange, at: address)
             try renewWebToken(of: identified, exchange, at: place)
             guard place.loop == nil || request.body.count <= RequestContext.loopBodyBytesMax
-            else { throw BelongsToWorker() }
+            else { throw NeedsWorker() }
             guard let store = stores.known(address.container, address.environment) else {
                 return open(address, for: exchange, at: place)
             }
@@ -199,7 +199,7 @@ package final class ProtocolResponder: Responder {
     private func settle(_ exchange: Exchange, _ error: any Error, at place: Place) {
         if place.loop != nil { exchange.stopWhenAbandoned() }
         switch error {
-        case is BelongsToWorker: goOn(exchange, on: .short)
+        case is NeedsWorker: goOn(exchange, on: .short)
         case is WaitsForCommit: goOn(exchange, on: .commits)
         case let stopped as WorkStopped:
             // Nobody gets an answer to what was abandoned.
@@ -223,7 +223,7 @@ package final class ProtocolResponder: Responder {
 
     /// Makes a new web token when half of the present one's life is over.
     ///
-    /// - Throws: `WaitsForCommit` where that would hold others up, and `BelongsToWorker` afterwards.
+    /// - Throws: `WaitsForCommit` where that would hold others up, and `NeedsWorker` afterwards.
     private func renewWebToken(
         of identified: Identified, _ exchange: Exchange, at place: Place
     ) throws {
@@ -232,7 +232,7 @@ package final class ProtocolResponder: Responder {
         exchange.isRenewalOver = true
         exchange.renewedWebToken = dependencies.authenticator.renewedWebToken(
             identified, now: dependencies.clock.now())
-        throw BelongsToWorker()
+        throw NeedsWorker()
     }
 
     /// Runs an endpoint; an answer that comes too early waits for a commit, and is made anew.
@@ -243,7 +243,7 @@ package final class ProtocolResponder: Responder {
         let mark = notices.mark
         do {
             try run(route, context, exchange)
-        } catch let early as EarlyAnswer {
+        } catch let early as HeldAnswer {
             if context.loop != nil { exchange.stopWhenAbandoned() }
             held.hold(exchange, early, notices, since: mark) { self.goOn($0, on: .short) }
         }
@@ -265,7 +265,7 @@ package final class ProtocolResponder: Responder {
         exchange.wake {
             do {
                 exchange.succeed(try result.get()(exchange.request.loop))
-            } catch is BelongsToWorker {
+            } catch is NeedsWorker {
                 // NB: what was admitted before is not refused.
                 try? self.workers.submit(.short, for: exchange.principal, isAdmitted: true) {
                     do { exchange.succeed(try result.get()(nil)) } catch { exchange.fail(error) }

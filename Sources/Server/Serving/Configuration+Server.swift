@@ -15,15 +15,15 @@ extension LoadedConfiguration {
     ///
     /// - Throws: `ConfigurationError`.
     init(
-        for invocation: Invocation, in surroundings: Surroundings
+        for invocation: Invocation, in process: ProcessEnvironment
     ) throws(ConfigurationError) {
         var flags: [(path: String, value: String)] = []
         if let data = invocation.value("data") { flags.append(("data", data)) }
         flags += invocation.values("listen").map { ("listen", $0) }
         if let format = invocation.value("log-format") { flags.append(("log.format", format)) }
         try self.init(
-            file: invocation.value("config"), environment: surroundings.environment, flags: flags)
-        values.data = surroundings.absolute(values.data)
+            file: invocation.value("config"), environment: process.environment, flags: flags)
+        values.data = process.absolute(values.data)
     }
 }
 
@@ -32,9 +32,9 @@ extension Configuration {
     ///
     /// - Throws: `ConfigurationError`.
     static func load(
-        for invocation: Invocation, in surroundings: Surroundings
+        for invocation: Invocation, in process: ProcessEnvironment
     ) throws(ConfigurationError) -> Configuration {
-        try LoadedConfiguration(for: invocation, in: surroundings).values
+        try LoadedConfiguration(for: invocation, in: process).values
     }
 
     /// Where to listen; the configuration's own check has ruled out what is no address.

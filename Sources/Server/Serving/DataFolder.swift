@@ -32,13 +32,13 @@ package final class DataFolder: Sendable {
 
     private init(
         path: String, configuration: Configuration, lock: FileLock,
-        surroundings: Surroundings, onIndeterminate: @escaping @Sendable (String) -> Void
+        process: ProcessEnvironment, onIndeterminate: @escaping @Sendable (String) -> Void
     ) throws {
         self.path = path
         self.configuration = configuration
         self.lock = Mutex(lock)
-        clock = surroundings.clock
-        let random = surroundings.random
+        clock = process.clock
+        let random = process.random
         self.random = random
         secrets = try SecretKeys.open(configuration, of: path, random: random)
         audit = try AuditLog(path: Self.auditPath(in: path))
@@ -111,7 +111,7 @@ package final class DataFolder: Sendable {
     /// - Returns: a line for each asset that the backup does not have whole.
     /// - Throws: `CommandFailure`, and what the databases report; then nothing is left behind.
     static func restore(
-        from source: String, _ configuration: Configuration, _ surroundings: Surroundings
+        from source: String, _ configuration: Configuration, _ process: ProcessEnvironment
     ) throws -> [String] {
         let path = configuration.data
         try make(path)
@@ -122,12 +122,12 @@ package final class DataFolder: Sendable {
         } catch {
             throw CommandFailure("\(path) is in use: \(error)")
         }
-        let random = surroundings.random
+        let random = process.random
         return try withExtendedLifetime(lock) {
             try DataBackup.restore(
                 source, into: path,
                 assets: AssetPlaces(
-                    configuration, of: path, clock: surroundings.clock, random: random),
+                    configuration, of: path, clock: process.clock, random: random),
                 random: { random.bytes($0) })
         }
     }
@@ -151,7 +151,7 @@ package final class DataFolder: Sendable {
     /// - Returns: nil while another process holds it.
     /// - Throws: `CommandFailure`, and what the databases report.
     package static func open(
-        _ path: String, configuration: Configuration, surroundings: Surroundings,
+        _ path: String, configuration: Configuration, process: ProcessEnvironment,
         onIndeterminate: @escaping @Sendable (String) -> Void
     ) throws -> DataFolder? {
         try FolderAccess.require(path, names: ["lock", "catalog.sqlite", "containers"])
@@ -160,7 +160,7 @@ package final class DataFolder: Sendable {
             try CopyPlace.removeLeftovers(in: path)
             try requireWhole(path)
             return try DataFolder(
-                path: path, configuration: configuration, lock: lock, surroundings: surroundings,
+                path: path, configuration: configuration, lock: lock, process: process,
                 onIndeterminate: onIndeterminate)
         } catch FileLock.Failure.held {
             return nil

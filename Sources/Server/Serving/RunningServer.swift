@@ -145,7 +145,7 @@ package final class RunningServer: Sendable {
         }
         try folder.stores.requireKnown()
         try folder.stores.finishRemovals()
-        try Departures(in: folder).finish()
+        try UnfinishedDeletions(in: folder).finish()
     }
 
     /// Stops accepting, finishes what runs, closes the data folder.

@@ -32,7 +32,7 @@ enum ModifyRecordsEndpoint {
                     { loop in
                         let size = size(of: outcomes)
                         guard loop == nil || size <= RequestContext.loopBytesMax else {
-                            throw BelongsToWorker()
+                            throw NeedsWorker()
                         }
                         return try encode(
                             outcomes, renderings, database.assetLinks(in: zone), reserving: size)
