@@ -108,8 +108,8 @@ let package = Package(
             of: "ServerTests",
             [
                 "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",
-                "Cryptography", "Storage", "Accounts", "AssetStorage", "SQLite", "SharingModel",
-                "S3StandIn", "Seeding",
+                "Cryptography", "Storage", "Accounts", "AssetStorage", "SQLite", "SQLiteStorage",
+                "SharingModel", "S3StandIn", "Seeding",
             ], besides: ["Fixtures"]),
         tests(of: "RepositoryTests", ["CloudModel", "Configuration", "WebServices"]),
     ],

@@ -75,8 +75,9 @@ final class WireServer: Sendable {
         var dependencies = ProtocolResponder.Dependencies(
             limits: limits, clock: Clock { clock.now }, random: .system,
             authenticator: authenticator, catalog: catalog,
-            store: { try storage ?? stores.store($0, $1) },
-            assetDepot: { stores.depot($0, $1) }, assets: assetOptions,
+            stores: TestStores(
+                find: { try storage ?? stores.store($0, $1) }, depot: { stores.depot($0, $1) },
+                assets: assetOptions), assets: assetOptions,
             observer: observed, workers: work,
             loopCount: 1)
         if let rates {
@@ -280,6 +281,34 @@ private final class OpenedStores: Sendable {
             for store in $0.values { store.close() }
             $0.removeAll()
         }
+    }
+}
+
+/// Stores that are found at once and never closed by themselves.
+private struct TestStores: StoreAccess {
+    let find: @Sendable (ContainerID, CloudModel.Environment) throws -> any Storage
+    let depot: @Sendable (ContainerID, CloudModel.Environment) -> AssetDepot
+    let assets: AssetOptions
+
+    func known(_ container: ContainerID, _ environment: CloudModel.Environment) -> OpenStore? {
+        try? seen(container, environment)
+    }
+
+    func open(
+        _ container: ContainerID, _ environment: CloudModel.Environment,
+        completion: @escaping @Sendable (Result<OpenStore, any Error>) -> Void
+    ) {
+        DispatchQueue.global().async {
+            completion(Result { try seen(container, environment) })
+        }
+    }
+
+    private func seen(
+        _ container: ContainerID, _ environment: CloudModel.Environment
+    ) throws -> OpenStore {
+        OpenStore(
+            try find(container, environment), of: container, in: environment,
+            depot: depot(container, environment), assets: assets)
     }
 }
 

@@ -104,14 +104,14 @@ extension CommandPlace {
 
 extension DataFolder {
     /// The store that a command's places name; development's when they name no environment.
-    fileprivate func store(of invocation: Invocation) throws -> SQLiteStore {
+    fileprivate func store(of invocation: Invocation) throws -> LeasedStore {
         let name = invocation.value("ENVIRONMENT") ?? Environment.development.rawValue
         return try store(of: invocation, Environment(rawValue: name) ?? .development)
     }
 
     private func store(
         of invocation: Invocation, _ environment: Environment
-    ) throws -> SQLiteStore {
+    ) throws -> LeasedStore {
         let container = try containers.find(invocation.required("CONTAINER")).id
         return try stores.store(of: container, in: environment)
     }

@@ -35,7 +35,6 @@ package final class RunningServer: Sendable {
         let readiness = Readiness { stores.diskTrouble }
         let recorder = RequestRecorder(metrics: metrics, log: log)
         let protocolResponder = try Self.protocolResponder(on: folder, observer: recorder, log: log)
-        stores.observeRemoval { protocolResponder.forget($0) }
         let responder = ServerResponder(
             readiness: readiness, metrics: metrics,
             metricsAccess: MetricsAccess(token: configuration.metrics.bearerToken.revealed),
@@ -122,8 +121,8 @@ package final class RunningServer: Sendable {
         try folder.assetPlaces.confirmOwnership {
             log.warning("the bucket of the assets does not answer", [("failure", .text("\($0)"))])
         }
-        try folder.stores.requireKnown()
         try folder.stores.finishRemovals()
+        try folder.stores.search.begin()
         try folder.finishDepartures()
     }
 
@@ -228,7 +227,7 @@ package final class RunningServer: Sendable {
         _ http: HTTPServer, _ stores: Stores, _ log: Log, in metrics: Metrics
     ) {
         metrics.observeRefusals { http.counts().faultsByStatus }
-        metrics.observeWriters { stores.open.map(\.measurements) }
+        metrics.observeWriters { stores.measurements }
         metrics.gauge("lenticular_connections_open", "Open connections.") {
             Double(http.counts().connectionsOpen)
         }
