@@ -137,7 +137,29 @@ final class SQLiteTransaction: StoreTransaction {
         try note(.zoneDeleted, of: zone.number, at: position)
     }
 
-    func save(_ version: NewVersion) throws -> RecordNumber {
+    func save(_ versions: [NewVersion]) throws -> [RecordNumber] {
+        var records: [RecordNumber] = []
+        records.reserveCapacity(versions.count)
+        var first = versions.startIndex
+        while first < versions.endIndex {
+            let zone = versions[first].zone
+            var sum = GroupState.Sums.Zone()
+            while first < versions.endIndex, versions[first].zone.number == zone.number {
+                records.append(try write(versions[first], &sum))
+                first += 1
+            }
+            sums.zones[zone.number, default: GroupState.Sums.Zone()].add(sum)
+            sums.owners[zone.owner, default: 0] += sum.bytes
+        }
+        return records
+    }
+
+    /// Writes one version.
+    ///
+    /// - Parameter sum: gets what it adds to its zone.
+    private func write(
+        _ version: NewVersion, _ sum: inout GroupState.Sums.Zone
+    ) throws -> RecordNumber {
         let zone = version.zone.number
         let concerned = indexes.ofType(version.type)
         let former = concerned.isEmpty ? nil : try formerFields(version)
@@ -161,11 +183,9 @@ final class SQLiteTransaction: StoreTransaction {
             statements.insertTombstone.bind(key, at: 2)
             try statements.insertTombstone.run()
         }
-        let bytes = Int64((isTombstone ? 0 : version.body.count) - version.formerBytes)
-        let records: Int64 = (isTombstone ? 0 : 1) - (version.formerIsAlive ? 1 : 0)
-        sums.zones[zone, default: GroupState.Sums.Zone()].add(
-            GroupState.Sums.Zone(changed: version.position, records: records, bytes: bytes))
-        sums.owners[version.zone.owner, default: 0] += bytes
+        sum.changed = max(sum.changed, version.position)
+        sum.bytes += Int64((isTombstone ? 0 : version.body.count) - version.formerBytes)
+        sum.records += (isTombstone ? 0 : 1) - (version.formerIsAlive ? 1 : 0)
         return record
     }
 

@@ -45,6 +45,10 @@ final class Exchange: @unchecked Sendable {
     /// Whether a new web token has been made, or could not be.
     var isRenewalOver = false
     var renewedWebToken: String?
+    /// The parameters of its target.
+    let query: QueryString
+    /// Who it is from, as found when the credentials had been changed so often.
+    var identification: (found: Identification, changeCount: Int)?
     /// How often its answer came too early, and when for the first time.
     var held: (count: Int, since: UInt64)?
     /// From before the look of an answer that is being made anew.
@@ -56,6 +60,7 @@ final class Exchange: @unchecked Sendable {
 
     init(_ request: HTTPRequest, _ reply: HTTPReply, observer: any RequestObserver) {
         self.request = request
+        query = QueryString(target: request.target)
         self.reply = reply
         self.observer = observer
         principal = .address(request.client)
@@ -86,6 +91,9 @@ final class Exchange: @unchecked Sendable {
         watch.end()
         return nil
     }
+
+    /// Goes on with the answer on the event loop that the request came from; from any thread.
+    func wake(_ work: @escaping @Sendable () -> Void) { reply.wake(work) }
 
     /// How long ago the request came.
     var ageNanoseconds: UInt64 { DispatchTime.now().uptimeNanoseconds &- start }

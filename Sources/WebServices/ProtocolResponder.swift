@@ -1,5 +1,6 @@
 import Accounts
 import AssetStorage
+import CloudDatabase
 import CloudModel
 import Cryptography
 import Dispatch
@@ -55,6 +56,7 @@ package final class ProtocolResponder: Responder {
     let rates: RateBudgets
     private let people: KnownPeople
     private let workers: Workers
+    private let habits = DecisionHabits()
     /// Requests that wait until there is something to tell.
     private let held: HeldAnswers
 
@@ -67,6 +69,9 @@ package final class ProtocolResponder: Responder {
         workers = Workers(name: "web", dependencies.workers)
         held = HeldAnswers(countMax: dependencies.limits.heldPollsMax)
     }
+
+    /// How many signatures have been verified, for metrics.
+    package var verificationCount: Int { dependencies.authenticator.verificationCount }
 
     /// How the workers are faring, for metrics.
     package var poolCounts: PoolCounts { workers.counts }
@@ -150,17 +155,32 @@ package final class ProtocolResponder: Responder {
             }
             try exchange.countBody(to: identified)
             let context = RequestContext(
-                request: request, address: address, identified: identified,
+                request: request, query: exchange.query, address: address,
+                identified: identified,
                 limits: dependencies.limits, random: dependencies.random,
                 clock: dependencies.clock, assets: dependencies.assets,
                 authenticator: dependencies.authenticator,
                 catalog: dependencies.catalog, people: people,
                 // Nothing is long on a loop.
                 store: place.loop == nil ? store.stopping(exchange.stop) : store,
-                rates: rates, principal: exchange.counted, place: place)
+                rates: rates, principal: exchange.counted, place: place,
+                longWork: longWork(of: exchange))
             try runOrHold(route, context, exchange)
         } catch {
             settle(exchange, error, at: place)
+        }
+    }
+
+    /// Threads on which a request goes on, from whatever thread it is on.
+    private func longWork(of exchange: Exchange) -> LongWork {
+        LongWork(stop: exchange.stop, habits: habits) { body in
+            exchange.wake {
+                exchange.stopWhenAbandoned()
+                exchange.stop.goOn()
+                // NB: what was admitted before is not refused.
+                try? self.workers.submit(
+                    .long, for: exchange.principal, isAdmitted: true, stop: exchange.stop, body)
+            }
         }
     }
 
@@ -222,8 +242,25 @@ package final class ProtocolResponder: Responder {
         switch route.work {
         case .read(let answer): exchange.succeed(try answer(context))
         case .write(let run):
-            try run(context) { result in
-                do { exchange.succeed(try result.get()) } catch { exchange.fail(error) }
+            try run(context) { self.conclude(exchange, $0) }
+        }
+    }
+
+    /// Answers a write that has ended.
+    ///
+    /// The writer calls it, and all others wait for the writer: so it only wakes who makes the answer, and
+    /// the line in the log.
+    private func conclude(_ exchange: Exchange, _ result: Result<WrittenAnswer, any Error>) {
+        exchange.wake {
+            do {
+                exchange.succeed(try result.get()(exchange.request.loop))
+            } catch is BelongsToWorker {
+                // NB: what was admitted before is not refused.
+                try? self.workers.submit(.short, for: exchange.principal, isAdmitted: true) {
+                    do { exchange.succeed(try result.get()(nil)) } catch { exchange.fail(error) }
+                }
+            } catch {
+                exchange.fail(error)
             }
         }
     }
@@ -256,13 +293,20 @@ package final class ProtocolResponder: Responder {
 
     static let noEndpoint = Fault(.notFound, "could not find a handler for this endpoint")
 
+    /// Who a request is from, found once, however often its answer is made anew: only a change of
+    /// credentials meanwhile has it found again.
     private func identification(
         of exchange: Exchange, at address: RequestAddress
     ) -> Identification {
-        dependencies.authenticator.identify(
-            Credentials(exchange.request), container: address.container,
-            environment: address.environment,
-            now: dependencies.clock.now())
+        let changeCount = dependencies.authenticator.changeCount
+        if let known = exchange.identification, known.changeCount == changeCount {
+            return known.found
+        }
+        let found = dependencies.authenticator.identify(
+            Credentials(exchange.request, exchange.query), container: address.container,
+            environment: address.environment, now: dependencies.clock.now())
+        exchange.identification = (found, changeCount)
+        return found
     }
 
     /// - Parameter isWhole: false while the request's body is still to come.
@@ -287,6 +331,8 @@ package final class ProtocolResponder: Responder {
     ) throws(Fault) {
         let isServed =
             switch identified.caller.kind {
+            case _ where route.audience == .containerKeys:
+                identified.caller.kind == .serverKey && identified.caller.passesRoles
             case .user: true
             case .world: route.audience == .world && address.database == .public
             case .serverKey:
@@ -295,7 +341,10 @@ package final class ProtocolResponder: Responder {
             }
         guard isServed else {
             exchange.refusal = .callerOfWrongKind
-            throw dependencies.authenticator.wrongKind(identified, now: dependencies.clock.now())
+            throw dependencies.authenticator.wrongKind(
+                identified, isForPeople: route.audience != .containerKeys,
+                origin: exchange.request.headers["origin"],
+                now: dependencies.clock.now())
         }
     }
 }

@@ -34,11 +34,13 @@ final class WireServer: Sendable {
     /// - Parameters:
     ///   - storage: takes the place of every store, when given.
     ///   - rates: what callers may ask for in a second of the test's clock.
+    ///   - opening: what is done whenever the protocol asks for a store that it has not opened yet.
     ///   - change: lowers limits.
     init(
         accounts: AccountsSettings = AccountsSettings(), storage: (any Storage)? = nil,
         assets assetOptions: AssetOptions = AssetOptions(baseURL: "https://sync.example"),
         assetKey: AssetKey? = nil, rates: RateLimits? = nil, work: WorkOptions = WorkOptions(),
+        opening: OpeningAction? = nil,
         limits change: (inout ServiceLimits) -> Void = { _ in }
     ) throws {
         let memory = URL(filePath: "/dev/shm")
@@ -76,8 +78,8 @@ final class WireServer: Sendable {
             limits: limits, clock: Clock { clock.now }, random: .system,
             authenticator: authenticator, catalog: catalog,
             stores: TestStores(
-                find: { try storage ?? stores.store($0, $1) }, depot: { stores.depot($0, $1) },
-                assets: assetOptions), assets: assetOptions,
+                prepare: { opening?.run() }, find: { try storage ?? stores.store($0, $1) },
+                depot: { stores.depot($0, $1) }, assets: assetOptions), assets: assetOptions,
             observer: observed, workers: work,
             loopCount: 1)
         if let rates {
@@ -167,6 +169,15 @@ struct WireFailure: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
+/// What a test does while a store is being opened, set once the server is there.
+final class OpeningAction: Sendable {
+    private let action = Mutex<@Sendable () -> Void>({})
+
+    func set(_ action: @escaping @Sendable () -> Void) { self.action.withLock { $0 = action } }
+
+    func run() { action.withLock { $0 }() }
+}
+
 /// The time of day that a test sets.
 final class SettableClock: Sendable {
     private let moment = Mutex<Milliseconds>(1_767_225_600_000)  // 2026-01-01T00:00:00Z
@@ -194,6 +205,13 @@ final class Observed: RequestObserver, @unchecked Sendable {
         condition.lock()
         defer { condition.unlock() }
         return broken
+    }
+
+    /// Whether a request has been told of.
+    func knows(_ requestID: String) -> Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        return seen.contains { $0.requestID == requestID }
     }
 
     func observe(_ request: RequestObservation) {
@@ -284,22 +302,44 @@ private final class OpenedStores: Sendable {
     }
 }
 
-/// Stores that are found at once and never closed by themselves.
-private struct TestStores: StoreAccess {
-    let find: @Sendable (ContainerID, CloudModel.Environment) throws -> any Storage
-    let depot: @Sendable (ContainerID, CloudModel.Environment) -> AssetDepot
-    let assets: AssetOptions
+/// Stores that are opened once on a thread of their own, and not closed by themselves.
+private final class TestStores: StoreAccess {
+    private let prepare: @Sendable () -> Void
+    private let find: @Sendable (ContainerID, CloudModel.Environment) throws -> any Storage
+    private let depot: @Sendable (ContainerID, CloudModel.Environment) -> AssetDepot
+    private let assets: AssetOptions
+    private let opened = Mutex<Set<String>>([])
+
+    init(
+        prepare: @escaping @Sendable () -> Void,
+        find: @escaping @Sendable (ContainerID, CloudModel.Environment) throws -> any Storage,
+        depot: @escaping @Sendable (ContainerID, CloudModel.Environment) -> AssetDepot,
+        assets: AssetOptions
+    ) {
+        self.prepare = prepare
+        self.find = find
+        self.depot = depot
+        self.assets = assets
+    }
 
     func known(_ container: ContainerID, _ environment: CloudModel.Environment) -> OpenStore? {
-        try? seen(container, environment)
+        guard opened.withLock({ $0.contains("\(container.folded) \(environment)") }) else {
+            return nil
+        }
+        return try? seen(container, environment)
     }
 
     func open(
         _ container: ContainerID, _ environment: CloudModel.Environment,
         completion: @escaping @Sendable (Result<OpenStore, any Error>) -> Void
     ) {
-        DispatchQueue.global().async {
-            completion(Result { try seen(container, environment) })
+        DispatchQueue(label: "test.open").async { [self] in
+            prepare()
+            let outcome = Result { try seen(container, environment) }
+            if case .success = outcome {
+                _ = opened.withLock { $0.insert("\(container.folded) \(environment)") }
+            }
+            completion(outcome)
         }
     }
 
@@ -327,6 +367,9 @@ extension WireServer {
 final class Waiting<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
     private let arrived = DispatchSemaphore(value: 0)
+
+    /// Whether nothing has come yet.
+    var isEmpty: Bool { value.withLock { $0 == nil } }
 
     func arrive(_ value: Value) {
         self.value.withLock { $0 = value }

@@ -4,13 +4,6 @@ import Storage
 
 // What those are shown who follow the store.
 extension SQLiteSnapshot {
-    func lastPosition() throws -> Position {
-        let row = try connection.prepare("SELECT last_position FROM progress")
-        defer { row.reset() }
-        guard try row.step() else { throw InvalidRow(table: "progress") }
-        return row.int64(0)
-    }
-
     func position(of follower: FollowerName) throws -> Position? {
         let row = try connection.prepare("SELECT position FROM followers WHERE name = ?1")
         defer { row.reset() }
