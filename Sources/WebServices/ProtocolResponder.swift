@@ -21,10 +21,7 @@ package final class ProtocolResponder: Responder {
         package var random: RandomSource
         package var authenticator: Authenticator
         package var catalog: any CatalogStorage
-        /// The store of a container environment that exists.
-        package var store: @Sendable (ContainerID, Environment) throws -> any Storage
-        /// Where the assets of a container environment are.
-        package var assetDepot: @Sendable (ContainerID, Environment) throws -> AssetDepot
+        package var stores: any StoreAccess
         package var assets: AssetOptions
         package var observer: any RequestObserver
         /// Threads for what is too long for an event loop, and what may wait for them.
@@ -35,9 +32,8 @@ package final class ProtocolResponder: Responder {
         package init(
             limits: ServiceLimits, clock: Clock, random: RandomSource,
             authenticator: Authenticator, catalog: any CatalogStorage,
-            store: @escaping @Sendable (ContainerID, Environment) throws -> any Storage,
-            assetDepot: @escaping @Sendable (ContainerID, Environment) throws -> AssetDepot,
-            assets: AssetOptions, observer: any RequestObserver, workers: WorkOptions,
+            stores: any StoreAccess, assets: AssetOptions, observer: any RequestObserver,
+            workers: WorkOptions,
             loopCount: Int
         ) {
             self.limits = limits
@@ -45,8 +41,7 @@ package final class ProtocolResponder: Responder {
             self.random = random
             self.authenticator = authenticator
             self.catalog = catalog
-            self.store = store
-            self.assetDepot = assetDepot
+            self.stores = stores
             self.assets = assets
             self.observer = observer
             self.workers = workers
@@ -55,7 +50,7 @@ package final class ProtocolResponder: Responder {
     }
 
     let dependencies: Dependencies
-    private let stores: OpenStores
+    private var stores: any StoreAccess { dependencies.stores }
     private let addresses: RecentAddresses
     private let assets: AssetResponder
     let rates: RateBudgets
@@ -68,10 +63,7 @@ package final class ProtocolResponder: Responder {
     package init(_ dependencies: Dependencies) {
         self.dependencies = dependencies
         people = KnownPeople(catalog: dependencies.catalog)
-        stores = OpenStores(
-            find: dependencies.store, findAssets: dependencies.assetDepot,
-            assets: dependencies.assets)
-        assets = AssetResponder(stores, dependencies)
+        assets = AssetResponder(dependencies)
         rates = RateBudgets(dependencies.rates, now: dependencies.uptime)
         addresses = RecentAddresses(loopCount: dependencies.loopCount)
         workers = Workers(name: "web", dependencies.workers)
@@ -83,9 +75,6 @@ package final class ProtocolResponder: Responder {
 
     /// How the workers are faring, for metrics.
     package var poolCounts: PoolCounts { workers.counts }
-
-    /// Lets go of a container's stores before they are closed and removed.
-    package func forget(_ container: ContainerID) { stores.forget(container) }
 
     /// Leaves nothing of resumable uploads that nobody goes on with; now and then.
     package func removeExpiredUploads() { assets.removeExpiredUploads() }

@@ -20,7 +20,7 @@ struct RequestContext: Sendable {
     let authenticator: Authenticator
     let catalog: any CatalogStorage
     let people: KnownPeople
-    let store: OpenStores.OpenStore
+    let store: OpenStore
     let rates: RateBudgets
     /// Whom the request counts to; nil for one that is not counted.
     let principal: Principal?

@@ -62,6 +62,8 @@ final class WriterLane: Sendable {
         if state.withLock({ $0.activity.wake() }) { begin(.init(nanoseconds: 0, wait: nil)) }
     }
 
+    var isBusy: Bool { state.withLock { $0.activity.isBusy } }
+
     func stop() { state.withLock { $0.activity.stop() } }
 
     private func begin(_ start: LaneActivity.Start?) {

@@ -248,6 +248,15 @@ extension Configuration {
     /// How each store is run.
     ///
     /// All stores of a folder share one reserve.
+    /// How many stores are open, and for how long.
+    var storeLimits: Stores.Limits {
+        var limits = Stores.Limits()
+        limits.openMax = storage.storesOpenMax
+        limits.idleSeconds = storage.storeIdleMinutes * 60
+        limits.upkeepMilliseconds = Milliseconds(retention.closedUpkeepHours) * 3_600_000
+        return limits
+    }
+
     func storeOptions(
         folder: String, clock: Clock, random: @escaping @Sendable (Int) -> [UInt8]
     ) -> SQLiteStore.Options {

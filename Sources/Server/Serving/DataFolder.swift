@@ -66,8 +66,9 @@ package final class DataFolder: Sendable {
             folder: path, clock: clock, random: { random.bytes($0) })
         assetPlaces = try AssetPlaces(configuration, of: path, clock: clock, random: random)
         stores = Stores(
-            folder: path, catalog: catalog, options: options, assetPlaces: assetPlaces,
-            former: former, onIndeterminate: onIndeterminate)
+            folder: path, catalog: catalog, options: options, limits: configuration.storeLimits,
+            assetPlaces: assetPlaces, assets: configuration.assetOptions, former: former,
+            onIndeterminate: onIndeterminate)
         try stores.settle()
     }
 

@@ -23,8 +23,7 @@ extension RunningServer {
         var dependencies = ProtocolResponder.Dependencies(
             limits: configuration.serviceLimits, clock: folder.clock, random: folder.random,
             authenticator: authenticator, catalog: catalog,
-            store: { try stores.store(of: $0, in: $1) },
-            assetDepot: { stores.depot(of: Stores.Key($0, $1)) },
+            stores: stores,
             assets: configuration.assetOptions, observer: observer,
             workers: configuration.workers,
             loopCount: configuration.loopCount)

@@ -143,8 +143,8 @@ package final class RunningServer: Sendable {
         try folder.assetPlaces.confirmOwnership {
             log.warning("the bucket of the assets does not answer", [("failure", .text("\($0)"))])
         }
-        try folder.stores.requireKnown()
         try folder.stores.finishRemovals()
+        try folder.stores.search.begin()
         try UnfinishedDeletions(in: folder).finish()
     }
 
@@ -254,7 +254,7 @@ package final class RunningServer: Sendable {
         _ http: HTTPServer, _ stores: Stores, _ log: Log, in metrics: Metrics
     ) {
         metrics.observeRefusals { http.counts().faultsByStatus }
-        metrics.observeWriters { stores.open.map(\.measurements) }
+        metrics.observeWriters { stores.measurements }
         metrics.gauge("lenticular_connections_open", "Open connections.") {
             Double(http.counts().connectionsOpen)
         }
