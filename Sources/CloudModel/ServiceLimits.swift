@@ -73,6 +73,12 @@ package struct ServiceLimits: Sendable {
     /// Records and index rows that one page of a query looks at.
     package var queryRowsMax = 100_000
     package var queryMillisecondsMax = 2_000
+    /// How long a query waits for an index that is being built, before it is told to try again.
+    package var indexWaitMilliseconds = 1_500
+    /// Upload URLs, or assets to be used elsewhere, that one request may ask for.
+    package var assetTokensPerRequestMax = 200
+    /// Assets that one request may make usable in other records, each member of a list counted.
+    package var rereferencedAssetsMax = 1_000
 
     package init() {}
 }

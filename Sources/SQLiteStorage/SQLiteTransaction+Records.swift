@@ -13,7 +13,4 @@ extension SQLiteTransaction {
     ) throws -> Value? { try snapshot.current(of: name, in: zone, visit) }
 
     func links(of source: RecordNumber) throws -> [Link] { try snapshot.links(of: source) }
-
-    /// As of the group's begin: what its jobs write is noted with its commit.
-    func lastPosition() throws -> Position { try snapshot.lastPosition() }
 }

@@ -89,7 +89,9 @@ package protocol AccountCatalog: Sendable {
 }
 
 /// Everything that `catalog.sqlite` holds.
-package protocol CatalogStorage: ContainerCatalog, CredentialCatalog, AccountCatalog {
+package protocol CatalogStorage: ContainerCatalog, CredentialCatalog, AccountCatalog,
+    PeopleCatalog, BrowserCatalog, LetterCatalog
+{
     /// Advances, before the change's call returns, with every change that can end what was true.
     ///
     /// Whoever keeps what it read drops it when this has moved since before it read. New API tokens,

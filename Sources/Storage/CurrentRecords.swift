@@ -23,7 +23,4 @@ package protocol CurrentRecordReading: AnyObject {
 
     /// The links of a record, in no particular order.
     func links(of source: RecordNumber) throws -> [Link]
-
-    /// The last position that the snapshot sees: what is written after it has a later one.
-    func lastPosition() throws -> Position
 }

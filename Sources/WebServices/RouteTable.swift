@@ -28,6 +28,8 @@ enum Audience: Sendable {
     case persons
     /// Users and, in any database path, server keys about themselves.
     case anyIdentity
+    /// Server keys of scope `container`, in their own name.
+    case containerKeys
 }
 
 /// One endpoint.
@@ -94,6 +96,21 @@ package enum RouteTable {
             Route(
                 operation: "users/current", audience: .anyIdentity, needsNoBody: true,
                 work: .read(CallerEndpoint.answer)),
+            Route(
+                operation: "users/discover", audience: .persons, needsNoBody: true,
+                work: .read(DiscoverUsersEndpoint.answer)),
+            Route(
+                operation: "users/lookup/email", audience: .persons,
+                work: .read(LookupUsersEndpoint.byEmail)),
+            Route(
+                operation: "users/lookup/id", audience: .persons,
+                work: .read(LookupUsersEndpoint.byID)),
+            Route(
+                operation: "users/lookup/contacts", audience: .persons, needsNoBody: true,
+                work: .read(LookupUsersEndpoint.contacts)),
+            Route(
+                operation: "accounts/web-token", audience: .containerKeys,
+                work: .write(WebTokenEndpoint.run)),
         ]
         return Dictionary(uniqueKeysWithValues: all.map { ($0.operation, $0) })
     }()

@@ -26,6 +26,7 @@ struct BesideWriterTests {
         var identity: StoreIdentity { store.identity }
         var schema: Schema { store.schema }
         var writeCount: UInt64 { store.writeCount }
+        var notices: CommitNotices { store.notices }
         func attach(_ worker: any StoreWorker) { store.attach(worker) }
 
         func read<Value>(

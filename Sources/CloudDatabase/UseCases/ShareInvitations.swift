@@ -98,7 +98,7 @@ package struct ShareInvitations: Sendable {
         guard let record = try transaction.place(of: found.share.record) else {
             throw Self.notFound
         }
-        // The others see who has come, and the share is there for him who comes.
+        // The others see who has come, and whoever has come sees the share.
         _ = try RecordRewriter(transaction: transaction).rewrite(
             RecordKey(zone: record.zone, name: record.name), in: found.zone, found.zoneJSON)
         try ShareWriter(transaction: transaction).write(
@@ -113,7 +113,7 @@ package struct ShareInvitations: Sendable {
         let zoneJSON: [UInt8]
         let participants: ParticipantList
         let isOwner: Bool
-        /// His entry; nil for somebody who may join by himself.
+        /// The caller's entry; nil when they are not invited and join by the link.
         let own: StoredParticipant?
     }
 

@@ -10,6 +10,7 @@ package struct LimitSettings: Sendable, Equatable {
     package var listValuesPerQueryMax = 1_000
     package var queryRowsMax = 100_000
     package var queryMillisecondsMax = 2_000
+    package var indexWaitMilliseconds = 1_500
     package var zonesPerUserMax = 1_000
     package var participantsPerShareMax = 100
     package var fieldsPerTypeMax = 256
@@ -193,6 +194,10 @@ extension LimitSettings {
             "limits.queryMillisecondsMax", \.limits.queryMillisecondsMax, 10...600_000,
             "milliseconds",
             "Time for one page of a query. Over it: 503."),
+        .number(
+            "limits.indexWaitMilliseconds", \.limits.indexWaitMilliseconds, 0...30_000,
+            "milliseconds", zero: "no wait",
+            "How long a query waits for an index that is being built. Over it: 503."),
     ]
 
     private static let work: [Setting] = [

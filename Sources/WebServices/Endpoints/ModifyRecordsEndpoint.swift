@@ -1,6 +1,5 @@
 import CloudDatabase
 import CloudModel
-import Cryptography
 import Dispatch
 import JSON
 
@@ -25,7 +24,7 @@ enum ModifyRecordsEndpoint {
         context.charge(records: operations.count)
         try ModifyRecords(
             operations, in: zone, of: database, atomic: try body.bool("atomic"),
-            device: context.device, clientToken: try clientToken(body, context.limits),
+            device: context.device, clientToken: try body.clientToken(context.limits),
             users: try context.users(named: operations.map(\.recordName), in: zone)
         ).run(beside: context.onward.longWork) { result in
             completion(
@@ -40,22 +39,6 @@ enum ModifyRecordsEndpoint {
                     }
                 })
         }
-    }
-
-    /// The device's data for itself.
-    private static func clientToken(
-        _ body: RequestObject, _ limits: ServiceLimits
-    ) throws(Fault) -> [UInt8]? {
-        guard let text = try body.string("clientChangeTokenData") else { return nil }
-        guard let data = Base64.decode(text) else {
-            throw .badRequest("clientChangeTokenData: expected a string of padded base64")
-        }
-        guard data.count <= limits.clientTokenBytesMax else {
-            throw .limitExceeded(
-                "clientChangeTokenData: \(data.count) bytes given; the limit is "
-                    + "\(limits.clientTokenBytesMax) (limits.clientTokenBytesMax)")
-        }
-        return data
     }
 
     /// About what the answer takes.

@@ -12,14 +12,7 @@ enum RereferenceAssetsEndpoint {
         if context.loop != nil { throw BelongsToWorker() }
         let body = try context.body()
         let database = try context.database()
-        guard let elements = try body.array("assets"), let count = body["assets"]?.count else {
-            throw RequestObject.missing("assets")
-        }
-        let most = context.assets.tokensPerRequestMax
-        guard count <= most else {
-            throw Fault.badRequest(
-                "assets: \(count) given; the limit is \(most) (assets.tokensPerRequestMax)")
-        }
+        let elements = try body.assetItems("assets", context.limits).elements
         let zone = try context.zones.zone(of: body)
         let use = try RereferenceAssets(in: zone, of: database)
         if let target = try body.object("targetZoneID") {
@@ -37,7 +30,7 @@ enum RereferenceAssetsEndpoint {
             return RereferenceAssets.Source(record: record, field: field)
         }
         let contents = try context.store.storage.read(loop: nil) {
-            try use.contents(of: sources, most: context.assets.rereferencedMax, from: $0)
+            try use.contents(of: sources, from: $0)
         }
         let tokens = context.store.assetTokens
         try use.receipts(for: contents, random: context.random) { result in
