@@ -164,7 +164,7 @@ package final class ProtocolResponder: Responder {
                 // Nothing is long on a loop.
                 store: place.loop == nil ? store.stopping(exchange.stop) : store,
                 rates: rates, principal: exchange.counted, place: place,
-                longWork: longWork(of: exchange))
+                onward: Onward(responder: self, exchange: exchange))
             try runOrHold(route, context, exchange)
         } catch {
             settle(exchange, error, at: place)
@@ -172,7 +172,7 @@ package final class ProtocolResponder: Responder {
     }
 
     /// Threads on which a request goes on, from whatever thread it is on.
-    private func longWork(of exchange: Exchange) -> LongWork {
+    fileprivate func longWork(of exchange: Exchange) -> LongWork {
         LongWork(stop: exchange.stop, habits: habits) { body in
             exchange.wake {
                 exchange.stopWhenAbandoned()
@@ -347,4 +347,12 @@ package final class ProtocolResponder: Responder {
                 now: dependencies.clock.now())
         }
     }
+}
+
+/// Where one request goes on that turns out to take long; made out only for the few that may.
+struct Onward: Sendable {
+    fileprivate let responder: ProtocolResponder
+    fileprivate let exchange: Exchange
+
+    var longWork: LongWork { responder.longWork(of: exchange) }
 }

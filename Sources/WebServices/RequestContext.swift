@@ -26,7 +26,7 @@ struct RequestContext: Sendable {
     let principal: Principal?
     let place: Place
     /// Where a decision goes on that takes longer than the writer has time for.
-    let longWork: LongWork
+    let onward: Onward
 
     /// The event loop whose thread this is; nil on a worker.
     var loop: Int? { place.loop }

@@ -51,7 +51,9 @@ final class WriterLane: Sendable {
         let steps = WorkSteps(
             limits: options.limits, retentionMilliseconds: options.retentionMilliseconds)
         self.steps = steps
-        let sizes = WorkSteps.kinds.map { ($0, StepSize(steps.sizes(of: $0))) }
+        let sizes = WorkSteps.kinds.map {
+            ($0, StepSize(steps.sizes(of: $0), first: steps.firstSize(of: $0)))
+        }
         state = Mutex(
             State(
                 turn: WorkTurn(holder, WorkSteps.kinds),
