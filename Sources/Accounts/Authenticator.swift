@@ -1,6 +1,7 @@
 import CloudModel
 import Cryptography
 import Storage
+import Synchronization
 
 /// Says who a request is from (rulings.md 3 to 8).
 ///
@@ -15,6 +16,7 @@ package final class Authenticator: Sendable {
     private let checked: CheckedTokens
     private let publicBaseURL: String
     private let report: @Sendable (any Error) -> Void
+    private let verifications = Atomic<Int>(0)
 
     /// - Parameters:
     ///   - publicBaseURL: where browsers reach this server, without a slash at the end.
@@ -70,6 +72,14 @@ package final class Authenticator: Sendable {
             return .refused(Fault(.internalError, "internal error"))
         }
     }
+
+    /// Counts the changes that may end somebody's credentials.
+    ///
+    /// What `identify` has found holds for its request as long as this stays what it was before.
+    package var changeCount: Int { catalog.changeCount }
+
+    /// How many signatures have been verified, for metrics.
+    package var verificationCount: Int { verifications.load(ordering: .relaxed) }
 
     /// Whether a signed request's body is worth keeping while it comes in: its key is known here, its
     /// date is near, its signature has the form of one.
@@ -140,7 +150,7 @@ package final class Authenticator: Sendable {
         return fault
     }
 
-    /// The token to send back to a caller whose renewal is due; the one he has when none can be made.
+    /// The token to send back to a caller whose renewal is due: a new one, or theirs when none can be made.
     ///
     /// Blocks until the new token is on disk. Requests that come together with one token get one new
     /// token: while it is being made they keep the old one, which stays good until it expires.
@@ -167,6 +177,7 @@ package final class Authenticator: Sendable {
         _ credentials: Credentials, _ signature: Credentials.Signature, container: ContainerID,
         environment: Environment, now: Milliseconds
     ) throws -> Result<Caller, SignedRequests.Refused> {
+        verifications.wrappingAdd(1, ordering: .relaxed)
         let key: ServerKeyRecord
         switch try signedRequests.signer(
             of: credentials, signature, container: container, environment: environment, now: now)

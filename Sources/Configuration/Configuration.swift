@@ -18,6 +18,8 @@ package struct Configuration: Sendable, Equatable {
     package var storage = StorageSettings()
     package var assets = AssetSettings()
     package var s3 = S3Settings()
+    package var security = SecuritySettings()
+    package var outgoing = OutgoingSettings()
     package var log = LogSettings()
     package var metrics = MetricsSettings()
 

@@ -40,7 +40,8 @@ package struct Setting: Sendable {
         HTTPSettings.section, TLSSettings.section, LimitSettings.section, TokenSettings.section,
         AccountSettings.section, MailSettings.section, RetentionSettings.section,
         StorageSettings.section,
-        AssetSettings.section, S3Settings.section, LogSettings.section, MetricsSettings.section,
+        AssetSettings.section, S3Settings.section, SecuritySettings.section,
+        OutgoingSettings.section, LogSettings.section, MetricsSettings.section,
     ]
 
     static let byPath = Dictionary(

@@ -15,6 +15,8 @@ package final class SQLiteStore: Storage {
         package var clock: Clock
         /// The bytes of a new incarnation and of a token key come from here.
         package var random: @Sendable (Int) -> [UInt8]
+        /// Told of each commit; those who wait here go on waiting when the store is closed.
+        package var notices = CommitNotices()
         /// What the catalog is to know a file by that has no name yet; empty for none.
         package var name: [UInt8] = []
         /// Told what its opening has found.
@@ -27,6 +29,7 @@ package final class SQLiteStore: Storage {
     }
 
     package let identity: StoreIdentity
+    package let notices: CommitNotices
     private let published: PublishedSchema
     private let publishedIndexes: PublishedIndexes
     private let note: PositionNote?
@@ -66,6 +69,7 @@ package final class SQLiteStore: Storage {
         guard let opened else { throw InvalidRow(table: "properties") }
         self.writer = writer
         self.identity = opened.identity
+        self.notices = options.notices
         self.published = opened.published
         self.publishedIndexes = opened.publishedIndexes
         self.note = opened.note
@@ -105,13 +109,6 @@ package final class SQLiteStore: Storage {
 
     /// The indexes as of the last commit.
     var indexes: IndexCatalog { publishedIndexes.value }
-
-    /// Waits until they are others than at an earlier look.
-    ///
-    /// - Returns: false when the time was over first.
-    func waitForIndexes(otherThan seen: IndexCatalog, nanoseconds: UInt64) -> Bool {
-        publishedIndexes.wait(otherThan: seen.version, nanoseconds: nanoseconds)
-    }
 
     package func read<Value>(
         loop: Int?, _ body: (any StoreSnapshot) throws -> Value
@@ -221,8 +218,9 @@ private struct Opened {
         group = GroupState(
             published: published, publishedIndexes: publishedIndexes,
             positions: PositionCounter(
-                next: isNew ? 1 : first, beginning: isNew ? nil : life,
-                note: note, now: { clock.now() }))
+                committed: last, next: isNew ? 1 : first, beginning: isNew ? nil : life,
+                note: note, now: { clock.now() }),
+            following: try Following(connection), notices: options.notices)
     }
 }
 

@@ -4,7 +4,9 @@ import CloudModel
 ///
 /// Used on the thread that opened it, until its closure returns. Visiting closures get bodies that are
 /// valid only while they run.
-package protocol StoreSnapshot: ShareReading, AssetReading, ClientTokenReading {
+package protocol StoreSnapshot: CurrentRecordReading, ShareReading, AssetReading,
+    ClientTokenReading, ChangeReading
+{
     /// The owner of that user record name, if he has ever had a zone.
     func owner(named name: UserRecordName) throws -> StoredOwner?
 
@@ -93,7 +95,7 @@ package protocol StoreSnapshot: ShareReading, AssetReading, ClientTokenReading {
 
 /// What a write may do besides reading what it has itself written.
 package protocol StoreTransaction: StoreSnapshot, ShareWriting, AssetWriting, ClientTokenWriting,
-    WorkQueue
+    WorkQueue, ChangeFollowing
 {
     /// The moment of the transaction: every change in it carries the same.
     var now: Milliseconds { get }
@@ -113,10 +115,11 @@ package protocol StoreTransaction: StoreSnapshot, ShareWriting, AssetWriting, Cl
     /// Hides a zone and its records at once; the rows go later, by `purge`.
     func deleteZone(_ zone: StoredZone) throws
 
-    /// Writes a record's new version in place of its former one.
+    /// Writes new versions in place of the records' former ones, in the order of their positions.
     ///
-    /// - Returns: the record's number, new when the name had none.
-    func save(_ version: NewVersion) throws -> RecordNumber
+    /// - Parameter versions: each of another record.
+    /// - Returns: the records' numbers, new where a name had none.
+    func save(_ versions: [NewVersion]) throws -> [RecordNumber]
 
     /// Replaces the links of one record.
     func replaceLinks(of source: RecordNumber, with links: [Link]) throws
@@ -193,6 +196,12 @@ package struct NewVersion {
 }
 
 extension StoreTransaction {
+    /// Writes one record's new version; as above.
+    package func save(_ version: NewVersion) throws -> RecordNumber {
+        guard let record = try save([version]).first else { throw StorageFailure.indeterminate }
+        return record
+    }
+
     /// What is being written is never left halfway.
     package func checkStop() {}
 }

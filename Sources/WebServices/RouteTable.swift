@@ -5,12 +5,18 @@ import JSON
 enum EndpointWork: Sendable {
     /// Reads: makes the whole body at once, on the loop when it is short.
     case read(@Sendable (RequestContext) throws -> [UInt8])
-    /// Writes: hands in the body, or what went wrong, when the change is on disk.
+    /// Writes: hands in what makes the body, or what went wrong, when the change is on disk.
     case write(
         @Sendable (
-            RequestContext, @escaping @Sendable (Result<[UInt8], any Error>) -> Void
+            RequestContext, @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
         ) throws -> Void)
 }
+
+/// Makes the answer to what is on disk, which the writer has no time for.
+///
+/// - Parameter loop: the event loop whose thread this is; nil on a worker.
+/// - Throws: `BelongsToWorker` on an event loop, when it is long.
+typealias WrittenAnswer = @Sendable (_ loop: Int?) throws -> [UInt8]
 
 /// Who may call an endpoint (rulings.md 6 and 8).
 enum Audience: Sendable {

@@ -86,7 +86,7 @@ final class PageServer: Sendable {
     func caller(_ token: String, _ api: APITokens.Created) -> Caller? {
         let target = "/database/1/x?ckAPIToken=\(api.token)&ckWebAuthToken=\(token)"
         let found = authenticator.identify(
-            Credentials(target: Array(target.utf8)), container: container,
+            Credentials(query: QueryString(target: Array(target.utf8))), container: container,
             environment: .development, now: now)
         return try? found.result.get().caller
     }

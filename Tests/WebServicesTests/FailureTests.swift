@@ -30,6 +30,7 @@ struct FailureTests {
         ) { completion(.failure(failure)) }
 
         func attach(_ worker: any StoreWorker) {}
+        let notices = CommitNotices()
         var writeCount: UInt64 { 0 }
 
         func prepareIndexes(
@@ -45,6 +46,7 @@ struct FailureTests {
         init(_ store: SQLiteStore) { self.store = store }
 
         var identity: StoreIdentity { store.identity }
+        var notices: CommitNotices { store.notices }
         var writeCount: UInt64 { store.writeCount }
         func attach(_ worker: any StoreWorker) { store.attach(worker) }
 

@@ -20,6 +20,7 @@ struct FairnessTests {
 
         var identity: StoreIdentity { store.identity }
         var schema: Schema { store.schema }
+        var notices: CommitNotices { store.notices }
         var writeCount: UInt64 { store.writeCount }
 
         func read<Value>(

@@ -32,6 +32,9 @@ static const unsigned char store_0006[] = {
 static const unsigned char store_0007[] = {
 #embed "store/0007-client-tokens.sql"
 };
+static const unsigned char store_0008[] = {
+#embed "store/0008-followers.sql"
+};
 
 static const struct lenticular_migration catalog[] = {
     {"0001-catalog", (const char *)catalog_0001, sizeof catalog_0001},
@@ -46,6 +49,7 @@ static const struct lenticular_migration store[] = {
     {"0005-work", (const char *)store_0005, sizeof store_0005},
     {"0006-incarnations", (const char *)store_0006, sizeof store_0006},
     {"0007-client-tokens", (const char *)store_0007, sizeof store_0007},
+    {"0008-followers", (const char *)store_0008, sizeof store_0008},
 };
 
 struct lenticular_migrations lenticular_catalog_migrations(void) {

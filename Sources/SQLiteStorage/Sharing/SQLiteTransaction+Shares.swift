@@ -42,6 +42,10 @@ extension SQLiteTransaction {
             statement.bind(now, at: 3)
             try statement.run()
         }
+        if let ended = try self.share(share) {
+            moved.insert(.zone(ended.zone))
+            try note(.shareEnded, of: ended.zone, at: position)
+        }
         statements.shares.forgetParticipants.bind(share.value, at: 1)
         try statements.shares.forgetParticipants.run()
     }
@@ -101,6 +105,7 @@ extension SQLiteTransaction {
         statements.viewers.openView.bind(share.zone.value, at: 2)
         statements.viewers.openView.bind(position, at: 3)
         try statements.viewers.openView.run()
+        try moveSight(of: viewer, in: share.zone, at: position)
     }
 
     func revoke(_ share: ShareNumber, from viewer: UserRecordName) throws {
@@ -117,6 +122,14 @@ extension SQLiteTransaction {
             statement.bind(viewer.text, at: 4)
             try statement.run()
         }
+        try moveSight(of: viewer, in: grant.zone, at: position)
+    }
+
+    private func moveSight(
+        of viewer: UserRecordName, in zone: ZoneNumber, at position: Position
+    ) throws {
+        moved.formUnion([.person(viewer), .zone(zone)])
+        try noteSight(of: viewer, in: zone, at: position)
     }
 
     /// Takes a zone that is deleted at a position away from whoever saw something of it.

@@ -3,5 +3,5 @@ extension Command {
     package static let all: [Command] =
         [serve] + containers + apiTokens + serverKeys + users + userEntrances + userRoles
         + webTokens
-        + schemas + data + configs + [healthcheck, version]
+        + schemas + data + audit + configs + [healthcheck, version]
 }

@@ -1,6 +1,4 @@
-import Accounts
-import CloudModel
-import Storage
+import Administration
 
 extension Command {
     /// How operators let people in.
@@ -13,45 +11,34 @@ extension Command {
                     "password-stdin", "read the password from standard input",
                     readsStandardInput: true)
             ],
-            action: .data { invocation, folder in
+            action: .data { invocation, administrator in
                 guard let password = invocation.contents("password-stdin") else {
                     throw UsageFailure("lenticular user password: give --password-stdin")
                 }
-                let account = try folder.users.setPassword(
-                    firstLine(password), email: invocation.required("EMAIL"))
+                let account = try administrator.perform(
+                    SetPassword(firstLine(password), of: invocation.required("EMAIL")))
                 return described(account, "has the new password")
             }),
         Command(
             "user invite", "invite somebody to make an account",
             places: [CommandPlace("EMAIL", "the address that the account is to have")],
-            action: .data { invocation, folder in
-                try invite(AddressFormat.email(invocation.required("EMAIL")), in: folder)
+            action: .data { invocation, administrator in
+                described(try administrator.perform(InvitePerson(invocation.required("EMAIL"))))
             }),
     ]
 
-    private static func invite(
-        _ address: Address, in folder: DataFolder
-    ) throws -> CommandOutput {
-        guard folder.configuration.accounts.signUp != .off else {
-            throw CommandFailure(
-                "nobody makes an account by themselves: accounts.signUp is \"off\"")
-        }
-        guard try folder.catalog.account(verified: address) == nil else {
-            throw CatalogRefusal.addressTaken
-        }
-        let (reception, now) = (folder.reception, folder.clock.now())
-        guard !reception.hasLetters else {
-            try reception.letters.post(.invitation, to: address, now: now)
-            return CommandOutput(
+    private static func described(_ invitation: InvitePerson.Outcome) -> CommandOutput {
+        switch invitation {
+        case .sent(let address):
+            CommandOutput(
                 "a letter to \(address.text) is on its way",
                 values: [("email", .text(address.text)), ("sent", .flag(true))])
+        case .link(let link, let address):
+            CommandOutput(
+                "\(link)\n(for \(address.text); shown this once, good once)",
+                values: [
+                    ("email", .text(address.text)), ("sent", .flag(false)), ("link", .text(link)),
+                ])
         }
-        let secret = try reception.letters.invitation(to: address, now: now)
-        let link = "\(reception.publicBaseURL)/sign-in/welcome/\(secret)"
-        return CommandOutput(
-            "\(link)\n(for \(address.text); shown this once, good once)",
-            values: [
-                ("email", .text(address.text)), ("sent", .flag(false)), ("link", .text(link)),
-            ])
     }
 }

@@ -1,3 +1,4 @@
+import Administration
 import CloudModel
 import Cryptography
 import Network
@@ -27,26 +28,26 @@ struct DevelopmentSetup {
     }
 
     let folder: DataFolder
+    let administrator: Administrator
     let address: ListenAddress
 
     /// Makes everything and says how to use it; nil when the folder holds containers already.
     ///
     /// - Throws: what the catalog and the file system report.
     func make() throws -> String? {
-        guard try folder.containers.list().isEmpty else { return nil }
-        let now = folder.clock.now()
-        let container = try folder.containers.create(Self.container, now: now).id
-        let apiToken = try folder.apiTokens.create(
-            container: container, environment: .development, name: "development", now: now)
+        guard try administrator.perform(ListContainers()).isEmpty else { return nil }
+        let place = NamedEnvironment(
+            try administrator.perform(CreateContainer(Self.container)).id.name, .development)
+        let apiToken = try administrator.perform(CreateAPIToken(in: place, name: "development"))
         var users: [User] = []
         for (email, names) in zip(Self.emails, [("Alice", "Archer"), ("Bob", "Baker")]) {
             let password = Hexadecimal.encode(folder.random.bytes(Self.passwordBytes))
-            _ = try folder.users.create(
-                email: email, givenName: names.0, familyName: names.1,
-                password: Array(password.utf8), now: now)
-            let token = try folder.webTokens.create(
-                container: container, environment: .development, email: email,
-                seconds: Self.tokenSeconds, now: now)
+            _ = try administrator.perform(
+                CreateAccount(
+                    email: email, givenName: names.0, familyName: names.1,
+                    password: Array(password.utf8)))
+            let token = try administrator.perform(
+                CreateWebToken(in: place, email: email, seconds: Self.tokenSeconds))
             users.append(
                 User(
                     email: email, password: password, token: token.token,
@@ -55,9 +56,9 @@ struct DevelopmentSetup {
         let privateKey = P256PrivateKey()
         let keyPath = "\(folder.path)/\(Self.privateKeyName)"
         try FileSystem.write(Array(privateKey.pem.utf8), toNew: keyPath)
-        let key = try folder.serverKeys.add(
-            container: container, environment: .development,
-            publicKeyPEM: privateKey.publicKeyPEM, name: "development", now: now)
+        let key = try administrator.perform(
+            AddServerKey(
+                in: place, publicKeyPEM: privateKey.publicKeyPEM, name: "development"))
         return text(apiToken: apiToken.token, users: users, keyID: key.keyID, keyPath: keyPath)
     }
 

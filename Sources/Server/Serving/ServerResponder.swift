@@ -63,7 +63,7 @@ package struct ServerResponder: Responder {
     private enum Page { case front, health, readiness, metrics }
 
     private func page(at target: [UInt8]) -> Page? {
-        // All are short, and next to every request is not for them.
+        // All of these are short, and nearly every request is for another address.
         guard target.count < 256 else { return nil }
         let path = target.prefix { $0 != UInt8(ascii: "?") }
         if path.count == 1, path.first == UInt8(ascii: "/") { return .front }

@@ -8,7 +8,7 @@ import Storage
 enum WebTokenEndpoint {
     static func run(
         _ context: RequestContext,
-        completion: @escaping @Sendable (Result<[UInt8], any Error>) -> Void
+        completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
     ) throws {
         let body = try context.body()
         let bearer = try bearer(body)
@@ -19,7 +19,7 @@ enum WebTokenEndpoint {
                 for: bearer, container: context.address.container,
                 environment: context.address.environment, seconds: seconds,
                 now: context.clock.now())
-            completion(.success(answer(made)))
+            completion(.success { _ in answer(made) })
         } catch AccountsRefusal.userUnknown {
             throw unknown
         } catch AccountsRefusal.lifetimeIllegal {

@@ -13,6 +13,7 @@ final class RequestStorage: Storage {
 
     var identity: StoreIdentity { storage.identity }
     var schema: Schema { storage.schema }
+    var notices: CommitNotices { storage.notices }
     var writeCount: UInt64 { storage.writeCount }
 
     func read<Value>(loop: Int?, _ body: (any StoreSnapshot) throws -> Value) throws -> Value {

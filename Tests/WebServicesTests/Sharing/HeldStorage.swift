@@ -57,6 +57,7 @@ final class HeldStorage: Storage {
 
     var identity: StoreIdentity { store.identity }
     var schema: Schema { store.schema }
+    var notices: CommitNotices { store.notices }
     var writeCount: UInt64 { store.writeCount }
     func attach(_ worker: any StoreWorker) { store.attach(worker) }
 
