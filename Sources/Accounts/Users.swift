@@ -47,14 +47,11 @@ package struct Users: Sendable {
 
     package func list() throws -> [AccountRecord] { try catalog.accounts() }
 
-    /// The account with this verified e-mail address.
+    /// The account with this verified e-mail address, or with this ID: who came from an app has no address.
     ///
     /// - Throws: `emailIllegal`, `userUnknown`.
     package func find(email: String) throws -> AccountRecord {
-        guard let account = try catalog.account(verified: AddressFormat.email(email)) else {
-            throw AccountsRefusal.userUnknown
-        }
-        return account
+        try catalog.account(namedByOperator: email)
     }
 
     /// The name under which a container knows an account, noted as given out.

@@ -170,6 +170,20 @@ struct LetterTests {
         #expect(try ask(.reset, "C@example.org", by: "x") == .wait(seconds: 1))
     }
 
+    @Test("Letters that strangers ask for do not fill the catalog")
+    func full() throws {
+        let test = try TestReception { $0.lettersWaitingMax = 3 }
+        func ask(_ number: Int) throws -> Letters.Outcome {
+            try test.reception.letters.ask(
+                for: .reset, to: try AddressFormat.email("a\(number)@example.org"),
+                by: "\(number)", now: test.server.now)
+        }
+        for number in 0..<3 { #expect(try ask(number) == .queued) }
+        #expect(try ask(3) == .wait(seconds: 60))
+        _ = try test.sent()
+        #expect(try ask(4) == .queued)
+    }
+
     @Test("A letter that cannot be sent is tried again, later each time, and given up after a day")
     func retries() throws {
         let sender = StubSender()
@@ -188,7 +202,7 @@ struct LetterTests {
         #expect(try round.run(now: now + 999_000) == LetterRound.Outcome())
         _ = try ask(.reset, "ida@example.org")
         #expect(try round.run(now: now + 86_400_000).givenUp == 1)
-        #expect(try test.catalog.nextLetterDue() == nil)
+        #expect(try test.catalog.letterCount() == 0)
     }
 
     @Test("No secret waits in the catalog: what is queued and kept holds none of them")

@@ -239,6 +239,7 @@ extension Configuration {
         settings.accountPatience.secondsMax = accounts.guessWaitSecondsMax
         settings.clientPatience.secondsMax = accounts.guessWaitSecondsMax
         settings.letterPatience.free = accounts.lettersMax
+        settings.lettersWaitingMax = accounts.lettersWaitingMax
         settings.resetSeconds = accounts.resetSecondsMax
         settings.invitationSeconds = accounts.invitationSecondsMax
         settings.addressCodeSeconds = accounts.codeSecondsMax
