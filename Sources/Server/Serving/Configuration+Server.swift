@@ -124,6 +124,8 @@ extension Configuration {
         service.participantsPerShareMax = limits.participantsPerShareMax
         service.fieldsPerTypeMax = limits.fieldsPerTypeMax
         service.recordTypesMax = limits.recordTypesMax
+        service.subscriptionsPerUserMax = limits.subscriptionsPerUserMax
+        service.subscriptionBytesMax = limits.subscriptionBytesMax
         service.rolesMax = limits.rolesMax
         service.schemaBytesMax = limits.schemaBytesMax
         service.deleteSelfSourcesMax = limits.deleteSelfSourcesMax

@@ -22,6 +22,7 @@ struct Departures {
             let store = try stores.store(of: key.container, in: key.environment)
             try store.writeAndWait { transaction in
                 try UserRecord.remove(departure.userRecordName, from: transaction)
+                try transaction.deleteSubscriptions(of: departure.userRecordName)
                 guard let owner = try transaction.owner(named: departure.userRecordName) else {
                     return
                 }
