@@ -91,6 +91,15 @@ package enum RouteTable {
                 operation: "changes/zone", audience: .users, work: .read(ZoneChangesEndpoint.answer)
             ),
             Route(
+                operation: "subscriptions/list", audience: .users, needsNoBody: true,
+                work: .read(ListSubscriptionsEndpoint.answer)),
+            Route(
+                operation: "subscriptions/lookup", audience: .users,
+                work: .read(LookupSubscriptionsEndpoint.answer)),
+            Route(
+                operation: "subscriptions/modify", audience: .users,
+                work: .write(ModifySubscriptionsEndpoint.run)),
+            Route(
                 operation: "users/caller", audience: .anyIdentity, needsNoBody: true,
                 work: .read(CallerEndpoint.answer)),
             Route(

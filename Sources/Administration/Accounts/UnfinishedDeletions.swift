@@ -23,6 +23,7 @@ package struct UnfinishedDeletions {
             let store = try data.store(of: place.container, in: place.environment)
             try store.writeAndWait { transaction in
                 try UserRecord.remove(deletion.userRecordName, from: transaction)
+                try transaction.deleteSubscriptions(of: deletion.userRecordName)
                 guard let owner = try transaction.owner(named: deletion.userRecordName) else {
                     return
                 }

@@ -140,6 +140,8 @@ extension Configuration {
         service.participantsPerShareMax = limits.participantsPerShareMax
         service.fieldsPerTypeMax = limits.fieldsPerTypeMax
         service.recordTypesMax = limits.recordTypesMax
+        service.subscriptionsPerUserMax = limits.subscriptionsPerUserMax
+        service.subscriptionBytesMax = limits.subscriptionBytesMax
         service.rolesMax = limits.rolesMax
         service.schemaBytesMax = limits.schemaBytesMax
         setDecisionLimits(of: &service)
