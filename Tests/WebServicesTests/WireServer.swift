@@ -137,7 +137,6 @@ final class WireServer: Sendable {
         _ change: (_ path: String) throws -> Void
     ) throws {
         let id = try Self.id(container)
-        web.forget(id)
         try stores.close(id, environment)
         try change(stores.path(id, environment))
     }

@@ -46,7 +46,6 @@ package final class RunningServer: Sendable {
         addresses = binding.addresses
         let protocolResponder = try Self.protocolResponder(
             on: folder, configuration.reached(at: binding.addresses), observer: recorder, log: log)
-        stores.observeRemoval { protocolResponder.forget($0) }
         let responder = ServerResponder(
             readiness: readiness, metrics: metrics,
             metricsAccess: MetricsAccess(token: configuration.metrics.bearerToken.revealed),

@@ -83,6 +83,9 @@ extension Stores {
         }
     }
 
+    /// Closes the stores that nobody has needed for a while, and what is above their number.
+    func closeIdle() { cache.closeIdle() }
+
     /// Opens a store for work of its own: it is the first to be closed again.
     func openDue(_ key: Key) throws -> LeasedStore {
         LeasedStore(try cache.wait(for: key, isIncidental: true))

@@ -144,7 +144,7 @@ struct SubscriptionDecoder {
         }
     }
 
-    /// All zones unless one is named, or `zoneWide` is false. The public database has but one.
+    /// The zone that is named; else nil for all zones, or the default one where `zoneWide` is false.
     private func queriedZone(_ parts: Parts) throws(Fault) -> ZoneName? {
         guard let spelling = parts.zone else {
             return parts.zoneWide == false && scope == .private ? .defaultZone : nil

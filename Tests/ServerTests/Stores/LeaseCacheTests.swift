@@ -187,7 +187,7 @@ struct LeaseCacheTests {
         asked.wait()
         closing.wait()
         #expect(record.opened == [1, 1])
-        #expect(first.isClosed.load(ordering: .sequentiallyConsistent))
+        #expect({ first.isClosed.load(ordering: .sequentiallyConsistent) }())
         #expect(kept.value?.value.isClosed.load(ordering: .sequentiallyConsistent) == false)
         #expect(record.state.withLock { $0.doubled.isEmpty })
     }
