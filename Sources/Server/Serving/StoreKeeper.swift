@@ -114,14 +114,8 @@ final class StoreKeeper: Sendable {
     }
 
     /// Says whom to tell of each store that is opened from now on.
-    ///
-    /// - Parameter open: those that are open already, who are told at once.
-    func observeOpening(
-        _ attach: @escaping @Sendable (SQLiteStore, AssetDepot) -> Void,
-        _ open: [(key: Stores.Key, value: Stores.Opened)]
-    ) {
+    func observeOpening(_ attach: @escaping @Sendable (SQLiteStore, AssetDepot) -> Void) {
         state.withLock { $0.attach = attach }
-        for (key, opened) in open { attach(opened.store, depot(of: key)) }
     }
 
     /// Forgets a store whose data is gone; who waits for it is woken and finds that out.
