@@ -183,10 +183,10 @@ struct EntranceTests {
         for round in 0..<20 {
             for number in 0..<200 {
                 let (first, second) = (known[number], unknown[number])
-                let one = try work {
+                let one = try work { () throws in
                     #expect(try test.catalog.discoverable(first, in: test.server.container) == nil)
                 }
-                let other = try work {
+                let other = try work { () throws in
                     #expect(try test.catalog.discoverable(second, in: test.server.container) == nil)
                 }
                 // The first rounds only warm caches.

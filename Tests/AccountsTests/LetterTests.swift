@@ -3,6 +3,7 @@ import CloudModel
 import Cryptography
 import Dispatch
 import Foundation
+import SQLiteStorage
 import Storage
 import Synchronization
 import Testing
@@ -70,7 +71,7 @@ struct LetterTests {
         #expect(
             try answers.reset(late, password: Array("battery staple".utf8), now: now + 3_600_000)
                 == nil)
-        #expect(try test.server.catalog.check().isEmpty)
+        #expect(try CatalogCheck(path: test.server.catalog.path).problems().isEmpty)
     }
 
     @Test("A used link ends all others of the address")
@@ -113,7 +114,7 @@ struct LetterTests {
         // Who has an account is told so, where nobody else sees it.
         _ = try ask(.invitation, "noor@example.org")
         #expect(try test.sent().map(\.contents) == [.accountExists])
-        #expect(try test.server.catalog.check().isEmpty)
+        #expect(try CatalogCheck(path: test.server.catalog.path).problems().isEmpty)
     }
 
     @Test("A code makes an address the account's own, once, in five tries")
