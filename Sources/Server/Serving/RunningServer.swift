@@ -33,6 +33,7 @@ package final class RunningServer: Sendable {
     package init(folder: DataFolder, log: Log) throws {
         let configuration = folder.configuration
         try Self.prepare(folder, log)
+        let sender = try LetterCarrier.sender(of: folder)
         let stores = folder.stores
         let metrics = Metrics(version: ProgramVersion.text, startedAt: folder.clock.now())
         let readiness = Readiness { stores.diskTrouble }
@@ -67,7 +68,7 @@ package final class RunningServer: Sendable {
             stores: stores, log: log, intervalSeconds: configuration.retention.upkeepSeconds,
             alsoDue: { protocolResponder.removeExpiredUploads() })
         stores.observeOpening { work.begin($0, $1) }
-        carrier = LetterCarrier(folder, log: log)
+        carrier = sender.map { LetterCarrier(folder, $0, log: log) }
         self.folder = folder
         self.log = log
         self.protocolResponder = protocolResponder
