@@ -18,6 +18,7 @@ struct StoppedReadTests {
 
         var identity: StoreIdentity { store.identity }
         var schema: Schema { store.schema }
+        var notices: CommitNotices { store.notices }
         var writeCount: UInt64 { store.writeCount }
         /// How many reads ended for it.
         var stoppedCount: Int { stopped.load(ordering: .acquiring) }
