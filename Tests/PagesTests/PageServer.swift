@@ -205,6 +205,8 @@ final class Browser {
         let shown = Shown(
             status: response.status, text: String(decoding: response.body, as: UTF8.self),
             headers: response.headers)
+        // Markup that was put in as if it were text.
+        #expect(!shown.text.contains("Markup(") && !shown.text.contains("&lt;ul"), "\(path)")
         for (name, value) in response.headers where name == "Set-Cookie" { keep(value) }
         if response.status != 303 { last = shown }
         return shown

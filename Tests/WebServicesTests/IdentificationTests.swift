@@ -1,6 +1,5 @@
 import Accounts
 import CloudModel
-import Synchronization
 import Testing
 
 @Suite("A request is identified once")
@@ -23,12 +22,12 @@ struct IdentificationTests {
 
     @Test("A key that ends while its request is under way lets it no further")
     func revokedMeanwhile() throws {
-        let revoke = Mutex<@Sendable () -> Void>({})
-        let server = try WireServer(opening: { revoke.withLock { $0 }() })
+        let opening = OpeningAction()
+        let server = try WireServer(opening: opening)
         let key = try server.key()
         guard case .key(let keyID, _) = key.credential else { throw WireFailure("no key") }
         let keys = ServerKeys(catalog: server.catalog)
-        revoke.withLock { $0 = { _ = try? keys.revoke(keyID: keyID) } }
+        opening.set { try? keys.revoke(keyID: keyID) }
         let answer = try key.send("public/records/lookup", #"{"records":[]}"#)
         #expect(answer.code == "AUTHENTICATION_FAILED", "\(answer.text)")
         #expect(try keys.list().isEmpty)
@@ -36,12 +35,12 @@ struct IdentificationTests {
 
     @Test("A web token that is revoked while its request is under way lets it no further")
     func tokenRevokedMeanwhile() throws {
-        let revoke = Mutex<@Sendable () -> Void>({})
-        let server = try WireServer(opening: { revoke.withLock { $0 }() })
+        let opening = OpeningAction()
+        let server = try WireServer(opening: opening)
         let ida = try server.user()
         let tokens = try WebTokens(catalog: server.catalog)
         let email = ida.email
-        revoke.withLock { $0 = { try? tokens.revokeAll(email: email) } }
+        opening.set { try? tokens.revokeAll(email: email) }
         let answer = try ida.send("private/zones/list", "{}")
         #expect(answer.code == "AUTHENTICATION_REQUIRED", "\(answer.text)")
     }

@@ -34,14 +34,14 @@ final class WireServer: Sendable {
     /// - Parameters:
     ///   - storage: takes the place of every store, when given.
     ///   - rates: what callers may ask for in a second of the test's clock.
-    ///   - opening: called whenever the protocol asks for a store that it has not opened yet.
+    ///   - opening: what is done whenever the protocol asks for a store that it has not opened yet.
     ///   - change: lowers limits.
     init(
         accounts: AccountsSettings = AccountsSettings(), storage: (any Storage)? = nil,
         assets assetOptions: AssetOptions = AssetOptions(baseURL: "https://sync.example"),
         assetKey: AssetKey? = nil, rates: RateLimits? = nil, work: WorkOptions = WorkOptions(),
-        limits change: (inout ServiceLimits) -> Void = { _ in },
-        opening: @escaping @Sendable () -> Void = {}
+        opening: OpeningAction? = nil,
+        limits change: (inout ServiceLimits) -> Void = { _ in }
     ) throws {
         let memory = URL(filePath: "/dev/shm")
         let place =
@@ -78,7 +78,7 @@ final class WireServer: Sendable {
             limits: limits, clock: Clock { clock.now }, random: .system,
             authenticator: authenticator, catalog: catalog,
             store: {
-                opening()
+                opening?.run()
                 return try storage ?? stores.store($0, $1)
             },
             assetDepot: { stores.depot($0, $1) }, assets: assetOptions,
@@ -169,6 +169,15 @@ struct WireFailure: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
+}
+
+/// What a test does while a store is being opened, set once the server is there.
+final class OpeningAction: Sendable {
+    private let action = Mutex<@Sendable () -> Void>({})
+
+    func set(_ action: @escaping @Sendable () -> Void) { self.action.withLock { $0 = action } }
+
+    func run() { action.withLock { $0 }() }
 }
 
 /// The time of day that a test sets.

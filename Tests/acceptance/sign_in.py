@@ -85,8 +85,9 @@ class Run:
             self.looked_at += 1
             if self.pictures:
                 page.screenshot(path=os.path.join(self.pictures, f"{name}-{scheme}.png"))
-        wide = page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert wide, f"{name} is wider than its window"
+        widest = page.evaluate("""[...document.querySelectorAll('*')].filter(
+          element => element.getBoundingClientRect().right > innerWidth).map(e => e.outerHTML)""")
+        assert not widest, f"{name} is wider than its window: {widest}"
 
     def sign_in(self, page):
         page.get_by_label("E-mail address").fill("ann@example.org")

@@ -54,8 +54,8 @@ package struct PasswordSignIn: Sendable {
     ///
     /// - Throws: what the catalog reports.
     package func run(_ attempt: Attempt, now: Milliseconds) throws -> Outcome {
-        // What is no address is nobody's, too.
         let address =
+            // NB: what is no address is nobody's, and is refused as such.
             (try? AddressFormat.any(attempt.address))
             ?? Address(kind: .email, text: "", folded: attempt.address.lowercased())
         let account = try catalog.account(verified: address)

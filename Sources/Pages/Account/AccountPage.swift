@@ -84,7 +84,7 @@ extension Pages {
         _ visit: Visit, _ signedIn: BrowserSessions.SignedIn
     ) throws -> Outcome {
         guard reception.hasLetters,
-            let address = try? AddressFormat.email(visit.request.form.filled("address") ?? "")
+            let address = Self.email(visit.request.form.filled("address"))
         else { return Outcome(status: 422, problem: Texts.addressRefused) }
         let outcome = try reception.letters.ask(
             for: .address, to: address, of: signedIn.account.id, by: signedIn.account.id.text,
@@ -99,7 +99,7 @@ extension Pages {
         _ visit: Visit, _ signedIn: BrowserSessions.SignedIn
     ) throws -> Outcome {
         let text = visit.request.form.filled("address") ?? ""
-        guard let address = try? AddressFormat.email(text) else {
+        guard let address = Self.email(text) else {
             return Outcome(status: 422, problem: Texts.addressRefused)
         }
         do {
@@ -205,10 +205,8 @@ extension Pages {
                 """))</li>
                 """
         }
-        return """
-            <h2>\(Texts.apps)</h2>
-            \(items.isEmpty ? "<p>\(Texts.noApps)</p>" : "<ul>\(items)</ul>")
-            """
+        let list: Markup = items.isEmpty ? "<p>\(Texts.noApps)</p>" : "<ul>\(items)</ul>"
+        return "<h2>\(Texts.apps)</h2>\(list)"
     }
 
     private func findablePart(_ visit: Visit, _ account: AccountID) throws -> Markup {

@@ -39,9 +39,9 @@ extension Pages {
                 """)
         }
         guard visit.request.isPost else { return form(200, nil) }
-        guard
-            let address = try? AddressFormat.email(visit.request.form.filled("address") ?? "")
-        else { return form(422, Texts.addressRefused) }
+        guard let address = Self.email(visit.request.form.filled("address")) else {
+            return form(422, Texts.addressRefused)
+        }
         let outcome = try reception.letters.ask(
             for: purpose, to: address, by: visit.request.client ?? "a proxy",
             now: visit.request.now)
@@ -128,6 +128,12 @@ extension Pages {
             <div class="row"><button>\(Texts.makeAccount)</button></div>
             """))
             """)
+    }
+
+    /// What somebody typed as an e-mail address; nil when it is none.
+    static func email(_ text: String?) -> Address? {
+        // NB: there is one way to be no address.
+        try? AddressFormat.email(text ?? "")
     }
 
     /// What somebody typed as a password.

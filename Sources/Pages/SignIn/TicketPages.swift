@@ -165,6 +165,7 @@ extension Pages {
             answer.headers.append(("Allow", "POST"))
             return answer
         }
+        // NB: what is no JSON is answered as what lacks its members.
         guard let body = try? JSONDocument(parsing: request.body).root, body.kind == .object,
             let code = body["code"]?.string, let verifier = body["code_verifier"]?.string
         else { return Self.json(400, "expected an object with code and code_verifier", request) }

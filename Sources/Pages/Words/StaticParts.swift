@@ -20,7 +20,7 @@ enum StaticParts {
         :focus-visible{outline:3px solid var(--link);outline-offset:2px}
         .problem{color:var(--bad);font-weight:600;border-left:.25rem solid var(--bad);padding-left:.75rem}
         ul{list-style:none;margin:.5rem 0;padding:0}li{padding:.6rem 0;border-top:1px solid var(--line)}
-        li form{margin-top:.4rem}code{overflow-wrap:anywhere}img{max-width:100%;border-radius:.5rem}
+        form+form{margin-top:.75rem}li form{margin-top:.4rem}code{overflow-wrap:anywhere}img{max-width:100%;border-radius:.5rem}
         @media(max-width:34rem){main{margin:0;min-height:100vh;border-radius:0}}
 
         """

@@ -133,10 +133,12 @@ private struct Directory {
     }
 
     func person(email: String) throws -> DiscoveredPerson? {
+        // NB: what is no address is nobody's.
         try person(try? AddressFormat.email(email))
     }
 
     private func person(phone: String) throws -> DiscoveredPerson? {
+        // NB: what is no number is nobody's.
         try person(try? AddressFormat.phone(phone))
     }
 
