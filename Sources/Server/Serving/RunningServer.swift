@@ -45,8 +45,10 @@ package final class RunningServer: Sendable {
         try Self.limitConnections(of: &wire, configuration, log)
         let binding = try Self.bound(wire)
         addresses = binding.addresses
+        let reached = configuration.reached(at: binding.addresses)
+        stores.link(by: reached.assetOptions)
         let protocolResponder = try Self.protocolResponder(
-            on: folder, configuration.reached(at: binding.addresses), observer: recorder, log: log)
+            on: folder, reached, observer: recorder, log: log)
         let responder = ServerResponder(
             readiness: readiness, metrics: metrics,
             metricsAccess: MetricsAccess(token: configuration.metrics.bearerToken.revealed),

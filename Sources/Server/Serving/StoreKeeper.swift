@@ -30,7 +30,8 @@ final class StoreKeeper: Sendable {
 
     private let opener: StoreOpener
     private let assetPlaces: AssetPlaces
-    private let assets: AssetOptions
+    /// What links of assets are made by.
+    private let assets: Mutex<AssetOptions>
     private let schedule: StoreSchedule
     private let state = Mutex(State())
 
@@ -40,14 +41,26 @@ final class StoreKeeper: Sendable {
     ) {
         self.opener = opener
         self.assetPlaces = assetPlaces
-        self.assets = assets
+        self.assets = Mutex(assets)
         self.schedule = schedule
     }
 
+    /// Has links of stores that are opened from now on begin with an address that is known by now.
+    func link(by options: AssetOptions) { assets.withLock { $0 = options } }
+
     /// Opens a store; blocks while it is made, migrated or recovered.
     ///
-    /// - Throws: as `StoreOpener.open`; `AssetFailure`.
+    /// - Throws: as `StoreOpener.open`; `StorageFailure.tooManyFiles`; `AssetFailure`.
     func open(_ key: Stores.Key) throws -> Stores.Opened {
+        do {
+            return try opened(key)
+        } catch {
+            // Whatever failed for it, by whichever call, may succeed in a moment.
+            throw DescriptorRoom.isUsedUp ? StorageFailure.tooManyFiles : error
+        }
+    }
+
+    private func opened(_ key: Stores.Key) throws -> Stores.Opened {
         let known = state.withLock { $0.kept[key] }
         let kept =
             known
@@ -73,7 +86,8 @@ final class StoreKeeper: Sendable {
         return Stores.Opened(
             store: store,
             seen: OpenStore(
-                store, of: key.container, in: key.environment, depot: depot, assets: assets))
+                store, of: key.container, in: key.environment, depot: depot,
+                assets: assets.withLock { $0 }))
     }
 
     /// Closes a store.

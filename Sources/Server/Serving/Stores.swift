@@ -111,6 +111,9 @@ package final class Stores: Sendable {
         }
     }
 
+    /// Has links of stores that are opened from now on begin with an address that is known by now.
+    func link(by options: AssetOptions) { keeper.link(by: options) }
+
     /// The assets of a container environment, whether its store is open or not.
     package func depot(of key: Key) -> AssetDepot { keeper.depot(of: key) }
 
