@@ -14,6 +14,8 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
         case corrupt
         /// A read went past its deadline.
         case interrupted
+        /// The file could not be opened.
+        case unopened
         case other
     }
 
@@ -39,6 +41,7 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
         case SQLITE_CONSTRAINT: .constraint
         case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
         case SQLITE_INTERRUPT: .interrupted
+        case SQLITE_CANTOPEN: .unopened
         default: .other
         }
     }

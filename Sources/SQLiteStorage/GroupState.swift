@@ -45,16 +45,19 @@ final class GroupState: GroupHooks {
     private(set) var indexWriter: IndexWriter?
     private var preparedForShares: ShareWriteStatements?
     private var preparedForCoverage: CoverageStatements?
+    private var preparedInvariants: CoverageInvariants?
     private var preparedForAssets: AssetWriteStatements?
     private var preparedForWork: WorkStatements?
-    private let published: PublishedSchema
+    private let shared: SharedFacts
     private let publishedIndexes: PublishedIndexes
     var indexes: IndexCatalog
     /// Called after a commit that has queued work.
     var onWork: (@Sendable () -> Void)?
     private var hasQueuedWork = false
-    var schema: Schema
-    private var schemaMoved = false
+    /// The schema and what is held of it, with what the group's jobs have made of them.
+    var schema: TransactionSchema
+    /// As they were when the group began.
+    private var committedSchema: TransactionSchema
     let positions: PositionCounter
     private(set) var sums = Sums()
     /// Owners and zones that the group's jobs have read: most jobs of a group ask for the same.
@@ -71,22 +74,26 @@ final class GroupState: GroupHooks {
         var zones: [ZoneKey: StoredZone] = [:]
         /// Zones that have no tree of a share.
         var treeless: Set<ZoneNumber> = []
+        /// Shares that stand, with their zones.
+        var standing: [ShareNumber: ZoneNumber] = [:]
     }
 
     init(
-        published: PublishedSchema, publishedIndexes: PublishedIndexes, positions: PositionCounter
+        schema: TransactionSchema, shared: SharedFacts, publishedIndexes: PublishedIndexes,
+        positions: PositionCounter
     ) {
-        self.published = published
+        self.schema = schema
+        self.committedSchema = schema
+        self.shared = shared
         self.publishedIndexes = publishedIndexes
         self.indexes = publishedIndexes.value
-        self.schema = published.value
         self.positions = positions
     }
 
     /// The writer's own reader, on the connection on which it writes.
     func prepared(_ connection: Connection) throws -> (SQLiteSnapshot, WriteStatements) {
         if let snapshot, let statements { return (snapshot, statements) }
-        let made = (try SQLiteSnapshot(connection), try WriteStatements(connection))
+        let made = (try SQLiteSnapshot(connection, shared), try WriteStatements(connection))
         (snapshot, statements) = made
         return made
     }
@@ -114,6 +121,13 @@ final class GroupState: GroupHooks {
         return made
     }
 
+    func coverageInvariants(_ connection: Connection) throws -> CoverageInvariants {
+        if let preparedInvariants { return preparedInvariants }
+        let made = try CoverageInvariants(connection)
+        preparedInvariants = made
+        return made
+    }
+
     func assetStatements(_ connection: Connection) throws -> AssetWriteStatements {
         if let preparedForAssets { return preparedForAssets }
         let made = try AssetWriteStatements(connection)
@@ -133,10 +147,7 @@ final class GroupState: GroupHooks {
         sums.add(job.sums)
         indexes = job.indexes
         if job.hasQueuedWork { hasQueuedWork = true }
-        if job.isSchemaNew {
-            schema = job.schema
-            schemaMoved = true
-        }
+        if let made = job.newSchema { schema = made }
     }
 
     func groupBegan(_ connection: Connection) throws {
@@ -185,10 +196,7 @@ final class GroupState: GroupHooks {
             publishedIndexes.value = indexes
         }
         if hasQueuedWork { onWork?() }
-        if schemaMoved {
-            published.value = schema
-            schemaMoved = false
-        }
+        committedSchema = schema
     }
 
     func groupRolledBack() {
@@ -196,21 +204,20 @@ final class GroupState: GroupHooks {
         sums = Sums()
         places = Places()
         indexes = publishedIndexes.value
-        if schemaMoved {
-            schema = published.value
-            schemaMoved = false
-        }
+        schema = committedSchema
     }
 }
 
-/// The schema as of the last commit, for readers on any thread.
-final class PublishedSchema: Sendable {
-    private let stored: Mutex<Schema>
+/// The schema as the writer has it, and until when something is held of it.
+struct TransactionSchema {
+    var schema: Schema
+    var heldUntil: Milliseconds
 
-    init(_ schema: Schema) { stored = Mutex(schema) }
-
-    var value: Schema {
-        get { stored.withLock { $0 } }
-        set { stored.withLock { $0 = newValue } }
+    /// As it counts at a moment.
+    func at(_ moment: Milliseconds) -> Schema {
+        guard !schema.leaving.isEmpty, heldUntil <= moment else { return schema }
+        var free = schema
+        free.leaving = Schema.Parts()
+        return free
     }
 }

@@ -26,8 +26,7 @@ package final class SQLiteStore: Storage {
         }
     }
 
-    package let identity: StoreIdentity
-    private let published: PublishedSchema
+    private let facts: SharedFacts
     private let publishedIndexes: PublishedIndexes
     private let note: PositionNote?
     private let worker = Mutex<(any StoreWorker)?>(nil)
@@ -65,8 +64,7 @@ package final class SQLiteStore: Storage {
             }, onIndeterminate: { onIndeterminate("\($0)") })
         guard let opened else { throw InvalidRow(table: "properties") }
         self.writer = writer
-        self.identity = opened.identity
-        self.published = opened.published
+        self.facts = opened.facts
         self.publishedIndexes = opened.publishedIndexes
         self.note = opened.note
         note.value = opened.note
@@ -101,8 +99,6 @@ package final class SQLiteStore: Storage {
 
     package var writeCount: UInt64 { measurements.jobs }
 
-    package var schema: Schema { published.value }
-
     /// The indexes as of the last commit.
     var indexes: IndexCatalog { publishedIndexes.value }
 
@@ -113,19 +109,17 @@ package final class SQLiteStore: Storage {
         publishedIndexes.wait(otherThan: seen.version, nanoseconds: nanoseconds)
     }
 
-    package func read<Value>(
-        loop: Int?, _ body: (any StoreSnapshot) throws -> Value
-    ) throws -> Value { try read(loop: loop, stop: nil, body) }
+    /// Reads of the own file end as soon as the disk answers.
+    package var readsAtOnce: Bool { true }
 
     package func read<Value>(
-        loop: Int?, stop: StopSignal?, _ body: (any StoreSnapshot) throws -> Value
+        by reader: StoreReader, until stop: StopSignal?,
+        _ body: (any StoreSnapshot) throws -> Value
     ) throws -> Value {
-        if let loop, loopReaders.indices.contains(loop) {
-            return try loopReaders[loop].reader(of: readers).reading(stop: stop, body)
+        if case .loop(let loop) = reader, loopReaders.indices.contains(loop) {
+            return try loopReaders[loop].reader(makeReader).reading(stop: stop, body)
         }
-        let reader =
-            try idle.withLock { $0.popLast() }
-            ?? UncheckedBox(SQLiteSnapshot(readers.makeReader()))
+        let reader = try idle.withLock { $0.popLast() } ?? UncheckedBox(makeReader())
         do {
             let value = try reader.value.reading(stop: stop, body)
             keep(reader)
@@ -134,6 +128,13 @@ package final class SQLiteStore: Storage {
             // One that met a failure of the engine is closed with it.
             if !(error is SQLiteError || error is StorageFailure) { keep(reader) }
             throw error
+        }
+    }
+
+    private func makeReader() throws -> SQLiteSnapshot {
+        do { return try SQLiteSnapshot(readers.makeReader(), facts) } catch let error as SQLiteError
+        {
+            throw error.storageFailure ?? error
         }
     }
 
@@ -177,9 +178,9 @@ package final class SQLiteStore: Storage {
 
     private static func failure(_ error: any Error) -> any Error {
         switch error {
-        case let error as SQLiteError where error.kind == .full: StorageFailure.full
-        case WriterError.tooManyOfCaller: StorageFailure.callerBusy
-        case WriterError.tooManyWaiting: StorageFailure.busy
+        case let error as SQLiteError: error.storageFailure ?? error
+        case WriterError.tooManyOfCaller: StorageFailure.unavailable(.callerBusy)
+        case WriterError.tooManyWaiting: StorageFailure.unavailable(.busy)
         case is WriterError: StorageFailure.indeterminate
         default: error
         }
@@ -188,8 +189,7 @@ package final class SQLiteStore: Storage {
 
 /// What the writer's connection holds when it has just been opened.
 private struct Opened {
-    let identity: StoreIdentity
-    let published: PublishedSchema
+    let facts = SharedFacts()
     let publishedIndexes: PublishedIndexes
     let note: PositionNote?
     let group: GroupState
@@ -209,17 +209,19 @@ private struct Opened {
         let noted = PositionNote.read(besideStore: connection.path)
         let (life, first) = try properties.newLife(
             after: recorded, noted: noted, random: options.random)
-        identity = isNew ? recorded : recorded.followed(by: life)
         if !isNew, let lost = life.lostThrough {
             options.report(.behind(last: last, acknowledged: lost))
         }
-        note = PositionNote(besideStore: connection.path, incarnation: identity.incarnation)
-        published = PublishedSchema(try StoredSchema.read(connection))
+        note = PositionNote(
+            besideStore: connection.path,
+            incarnation: isNew ? recorded.incarnation : life.incarnation)
+        let schema = try FactReader(connection, facts).schema()
         publishedIndexes = PublishedIndexes(
             IndexCatalog(try SQLiteIndexReader(connection).indexes()))
         let clock = options.clock
         group = GroupState(
-            published: published, publishedIndexes: publishedIndexes,
+            schema: TransactionSchema(schema: schema.schema, heldUntil: schema.heldUntil),
+            shared: facts, publishedIndexes: publishedIndexes,
             positions: PositionCounter(
                 next: isNew ? 1 : first, beginning: isNew ? nil : life,
                 note: note, now: { clock.now() }))
@@ -248,14 +250,17 @@ private final class NoteAtCheckpoints: Sendable {
     func synchronize() { value?.synchronize() }
 }
 
-extension StoreIdentity {
-    /// Of the life that begins with the next write.
-    fileprivate func followed(by life: NewLife) -> StoreIdentity {
-        var earlier = earlier
-        earlier[life.former] = life.formerLast
-        return StoreIdentity(
-            incarnation: life.incarnation, former: life.former, earlier: earlier,
-            tokenKey: tokenKey)
+extension SQLiteError {
+    /// What the failure is to whoever asked the store; nil for one that is a fault.
+    var storageFailure: StorageFailure? {
+        switch kind {
+        case .full: .full
+        // Another program has the file to itself, such as a shell.
+        case .busy: .conflict
+        case .interrupted: .interrupted
+        case .unopened: .unavailable(.unreachable(description))
+        case .inputOutput, .outOfMemory, .constraint, .corrupt, .other: nil
+        }
     }
 }
 
@@ -264,9 +269,9 @@ private final class LoopReader: @unchecked Sendable {
     // Unchecked: only the thread of the one loop that it belongs to calls it.
     private var made: SQLiteSnapshot?
 
-    func reader(of pool: ReaderPool) throws -> SQLiteSnapshot {
+    func reader(_ make: () throws -> SQLiteSnapshot) throws -> SQLiteSnapshot {
         if let made { return made }
-        let snapshot = try SQLiteSnapshot(pool.makeReader())
+        let snapshot = try make()
         made = snapshot
         return snapshot
     }

@@ -105,11 +105,12 @@ final class OpenStores: Sendable {
 
     private func make(_ key: Key) throws -> OpenStore {
         let storage = try find(key.container, key.environment)
+        let tokenKey = try storage.identity.tokenKey
         return OpenStore(
-            storage: storage, tokenKey: HMACSHA256(key: storage.identity.tokenKey),
+            storage: storage, tokenKey: HMACSHA256(key: tokenKey),
             depot: try findAssets(key.container, key.environment),
             assetTokens: AssetTokens(
-                key: storage.identity.tokenKey,
+                key: tokenKey,
                 base: AssetAddress.base(key.container, key.environment, below: assets.baseURL),
                 lives: assets.lives))
     }

@@ -8,6 +8,9 @@ static const unsigned char catalog_0001[] = {
 static const unsigned char catalog_0002[] = {
 #embed "catalog/0002-stores.sql"
 };
+static const unsigned char catalog_0003[] = {
+#embed "catalog/0003-version.sql"
+};
 static const unsigned char store_0001[] = {
 #embed "store/0001-records-and-feeds.sql"
 };
@@ -29,10 +32,14 @@ static const unsigned char store_0006[] = {
 static const unsigned char store_0007[] = {
 #embed "store/0007-client-tokens.sql"
 };
+static const unsigned char store_0008[] = {
+#embed "store/0008-revisions.sql"
+};
 
 static const struct lenticular_migration catalog[] = {
     {"0001-catalog", (const char *)catalog_0001, sizeof catalog_0001},
     {"0002-stores", (const char *)catalog_0002, sizeof catalog_0002},
+    {"0003-version", (const char *)catalog_0003, sizeof catalog_0003},
 };
 static const struct lenticular_migration store[] = {
     {"0001-records-and-feeds", (const char *)store_0001, sizeof store_0001},
@@ -42,6 +49,7 @@ static const struct lenticular_migration store[] = {
     {"0005-work", (const char *)store_0005, sizeof store_0005},
     {"0006-incarnations", (const char *)store_0006, sizeof store_0006},
     {"0007-client-tokens", (const char *)store_0007, sizeof store_0007},
+    {"0008-revisions", (const char *)store_0008, sizeof store_0008},
 };
 
 struct lenticular_migrations lenticular_catalog_migrations(void) {

@@ -51,8 +51,8 @@ final class BatchContext {
         self.database = database
         self.isAtomic = isAtomic
         self.stored = stored
-        self.schema = stored.schema
-        self.rights = try RecordAccess(database, schema, stored)
+        self.schema = try stored.schema
+        self.rights = try RecordAccess(database, stored)
         self.stepsLeft = database.limits.decisionStepsMax
         self.sourcesLeft = database.limits.sourcesReadMax
         self.actsOnOthers = operations.contains(where: Self.mayActOnOthers)
@@ -159,7 +159,7 @@ final class BatchContext {
     /// What any user may do with public records.
     func access(of user: UserRecordName) throws -> RecordAccess {
         if let known = accesses[user] { return known }
-        let access = try RecordAccess(of: user, schema, stored)
+        let access = try RecordAccess(of: user, stored)
         accesses[user] = access
         return access
     }

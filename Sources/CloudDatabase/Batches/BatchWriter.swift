@@ -44,7 +44,7 @@ struct BatchWriter {
         if let schema = plan.schema {
             try transaction.replaceSchema(
                 by: schema, who: context.database.caller.inHistory,
-                difference: SchemaDifference(from: transaction.schema, to: schema).lines)
+                difference: SchemaDifference(from: try transaction.schema, to: schema).lines)
         }
         var outcomes: [RecordOutcome] = []
         let steps = plan.steps
@@ -88,7 +88,7 @@ struct BatchWriter {
         let body = bodies.body(
             name: name, type: save.type, fields: save.fields, position: position,
             created: save.created, parent: save.parent, sharing: sharing)
-        let type = transaction.schema.types[save.type]?.number ?? 0
+        let type = try transaction.schema.types[save.type]?.number ?? 0
         var flags = VersionFlags()
         if !save.links.isEmpty || save.refers { flags.insert(.hasLinks) }
         if !save.assets.isEmpty { flags.insert(.hasAssets) }
@@ -155,7 +155,7 @@ struct BatchWriter {
         }
         let root = former.flags.contains(.share) ? try end(head.record) : nil
         let position = try transaction.takePosition()
-        let type = typeName(former.type)
+        let type = try typeName(former.type)
         _ = try transaction.save(
             NewVersion(
                 zone: zone, name: key.name, position: position, former: head,
@@ -204,9 +204,9 @@ struct BatchWriter {
         return place
     }
 
-    private mutating func typeName(_ number: Int64) -> String {
+    private mutating func typeName(_ number: Int64) throws -> String {
         if typeNames.isEmpty {
-            for (name, type) in transaction.schema.types { typeNames[type.number] = name }
+            for (name, type) in try transaction.schema.types { typeNames[type.number] = name }
         }
         return typeNames[number]?.text ?? ""
     }

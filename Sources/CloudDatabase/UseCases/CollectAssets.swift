@@ -33,7 +33,7 @@ package struct CollectAssets: Sendable {
     ///
     /// - Returns: whether there may be more.
     package func removeUnused(since moment: Milliseconds) throws -> Bool {
-        let found = try storage.read(loop: nil) {
+        let found = try storage.read {
             try $0.unusedAssets(since: moment, limit: Self.filesPerStepMax)
         }
         let claimed = depot.claims.claim(found)
@@ -92,7 +92,7 @@ package struct CollectAssets: Sendable {
 
     private func unknown(_ digests: [AssetDigest]) throws -> [AssetDigest] {
         guard !digests.isEmpty else { return [] }
-        return try storage.read(loop: nil) { try $0.unknownAssets(among: digests) }
+        return try storage.read { try $0.unknownAssets(among: digests) }
     }
 }
 

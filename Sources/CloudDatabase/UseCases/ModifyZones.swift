@@ -25,7 +25,7 @@ package struct ModifyZones: Sendable {
 
     private let database: Database
     private let operations: [Operation]
-    private let tokens: SyncTokens
+    private let key: HMACSHA256
 
     /// - Throws: `Fault` BAD_REQUEST outside the private database or for too many operations.
     package init(_ operations: [Operation], in database: Database, key: HMACSHA256) throws(Fault) {
@@ -38,7 +38,7 @@ package struct ModifyZones: Sendable {
         }
         self.database = database
         self.operations = operations
-        self.tokens = SyncTokens(database, key: key)
+        self.key = key
     }
 
     /// Runs the operations in the next group of the writer.
@@ -99,7 +99,9 @@ package struct ModifyZones: Sendable {
         ZoneJSON.append(
             ListedZone(
                 name: name, owner: database.ownerRecordName,
-                syncToken: tokens.token(.zone, zone: zone, position: zone.changed),
+                syncToken: SyncTokens(
+                    database, key: key, identity: try transaction.identity
+                ).token(.zone, zone: zone, position: zone.changed),
                 isShared: try transaction.isShared(zone)), to: &writer)
         return writer.bytes
     }

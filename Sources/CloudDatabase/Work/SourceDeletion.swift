@@ -41,7 +41,8 @@ struct SourceDeletion {
             try !isHeld(key, creator: body.withUnsafeBytes { try RecordBody.creator(of: $0) })
         else { return }
         let position = try transaction.takePosition()
-        let type = transaction.schema.types.first { $0.value.number == former.type }?.key.text ?? ""
+        let types = try transaction.schema.types
+        let type = types.first { $0.value.number == former.type }?.key.text ?? ""
         _ = try transaction.save(
             NewVersion(
                 zone: zone, name: key.name, position: position, former: head,

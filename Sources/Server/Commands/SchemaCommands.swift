@@ -208,7 +208,7 @@ extension DataFolder {
         guard let limit = Int(text), (1...1_000_000).contains(limit) else {
             throw CommandFailure("--limit takes a number of changes, at least 1")
         }
-        let changes = try store(of: invocation).read(loop: nil) {
+        let changes = try store(of: invocation).read {
             try $0.schemaHistory(limit: limit)
         }
         let heads = changes.map { change in

@@ -16,7 +16,7 @@ enum AssetUploadsEndpoint {
             throw Fault.badRequest(
                 "tokens: \(count) given; the limit is \(most) (assets.tokensPerRequestMax)")
         }
-        try context.store.storage.read(loop: context.loop) { try request.check(in: $0) }
+        try context.store.storage.read(by: context.reader) { try request.check(in: $0) }
         var writer = JSONWriter(reserving: 32 + count * 320)
         writer.raw("{\"tokens\":[")
         for (index, element) in tokens.enumerated() {

@@ -10,7 +10,7 @@ enum LookupRecordsEndpoint {
         let lookup = try LookupRecords(in: zone, of: try context.database())
         let items = try items(body, context.limits)
         try context.makeUserRecords(named: items.map(\.name), in: zone)
-        return try context.store.storage.read(loop: context.loop) { snapshot in
+        return try context.store.storage.read(by: context.reader) { snapshot in
             let zone = try lookup.open(snapshot)
             let access = try lookup.access(snapshot)
             var writer = JSONWriter(reserving: 64 + items.count * 600)

@@ -36,7 +36,7 @@ enum RereferenceAssetsEndpoint {
             }
             return RereferenceAssets.Source(record: record, field: field)
         }
-        let contents = try context.store.storage.read(loop: nil) {
+        let contents = try context.store.storage.read {
             try use.contents(of: sources, most: context.assets.rereferencedMax, from: $0)
         }
         let tokens = context.store.assetTokens

@@ -9,7 +9,7 @@ enum ResolveSharesEndpoint {
         let links = try ShareLinks.decode(context)
         if context.loop != nil, links.count > ShareLinks.loopLinksMax { throw BelongsToWorker() }
         let invitations = try ShareLinks.invitations(links, context)
-        return try context.store.storage.read(loop: context.loop) { snapshot in
+        return try context.store.storage.read(by: context.reader) { snapshot in
             ShareLinks.answer(try invitations.resolve(snapshot))
         }
     }
