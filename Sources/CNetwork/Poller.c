@@ -140,16 +140,6 @@ int network_wake_clear(int descriptor) {
     return read(descriptor, bytes, sizeof bytes) < 0 ? -errno : 0;
 }
 
-void network_give_way(int niceness) {
-#ifdef __linux__
-    // On Linux niceness belongs to the thread, and 0 is the one that asks.
-    int current = getpriority(PRIO_PROCESS, 0);
-    (void)setpriority(PRIO_PROCESS, 0, current + niceness);
-#else
-    (void)niceness;
-#endif
-}
-
 int network_thread(void) {
 #ifdef __linux__
     return gettid();

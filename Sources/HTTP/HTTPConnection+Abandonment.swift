@@ -41,6 +41,7 @@ extension HTTPConnection {
             // Perhaps only its direction has ended: then it still gets its answer.
             flags.insert(.isHalfClosed)
             watch([])
+            probe()
         case .done, .wouldBlock: watch([])
         }
     }

@@ -4,6 +4,7 @@ import Network
 extension HTTPConnection {
     func sweep(now: UInt64) {
         if shared.isDraining && endIfUnfinished(now: now) { return }
+        // A client may have gone since it was last asked.
         probe()
         guard now >= deadline else { return }
         switch phase {

@@ -57,9 +57,6 @@ package final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// How far a loop's thread stands behind those that write, when all processors are busy.
-    private static let niceness: Int32 = 5
-
     /// Starts the thread.
     package func start() throws(SystemError) {
         try thread.start(name: "loop-\(index)") { self.run() }
@@ -128,8 +125,6 @@ package final class EventLoop: @unchecked Sendable {
 
 extension EventLoop {
     private func run() {
-        // Writes have one thread for all, and whoever waits for it would wait behind every reader.
-        network_give_way(Self.niceness)
         let events = UnsafeMutableBufferPointer<network_event>.allocate(
             capacity: Poller.eventsPerWait)
         events.initialize(repeating: network_event())

@@ -80,9 +80,6 @@ int network_close(int descriptor);
 /// Opens a descriptor that is good for nothing but being closed when one is needed.
 int network_spare(void);
 void network_name_thread(const char *name);
-/// Lets the calling thread wait for others when all processors are busy; nothing where niceness is
-/// the process's alone.
-void network_give_way(int niceness);
 /// The number that the system gives the calling thread; 0 where niceness is the process's alone.
 int network_thread(void);
 /// Has a thread of this process stand at least so far behind others.

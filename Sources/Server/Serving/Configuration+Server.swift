@@ -167,11 +167,12 @@ extension Configuration {
 
     /// The threads for what is too long for an event loop.
     ///
-    /// More than there are processors, for they wait for disks too.
+    /// Each lane has one for each processor: with more, one caller's half of them keeps every processor
+    /// busy, and the event loops wait for their turns (docs/performance.md, `fairness`).
     var workers: WorkOptions {
         var options = WorkOptions()
-        options.shortThreads = max(4, 2 * HTTPServer.coreCount)
-        options.longThreads = max(4, HTTPServer.coreCount)
+        options.shortThreads = max(2, HTTPServer.coreCount)
+        options.longThreads = max(2, HTTPServer.coreCount)
         options.commitThreads = 8
         options.waitingPerPrincipalMax = limits.waitingPerCallerMax
         options.waitingMax = limits.waitingMax
