@@ -37,13 +37,21 @@ let package = Package(
         layer("JSON", []),
         layer("SQLite", ["CSQLite"]),
         layer("Cryptography", ["COpenSSL"]),
+        layer("ZIP", ["CZlib"]),
+        layer("QRCode", []),
+        layer("Mail", ["Network", "Cryptography"]),
+        layer("Identity", ["Cryptography", "JSON"]),
+        layer("Delivery", ["Cryptography", "Identity"]),
         layer("CloudModel", ["JSON"]),
+        layer("Audit", ["CloudModel", "Cryptography", "JSON"]),
         layer("Storage", ["CloudModel"]),
         layer("AssetStorage", ["CChecksum", "CloudModel", "Cryptography", "HTTPClient"]),
         layer("SQLiteStorage", ["Storage", "CloudModel", "SQLite", "Migrations"]),
         layer("CloudDatabase", ["CloudModel", "Storage", "AssetStorage", "Cryptography", "JSON"]),
         layer("Fairness", ["CloudModel", "Network"]),
         layer("Accounts", ["CloudModel", "Storage", "Cryptography"]),
+        layer(
+            "Administration", ["CloudModel", "Storage", "CloudDatabase", "Accounts", "Audit"]),
         layer("Configuration", ["JSON"]),
         layer(
             "WebServices",
@@ -52,12 +60,15 @@ let package = Package(
                 "Cryptography", "HTTP", "JSON", "Fairness",
             ]),
         layer(
+            "Pages",
+            ["CloudModel", "Storage", "Accounts", "Cryptography", "HTTP", "JSON", "Fairness"]),
+        layer(
             "Server",
             [
                 "CloudModel", "Storage", "AssetStorage", "HTTPClient", "SQLiteStorage", "SQLite",
-                "CloudDatabase", "Accounts", "Configuration", "WebServices", "HTTP", "Network",
-                "JSON", "Cryptography",
-                "CProcess", "Fairness",
+                "CloudDatabase", "Accounts", "Administration", "Configuration", "WebServices",
+                "HTTP", "Network", "JSON", "Cryptography", "CProcess", "Fairness", "Audit",
+                "Pages",
             ]),
         .executableTarget(
             name: "lenticular", dependencies: ["Server", "Configuration"], swiftSettings: strict),
@@ -78,7 +89,13 @@ let package = Package(
         tests(
             of: "SQLiteStorageTests",
             ["SQLiteStorage", "SQLite", "Storage", "CloudModel", "StorageConformance"]),
-        tests(of: "CryptographyTests", ["Cryptography"]),
+        tests(of: "CryptographyTests", ["Cryptography", "Seeding"]),
+        tests(of: "AuditTests", ["Audit", "Seeding"]),
+        tests(of: "MailTests", ["Mail", "Network", "Cryptography", "Seeding"]),
+        tests(of: "IdentityTests", ["Identity", "Cryptography", "JSON", "Seeding"]),
+        tests(of: "DeliveryTests", ["Delivery", "Identity", "Cryptography"]),
+        tests(of: "ZIPTests", ["ZIP", "Seeding"]),
+        tests(of: "QRCodeTests", ["QRCode", "Seeding"]),
         .target(
             name: "S3StandIn",
             dependencies: [
@@ -98,6 +115,12 @@ let package = Package(
                 "CFaultVFS",
             ]),
         tests(
+            of: "PagesTests",
+            [
+                "Pages", "Accounts", "SQLiteStorage", "Storage", "CloudModel", "Cryptography",
+                "HTTP", "JSON", "Seeding",
+            ]),
+        tests(
             of: "CloudDatabaseTests",
             [
                 "CloudDatabase", "SQLiteStorage", "SQLite", "Storage", "CloudModel",
@@ -114,8 +137,9 @@ let package = Package(
             of: "ServerTests",
             [
                 "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",
-                "Cryptography", "Storage", "Accounts", "AssetStorage", "SQLite", "SharingModel",
-                "S3StandIn", "Seeding",
+                "Cryptography", "Storage", "Accounts", "Administration", "AssetStorage", "SQLite",
+                "SharingModel",
+                "S3StandIn", "Seeding", "HTTPClient",
             ], besides: ["Fixtures"]),
         tests(of: "RepositoryTests", ["CloudModel", "Configuration", "WebServices"]),
     ],

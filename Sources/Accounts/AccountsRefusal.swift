@@ -17,6 +17,7 @@ package enum AccountsRefusal: Error, Sendable, Equatable {
     case passwordNotHashed
     case lifetimeIllegal
     case sessionUnknown
+    case externalIDIllegal
 }
 
 extension AccountsRefusal: CustomStringConvertible {
@@ -43,6 +44,7 @@ extension AccountsRefusal: CustomStringConvertible {
         case .passwordIllegal: "a password has 8 to 1024 bytes"
         case .passwordNotHashed: "there is not enough memory to hash a password"
         case .sessionUnknown: "the user has no such web token here; list shows those there are"
+        case .externalIDIllegal: "an externalID is 1 to 128 printable characters"
         case .lifetimeIllegal: "the seconds are not positive or over the limit"
         }
     }

@@ -1,3 +1,5 @@
+import Cryptography
+
 /// The limits on credentials; each is a setting.
 package struct AccountsSettings: Sendable {
     /// How far the date of a signed request may lie from the server's clock, either way.
@@ -10,8 +12,35 @@ package struct AccountsSettings: Sendable {
     package var webTokenSecondsMax = 31_622_400
     /// How long a sign-in address can be used after it was sent.
     package var signInSeconds = 900
+    /// How long a program may take to trade its code (rulings.md 54).
+    package var signInCodeSeconds = 60
     /// How many pairs of tokens are remembered as checked.
     package var cachedTokensMax = 20_000
+    /// What it takes to compare a password.
+    package var passwordCosts = PasswordHash.Costs.standard
+    /// Guesses at one account's password.
+    package var accountPatience = GuessLimits.Patience(
+        free: 5, secondsMax: 900, forgetSeconds: 86_400)
+    /// Wrong guesses from one block of network addresses, at whatever accounts.
+    package var clientPatience = GuessLimits.Patience(
+        free: 20, secondsMax: 900, forgetSeconds: 86_400)
+    /// Letters to one address, or for one asker.
+    package var letterPatience = GuessLimits.Patience(
+        free: 5, secondsMax: 3_600, forgetSeconds: 86_400)
+    /// The greatest age of a browser's session.
+    package var sessionSeconds = 43_200
+    /// The same where the person asked to stay signed in.
+    package var keptSessionSeconds = 2_592_000
+    /// How long somebody who has shown who they are need not show it again for what cannot be undone.
+    package var proofSeconds = 600
+    /// How long a link by which a password is replaced is good.
+    package var resetSeconds = 3_600
+    /// How long an invitation is good.
+    package var invitationSeconds = 604_800
+    /// How long a code that shows that an address is somebody's is good.
+    package var addressCodeSeconds = 900
+    /// How often such a code may be tried.
+    package var addressCodeTriesMax = 5
 
     package init() {}
 }

@@ -1,6 +1,7 @@
 import CloudModel
 import Cryptography
 import Storage
+import Synchronization
 
 /// Says who a request is from (rulings.md 3 to 8).
 ///
@@ -10,11 +11,12 @@ package final class Authenticator: Sendable {
     private let catalog: any CatalogStorage
     private let names: UserRecordNames
     private let tickets: SignInTickets
-    private let webTokens: WebTokens
+    package let webTokens: WebTokens
     private let signedRequests: SignedRequests
     private let checked: CheckedTokens
     private let publicBaseURL: String
     private let report: @Sendable (any Error) -> Void
+    private let verifications = Atomic<Int>(0)
 
     /// - Parameters:
     ///   - publicBaseURL: where browsers reach this server, without a slash at the end.
@@ -71,6 +73,14 @@ package final class Authenticator: Sendable {
         }
     }
 
+    /// Counts the changes that may end somebody's credentials.
+    ///
+    /// What `identify` has found holds for its request as long as this stays what it was before.
+    package var changeCount: Int { catalog.version }
+
+    /// How many signatures have been verified, for metrics.
+    package var verificationCount: Int { verifications.load(ordering: .relaxed) }
+
     /// Whether a signed request's body is worth keeping while it comes in: its key is known here, its
     /// date is near, its signature has the form of one.
     ///
@@ -117,22 +127,30 @@ package final class Authenticator: Sendable {
     /// The fault for a caller of a kind that the endpoint does not take (rulings.md 6 and 8).
     ///
     /// AUTHENTICATION_REQUIRED with the way to sign in for an API token, AUTHENTICATION_FAILED for a
-    /// server key.
-    package func wrongKind(_ identified: Identified, now: Milliseconds) -> Fault {
-        guard let token = identified.apiToken else { return Authenticator.failed }
-        return authenticationRequired(for: token, now: now)
+    /// server key, and for everybody where signing in would not help.
+    package func wrongKind(
+        _ identified: Identified, isForPeople: Bool = true, origin: String? = nil,
+        now: Milliseconds
+    ) -> Fault {
+        guard isForPeople, let token = identified.apiToken else { return Authenticator.failed }
+        return authenticationRequired(for: token, origin: origin, now: now)
     }
 
     /// The fault that sends a client with a bare API token, or a web token gone stale, to sign in.
     ///
     /// Has no side effect: browsers send a request that is answered 421 twice.
-    package func authenticationRequired(for token: APITokenRecord, now: Milliseconds) -> Fault {
+    ///
+    /// - Parameter origin: of the page that the request is of, to which alone sign-in hands its outcome.
+    package func authenticationRequired(
+        for token: APITokenRecord, origin: String? = nil, now: Milliseconds
+    ) -> Fault {
         var fault = Fault(.authenticationRequired, "request needs authorization")
-        fault.redirectURL = "\(publicBaseURL)/sign-in/\(tickets.ticket(for: token, now: now))"
+        let ticket = tickets.ticket(for: token, origin: origin, now: now)
+        fault.redirectURL = "\(publicBaseURL)/sign-in/\(ticket)"
         return fault
     }
 
-    /// The token to send back to a caller whose renewal is due; the one he has when none can be made.
+    /// The token to send back to a caller whose renewal is due: a new one, or theirs when none can be made.
     ///
     /// Blocks until the new token is on disk. Requests that come together with one token get one new
     /// token: while it is being made they keep the old one, which stays good until it expires.
@@ -159,6 +177,7 @@ package final class Authenticator: Sendable {
         _ credentials: Credentials, _ signature: Credentials.Signature, container: ContainerID,
         environment: Environment, now: Milliseconds
     ) throws -> Result<Caller, SignedRequests.Refused> {
+        verifications.wrappingAdd(1, ordering: .relaxed)
         let key: ServerKeyRecord
         switch try signedRequests.signer(
             of: credentials, signature, container: container, environment: environment, now: now)
@@ -250,7 +269,9 @@ package final class Authenticator: Sendable {
     ) -> Identification {
         Identification(
             allowedOrigin: token.echo(of: credentials.origin),
-            result: .failure(authenticationRequired(for: token, now: now)), refusal: why)
+            result: .failure(
+                authenticationRequired(for: token, origin: credentials.origin, now: now)),
+            refusal: why)
     }
 
     private static let failed = Fault(.authenticationFailed, "Authentication failed")

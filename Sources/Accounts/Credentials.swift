@@ -8,7 +8,7 @@ import Cryptography
 
 /// What one request brings to show who it is from, as received and not yet believed.
 ///
-/// Making one reads only the query string; the body is hashed when a signature has to be verified.
+/// The body is hashed when a signature has to be verified, not before.
 package struct Credentials: Sendable {
     /// The three headers of a signed request, empty where one is missing.
     struct Signature: Sendable {
@@ -46,17 +46,16 @@ package struct Credentials: Sendable {
     ///
     /// - Parameter repeatedHeader: the name of a header of these that came more than once.
     package init(
-        target: [UInt8], keyID: String? = nil, date: String? = nil, signature: String? = nil,
-        webToken header: String? = nil, repeatedHeader: String? = nil, origin: String? = nil,
-        body: SignedBody = .bytes([])
+        query: QueryString, keyID: String? = nil, date: String? = nil,
+        signature: String? = nil, webToken header: String? = nil, repeatedHeader: String? = nil,
+        origin: String? = nil, body: SignedBody = .bytes([])
     ) {
-        var query = CredentialQuery()
-        target.withUnsafeBytes { query.read($0) }
-        apiToken = query.apiToken.flatMap { $0.isEmpty ? nil : TokenBytes($0) }
-        webToken = (query.webToken ?? header.map { Array($0.utf8) }.flatMap(CredentialQuery.token))
+        let given = CredentialQuery(query)
+        apiToken = given.apiToken.flatMap { $0.isEmpty ? nil : TokenBytes($0) }
+        webToken = (given.webToken ?? header.map { Array($0.utf8) }.flatMap(CredentialQuery.token))
             .map { TokenBytes($0) }
-        onBehalfOf = query.onBehalfOf
-        repeatedName = query.repeatedName ?? repeatedHeader
+        onBehalfOf = given.onBehalfOf
+        repeatedName = given.repeatedName ?? repeatedHeader
         if keyID == nil, date == nil, signature == nil {
             self.signature = nil
         } else {
@@ -64,7 +63,7 @@ package struct Credentials: Sendable {
                 keyID: keyID ?? "", date: date ?? "", signature: signature ?? "")
         }
         self.origin = origin
-        self.target = target
+        target = query.target
         self.body = body
     }
 }
@@ -125,63 +124,44 @@ struct TokenBytes: Hashable, Sendable {
     }
 }
 
-/// Finds the credentials among the parameters of a request target.
+/// What a query says of who asks.
 private struct CredentialQuery {
-    var apiToken: [UInt8]?
-    var webToken: [UInt8]?
-    var onBehalfOf: [UInt8]?
-    var repeatedName: String?
+    private(set) var apiToken: [UInt8]?
+    private(set) var webToken: [UInt8]?
+    private(set) var onBehalfOf: [UInt8]?
+    private(set) var repeatedName: String?
     private var hasWebToken = false
     private var hasSession = false
 
-    private static let apiTokenName: StaticString = "ckAPIToken"
-    private static let webTokenName: StaticString = "ckWebAuthToken"
-    private static let sessionName: StaticString = "ckSession"
-    private static let onBehalfOfName: StaticString = "ckOnBehalfOf"
+    private static let names: [StaticString] = [
+        "ckAPIToken", "ckWebAuthToken", "ckSession", "ckOnBehalfOf",
+    ]
 
-    mutating func read(_ target: UnsafeRawBufferPointer) {
-        guard let question = index(of: UInt8(ascii: "?"), in: target, from: 0) else { return }
-        var start = question + 1
-        while start < target.count {
-            let end = index(of: UInt8(ascii: "&"), in: target, from: start) ?? target.count
-            read(parameter: UnsafeRawBufferPointer(rebasing: target[start..<end]))
-            start = end + 1
-        }
-    }
-
-    private mutating func read(parameter: UnsafeRawBufferPointer) {
-        let equals = index(of: UInt8(ascii: "="), in: parameter, from: 0) ?? parameter.count
-        let name = UnsafeRawBufferPointer(rebasing: parameter[..<equals])
-        let value = UnsafeRawBufferPointer(rebasing: parameter[min(equals + 1, parameter.count)...])
-        guard index(of: UInt8(ascii: "%"), in: name, from: 0) == nil else {
-            let decoded = percentDecoded(name)
-            decoded.withUnsafeBytes { take($0, value) }
-            return
-        }
-        take(name, value)
-    }
-
-    private mutating func take(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
-        if isSame(name, CredentialQuery.apiTokenName) {
-            if apiToken != nil { repeatedName = "\(CredentialQuery.apiTokenName)" }
-            apiToken = percentDecoded(value)
-        } else if isSame(name, CredentialQuery.webTokenName) {
-            if hasWebToken { repeatedName = "\(CredentialQuery.webTokenName)" }
-            hasWebToken = true
-            take(webToken: value, CredentialQuery.webTokenName)
-        } else if isSame(name, CredentialQuery.sessionName) {
-            if hasSession { repeatedName = "\(CredentialQuery.sessionName)" }
-            hasSession = true
-            take(webToken: value, CredentialQuery.sessionName)
-        } else if isSame(name, CredentialQuery.onBehalfOfName) {
-            if onBehalfOf != nil { repeatedName = "\(CredentialQuery.onBehalfOfName)" }
-            onBehalfOf = percentDecoded(value)
+    init(_ query: QueryString) {
+        query.forEach(named: Self.names) { index, value in
+            let name = Self.names[index]
+            switch index {
+            case 0:
+                if apiToken != nil { repeatedName = "\(name)" }
+                apiToken = value.percentDecoded
+            case 1:
+                if hasWebToken { repeatedName = "\(name)" }
+                hasWebToken = true
+                take(webToken: value, name)
+            case 2:
+                if hasSession { repeatedName = "\(name)" }
+                hasSession = true
+                take(webToken: value, name)
+            default:
+                if onBehalfOf != nil { repeatedName = "\(name)" }
+                onBehalfOf = value.percentDecoded
+            }
         }
     }
 
     /// Takes a web token under either of its names; both may come, with one value.
     private mutating func take(webToken value: UnsafeRawBufferPointer, _ name: StaticString) {
-        var decoded = percentDecoded(value)
+        var decoded = value.percentDecoded
         if decoded.contains(UInt8(ascii: " ")) {
             decoded = decoded.map { $0 == UInt8(ascii: " ") ? UInt8(ascii: "+") : $0 }
         }
@@ -193,48 +173,5 @@ private struct CredentialQuery {
     /// A web token, unless it is what programs send that have none.
     static func token(_ presented: [UInt8]) -> [UInt8]? {
         presented.isEmpty || presented.elementsEqual("null".utf8) ? nil : presented
-    }
-
-    private func isSame(_ name: UnsafeRawBufferPointer, _ known: StaticString) -> Bool {
-        guard name.count == known.utf8CodeUnitCount, let start = name.baseAddress else {
-            return false
-        }
-        return memcmp(start, known.utf8Start, name.count) == 0
-    }
-
-    private func index(of byte: UInt8, in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
-        guard let base = bytes.baseAddress, start < bytes.count,
-            let found = memchr(base + start, Int32(byte), bytes.count - start)
-        else { return nil }
-        return UnsafeRawPointer(found) - base
-    }
-
-    /// Undoes percent-encoding; what is no escape stands for itself.
-    private func percentDecoded(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
-        guard index(of: UInt8(ascii: "%"), in: bytes, from: 0) != nil else { return Array(bytes) }
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(bytes.count)
-        var at = 0
-        while at < bytes.count {
-            if bytes[at] == UInt8(ascii: "%"), bytes.count - at > 2,
-                let high = digit(bytes[at + 1]), let low = digit(bytes[at + 2])
-            {
-                decoded.append(high << 4 | low)
-                at += 3
-            } else {
-                decoded.append(bytes[at])
-                at += 1
-            }
-        }
-        return decoded
-    }
-
-    private func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

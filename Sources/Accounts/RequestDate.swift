@@ -1,9 +1,9 @@
 import CloudModel
 
 /// The date of a signed request: exactly `YYYY-MM-DDTHH:MM:SSZ` (web-services.md §2.4).
-enum RequestDate {
+package enum RequestDate {
     /// The moment, or nil for any other form or a day or time that does not exist.
-    static func milliseconds(_ text: String) -> Milliseconds? {
+    package static func milliseconds(_ text: String) -> Milliseconds? {
         let bytes = Array(text.utf8)
         let form = Array("0000-00-00T00:00:00Z".utf8)
         guard bytes.count == form.count else { return nil }

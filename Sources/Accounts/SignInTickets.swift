@@ -2,48 +2,69 @@ import CloudModel
 import Cryptography
 import Storage
 
-/// The last part of a sign-in address: says for which API token someone may sign in, and until when.
+/// The last part of a sign-in address: says for which API token someone may sign in, for a page of which
+/// origin, and until when (rulings.md 55).
 ///
 /// Nothing is stored when one is made, because browsers send a request that was answered 421 twice
 /// and most are never followed: the ticket carries what it says, and a code that only this server
-/// can make.
+/// can make. It opens any number of times.
 package struct SignInTickets: Sendable {
-    private static let format: UInt8 = 1
+    /// What a ticket says.
+    package struct Contents: Sendable, Equatable {
+        /// SHA-256 of the API token.
+        package let apiTokenHash: [UInt8]
+        /// Of the page whose request was answered with the ticket; nil for a request of no page.
+        package let origin: String?
+    }
+
+    private static let format: UInt8 = 2
     private static let hashBytes = SHA256.digestBytes
     private static let codeBytes = 16
+    private static let headBytes = 1 + 8 + hashBytes
 
     private let key: HMACSHA256
     private let seconds: Int
 
     /// Reads the secret, making it in a new catalog.
     package init(
-        catalog: some CatalogStorage, random: RandomSource, settings: AccountsSettings
+        catalog: any CatalogStorage, random: RandomSource, settings: AccountsSettings
     ) throws {
         key = HMACSHA256(key: try catalog.secret("sign-in", orStore: random.bytes(32)))
         seconds = settings.signInSeconds
     }
 
     /// A ticket of URL-safe characters, good from `now` for the time of the setting.
-    package func ticket(for token: APITokenRecord, now: Milliseconds) -> String {
+    ///
+    /// - Parameter origin: as the request had it; what is no origin of a page is left out.
+    package func ticket(
+        for token: APITokenRecord, origin: String? = nil, now: Milliseconds
+    ) -> String {
         var bytes = [SignInTickets.format]
         let expiresAt = now + Milliseconds(seconds) * 1_000
         withUnsafeBytes(of: expiresAt.bigEndian) { bytes.append(contentsOf: $0) }
         bytes += token.hash
+        bytes += Array((origin.flatMap(WebOrigin.serialized) ?? "").utf8)
         bytes += key.code(for: bytes, bytes: SignInTickets.codeBytes)
         return Base64.encode(bytes, .urlSafe)
     }
 
-    /// The hash of the API token that the ticket was made for.
+    /// What a ticket says.
     ///
     /// Nil for a ticket that this server did not make, or whose time is over.
-    package func apiTokenHash(of ticket: String, now: Milliseconds) -> [UInt8]? {
-        let bodyBytes = 1 + 8 + SignInTickets.hashBytes
+    package func contents(of ticket: String, now: Milliseconds) -> Contents? {
         guard let bytes = Base64.decode(ticket, .urlSafe),
-            bytes.count == bodyBytes + SignInTickets.codeBytes, bytes[0] == SignInTickets.format,
-            key.isValid(Array(bytes[bodyBytes...]), for: Array(bytes[..<bodyBytes]))
+            bytes.count >= SignInTickets.headBytes + SignInTickets.codeBytes,
+            bytes[0] == SignInTickets.format
         else { return nil }
+        let bodyBytes = bytes.count - SignInTickets.codeBytes
+        guard key.isValid(Array(bytes[bodyBytes...]), for: Array(bytes[..<bodyBytes])) else {
+            return nil
+        }
         let expiresAt = bytes[1..<9].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         guard now < Milliseconds(bitPattern: expiresAt) else { return nil }
-        return Array(bytes[9..<bodyBytes])
+        let origin = bytes[SignInTickets.headBytes..<bodyBytes]
+        return Contents(
+            apiTokenHash: Array(bytes[9..<SignInTickets.headBytes]),
+            origin: origin.isEmpty ? nil : String(decoding: origin, as: UTF8.self))
     }
 }

@@ -4,14 +4,18 @@ import Storage
 
 /// What an operator does with the people who have an account.
 package struct Users: Sendable {
-    private static let passwordBytesMin = 8
-
     private let catalog: any CatalogStorage
     private let random: RandomSource
+    private let passwords: Passwords
 
-    package init(catalog: any CatalogStorage, random: RandomSource = .system) {
+    /// - Parameter costs: of the hashes of passwords.
+    package init(
+        catalog: any CatalogStorage, random: RandomSource = .system,
+        costs: PasswordHash.Costs = .standard
+    ) {
         self.catalog = catalog
         self.random = random
+        passwords = Passwords(catalog: catalog, random: random, costs: costs)
     }
 
     /// Makes an account.
@@ -36,7 +40,7 @@ package struct Users: Sendable {
         let account = AccountRecord(
             id: AccountID(UniqueID.random(random)), givenName: try PlainName.checked(givenName),
             familyName: try PlainName.checked(familyName), addresses: addresses,
-            password: try password.map(hash), createdAt: now)
+            password: try password.map { try passwords.hash($0) }, createdAt: now)
         try catalog.add(account)
         return account
     }
@@ -91,12 +95,12 @@ package struct Users: Sendable {
     /// Notes that both environments' stores hold nothing of a deleted account any more.
     package func finish(_ departure: Departure) throws { try catalog.forget(departure) }
 
-    private func hash(_ password: [UInt8]) throws -> String {
-        guard (Users.passwordBytesMin...PasswordHash.passwordBytesMax).contains(password.count)
-        else { throw AccountsRefusal.passwordIllegal }
-        guard let hash = PasswordHash.make(password, random: random) else {
-            throw AccountsRefusal.passwordNotHashed
-        }
-        return hash
+    /// Sets a user's password, and ends their sessions everywhere.
+    ///
+    /// - Throws: `emailIllegal`, `userUnknown`, `passwordIllegal`.
+    package func setPassword(_ password: [UInt8], email: String) throws -> AccountRecord {
+        let account = try find(email: email)
+        try passwords.set(password, of: account.id)
+        return account
     }
 }

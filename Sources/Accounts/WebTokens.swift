@@ -18,7 +18,7 @@ package struct WebTokens: Sendable {
     let catalog: any CatalogStorage
     let names: UserRecordNames
     private let random: RandomSource
-    private let settings: AccountsSettings
+    let settings: AccountsSettings
     private let successors: HMACSHA256
 
     /// - Throws: what the catalog reports when its secret is read.
@@ -48,12 +48,26 @@ package struct WebTokens: Sendable {
         guard (1...settings.webTokenSecondsMax).contains(seconds) else {
             throw AccountsRefusal.lifetimeIllegal
         }
-        return try make(
-            Hexadecimal.encode(random.bytes(WebTokens.tokenBytes)),
-            account: account.id, container: container, environment: environment,
+        return try begin(
+            for: account.id, container: container, environment: environment, seconds: seconds,
+            now: now)
+    }
+
+    /// Makes the first token of a session for an account.
+    ///
+    /// - Throws: `containerUnknown`, `accountUnknown`.
+    func begin(
+        for account: AccountID, container: ContainerID, environment: Environment, seconds: Int,
+        now: Milliseconds
+    ) throws -> Created {
+        try make(
+            Hexadecimal.encode(random.bytes(WebTokens.tokenBytes)), account: account,
+            container: container, environment: environment,
             session: random.bytes(WebTokens.sessionBytes), replacing: nil,
             lifetime: Milliseconds(seconds) * 1_000, now: now)
     }
+
+    func newAccountID() -> AccountID { AccountID(UniqueID.random(random)) }
 
     /// Ends a token and every one that it was replaced by or that it replaced: signing out.
     ///

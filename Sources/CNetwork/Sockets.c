@@ -158,8 +158,8 @@ int network_wait(int descriptor, uint32_t readiness, int timeout_milliseconds) {
            | (watched.revents & (POLLHUP | POLLERR | POLLNVAL) ? NETWORK_HANGUP : 0);
 }
 
-static int connect_to(const struct addrinfo *found, int timeout_milliseconds) {
-    int descriptor = socket(found->ai_family, SOCK_STREAM, 0);
+static int begin_to(const struct sockaddr *address, socklen_t length) {
+    int descriptor = socket(address->sa_family, SOCK_STREAM, 0);
     if (descriptor < 0) return -errno;
     prepare(descriptor);
     int on = 1;
@@ -167,17 +167,67 @@ static int connect_to(const struct addrinfo *found, int timeout_milliseconds) {
 #if defined(SO_NOSIGPIPE)
     setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
 #endif
-    if (connect(descriptor, found->ai_addr, found->ai_addrlen) == 0) return descriptor;
-    if (errno != EINPROGRESS) return failed(descriptor);
-    int readiness = network_wait(descriptor, NETWORK_WRITABLE, timeout_milliseconds);
+    if (connect(descriptor, address, length) < 0 && errno != EINPROGRESS)
+        return failed(descriptor);
+    return descriptor;
+}
+
+int network_connect_outcome(int descriptor) {
     int error = 0;
     socklen_t length = sizeof error;
-    if (readiness == 0) error = ETIMEDOUT;
-    else if (readiness < 0) error = -readiness;
-    else if (getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) < 0) error = errno;
-    if (error == 0) return descriptor;
-    close(descriptor);
+    if (getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) < 0) return -errno;
     return -error;
+}
+
+static int connect_to(const struct addrinfo *found, int timeout_milliseconds) {
+    int descriptor = begin_to(found->ai_addr, found->ai_addrlen);
+    if (descriptor < 0) return descriptor;
+    int readiness = network_wait(descriptor, NETWORK_WRITABLE, timeout_milliseconds);
+    int outcome = readiness > 0 ? network_connect_outcome(descriptor)
+                                : readiness == 0 ? -ETIMEDOUT : readiness;
+    if (outcome == 0) return descriptor;
+    close(descriptor);
+    return outcome;
+}
+
+int network_connect_begin(const struct network_endpoint *endpoint) {
+    struct sockaddr_storage address;
+    if (endpoint->socket_address_count > sizeof address) return -EINVAL;
+    memcpy(&address, endpoint->socket_address, endpoint->socket_address_count);
+    return begin_to((const struct sockaddr *)&address, endpoint->socket_address_count);
+}
+
+static int fill(struct network_endpoint *endpoint, const struct addrinfo *found) {
+    memset(endpoint, 0, sizeof *endpoint);
+    if (found->ai_addrlen > sizeof endpoint->socket_address) return 0;
+    memcpy(endpoint->socket_address, found->ai_addr, found->ai_addrlen);
+    endpoint->socket_address_count = found->ai_addrlen;
+    const void *address;
+    if (found->ai_family == AF_INET) {
+        address = &((const struct sockaddr_in *)found->ai_addr)->sin_addr;
+        endpoint->address_count = 4;
+    } else if (found->ai_family == AF_INET6) {
+        address = &((const struct sockaddr_in6 *)found->ai_addr)->sin6_addr;
+        endpoint->address_count = 16;
+    } else {
+        return 0;
+    }
+    memcpy(endpoint->address, address, endpoint->address_count);
+    return inet_ntop(found->ai_family, address, endpoint->text, sizeof endpoint->text) != NULL;
+}
+
+int network_resolve(
+    const char *host, const char *port, struct network_endpoint *endpoints, int capacity) {
+    struct addrinfo hints = {
+        .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM,
+        .ai_flags = AI_NUMERICSERV | AI_ADDRCONFIG};
+    struct addrinfo *found = NULL;
+    if (getaddrinfo(host, port, &hints, &found) != 0 || found == NULL) return -EADDRNOTAVAIL;
+    int count = 0;
+    for (struct addrinfo *next = found; next != NULL && count < capacity; next = next->ai_next)
+        count += fill(&endpoints[count], next);
+    freeaddrinfo(found);
+    return count > 0 ? count : -EADDRNOTAVAIL;
 }
 
 int network_connect_tcp(const char *host, const char *port, int timeout_milliseconds) {

@@ -6,6 +6,7 @@
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 #include <openssl/x509.h>
@@ -84,8 +85,9 @@ static inline EVP_PKEY *lenticular_p256_generate(void) {
     return EVP_PKEY_Q_keygen(NULL, NULL, "EC", "prime256v1");
 }
 
-/// 1 when the signature, in strict DER, is the key's over the message's SHA-256.
-static inline int lenticular_p256_verify(
+/// 1 when the signature is the key's over the message's SHA-256: ECDSA in strict DER, or PKCS #1 v1.5
+/// for a key of RSA.
+static inline int lenticular_sha256_verify(
     EVP_PKEY *key, const uint8_t *signature, size_t signatureByteCount, const uint8_t *message,
     size_t messageByteCount) {
     EVP_MD_CTX *context = EVP_MD_CTX_new();
@@ -112,6 +114,30 @@ static inline size_t lenticular_p256_sign(
     return isMade ? length : 0;
 }
 
+/// Writes the 32 bytes that both owners of these keys on P-256 can compute; 1 when that is done.
+static inline int lenticular_p256_agree(EVP_PKEY *own, EVP_PKEY *other, uint8_t *secret) {
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new(own, NULL);
+    size_t length = 32;
+    int isMade = context != NULL && EVP_PKEY_derive_init(context) == 1 &&
+                 EVP_PKEY_derive_set_peer(context, other) == 1 &&
+                 EVP_PKEY_derive(context, secret, &length) == 1 && length == 32;
+    EVP_PKEY_CTX_free(context);
+    ERR_clear_error();
+    return isMade;
+}
+
+/// Writes the 20 bytes of HMAC-SHA1; 1 when that is done.
+static inline int lenticular_hmac_sha1(
+    const uint8_t *key, size_t keyByteCount, const uint8_t *message, size_t messageByteCount,
+    uint8_t *code) {
+    static const uint8_t none[1];
+    unsigned int length = 0;
+    return keyByteCount <= INT32_MAX &&
+           HMAC(EVP_sha1(), keyByteCount > 0 ? key : none, (int)keyByteCount, message,
+                messageByteCount, code, &length) != NULL &&
+           length == 20;
+}
+
 /// Writes the SubjectPublicKeyInfo in DER; its length, or 0 when it is over the room.
 static inline size_t lenticular_public_key_der(EVP_PKEY *key, uint8_t *der, size_t room) {
     int length = i2d_PUBKEY(key, NULL);
@@ -134,15 +160,21 @@ static inline size_t lenticular_private_key_der(EVP_PKEY *key, uint8_t *der, siz
     return written;
 }
 
-/// Seals with AES-256-GCM: writes as many bytes as came and a tag of 16; 1 when that is done.
-static inline int lenticular_aes256gcm_seal(
-    const uint8_t *key, const uint8_t *nonce, const uint8_t *beside, size_t besideByteCount,
-    const uint8_t *plain, size_t byteCount, uint8_t *sealed) {
+/// AES-GCM for a key of 16 or 32 bytes, else null.
+static inline const EVP_CIPHER *lenticular_aesgcm(size_t keyByteCount) {
+    if (keyByteCount == 16) return EVP_aes_128_gcm();
+    return keyByteCount == 32 ? EVP_aes_256_gcm() : NULL;
+}
+
+/// Seals with AES-GCM: writes as many bytes as came and a tag of 16; 1 when that is done.
+static inline int lenticular_aesgcm_seal(
+    const uint8_t *key, size_t keyByteCount, const uint8_t *nonce, const uint8_t *beside,
+    size_t besideByteCount, const uint8_t *plain, size_t byteCount, uint8_t *sealed) {
     EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
     int length = 0;
     int isMade =
         context != NULL && byteCount <= INT32_MAX && besideByteCount <= INT32_MAX &&
-        EVP_EncryptInit_ex(context, EVP_aes_256_gcm(), NULL, key, nonce) == 1 &&
+        EVP_EncryptInit_ex(context, lenticular_aesgcm(keyByteCount), NULL, key, nonce) == 1 &&
         EVP_EncryptUpdate(context, NULL, &length, beside, (int)besideByteCount) == 1 &&
         EVP_EncryptUpdate(context, sealed, &length, plain, (int)byteCount) == 1 &&
         EVP_EncryptFinal_ex(context, sealed + byteCount, &length) == 1 &&
@@ -152,16 +184,16 @@ static inline int lenticular_aes256gcm_seal(
     return isMade;
 }
 
-/// Opens what was sealed, without its tag's 16 bytes; 1 when it is authentic, else nothing counts.
-static inline int lenticular_aes256gcm_open(
-    const uint8_t *key, const uint8_t *nonce, const uint8_t *beside, size_t besideByteCount,
-    const uint8_t *sealed, size_t byteCount, uint8_t *plain) {
+/// Opens what AES-GCM has sealed, without its tag's 16 bytes; 1 when it is authentic, else nothing counts.
+static inline int lenticular_aesgcm_open(
+    const uint8_t *key, size_t keyByteCount, const uint8_t *nonce, const uint8_t *beside,
+    size_t besideByteCount, const uint8_t *sealed, size_t byteCount, uint8_t *plain) {
     EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
     int length = 0;
     uint8_t end[16];
     int isOpen =
         context != NULL && byteCount <= INT32_MAX && besideByteCount <= INT32_MAX &&
-        EVP_DecryptInit_ex(context, EVP_aes_256_gcm(), NULL, key, nonce) == 1 &&
+        EVP_DecryptInit_ex(context, lenticular_aesgcm(keyByteCount), NULL, key, nonce) == 1 &&
         EVP_CIPHER_CTX_ctrl(
             context, EVP_CTRL_AEAD_SET_TAG, 16, (void *)(uintptr_t)(sealed + byteCount)) == 1 &&
         EVP_DecryptUpdate(context, NULL, &length, beside, (int)besideByteCount) == 1 &&

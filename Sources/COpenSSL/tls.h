@@ -65,9 +65,11 @@ static inline void openssl_drop(BIO *memory, long count) {
 }
 
 /// A context for a client that believes no one without a chain to a certificate it trusts: TLS 1.2
-/// and later, HTTP/1.1 alone. NULL when OpenSSL refuses one of it.
-static inline SSL_CTX *openssl_client_context(const char *ciphers, const char *groups) {
-    static const unsigned char spoken[] = "\x08http/1.1";
+/// and later. `spoken` is what it offers to speak (RFC 7301), each with its length before it; none
+/// says nothing of it. NULL when OpenSSL refuses one of it.
+static inline SSL_CTX *openssl_client_context(
+    const char *ciphers, const char *groups, const unsigned char *spoken,
+    unsigned int spoken_count) {
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
     if (context == NULL) return NULL;
     SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
@@ -75,7 +77,7 @@ static inline SSL_CTX *openssl_client_context(const char *ciphers, const char *g
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
     // NB: this one function gives zero for success.
-    if (SSL_CTX_set_alpn_protos(context, spoken, sizeof spoken - 1) == 0
+    if ((spoken_count == 0 || SSL_CTX_set_alpn_protos(context, spoken, spoken_count) == 0)
         && SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1
         && SSL_CTX_set_cipher_list(context, ciphers) == 1
         && SSL_CTX_set1_groups_list(context, groups) == 1)

@@ -41,7 +41,7 @@ package final class Database: Sendable {
         scope == .shared ? zone.owner ?? ownerRecordName : ownerRecordName
     }
 
-    /// The owner of the zones: the caller in his private database, nobody in particular in public.
+    /// The owner of the zones: the caller in a private database, nobody in particular in public.
     var ownerRecordName: UserRecordName {
         scope == .public ? .publicOwner : caller.userRecordName ?? .publicOwner
     }
@@ -75,7 +75,7 @@ package final class Database: Sendable {
                 throw .foreignZone
             }
         case .shared:
-            // Whose zone it is must be said; which of his there are is known only to those who see it.
+            // The owner must be named; which zones an owner has is known only to those who see them.
             guard zone.owner != nil, !zone.name.isDefault else { throw .zoneNotFound }
         }
     }

@@ -69,7 +69,7 @@ package struct Schema: Sendable, Equatable {
     package var types: [RecordTypeName: RecordType]
     /// The roles of the container's own, each with its number in the store; 0 until it is stored.
     package var roles: [RoleName: Int64]
-    /// What no save may bring, while it is found out whether records have it: it is to be removed.
+    /// What is about to be removed, while somebody looks whether records have it: no save may bring it.
     package var leaving = Parts()
 
     package init(

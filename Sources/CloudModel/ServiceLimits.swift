@@ -32,6 +32,17 @@ package struct ServiceLimits: Sendable {
     package var referencesPerRequestMax = 10_000
     /// Stored references that lead to the records which one batch concerns, and are looked at.
     package var sourcesReadMax = 100_000
+    /// Members of the lists of one record: an index has to hold each of them.
+    package var indexedValuesPerRecordMax = 10_000
+    /// References of one kind to one public record whose creators' rights are looked at; what comes after
+    /// so many acts on it no more.
+    package var holdersJudgedMax = 1_000
+    /// How long a decision may hold up others who want to write; 0 has all made beside the writer.
+    package var writerMillisecondsMax = 10
+    /// How often a decision is made beside the writer while others change what it rests on.
+    package var decisionAttemptsMax = 5
+    /// Changes of one zone that the writer goes through to find out whether such a decision stands.
+    package var changesRecheckedMax = 4_096
     /// Looks at an operation, a reference or a parent until it is known what a batch does.
     package var decisionStepsMax = 1_000_000
     /// Of the stored records that one batch changes, which are all in memory at once.
@@ -62,6 +73,12 @@ package struct ServiceLimits: Sendable {
     /// Records and index rows that one page of a query looks at.
     package var queryRowsMax = 100_000
     package var queryMillisecondsMax = 2_000
+    /// How long a query waits for an index that is being built, before it is told to try again.
+    package var indexWaitMilliseconds = 1_500
+    /// Upload URLs, or assets to be used elsewhere, that one request may ask for.
+    package var assetTokensPerRequestMax = 200
+    /// Assets that one request may make usable in other records, each member of a list counted.
+    package var rereferencedAssetsMax = 1_000
 
     package init() {}
 }

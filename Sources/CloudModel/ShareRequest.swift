@@ -68,11 +68,11 @@ package struct ParticipantEntry: Sendable, Equatable {
     }
 }
 
-/// Somebody with an account, as others may come to see him.
+/// Somebody with an account, as others may come to see them.
 package struct Person: Sendable, Equatable {
     package let givenName: String?
     package let familyName: String?
-    /// The e-mail addresses and phone numbers that were found to be his own, as compared.
+    /// The e-mail addresses and phone numbers that were found to be their own, as compared.
     package let addresses: Set<String>
 
     package init(givenName: String?, familyName: String?, addresses: Set<String>) {

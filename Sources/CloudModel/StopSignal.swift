@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells one piece of work, from any thread, that it had better end.
+/// Tells one piece of work, from any thread, that it should end.
 ///
 /// It is looked at within the scans of a snapshot and by loops over what was read; what writes is never
 /// stopped.

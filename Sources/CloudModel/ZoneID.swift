@@ -1,7 +1,7 @@
 /// A zone as a request names it: its name and, when given, its owner.
 package struct ZoneID: Hashable, Sendable {
     package let name: ZoneName
-    /// Nil for the caller himself, however the request spelt it (rulings.md 1).
+    /// Nil for the caller, however the request spelt it (rulings.md 1).
     package let owner: UserRecordName?
 
     package init(name: ZoneName, owner: UserRecordName? = nil) {

@@ -38,8 +38,10 @@ package struct Setting: Sendable {
     package static let sections = [
         Section(name: "", documentation: "", settings: Configuration.settings),
         HTTPSettings.section, TLSSettings.section, LimitSettings.section, TokenSettings.section,
-        RetentionSettings.section, StorageSettings.section,
-        AssetSettings.section, S3Settings.section, LogSettings.section, MetricsSettings.section,
+        AccountSettings.section, MailSettings.section, RetentionSettings.section,
+        StorageSettings.section,
+        AssetSettings.section, S3Settings.section, SecuritySettings.section,
+        OutgoingSettings.section, LogSettings.section, MetricsSettings.section,
     ]
 
     static let byPath = Dictionary(

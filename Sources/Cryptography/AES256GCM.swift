@@ -28,8 +28,8 @@ package struct AES256GCM: Sendable {
         let sealed = [UInt8](unsafeUninitializedCapacity: plain.count + Self.tagBytes) {
             bytes, count in
             isMade =
-                lenticular_aes256gcm_seal(
-                    key, nonce, beside, beside.count,
+                lenticular_aesgcm_seal(
+                    key, key.count, nonce, beside, beside.count,
                     plain.baseAddress?.assumingMemoryBound(to: UInt8.self), plain.count,
                     bytes.baseAddress) == 1
             count = plain.count + Self.tagBytes
@@ -46,8 +46,8 @@ package struct AES256GCM: Sendable {
         var isOpen = false
         let plain = [UInt8](unsafeUninitializedCapacity: max(plainCount, 1)) { bytes, count in
             isOpen =
-                lenticular_aes256gcm_open(
-                    key, nonce, beside, beside.count,
+                lenticular_aesgcm_open(
+                    key, key.count, nonce, beside, beside.count,
                     sealed.baseAddress?.assumingMemoryBound(to: UInt8.self), plainCount,
                     bytes.baseAddress) == 1
             count = isOpen ? plainCount : 0

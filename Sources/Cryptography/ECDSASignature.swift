@@ -20,6 +20,35 @@ package enum ECDSASignature {
         return takeNumber(&rest) && takeNumber(&rest) && rest.isEmpty
     }
 
+    /// Both numbers side by side in 64 bytes, as JOSE and Web Push write them (RFC 7518 §3.4).
+    ///
+    /// Nil for what is not well-formed.
+    package static func joined(fromDER bytes: [UInt8]) -> [UInt8]? {
+        guard isWellFormed(bytes) else { return nil }
+        let firstEnd = 4 + Int(bytes[3])
+        return padded(bytes[4..<firstEnd]) + padded(bytes[(firstEnd + 2)...])
+    }
+
+    /// The signature in DER that stands in 64 bytes; nil for any other length.
+    ///
+    /// What comes of numbers that no signature has is refused when it is verified.
+    package static func der(fromJoined bytes: [UInt8]) -> [UInt8]? {
+        guard bytes.count == 64 else { return nil }
+        let body = number(bytes[..<32]) + number(bytes[32...])
+        return [0x30, UInt8(body.count)] + body
+    }
+
+    private static func padded(_ number: ArraySlice<UInt8>) -> [UInt8] {
+        let digits = number.drop { $0 == 0 }
+        return [UInt8](repeating: 0, count: 32 - digits.count) + digits
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        var digits = Array(bytes.drop { $0 == 0 })
+        if digits.first.map({ $0 >= 0x80 }) ?? true { digits.insert(0, at: 0) }
+        return [0x02, UInt8(digits.count)] + digits
+    }
+
     private static func takeNumber(_ rest: inout ArraySlice<UInt8>) -> Bool {
         let header = Array(rest.prefix(2))
         guard header.count == 2, header[0] == 0x02, (1...33).contains(header[1]) else {

@@ -2,7 +2,7 @@ import COpenSSL
 
 /// A private key of ECDSA on P-256 (prime256v1): what a client of the server signs with.
 ///
-/// The server itself keeps none: it makes one for `serve --dev` and shows it once.
+/// The server keeps such keys only to speak for itself elsewhere: to the senders of pushes.
 package final class P256PrivateKey: @unchecked Sendable {
     // Unchecked: the key is never changed, and OpenSSL reads it from any thread.
     private let key: OpaquePointer
@@ -44,6 +44,23 @@ package final class P256PrivateKey: @unchecked Sendable {
     /// SubjectPublicKeyInfo in PEM: what is registered with the server.
     package var publicKeyPEM: String {
         PEM.encode(der(lenticular_public_key_der), label: "PUBLIC KEY")
+    }
+
+    /// The other half.
+    package var publicKey: P256PublicKey {
+        do throws(KeyRefusal) {
+            return try P256PublicKey(der: der(lenticular_public_key_der))
+        } catch {
+            preconditionFailure("OpenSSL encodes no public key: \(error)")
+        }
+    }
+
+    /// The secret that only this key and that one can compute (ECDH, SEC 1 §3.3.1): 32 bytes.
+    ///
+    /// Nil without memory.
+    package func secret(with other: P256PublicKey) -> [UInt8]? {
+        var secret = [UInt8](repeating: 0, count: 32)
+        return lenticular_p256_agree(key, other.key, &secret) == 1 ? secret : nil
     }
 
     /// A signature in DER over the SHA-256 of the message.

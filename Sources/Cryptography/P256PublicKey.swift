@@ -3,7 +3,7 @@ import COpenSSL
 /// A public key of ECDSA on P-256 (prime256v1), decoded once and used by any thread.
 package final class P256PublicKey: @unchecked Sendable {
     // Unchecked: the decoded key is never changed, and OpenSSL reads it from any thread.
-    private let key: OpaquePointer
+    let key: OpaquePointer
     /// SubjectPublicKeyInfo in DER (RFC 5480), the point uncompressed.
     package let der: [UInt8]
 
@@ -27,7 +27,20 @@ package final class P256PublicKey: @unchecked Sendable {
         self.der = der
     }
 
+    /// Takes an uncompressed point (SEC 1 §2.3.3): 65 bytes, of which the first is 4.
+    ///
+    /// - Throws: `KeyRefusal.notP256` for anything else, and for a point that is not on the curve.
+    package convenience init(point: [UInt8]) throws(KeyRefusal) {
+        guard point.count == Self.pointBytes, point[0] == 0x04 else { throw .notP256 }
+        try self.init(der: Array(Self.prefix.dropLast()) + point)
+    }
+
     deinit { EVP_PKEY_free(key) }
+
+    package static let pointBytes = 65
+
+    /// The uncompressed point: 65 bytes.
+    package var point: [UInt8] { Array(der.suffix(Self.pointBytes)) }
 
     /// SubjectPublicKeyInfo in PEM.
     package var pem: String { PEM.encode(der, label: "PUBLIC KEY") }
@@ -38,7 +51,7 @@ package final class P256PublicKey: @unchecked Sendable {
     ///   encoding of the same numbers is refused.
     package func verify(signatureDER: [UInt8], message: [UInt8]) -> Bool {
         ECDSASignature.isWellFormed(signatureDER)
-            && lenticular_p256_verify(
+            && lenticular_sha256_verify(
                 key, signatureDER, signatureDER.count, message, message.count) == 1
     }
 

@@ -170,7 +170,7 @@ struct WorkLane<Principal: Hashable & Sendable> {
         account.mark = account.mark &- item.estimate &+ used
         account.usual = max(1_000, account.usual - account.usual / 8 + used / 8)
         if running.isEmpty, waiting.isEmpty {
-            // Nobody is to be held to what was used while nobody else wanted it.
+            // What somebody used while nobody else wanted it does not count against them.
             accounts.removeAll(keepingCapacity: accounts.count < 256)
             mark = 0
         } else if accounts.count > sweepAt {

@@ -17,7 +17,7 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
         case responding
         /// The client takes the answer more slowly than it was made.
         case writing
-        /// All is said; what the client still sends is thrown away until he has read it.
+        /// All is said; what the client still sends is thrown away until it has read the answer.
         case lingering
         case closed
     }

@@ -2,16 +2,22 @@
 ///
 /// An answer to a connection that has gone meanwhile is dropped.
 package struct HTTPReply: Sendable {
+    /// Runs work elsewhere, soon.
+    package typealias Waking = @Sendable (@escaping @Sendable () -> Void) -> Void
+
     private enum Destination: Sendable {
-        case closure(@Sendable (HTTPResponse) -> Void)
+        case closure(@Sendable (HTTPResponse) -> Void, Waking)
         // The number tells the request apart from later ones on the connection.
         case connection(HTTPConnection, request: UInt32)
     }
 
     private let destination: Destination
 
-    package init(_ deliver: @escaping @Sendable (HTTPResponse) -> Void) {
-        destination = .closure(deliver)
+    /// - Parameter wake: what `wake` does; at once and in place when left out.
+    package init(
+        wake: @escaping Waking = { $0() }, _ deliver: @escaping @Sendable (HTTPResponse) -> Void
+    ) {
+        destination = .closure(deliver, wake)
     }
 
     init(_ connection: HTTPConnection, request: UInt32) {
@@ -26,10 +32,21 @@ package struct HTTPReply: Sendable {
         connection.watchForAbandonment(of: request, abandon)
     }
 
+    /// Runs work on the event loop of the request's connection, soon; from any thread.
+    ///
+    /// For who must do no more than wake somebody, such as a writer that has just committed. Also runs
+    /// when the client has gone: there is still something to be logged.
+    package func wake(_ work: @escaping @Sendable () -> Void) {
+        switch destination {
+        case .closure(_, let wake): wake(work)
+        case .connection(let connection, _): connection.shared.events.post(work)
+        }
+    }
+
     /// Answers; a second call does nothing.
     package func send(_ response: HTTPResponse) {
         switch destination {
-        case .closure(let deliver): deliver(response)
+        case .closure(let deliver, _): deliver(response)
         case .connection(let connection, let request):
             connection.answer(response, to: request)
         }

@@ -36,7 +36,7 @@ package struct WireLimits: Sendable {
     package var answerSecondsMax = 30
     /// Between requests; then the connection is closed.
     package var idleSecondsMax = 75
-    /// After an answer that closes, for the client to read it; what he still sends is thrown away.
+    /// After an answer that closes, for the client to read it; what it still sends is thrown away.
     package var lingerSecondsMax = 5
 
     /// Answers shorter than this are not compressed.

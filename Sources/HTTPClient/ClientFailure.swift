@@ -12,6 +12,10 @@ package enum ClientFailure: Error, Sendable, Equatable, CustomStringConvertible 
     case malformed(String)
     /// The request's own body could not be read.
     case unreadableBody(String)
+    /// The target may not be reached; nothing was sent.
+    case refused(TargetRefusal)
+    /// Too many wait for the same destination, or the client has stopped; nothing was sent.
+    case overloaded
 
     package var description: String {
         switch self {
@@ -21,6 +25,8 @@ package enum ClientFailure: Error, Sendable, Equatable, CustomStringConvertible 
         case .timedOut: "no answer in time"
         case .malformed(let reason): "the answer is malformed: \(reason)"
         case .unreadableBody(let reason): "the request's body: \(reason)"
+        case .refused(let refusal): "the target may not be reached: \(refusal)"
+        case .overloaded: "too many requests wait for the same destination"
         }
     }
 }

@@ -28,6 +28,7 @@ package final class EventLoop: @unchecked Sendable {
         var isWoken = false
     }
 
+    private let name: String
     private let clock: MonotonicClock
     private let poller: Poller
     private let wakeDescriptors: (reading: Int32, writing: Int32)
@@ -35,11 +36,16 @@ package final class EventLoop: @unchecked Sendable {
     private let thread = Thread()
     private var handlers: ContiguousArray<(any SocketHandler)?> = []
     private var handlerCount = 0
+    private var watchers: [any SocketHandler] = []
     private var nextSweep: UInt64
     private var isStopping = false
 
-    package init(index: Int, clock: MonotonicClock = .system) throws(SystemError) {
+    /// - Parameter name: of its thread, by which tools show it; `loop-INDEX` without one.
+    package init(
+        index: Int, name: String? = nil, clock: MonotonicClock = .system
+    ) throws(SystemError) {
         self.index = index
+        self.name = name ?? "loop-\(index)"
         self.clock = clock
         now = clock.milliseconds()
         nextSweep = now &+ Self.sweepMilliseconds
@@ -59,7 +65,7 @@ package final class EventLoop: @unchecked Sendable {
 
     /// Starts the thread.
     package func start() throws(SystemError) {
-        try thread.start(name: "loop-\(index)") { self.run() }
+        try thread.start(name: name) { self.run() }
     }
 
     /// Ends the thread after the work already posted; callable from any thread but the loop's.
@@ -113,6 +119,13 @@ package final class EventLoop: @unchecked Sendable {
         handlerCount -= 1
     }
 
+    /// Asks also somebody who has no descriptor to check deadlines, as long as the loop runs; on the
+    /// loop's thread only.
+    package func attach(_ watcher: any SocketHandler) {
+        watchers.append(watcher)
+        handlerCount += 1
+    }
+
     /// Asks every handler to check its deadlines now; on the loop's thread only.
     package func sweep() {
         now = clock.milliseconds()
@@ -120,6 +133,7 @@ package final class EventLoop: @unchecked Sendable {
         for slot in handlers.indices {
             if let handler = handlers[slot] { handler.sweep(now: now) }
         }
+        for watcher in watchers { watcher.sweep(now: now) }
     }
 }
 

@@ -37,6 +37,26 @@ package struct Socket: Sendable {
         }
     }
 
+    /// Begins to connect to an address; never blocks.
+    ///
+    /// The socket is writable, or hung up, once `connectFailure` tells what came of it.
+    package static func begin(to address: ResolvedAddress) throws(SystemError) -> Socket {
+        var endpoint = address.endpoint
+        return Socket(
+            descriptor: Int32(
+                try SystemCall.require("connect") { Int(network_connect_begin(&endpoint)) }))
+    }
+
+    /// Why a connection that was begun did not come about; nil when it did.
+    package var connectFailure: SystemError? {
+        do throws(SystemError) {
+            _ = try SystemCall.require("connect") { Int(network_connect_outcome(descriptor)) }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     /// Waits until something can be done, or the peer has gone; blocks, for threads that may.
     ///
     /// - Returns: false when the time is up.

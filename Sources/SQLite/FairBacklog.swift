@@ -81,7 +81,7 @@ struct FairBacklog {
                 load = (0, 0)
                 arrived = []
             }
-            return arrived
+            return Self.inTurns(arrived)
         }
         sortIn()
         var group: [PendingJob] = []
@@ -104,7 +104,24 @@ struct FairBacklog {
         }
         ring = held + ring[turn...]
         count -= group.count
-        return group
+        return Self.inTurns(group)
+    }
+
+    /// What weighs more is taken to need some milliseconds.
+    private static let heavy = 16_384
+
+    /// The first job of each caller, then the second of each, and so on, when some are heavy: a group that
+    /// has no time for all has then come to everybody.
+    private static func inTurns(_ group: [PendingJob]) -> [PendingJob] {
+        guard group.contains(where: { weight($0) > heavy }),
+            group.contains(where: { $0.caller != group[0].caller })
+        else { return group }
+        var turns: [UInt64: Int] = [:]
+        let ordered = group.enumerated().map { place, job in
+            defer { turns[job.caller, default: 0] += 1 }
+            return (turn: turns[job.caller, default: 0], place: place, job: job)
+        }
+        return ordered.sorted { ($0.turn, $0.place) < ($1.turn, $1.place) }.map(\.job)
     }
 
     /// Gives each job that has arrived to its caller.

@@ -49,8 +49,15 @@ final class GroupState: GroupHooks {
     private var preparedForAssets: AssetWriteStatements?
     private var preparedForWork: WorkStatements?
     private let shared: SharedFacts
+    private var preparedForFollowing: FollowingStatements?
     private let publishedIndexes: PublishedIndexes
+    private let notices: CommitNotices
     var indexes: IndexCatalog
+    private(set) var following: Following
+    /// As of the last commit.
+    private var committedFollowing: Following
+    /// What the group has moved beside the zones and owners of `sums`.
+    private var moved: Set<StorePlace> = []
     /// Called after a commit that has queued work.
     var onWork: (@Sendable () -> Void)?
     private var hasQueuedWork = false
@@ -80,7 +87,7 @@ final class GroupState: GroupHooks {
 
     init(
         schema: TransactionSchema, shared: SharedFacts, publishedIndexes: PublishedIndexes,
-        positions: PositionCounter
+        positions: PositionCounter, following: Following, notices: CommitNotices
     ) {
         self.schema = schema
         self.committedSchema = schema
@@ -88,6 +95,9 @@ final class GroupState: GroupHooks {
         self.publishedIndexes = publishedIndexes
         self.indexes = publishedIndexes.value
         self.positions = positions
+        self.following = following
+        committedFollowing = following
+        self.notices = notices
     }
 
     /// The writer's own reader, on the connection on which it writes.
@@ -142,9 +152,18 @@ final class GroupState: GroupHooks {
         return made
     }
 
+    func followingStatements(_ connection: Connection) throws -> FollowingStatements {
+        if let preparedForFollowing { return preparedForFollowing }
+        let made = try FollowingStatements(connection)
+        preparedForFollowing = made
+        return made
+    }
+
     /// Takes over what a job did, once it has ended well.
     func accept(_ job: SQLiteTransaction) {
         sums.add(job.sums)
+        if !job.moved.isEmpty { moved.formUnion(job.moved) }
+        if job.isFollowingNew { following = job.following }
         indexes = job.indexes
         if job.hasQueuedWork { hasQueuedWork = true }
         if let made = job.newSchema { schema = made }
@@ -153,6 +172,7 @@ final class GroupState: GroupHooks {
     func groupBegan(_ connection: Connection) throws {
         hasQueuedWork = false
         sums = Sums()
+        moved = []
         places = Places()
         positions.groupBegan()
     }
@@ -192,15 +212,29 @@ final class GroupState: GroupHooks {
 
     func groupCommitted() {
         positions.groupCommitted()
+        committedFollowing = following
         if indexes.version != publishedIndexes.value.version {
+            if indexes.whole != publishedIndexes.value.whole { moved.insert(.indexes) }
             publishedIndexes.value = indexes
         }
         if hasQueuedWork { onWork?() }
         committedSchema = schema
+        // Last: who is woken finds all of it.
+        notices.committed(through: positions.committed) { movedPlaces }
+    }
+
+    private var movedPlaces: Set<StorePlace> {
+        var places = moved
+        for zone in sums.zones.keys { places.insert(.zone(zone)) }
+        for owner in sums.owners.keys { places.insert(.owner(owner)) }
+        if positions.groupMoves { places.insert(.anything) }
+        return places
     }
 
     func groupRolledBack() {
         positions.groupRolledBack()
+        following = committedFollowing
+        moved = []
         sums = Sums()
         places = Places()
         indexes = publishedIndexes.value

@@ -11,6 +11,9 @@ struct ReadStatements {
     let lastChange: Statement
     let headByName: Statement
     let versionByKey: Statement
+    let currentByName: Statement
+    let linksOfSource: Statement
+    let lastPosition: Statement
     let versionsAscending: Statement
     let versionsDescending: Statement
     let bodiesAscending: Statement
@@ -47,6 +50,16 @@ struct ReadStatements {
             "SELECT id, position FROM heads WHERE zone = ?1 AND name = ?2")
         let version = "SELECT record, record_type, flags, body, key FROM versions WHERE"
         versionByKey = try connection.prepare("\(version) key = ?1")
+        currentByName = try connection.prepare(
+            """
+            SELECT versions.record, versions.record_type, versions.flags, versions.body,
+                heads.position
+            FROM heads CROSS JOIN versions ON versions.key = (heads.zone << 40 | heads.position)
+            WHERE heads.zone = ?1 AND heads.name = ?2
+            """)
+        linksOfSource = try connection.prepare(
+            "SELECT target_zone, target_name, kind FROM links WHERE source = ?1")
+        lastPosition = try connection.prepare("SELECT last_position FROM progress WHERE id = 0")
         let range = "FROM versions WHERE key > ?1 AND key <= ?2 ORDER BY key"
         let numbered = "SELECT key, flags, body, record, record_type \(range)"
         versionsAscending = try connection.prepare(numbered)

@@ -7,7 +7,7 @@ import Storage
 /// Confined to one thread at a time; the caller opens and ends the SQLite transaction around it.
 class SQLiteSnapshot: StoreSnapshot {
     let connection: Connection
-    private let statements: ReadStatements
+    let statements: ReadStatements
     let indexes: SQLiteIndexReader
     private let facts: FactReader
     /// Whether somebody looks at a version.
@@ -323,7 +323,7 @@ class SQLiteSnapshot: StoreSnapshot {
         return found
     }
 
-    private static func version(_ row: Statement, position: Position) -> StoredVersion {
+    static func version(_ row: Statement, position: Position) -> StoredVersion {
         StoredVersion(
             record: RecordNumber(row.int64(0)), position: position, type: row.int64(1),
             flags: VersionFlags(rawValue: row.int64(2)), body: row.bytes(3))

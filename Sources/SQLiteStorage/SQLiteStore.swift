@@ -15,6 +15,8 @@ package final class SQLiteStore: Storage {
         package var clock: Clock
         /// The bytes of a new incarnation and of a token key come from here.
         package var random: @Sendable (Int) -> [UInt8]
+        /// Told of each commit; those who wait here go on waiting when the store is closed.
+        package var notices = CommitNotices()
         /// What the catalog is to know a file by that has no name yet; empty for none.
         package var name: [UInt8] = []
         /// Told what its opening has found.
@@ -27,6 +29,7 @@ package final class SQLiteStore: Storage {
     }
 
     private let facts: SharedFacts
+    package let notices: CommitNotices
     private let publishedIndexes: PublishedIndexes
     private let note: PositionNote?
     private let worker = Mutex<(any StoreWorker)?>(nil)
@@ -65,6 +68,7 @@ package final class SQLiteStore: Storage {
         guard let opened else { throw InvalidRow(table: "properties") }
         self.writer = writer
         self.facts = opened.facts
+        self.notices = options.notices
         self.publishedIndexes = opened.publishedIndexes
         self.note = opened.note
         note.value = opened.note
@@ -101,13 +105,6 @@ package final class SQLiteStore: Storage {
 
     /// The indexes as of the last commit.
     var indexes: IndexCatalog { publishedIndexes.value }
-
-    /// Waits until they are others than at an earlier look.
-    ///
-    /// - Returns: false when the time was over first.
-    func waitForIndexes(otherThan seen: IndexCatalog, nanoseconds: UInt64) -> Bool {
-        publishedIndexes.wait(otherThan: seen.version, nanoseconds: nanoseconds)
-    }
 
     /// Reads of the own file end as soon as the disk answers.
     package var readsAtOnce: Bool { true }
@@ -223,8 +220,9 @@ private struct Opened {
             schema: TransactionSchema(schema: schema.schema, heldUntil: schema.heldUntil),
             shared: facts, publishedIndexes: publishedIndexes,
             positions: PositionCounter(
-                next: isNew ? 1 : first, beginning: isNew ? nil : life,
-                note: note, now: { clock.now() }))
+                committed: last, next: isNew ? 1 : first, beginning: isNew ? nil : life,
+                note: note, now: { clock.now() }),
+            following: try Following(connection), notices: options.notices)
     }
 }
 

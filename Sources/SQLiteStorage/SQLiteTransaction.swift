@@ -11,6 +11,11 @@ final class SQLiteTransaction: StoreTransaction {
     private(set) var indexes: IndexCatalog
     /// Whether the store's worker is to be woken.
     var hasQueuedWork = false
+    /// What has moved beside the zones and owners of `sums`.
+    var moved: Set<StorePlace> = []
+    private(set) var following: Following
+    /// Whether `following` is another than the group's.
+    private(set) var isFollowingNew = false
     private(set) var sums = GroupState.Sums()
     private let group: GroupState
     let snapshot: SQLiteSnapshot
@@ -25,6 +30,7 @@ final class SQLiteTransaction: StoreTransaction {
         self.group = group
         self.schema = group.schema.at(now)
         self.indexes = group.indexes
+        self.following = group.following
         self.now = now
     }
 
@@ -107,11 +113,25 @@ final class SQLiteTransaction: StoreTransaction {
         get throws { group.positions.identity(following: try snapshot.identity) }
     }
 
+    /// The last position that this write or one before it has taken.
+    var reachedPosition: Position { group.positions.reached }
+
+    func followingStatements() throws -> FollowingStatements {
+        try group.followingStatements(snapshot.connection)
+    }
+
+    /// Takes over who follows, as this write has changed it.
+    func renewFollowing() throws {
+        following = try Following(snapshot.connection)
+        isFollowingNew = true
+    }
+
     func makeOwner(_ name: UserRecordName, account: AccountID?) throws -> StoredOwner {
         group.places = GroupState.Places()
         statements.insertOwner.bind(name.text, at: 1)
         statements.insertOwner.bind(account?.text ?? "", at: 2)
         try statements.insertOwner.run()
+        moved.insert(.person(name))
         return StoredOwner(
             number: OwnerNumber(snapshot.connection.lastInsertedRowID), recordName: name.text,
             usedBytes: 0, wholeAfter: 0)
@@ -132,6 +152,8 @@ final class SQLiteTransaction: StoreTransaction {
         let number = ZoneNumber(snapshot.connection.lastInsertedRowID)
         // Beyond it the keys of its records would be those of another zone.
         guard number.value <= SQLiteSnapshot.zoneNumberMax else { throw StorageFailure.full }
+        moved.insert(.owner(owner))
+        try note(.zoneMade, of: number, at: position)
         return StoredZone(
             number: number, owner: owner, name: name,
             created: position, changed: changed, wholeAfter: position, isDeleted: false)
@@ -153,14 +175,40 @@ final class SQLiteTransaction: StoreTransaction {
         statements.markZoneDeleted.bind(position, at: 3)
         try statements.markZoneDeleted.run()
         try endShares(of: zone.number, at: position)
+        moved.formUnion([.zone(zone.number), .owner(zone.owner)])
+        try note(.zoneDeleted, of: zone.number, at: position)
     }
 
-    func save(_ version: NewVersion) throws -> RecordNumber {
+    func save(_ versions: [NewVersion]) throws -> [RecordNumber] {
+        var records: [RecordNumber] = []
+        records.reserveCapacity(versions.count)
+        var first = versions.startIndex
+        while first < versions.endIndex {
+            let zone = versions[first].zone
+            var sum = GroupState.Sums.Zone()
+            while first < versions.endIndex, versions[first].zone.number == zone.number {
+                records.append(try write(versions[first], &sum))
+                first += 1
+            }
+            sums.zones[zone.number, default: GroupState.Sums.Zone()].add(sum)
+            sums.owners[zone.owner, default: 0] += sum.bytes
+        }
+        return records
+    }
+
+    /// Writes one version.
+    ///
+    /// - Parameter sum: gets what it adds to its zone.
+    private func write(
+        _ version: NewVersion, _ sum: inout GroupState.Sums.Zone
+    ) throws -> RecordNumber {
         let zone = version.zone.number
         try requireTaken(version.position)
         let concerned = indexes.ofType(version.type)
         let former = concerned.isEmpty ? nil : try formerFields(version)
+        let kept = following.isOn ? try wantedFormer(of: version) : nil
         let record = try place(version)
+        if following.isOn { try note(version, of: record, former: kept) }
         let key = SQLiteSnapshot.key(zone, version.position)
         let isTombstone = version.flags.contains(.tombstone)
         let insert = statements.insertVersion
@@ -178,11 +226,9 @@ final class SQLiteTransaction: StoreTransaction {
             statements.insertTombstone.bind(key, at: 2)
             try statements.insertTombstone.run()
         }
-        let bytes = Int64((isTombstone ? 0 : version.body.count) - version.formerBytes)
-        let records: Int64 = (isTombstone ? 0 : 1) - (version.formerIsAlive ? 1 : 0)
-        sums.zones[zone, default: GroupState.Sums.Zone()].add(
-            GroupState.Sums.Zone(changed: version.position, records: records, bytes: bytes))
-        sums.owners[version.zone.owner, default: 0] += bytes
+        sum.changed = max(sum.changed, version.position)
+        sum.bytes += Int64((isTombstone ? 0 : version.body.count) - version.formerBytes)
+        sum.records += (isTombstone ? 0 : 1) - (version.formerIsAlive ? 1 : 0)
         return record
     }
 

@@ -108,14 +108,15 @@ package protocol RecordWriting: RecordReading {
     /// - Throws: `StorageFailure.full` when all positions are used up.
     func takePositions(_ count: Int) throws -> Position
 
-    /// Writes a record's new version in place of its former one.
+    /// Writes new versions in place of the records' former ones, in the order of their positions.
     ///
     /// Changes are written in the order in which they took their positions. One that is written at a position that this
     /// transaction has not taken, or over a head that leads to no version of its record, is refused as a
     /// `BrokenInvariant`, which undoes the transaction.
     ///
-    /// - Returns: the record's number, new when the name had none.
-    func save(_ version: NewVersion) throws -> RecordNumber
+    /// - Parameter versions: each of another record.
+    /// - Returns: the records' numbers, new where a name had none.
+    func save(_ versions: [NewVersion]) throws -> [RecordNumber]
 
     /// Replaces the links of one record.
     func replaceLinks(of source: RecordNumber, with links: [Link]) throws
@@ -126,6 +127,12 @@ extension RecordWriting {
     ///
     /// - Throws: as `takePositions`.
     package func takePosition() throws -> Position { try takePositions(1) }
+
+    /// Writes one record's new version; as above.
+    package func save(_ version: NewVersion) throws -> RecordNumber {
+        guard let record = try save([version]).first else { throw StorageFailure.indeterminate }
+        return record
+    }
 }
 
 /// A version to be written.

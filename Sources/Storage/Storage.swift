@@ -71,6 +71,9 @@ package protocol Storage: AnyObject, Sendable {
     /// store is closed. Called by whoever opened the store; another worker takes the place of the former.
     func attach(_ worker: any StoreWorker)
 
+    /// Tells what each commit has moved, to whoever waits.
+    var notices: CommitNotices { get }
+
     /// How many writes this process has run since it opened the store.
     var writeCount: UInt64 { get }
 

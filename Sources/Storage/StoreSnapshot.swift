@@ -3,8 +3,8 @@ import CloudModel
 /// What a read sees: one moment of the store.
 ///
 /// Used on the thread that opened it, until its closure returns.
-package protocol StoreSnapshot: ZoneReading, RecordReading, SchemaReading, ShareReading,
-    AssetReading, ClientTokenReading
+package protocol StoreSnapshot: ZoneReading, RecordReading, CurrentRecordReading, SchemaReading,
+    ShareReading, AssetReading, ClientTokenReading, ChangeReading
 {
     /// The indexes that queries use.
     var indexReader: any IndexReader { get }
@@ -17,7 +17,7 @@ package protocol StoreSnapshot: ZoneReading, RecordReading, SchemaReading, Share
 
 /// What a write may do besides reading what it has itself written.
 package protocol StoreTransaction: StoreSnapshot, ZoneWriting, RecordWriting, SchemaWriting,
-    ShareWriting, IndexWriting, AssetWriting, ClientTokenWriting, WorkQueue
+    ShareWriting, IndexWriting, AssetWriting, ClientTokenWriting, WorkQueue, ChangeFollowing
 {
     /// The moment of the transaction: every change in it carries the same.
     var now: Milliseconds { get }

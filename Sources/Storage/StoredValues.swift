@@ -145,7 +145,7 @@ package struct StoredVersion {
 }
 
 /// What a reference does to its source or its target.
-package enum LinkKind: Int64, Sendable, Comparable {
+package enum LinkKind: Int64, Sendable, Comparable, CaseIterable {
     /// As `deleteSelf`, by a participant of a share: acts while one shared tree holds both records, or
     /// none holds either.
     case deleteSelfInTree = 0

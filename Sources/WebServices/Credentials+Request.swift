@@ -10,7 +10,9 @@ extension Credentials {
     ]
 
     /// Takes what a request has of each.
-    init(_ request: HTTPRequest) {
+    ///
+    /// - Parameter query: of its target.
+    init(_ request: HTTPRequest, _ query: QueryString) {
         let headers = request.headers
         let keyID = headers["x-apple-cloudkit-request-keyid"]
         let date = headers["x-apple-cloudkit-request-iso8601date"]
@@ -20,7 +22,7 @@ extension Credentials {
         // Most requests have none of them, and are not to be searched again for each.
         let hasAny = [keyID, date, signature, webToken, session].contains { $0 != nil }
         self.init(
-            target: request.target, keyID: keyID, date: date, signature: signature,
+            query: query, keyID: keyID, date: date, signature: signature,
             webToken: webToken ?? session,
             repeatedHeader: hasAny
                 ? Self.names.first { headers.repeats($0.lowercased()) } : nil,

@@ -5,6 +5,7 @@ import Dispatch
 import Fairness
 import HTTP
 import Storage
+import Synchronization
 
 /// One request and its one answer, with what must be told of them when it goes out.
 final class Exchange: @unchecked Sendable {
@@ -44,14 +45,22 @@ final class Exchange: @unchecked Sendable {
     /// Whether a new web token has been made, or could not be.
     var isRenewalOver = false
     var renewedWebToken: String?
+    /// The parameters of its target.
+    let query: QueryString
+    /// Who it is from, as found when the credentials had been changed so often.
+    var identification: (found: Identification, changeCount: Int)?
     /// How often its answer came too early, and when for the first time.
     var held: (count: Int, since: UInt64)?
+    /// From before the look of an answer that is being made anew.
+    private var watch: CommitWatch?
+    private let departure = Departure()
 
     static let exposedAlways =
         "X-Apple-Request-UUID,X-Apple-CloudKit-Web-Auth-Token,X-Apple-CloudKit-Session"
 
     init(_ request: HTTPRequest, _ reply: HTTPReply, observer: any RequestObserver) {
         self.request = request
+        query = QueryString(target: request.target)
         self.reply = reply
         self.observer = observer
         principal = .address(request.client)
@@ -61,8 +70,30 @@ final class Exchange: @unchecked Sendable {
     func stopWhenAbandoned() {
         guard !isWatched else { return }
         isWatched = true
-        reply.whenAbandoned { [stop] in stop.stop(.abandoned) }
+        reply.whenAbandoned { [stop, departure] in
+            stop.stop(.abandoned)
+            departure.run()
+        }
     }
+
+    /// Says what to do, beside the stop, when the client goes before it has its answer; on any thread.
+    ///
+    /// Takes the place of what was said before.
+    func whenGone(_ leave: @escaping @Sendable () -> Void) { departure.set(leave) }
+
+    /// Keeps a watch for the case that the answer comes too early once more.
+    func keepWatch(_ watch: CommitWatch) { self.watch = watch }
+
+    /// The kept watch, if it is of these places; any other ends.
+    func takeWatch(of places: Set<StorePlace>) -> CommitWatch? {
+        defer { watch = nil }
+        guard let watch, watch.places != places else { return watch }
+        watch.end()
+        return nil
+    }
+
+    /// Goes on with the answer on the event loop that the request came from; from any thread.
+    func wake(_ work: @escaping @Sendable () -> Void) { reply.wake(work) }
 
     /// How long ago the request came.
     var ageNanoseconds: UInt64 { DispatchTime.now().uptimeNanoseconds &- start }
@@ -167,6 +198,8 @@ final class Exchange: @unchecked Sendable {
     }
 
     private func send(_ response: HTTPResponse, code: FaultCode?, failure: String?) {
+        watch?.end()
+        watch = nil
         let bytesOut = response.bodyBytes
         reply.send(response)
         observer.observe(
@@ -180,4 +213,13 @@ final class Exchange: @unchecked Sendable {
                 durationNanoseconds: DispatchTime.now().uptimeNanoseconds &- start,
                 loop: request.loop, failure: failure))
     }
+}
+
+/// What is to be done when a client has gone.
+private final class Departure: Sendable {
+    private let leave = Mutex<(@Sendable () -> Void)?>(nil)
+
+    func set(_ leave: @escaping @Sendable () -> Void) { self.leave.withLock { $0 = leave } }
+
+    func run() { leave.withLock { $0 }?() }
 }

@@ -10,7 +10,7 @@ extension ProtocolResponder {
     package func decide(on request: HTTPRequest, reply: HTTPReply) -> BodyDecision {
         let exchange = Exchange(request, reply, observer: dependencies.observer)
         guard let (address, route) = find(exchange, loop: request.loop) else { return .answered }
-        let credentials = Credentials(request)
+        let credentials = Credentials(request, exchange.query)
         do {
             if credentials.areSignature {
                 return .receive(reception(ofSigned: credentials, request, at: address, route))
@@ -26,8 +26,10 @@ extension ProtocolResponder {
         }
     }
 
-    /// Until the body is whole nobody knows whether a signature is good, and every failure is answered
-    /// as late as another (rulings.md 7); but what can only fail is not kept.
+    /// Decides on the body of a signed request.
+    ///
+    /// Nobody knows whether a signature is good until the body is whole. Every failure is answered equally
+    /// late (rulings.md 7), but a body that can only be refused is not kept.
     private func reception(
         ofSigned credentials: Credentials, _ request: HTTPRequest, at address: RequestAddress,
         _ route: Route?

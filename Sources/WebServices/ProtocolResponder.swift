@@ -1,5 +1,6 @@
 import Accounts
 import AssetStorage
+import CloudDatabase
 import CloudModel
 import Cryptography
 import Dispatch
@@ -60,9 +61,9 @@ package final class ProtocolResponder: Responder {
     let rates: RateBudgets
     private let people: KnownPeople
     private let workers: Workers
-    private let holding = DispatchQueue(label: "web.held")
+    private let habits = DecisionHabits()
     /// Requests that wait until there is something to tell.
-    private let heldCount = Atomic<Int>(0)
+    private let held: HeldAnswers
 
     package init(_ dependencies: Dependencies) {
         self.dependencies = dependencies
@@ -74,7 +75,11 @@ package final class ProtocolResponder: Responder {
         rates = RateBudgets(dependencies.rates, now: dependencies.uptime)
         addresses = RecentAddresses(loopCount: dependencies.loopCount)
         workers = Workers(name: "web", dependencies.workers)
+        held = HeldAnswers(countMax: dependencies.limits.heldPollsMax)
     }
+
+    /// How many signatures have been verified, for metrics.
+    package var verificationCount: Int { dependencies.authenticator.verificationCount }
 
     /// How the workers are faring, for metrics.
     package var poolCounts: PoolCounts { workers.counts }
@@ -84,6 +89,13 @@ package final class ProtocolResponder: Responder {
 
     /// Leaves nothing of resumable uploads that nobody goes on with; now and then.
     package func removeExpiredUploads() { assets.removeExpiredUploads() }
+
+    /// How many requests wait until there is something to tell, for metrics.
+    package var heldCount: Int { held.count }
+
+    /// Answers all that waits until there is something to tell, and lets nothing wait from now on; before a
+    /// drain.
+    package func endWaits() { held.close() }
 
     /// What uploads and downloads have come to, for metrics.
     package var assetCounts: AssetCounts { assets.counters.counts }
@@ -154,20 +166,33 @@ package final class ProtocolResponder: Responder {
             }
             guard place.loop == nil || store.storage.readsAtOnce else { throw BelongsToWorker() }
             try exchange.countBody(to: identified)
-            try run(
-                route,
-                RequestContext(
-                    request: request, address: address, identified: identified,
-                    limits: dependencies.limits, random: dependencies.random,
-                    clock: dependencies.clock, assets: dependencies.assets,
-                    authenticator: dependencies.authenticator,
-                    catalog: dependencies.catalog, people: people,
-                    // Nothing is long on a loop.
-                    store: place.loop == nil ? store.stopping(exchange.stop) : store,
-                    rates: rates, principal: exchange.counted, place: place),
-                exchange)
+            let context = RequestContext(
+                request: request, query: exchange.query, address: address,
+                identified: identified,
+                limits: dependencies.limits, random: dependencies.random,
+                clock: dependencies.clock, assets: dependencies.assets,
+                authenticator: dependencies.authenticator,
+                catalog: dependencies.catalog, people: people,
+                // Nothing is long on a loop.
+                store: place.loop == nil ? store.stopping(exchange.stop) : store,
+                rates: rates, principal: exchange.counted, place: place,
+                longWork: longWork(of: exchange))
+            try runOrHold(route, context, exchange)
         } catch {
             settle(exchange, error, at: place)
+        }
+    }
+
+    /// Threads on which a request goes on, from whatever thread it is on.
+    private func longWork(of exchange: Exchange) -> LongWork {
+        LongWork(stop: exchange.stop, habits: habits) { body in
+            exchange.wake {
+                exchange.stopWhenAbandoned()
+                exchange.stop.goOn()
+                // NB: what was admitted before is not refused.
+                try? self.workers.submit(
+                    .long, for: exchange.principal, isAdmitted: true, stop: exchange.stop, body)
+            }
         }
     }
 
@@ -177,7 +202,6 @@ package final class ProtocolResponder: Responder {
         switch error {
         case is BelongsToWorker: goOn(exchange, on: .short)
         case is WaitsForCommit: goOn(exchange, on: .commits)
-        case let early as EarlyAnswer: hold(exchange, early)
         case let stopped as WorkStopped:
             // Nobody gets an answer to what was abandoned.
             guard stopped.reason == .makesRoom else { return }
@@ -212,39 +236,43 @@ package final class ProtocolResponder: Responder {
         throw BelongsToWorker()
     }
 
-    /// Makes an answer that came too early anew in a while, or sends it when it has waited enough.
-    private func hold(_ exchange: Exchange, _ early: EarlyAnswer) {
-        let now = DispatchTime.now().uptimeNanoseconds
-        let past = exchange.held ?? (count: 0, since: now)
-        exchange.held = (past.count + 1, past.since)
-        let most = UInt64(max(0, early.millisecondsMax)) * 1_000_000
-        guard now &- past.since < most, holdIfRoom() else {
-            return exchange.finish(early.outcome.mapError { $0 })
-        }
-        let pause = min(Self.holdMillisecondsMax, 2 << min(past.count, 8))
-        holding.asyncAfter(deadline: .now() + .milliseconds(pause)) {
-            self.heldCount.wrappingSubtract(1, ordering: .relaxed)
-            self.goOn(exchange, on: .short)
+    /// Runs an endpoint; an answer that comes too early waits for a commit, and is made anew.
+    private func runOrHold(
+        _ route: Route, _ context: RequestContext, _ exchange: Exchange
+    ) throws {
+        let notices = context.store.storage.notices
+        let mark = notices.mark
+        do {
+            try run(route, context, exchange)
+        } catch let early as EarlyAnswer {
+            if context.loop != nil { exchange.stopWhenAbandoned() }
+            held.hold(exchange, early, notices, since: mark) { self.goOn($0, on: .short) }
         }
     }
-
-    /// Counts one more held request, if there may be one.
-    private func holdIfRoom() -> Bool {
-        let held = heldCount.wrappingAdd(1, ordering: .relaxed).newValue
-        guard held > dependencies.limits.heldPollsMax else { return true }
-        heldCount.wrappingSubtract(1, ordering: .relaxed)
-        return false
-    }
-
-    /// Between two looks at what is held; the first ones come sooner.
-    private static let holdMillisecondsMax = 50
 
     private func run(_ route: Route, _ context: RequestContext, _ exchange: Exchange) throws {
         switch route.work {
         case .read(let answer): exchange.succeed(try answer(context))
         case .write(let run):
-            try run(context) { result in
-                do { exchange.succeed(try result.get()) } catch { exchange.fail(error) }
+            try run(context) { self.conclude(exchange, $0) }
+        }
+    }
+
+    /// Answers a write that has ended.
+    ///
+    /// The writer calls it, and all others wait for the writer: so it only wakes who makes the answer, and
+    /// the line in the log.
+    private func conclude(_ exchange: Exchange, _ result: Result<WrittenAnswer, any Error>) {
+        exchange.wake {
+            do {
+                exchange.succeed(try result.get()(exchange.request.loop))
+            } catch is BelongsToWorker {
+                // NB: what was admitted before is not refused.
+                try? self.workers.submit(.short, for: exchange.principal, isAdmitted: true) {
+                    do { exchange.succeed(try result.get()(nil)) } catch { exchange.fail(error) }
+                }
+            } catch {
+                exchange.fail(error)
             }
         }
     }
@@ -277,13 +305,20 @@ package final class ProtocolResponder: Responder {
 
     static let noEndpoint = Fault(.notFound, "could not find a handler for this endpoint")
 
+    /// Who a request is from, found once, however often its answer is made anew: only a change of
+    /// credentials meanwhile has it found again.
     private func identification(
         of exchange: Exchange, at address: RequestAddress
     ) -> Identification {
-        dependencies.authenticator.identify(
-            Credentials(exchange.request), container: address.container,
-            environment: address.environment,
-            now: dependencies.clock.now())
+        let changeCount = dependencies.authenticator.changeCount
+        if let known = exchange.identification, known.changeCount == changeCount {
+            return known.found
+        }
+        let found = dependencies.authenticator.identify(
+            Credentials(exchange.request, exchange.query), container: address.container,
+            environment: address.environment, now: dependencies.clock.now())
+        exchange.identification = (found, changeCount)
+        return found
     }
 
     /// - Parameter isWhole: false while the request's body is still to come.
@@ -308,6 +343,8 @@ package final class ProtocolResponder: Responder {
     ) throws(Fault) {
         let isServed =
             switch identified.caller.kind {
+            case _ where route.audience == .containerKeys:
+                identified.caller.kind == .serverKey && identified.caller.passesRoles
             case .user: true
             case .world: route.audience == .world && address.database == .public
             case .serverKey:
@@ -316,7 +353,10 @@ package final class ProtocolResponder: Responder {
             }
         guard isServed else {
             exchange.refusal = .callerOfWrongKind
-            throw dependencies.authenticator.wrongKind(identified, now: dependencies.clock.now())
+            throw dependencies.authenticator.wrongKind(
+                identified, isForPeople: route.audience != .containerKeys,
+                origin: exchange.request.headers["origin"],
+                now: dependencies.clock.now())
         }
     }
 }

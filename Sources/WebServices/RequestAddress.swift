@@ -2,13 +2,14 @@ import CloudModel
 
 /// Where a request goes, read from its path (web-services.md §1.1).
 ///
-/// `/{database|device}/1/{container}/{environment}/[{public|private|shared}/]{operation}`.
+/// `/{database|device}/1/{container}/{environment}/[{public|private|shared}/]{operation}`, and
+/// `/accounts/1/{container}/{environment}/{operation}`.
 struct RequestAddress: Sendable {
     let container: ContainerID
     let environment: Environment
     /// Nil for paths without a database segment.
     let database: DatabaseScope?
-    /// Such as `records/modify`.
+    /// Such as `records/modify`; begins with `accounts/` below that module, and nowhere else.
     let operation: String
 
     /// Reads the part of a target before its query; nil when it is no path of the protocol.
@@ -19,7 +20,10 @@ struct RequestAddress: Sendable {
         // The path starts with a slash, so the first segment is empty.
         guard segments.count >= 6, segments.removeFirst().isEmpty else { return nil }
         let module = segments.removeFirst()
-        guard module.elementsEqual("database".utf8) || module.elementsEqual("device".utf8),
+        let isOfAccounts = module.elementsEqual("accounts".utf8)
+        guard
+            isOfAccounts || module.elementsEqual("database".utf8)
+                || module.elementsEqual("device".utf8),
             segments.removeFirst().elementsEqual("1".utf8),
             let container = PercentEncoding.text(segments.removeFirst()).flatMap({ ContainerID($0) }
             ),
@@ -35,8 +39,9 @@ struct RequestAddress: Sendable {
         self.container = container
         self.environment = environment
         self.database = scope
-        self.operation = segments.map { String(decoding: $0, as: UTF8.self) }
-            .joined(separator: "/")
+        let end = segments.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "/")
+        guard isOfAccounts ? scope == nil : !end.hasPrefix("accounts/") else { return nil }
+        operation = isOfAccounts ? "accounts/\(end)" : end
     }
 
     /// As the log names a request for an asset; it has no database.

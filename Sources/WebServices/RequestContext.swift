@@ -9,6 +9,8 @@ import Storage
 /// One identified request on its way through an endpoint.
 struct RequestContext: Sendable {
     let request: HTTPRequest
+    /// The parameters of its target.
+    let query: QueryString
     let address: RequestAddress
     let identified: Identified
     let limits: ServiceLimits
@@ -23,6 +25,8 @@ struct RequestContext: Sendable {
     /// Whom the request counts to; nil for one that is not counted.
     let principal: Principal?
     let place: Place
+    /// Where a decision goes on that takes longer than the writer has time for.
+    let longWork: LongWork
 
     /// The event loop whose thread this is; nil on a worker.
     var loop: Int? { place.loop }
@@ -83,7 +87,7 @@ struct RequestContext: Sendable {
 
     /// The `deviceID` of what this request saves: its `clientId`, when it names one.
     var device: String {
-        guard let text = QueryParameter.value("clientId", in: request.target),
+        guard let text = query.text("clientId"),
             (1...255).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x20...0x7e).contains($0) })
         else { return "iCloud" }
@@ -91,23 +95,7 @@ struct RequestContext: Sendable {
     }
 }
 
-/// Reads single parameters of a query string.
-enum QueryParameter {
-    /// The first value under a name, with percent signs undone; nil when absent.
-    static func value(_ name: StaticString, in target: [UInt8]) -> String? {
-        guard let mark = target.firstIndex(of: UInt8(ascii: "?")) else { return nil }
-        let wanted = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-        var start = mark + 1
-        while start < target.endIndex {
-            let end =
-                target[start...].firstIndex(of: UInt8(ascii: "&")) ?? target.endIndex
-            let pair = target[start..<end]
-            start = end + 1
-            guard pair.starts(with: wanted) else { continue }
-            let rest = pair.dropFirst(wanted.count)
-            if rest.first == UInt8(ascii: "=") { return PercentEncoding.text(rest.dropFirst()) }
-            if rest.isEmpty { return "" }
-        }
-        return nil
-    }
+extension QueryString {
+    /// The first value under a name, with percent signs undone; nil when absent, or when it is no UTF-8.
+    func text(_ name: StaticString) -> String? { value(name).flatMap { PercentEncoding.text($0) } }
 }

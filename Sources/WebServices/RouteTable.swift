@@ -5,12 +5,18 @@ import JSON
 enum EndpointWork: Sendable {
     /// Reads: makes the whole body at once, on the loop when it is short.
     case read(@Sendable (RequestContext) throws -> [UInt8])
-    /// Writes: hands in the body, or what went wrong, when the change is on disk.
+    /// Writes: hands in what makes the body, or what went wrong, when the change is on disk.
     case write(
         @Sendable (
-            RequestContext, @escaping @Sendable (Result<[UInt8], any Error>) -> Void
+            RequestContext, @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
         ) throws -> Void)
 }
+
+/// Makes the answer to what is on disk, which the writer has no time for.
+///
+/// - Parameter loop: the event loop whose thread this is; nil on a worker.
+/// - Throws: `BelongsToWorker` on an event loop, when it is long.
+typealias WrittenAnswer = @Sendable (_ loop: Int?) throws -> [UInt8]
 
 /// Who may call an endpoint (rulings.md 6 and 8).
 enum Audience: Sendable {
@@ -22,6 +28,8 @@ enum Audience: Sendable {
     case persons
     /// Users and, in any database path, server keys about themselves.
     case anyIdentity
+    /// Server keys of scope `container`, in their own name.
+    case containerKeys
 }
 
 /// One endpoint.
@@ -88,6 +96,21 @@ package enum RouteTable {
             Route(
                 operation: "users/current", audience: .anyIdentity, needsNoBody: true,
                 work: .read(CallerEndpoint.answer)),
+            Route(
+                operation: "users/discover", audience: .persons, needsNoBody: true,
+                work: .read(DiscoverUsersEndpoint.answer)),
+            Route(
+                operation: "users/lookup/email", audience: .persons,
+                work: .read(LookupUsersEndpoint.byEmail)),
+            Route(
+                operation: "users/lookup/id", audience: .persons,
+                work: .read(LookupUsersEndpoint.byID)),
+            Route(
+                operation: "users/lookup/contacts", audience: .persons, needsNoBody: true,
+                work: .read(LookupUsersEndpoint.contacts)),
+            Route(
+                operation: "accounts/web-token", audience: .containerKeys,
+                work: .write(WebTokenEndpoint.run)),
         ]
         return Dictionary(uniqueKeysWithValues: all.map { ($0.operation, $0) })
     }()

@@ -102,3 +102,16 @@ struct SplitMix: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 }
+
+extension Credentials {
+    /// Those of a request of which a test knows the target.
+    init(
+        target: [UInt8], keyID: String? = nil, date: String? = nil, signature: String? = nil,
+        webToken: String? = nil, repeatedHeader: String? = nil, origin: String? = nil,
+        body: SignedBody = .bytes([])
+    ) {
+        self.init(
+            query: QueryString(target: target), keyID: keyID, date: date, signature: signature,
+            webToken: webToken, repeatedHeader: repeatedHeader, origin: origin, body: body)
+    }
+}

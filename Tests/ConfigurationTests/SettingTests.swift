@@ -95,6 +95,13 @@ struct SettingTests {
 
     /// Texts by setting: some that are allowed and some that are not.
     private static let texts: [String: (allowed: [String], refused: [String])] = [
+        "accounts.signUp": (["off", "invitation", "open"], ["", "Open", "on", "open\\0"]),
+        "mail.sender": (["none", "log", "program"], ["", "smtp", "Log"]),
+        "mail.program": (["", "/usr/sbin/sendmail"], ["a\\0b"]),
+        "mail.from": (
+            ["sync@example.org"],
+            ["", "sync", "a@b@c", "a b@c", "é@example.org", "a@b,c@d", "<a@b>", "a@b\\n"]
+        ),
         "data": (["/var/lib/x", "data"], ["", "a\\0b"]),
         "publicBaseURL": (
             ["", "https://notes.example", "http://10.0.0.1:8080", "https://[::1]:8443"],

@@ -10,7 +10,9 @@ struct PasswordHashTests {
     @Test("The kept text is scrypt's, with the salt that was drawn")
     func made() {
         let random = RandomSource { Array(0..<UInt8($0)) }
-        let text = PasswordHash.make(Array("correct horse".utf8), random: random)
+        let text = PasswordHash.make(
+            Array("correct horse".utf8), random: random,
+            costs: PasswordHash.Costs(bits: 15, blockSize: 8, parallelism: 1))
         #expect(text == PasswordHashTests.kept)
     }
 
@@ -38,5 +40,30 @@ struct PasswordHashTests {
         let long = [UInt8](repeating: 1, count: PasswordHash.passwordBytesMax + 1)
         #expect(PasswordHash.make(long, random: .system) == nil)
         #expect(!PasswordHash.matches(long, PasswordHashTests.kept))
+    }
+
+    @Test("A text says at which costs it was made, and whether they are those of today")
+    func costs() throws {
+        let word = Array("correct horse".utf8)
+        let standard = try #require(PasswordHash.make(word, random: .system))
+        #expect(standard.hasPrefix("scrypt$15$8$3$"))
+        let cheap = PasswordHash.Costs(bits: 10, blockSize: 8, parallelism: 1)
+        let text = try #require(PasswordHash.make(word, random: .system, costs: cheap))
+        #expect(text.hasPrefix("scrypt$10$8$1$"))
+        let now = PasswordHash.compare(word, text, wanted: cheap)
+        #expect(now?.isMatch == true && now?.isOutdated == false)
+        let later = PasswordHash.compare(
+            word, text, wanted: PasswordHash.Costs(bits: 10, blockSize: 8, parallelism: 2))
+        #expect(later?.isMatch == true && later?.isOutdated == true)
+        let nobody = PasswordHash.compare([], nil, wanted: cheap)
+        #expect(nobody?.isMatch == false && nobody?.isOutdated == false)
+    }
+
+    @Test(
+        "A text of costs that nobody can bear matches nothing, at once",
+        arguments: ["21$8$1", "20$32$1", "15$8$17", "7$8$1", "-1$8$1", "15$0$1", "15$8$0"])
+    func unbearable(costs: String) {
+        let hash = PasswordHashTests.kept.split(separator: "$").suffix(2).joined(separator: "$")
+        #expect(!PasswordHash.matches(Array("correct horse".utf8), "scrypt$\(costs)$\(hash)"))
     }
 }

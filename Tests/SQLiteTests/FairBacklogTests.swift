@@ -108,6 +108,20 @@ struct FairBacklogTests {
         #expect(next.filter { $0.caller == 101 }.map(\.submittedAt) == [3, 5])
     }
 
+    @Test("A save comes before the second large batch of another caller, while there is time")
+    func turns() {
+        var jobs = (0..<4).map { Self.job($0, of: 100, cost: 200, bytes: 50_000) }
+        jobs.append(Self.job(4, of: 200, bytes: 500))
+        var backlog = Self.backlog(jobs)
+        let group = backlog.takeGroup(Self.bounds)
+        #expect(group.map(\.submittedAt) == [0, 4, 1, 2, 3])
+        // What there was no time for keeps its place before what comes later.
+        backlog.putBack(group[2...])
+        var later = [Self.job(5, of: 200, bytes: 500)]
+        backlog.add(&later)
+        #expect(backlog.takeGroup(Self.bounds).map(\.submittedAt) == [1, 5, 2, 3])
+    }
+
     @Test(
         "A caller has no more waiting than their part, and all have no more than there is room for")
     func admission() {

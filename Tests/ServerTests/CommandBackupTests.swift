@@ -63,7 +63,7 @@ struct CommandBackupTests {
         #expect(kept.names == ["before"])
         let copy = folder.path("copy")
         let made = try server.command("backup", copy, "--json")
-        #expect(made.output == "{\"ok\":true,\"problems\":[]}\n")
+        #expect(made.output == "{\"ok\":true,\"problems\":[],\"securityKey\":true}\n")
         #expect(try save(server, "after") == 200)
         let lost = try changes(server)
         #expect(lost.names == ["before", "after"])

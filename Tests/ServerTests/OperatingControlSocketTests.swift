@@ -12,10 +12,10 @@ struct OperatingControlSocketTests {
     @Test("A command reaches the process that listens, with its inputs, and its answer comes back")
     func roundTrip() throws {
         let path = folder.path("control.sock")
-        let server = try ControlServer(path: path) { arguments, inputs, _ in
+        let server = try ControlServer(path: path) { request, _, _ in
             CommandAnswer(
-                status: 7, output: Array("out \(arguments)".utf8),
-                error: String(decoding: inputs["password-stdin"] ?? [], as: UTF8.self))
+                status: 7, output: Array("out \(request.arguments)".utf8),
+                error: String(decoding: request.inputs["password-stdin"] ?? [], as: UTF8.self))
         }
         defer { server.close(withinSeconds: 10) }
         let answer = try ControlClient(path: path).run(
@@ -84,12 +84,12 @@ struct OperatingControlSocketTests {
         let path = folder.path("control.sock")
         let release = DispatchSemaphore(value: 0)
         let started = DispatchSemaphore(value: 0)
-        let server = try ControlServer(path: path) { arguments, _, _ in
-            if arguments == ["long"] {
+        let server = try ControlServer(path: path) { request, _, _ in
+            if request.arguments == ["long"] {
                 started.signal()
                 release.wait()
             }
-            return CommandAnswer(status: 0, output: Array(arguments.joined().utf8))
+            return CommandAnswer(status: 0, output: Array(request.arguments.joined().utf8))
         }
         defer { server.close(withinSeconds: 10) }
         let ended = DispatchSemaphore(value: 0)

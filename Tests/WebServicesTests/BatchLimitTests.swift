@@ -93,6 +93,28 @@ struct BatchLimitTests {
         #expect(ServiceLimits().decisionStepsMax == 1_000_000)
     }
 
+    @Test("Lists have as many values as an index is to hold of a record, kept ones with them")
+    func listValues() throws {
+        let server = try WireServer { $0.indexedValuesPerRecordMax = 10 }
+        let ida = try server.user()
+        try ida.make("Shelf")
+        func list(_ field: String, _ count: Int) -> String {
+            let values = (0..<count).map { "\($0)" }.joined(separator: ",")
+            return "{\"\(field)\":{\"value\":[\(values)],\"type\":\"INT64_LIST\"}}"
+        }
+        let over = try ida.save("a", list("n", 11))
+        #expect(over.code == "BAD_REQUEST")
+        #expect(over["reason"].string?.contains("limits.indexedValuesPerRecordMax") == true)
+        #expect(try ida.save("a", list("n", 10)).code == nil)
+        // What the record keeps counts with what is sent.
+        let more = try ida.modify([operation("forceUpdate", "a", fields: list("m", 1))])
+        #expect(more.records[0].code == "BAD_REQUEST", "\(more.text)")
+        #expect(more.records[0]["reason"].string?.contains("11 values") == true)
+        let fewer = try ida.modify([operation("forceUpdate", "a", fields: list("n", 3))])
+        #expect(fewer.records[0].code == nil)
+        #expect(ServiceLimits().indexedValuesPerRecordMax == 10_000)
+    }
+
     @Test("A batch that more stored references lead to than are looked at is refused whole")
     func sources() throws {
         let server = try WireServer { $0.sourcesReadMax = 100 }

@@ -14,10 +14,12 @@ struct ConcurrencyTests {
     }
 
     @Test(
-        "Counters that several clients raise by tag lose nothing, and followers see only rising ones"
-    )
-    func counters() throws {
-        let server = try WireServer()
+        "Counters that several clients raise by tag lose nothing, and followers see only rising ones",
+        arguments: [false, true])
+    func counters(isBesideWriter: Bool) throws {
+        let server = try WireServer {
+            if isBesideWriter { ($0.writerMillisecondsMax, $0.decisionAttemptsMax) = (0, 1_000) }
+        }
         let ida = try server.user()
         try ida.make("Shelf")
         for name in Self.records { try ida.save(name, #"{"n":{"value":0}}"#) }

@@ -29,6 +29,7 @@ struct FailureTests {
         ) { completion(.failure(failure)) }
 
         func attach(_ worker: any StoreWorker) {}
+        let notices = CommitNotices()
         var writeCount: UInt64 { 0 }
 
         func prepareIndexes(

@@ -19,6 +19,7 @@ struct FairnessTests {
         init(_ store: SQLiteStore) { self.store = store }
 
         var readsAtOnce: Bool { store.readsAtOnce }
+        var notices: CommitNotices { store.notices }
         var writeCount: UInt64 { store.writeCount }
 
         func read<Value>(

@@ -19,9 +19,10 @@ final class ModelRun {
     private static let zones = ["A", "B", "C"]
     private static let names = (0..<8).map { "n\($0)" }
 
-    init(random: SeededRandom) throws {
+    /// - Parameter isBesideWriter: whether batches are decided on snapshots.
+    init(random: SeededRandom, isBesideWriter: Bool) throws {
         self.random = random
-        server = try WireServer()
+        server = try WireServer { if isBesideWriter { $0.writerMillisecondsMax = 0 } }
         users = try ["ida", "mo"].map { [server] in try server.user($0, seconds: 31_000_000) }
         databases["public"] = ModelDatabase(isPublic: true)
         for user in users {

@@ -10,8 +10,8 @@ struct ModelTests {
         let steps = ProcessInfo.processInfo.environment["LENTICULAR_STEPS"].flatMap { Int($0) }
         var random = SeededRandom("model")
         var tally: [String: Int] = [:]
-        for _ in 0..<(steps ?? 4_000) / 400 {
-            let run = try ModelRun(random: random)
+        for number in 0..<(steps ?? 4_000) / 400 {
+            let run = try ModelRun(random: random, isBesideWriter: number % 2 == 1)
             random = try run.run(steps: 400)
             tally.merge(run.tally) { $0 + $1 }
         }

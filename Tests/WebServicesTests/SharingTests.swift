@@ -19,8 +19,9 @@ final class SharingWireServer: SharingWire {
     private let held: HeldStorage?
     private var clients: [Int: WireClient] = [:]
 
-    init(holdsWork: Bool = false) throws {
-        first = try WireServer()
+    /// - Parameter isBesideWriter: whether batches are decided on snapshots.
+    init(holdsWork: Bool = false, isBesideWriter: Bool = false) throws {
+        first = try WireServer { if isBesideWriter { $0.writerMillisecondsMax = 0 } }
         let store = try first.store()
         _ = try ImportSchema(
             SchemaLanguage.parse(Array(SharingRun.schema.utf8)), into: store,
@@ -32,6 +33,7 @@ final class SharingWireServer: SharingWire {
             return
         }
         server = try WireServer(storage: held) {
+            if isBesideWriter { $0.writerMillisecondsMax = 0 }
             $0.shareStepRecordsMax = Self.stepRecords
             $0.sharedPageHoldMilliseconds = 0
         }
@@ -125,7 +127,8 @@ struct SharingTests {
         var choice = SeededRandom(seed: seed)
         options.eagerness = choice.one(of: [5, 50, 95])
         options.isHeldBack = choice.happens(50)
-        let wire = try SharingWireServer(holdsWork: options.isHeldBack)
+        let wire = try SharingWireServer(
+            holdsWork: options.isHeldBack, isBesideWriter: choice.happens(50))
         if options.isHeldBack { options.countSpared = SharingWireServer.stepRecords }
         let run = try SharingRun(wire: wire, seed: seed, options: options)
         try run.run(steps: steps)

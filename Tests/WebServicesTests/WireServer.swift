@@ -34,11 +34,13 @@ final class WireServer: Sendable {
     /// - Parameters:
     ///   - storage: takes the place of every store, when given.
     ///   - rates: what callers may ask for in a second of the test's clock.
+    ///   - opening: what is done whenever the protocol asks for a store that it has not opened yet.
     ///   - change: lowers limits.
     init(
         accounts: AccountsSettings = AccountsSettings(), storage: (any Storage)? = nil,
         assets assetOptions: AssetOptions = AssetOptions(baseURL: "https://sync.example"),
         assetKey: AssetKey? = nil, rates: RateLimits? = nil, work: WorkOptions = WorkOptions(),
+        opening: OpeningAction? = nil,
         limits change: (inout ServiceLimits) -> Void = { _ in }
     ) throws {
         let memory = URL(filePath: "/dev/shm")
@@ -75,7 +77,10 @@ final class WireServer: Sendable {
         var dependencies = ProtocolResponder.Dependencies(
             limits: limits, clock: Clock { clock.now }, random: .system,
             authenticator: authenticator, catalog: catalog,
-            store: { try storage ?? stores.store($0, $1) },
+            store: {
+                opening?.run()
+                return try storage ?? stores.store($0, $1)
+            },
             assetDepot: { stores.depot($0, $1) }, assets: assetOptions,
             observer: observed, workers: work,
             loopCount: 1)
@@ -166,6 +171,15 @@ struct WireFailure: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
+/// What a test does while a store is being opened, set once the server is there.
+final class OpeningAction: Sendable {
+    private let action = Mutex<@Sendable () -> Void>({})
+
+    func set(_ action: @escaping @Sendable () -> Void) { self.action.withLock { $0 = action } }
+
+    func run() { action.withLock { $0 }() }
+}
+
 /// The time of day that a test sets.
 final class SettableClock: Sendable {
     private let moment = Mutex<Milliseconds>(1_767_225_600_000)  // 2026-01-01T00:00:00Z
@@ -193,6 +207,13 @@ final class Observed: RequestObserver, @unchecked Sendable {
         condition.lock()
         defer { condition.unlock() }
         return broken
+    }
+
+    /// Whether a request has been told of.
+    func knows(_ requestID: String) -> Bool {
+        condition.lock()
+        defer { condition.unlock() }
+        return seen.contains { $0.requestID == requestID }
     }
 
     func observe(_ request: RequestObservation) {
@@ -298,6 +319,9 @@ extension WireServer {
 final class Waiting<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
     private let arrived = DispatchSemaphore(value: 0)
+
+    /// Whether nothing has come yet.
+    var isEmpty: Bool { value.withLock { $0 == nil } }
 
     func arrive(_ value: Value) {
         self.value.withLock { $0 = value }

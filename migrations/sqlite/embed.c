@@ -9,7 +9,10 @@ static const unsigned char catalog_0002[] = {
 #embed "catalog/0002-stores.sql"
 };
 static const unsigned char catalog_0003[] = {
-#embed "catalog/0003-version.sql"
+#embed "catalog/0003-people.sql"
+};
+static const unsigned char catalog_0004[] = {
+#embed "catalog/0004-version.sql"
 };
 static const unsigned char store_0001[] = {
 #embed "store/0001-records-and-feeds.sql"
@@ -33,13 +36,17 @@ static const unsigned char store_0007[] = {
 #embed "store/0007-client-tokens.sql"
 };
 static const unsigned char store_0008[] = {
-#embed "store/0008-revisions.sql"
+#embed "store/0008-followers.sql"
+};
+static const unsigned char store_0009[] = {
+#embed "store/0009-revisions.sql"
 };
 
 static const struct lenticular_migration catalog[] = {
     {"0001-catalog", (const char *)catalog_0001, sizeof catalog_0001},
     {"0002-stores", (const char *)catalog_0002, sizeof catalog_0002},
-    {"0003-version", (const char *)catalog_0003, sizeof catalog_0003},
+    {"0003-people", (const char *)catalog_0003, sizeof catalog_0003},
+    {"0004-version", (const char *)catalog_0004, sizeof catalog_0004},
 };
 static const struct lenticular_migration store[] = {
     {"0001-records-and-feeds", (const char *)store_0001, sizeof store_0001},
@@ -49,7 +56,8 @@ static const struct lenticular_migration store[] = {
     {"0005-work", (const char *)store_0005, sizeof store_0005},
     {"0006-incarnations", (const char *)store_0006, sizeof store_0006},
     {"0007-client-tokens", (const char *)store_0007, sizeof store_0007},
-    {"0008-revisions", (const char *)store_0008, sizeof store_0008},
+    {"0008-followers", (const char *)store_0008, sizeof store_0008},
+    {"0009-revisions", (const char *)store_0009, sizeof store_0009},
 };
 
 struct lenticular_migrations lenticular_catalog_migrations(void) {

@@ -52,6 +52,26 @@ int network_accept(int listener, struct network_address *peer);
 /// Connects to the first address of a host that answers in time: non-blocking, close-on-exec,
 /// TCP_NODELAY. Blocks for as long as the name takes, and so many milliseconds for each address.
 int network_connect_tcp(const char *host, const char *port, int timeout_milliseconds);
+/// Where a connection can be made to: an address of a host, and a port.
+struct network_endpoint {
+    /// What the system takes, and how long it is.
+    uint8_t socket_address[NETWORK_ADDRESS_BYTES];
+    uint32_t socket_address_count;
+    /// The address alone: 4 bytes, or 16.
+    uint8_t address[16];
+    uint32_t address_count;
+    char text[NETWORK_ADDRESS_BYTES];
+};
+
+/// Finds the addresses of a host, by its name or number; their number, at most `capacity`. Blocks for
+/// as long as the name takes.
+int network_resolve(
+    const char *host, const char *port, struct network_endpoint *found, int capacity);
+/// Begins to connect: non-blocking, close-on-exec, TCP_NODELAY. The descriptor is writable once it is
+/// known what came of it.
+int network_connect_begin(const struct network_endpoint *endpoint);
+/// What came of it: 0, or the negated errno.
+int network_connect_outcome(int descriptor);
 /// Waits for one descriptor; 0 when the time is up, else its readiness.
 int network_wait(int descriptor, uint32_t readiness, int timeout_milliseconds);
 

@@ -49,7 +49,7 @@ package final class AssetTokens: Sendable {
         originCipher = AES256GCM(key: root.code(for: Array("asset origins".utf8)))
     }
 
-    /// The code of who may use what he uploads, in which database.
+    /// The code of who may use what they upload, in which database.
     package func identity(_ scope: DatabaseScope, _ user: UserRecordName) -> [UInt8] {
         identities.code(for: Array("\(scope.rawValue) \(user.text)".utf8), bytes: 16)
     }

@@ -58,8 +58,8 @@ struct AssetRule {
     private func checkReceipt(_ receipt: AssetReceipt, of field: FieldName) throws {
         guard let user = context.database.caller.userRecordName,
             let access = context.database.assets,
-            let stored = try context.stored.assetReceipt(receipt.id),
-            stored.content == receipt.content, stored.expires > context.stored.now,
+            let stored = try context.receipt(receipt.id),
+            stored.content == receipt.content, stored.expires > context.ground.now,
             stored.identity == access.tokens.identity(context.database.scope, user)
         else { throw Self.unknownReceipt(field) }
     }

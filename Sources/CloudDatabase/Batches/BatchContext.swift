@@ -14,7 +14,7 @@ final class BatchContext {
     let access: ZoneAccess?
     let operations: [DecodedOperation]
     let isAtomic: Bool
-    let stored: any StoreTransaction
+    private(set) var ground: DecisionGround
     /// As it is stored.
     let schema: Schema
     /// What the caller may do by the grants of the schema.
@@ -27,13 +27,19 @@ final class BatchContext {
     /// Why it cannot be told whether a participant sees the record of an operation.
     private var faultsOfSight: [RecordKey: Fault] = [:]
     private(set) var formers: [RecordKey: FormerRecord] = [:]
+    private var time: DecisionTime?
     private var stepsLeft: Int
     private var sourcesLeft: Int
     private var bodyBytesRead = 0
     private var keptRecords: [RecordKey: RecordBody.Kept] = [:]
     private var parents: [RecordNumber: RecordName?] = [:]
     private var creators: [RecordKey: String?] = [:]
-    private var accesses: [UserRecordName: RecordAccess] = [:]
+    /// Of users whose rights were asked for.
+    private(set) var accesses: [UserRecordName: RecordAccess] = [:]
+    /// The owner's zones that references lead to, by name; nil for one that is not there.
+    private(set) var zonesByName: [ZoneName: ZoneNumber?] = [:]
+    /// The receipts of assets that were sent.
+    private(set) var receipts: Set<[UInt8]> = []
     private var knownShares: [StoredShare]?
     private var zonesWithShares: [ZoneNumber: Bool] = [:]
     private var sourceRuns: [SourceRun.Key: SourceRun] = [:]
@@ -41,8 +47,7 @@ final class BatchContext {
 
     init(
         _ operations: [DecodedOperation], in zone: StoredZone, owner: UserRecordName,
-        access: ZoneAccess?, of database: Database, isAtomic: Bool,
-        stored: any StoreTransaction
+        access: ZoneAccess?, of database: Database, isAtomic: Bool, on ground: DecisionGround
     ) throws {
         self.operations = operations
         self.zone = zone
@@ -50,17 +55,31 @@ final class BatchContext {
         self.access = access
         self.database = database
         self.isAtomic = isAtomic
-        self.stored = stored
-        self.schema = try stored.schema
-        self.rights = try RecordAccess(database, stored)
+        self.ground = ground
+        self.time = ground.time
+        self.schema = ground.schema
+        self.rights = try RecordAccess(database, ground.stored)
         self.stepsLeft = database.limits.decisionStepsMax
         self.sourcesLeft = database.limits.sourcesReadMax
         self.actsOnOthers = operations.contains(where: Self.mayActOnOthers)
-        formers.reserveCapacity(operations.count)
+        try readFormers()
         if access != nil { try overlookUnseen() }
     }
 
     var limits: ServiceLimits { database.limits }
+
+    var stored: any StoreSnapshot { ground.stored }
+
+    /// What the owner's records may take; 0 for any amount.
+    var quotaBytes: Int64 {
+        database.scope == .public ? limits.publicQuotaBytes : limits.userQuotaBytes
+    }
+
+    /// Goes on in the transaction that writes, in which nothing has changed that was read before.
+    func goOn(on ground: DecisionGround) {
+        self.ground = ground
+        time = nil
+    }
 
     /// Whether an operation may take other records along, or need or be needed by them.
     private static func mayActOnOthers(_ decoded: DecodedOperation) -> Bool {
@@ -97,6 +116,7 @@ final class BatchContext {
     ///
     /// - Throws: `RefusedBatch` when the batch has taken as many as it may.
     func takeStep() throws {
+        if stepsLeft & 63 == 0 { try checkTime() }
         stepsLeft -= 1
         guard stepsLeft >= 0 else {
             throw RefusedBatch(
@@ -107,7 +127,34 @@ final class BatchContext {
         }
     }
 
+    /// - Throws: `DecisionTakesLong` when it has taken as long as it may here, `WorkStopped` when nobody
+    ///   waits for it any more.
+    func checkTime() throws {
+        try time?.check()
+        try stored.checkStop()
+    }
+
     // MARK: - What is stored
+
+    /// Reads what stands under the names of the operations, all at once.
+    private func readFormers() throws {
+        formers.reserveCapacity(operations.count)
+        guard operations.count > 1 else { return }
+        var asked: [RecordOperation] = []
+        asked.reserveCapacity(operations.count)
+        for case .operation(let operation) in operations { asked.append(operation) }
+        for operation in asked { formers[key(operation.name)] = .missing }
+        // Of a record that may be kept from the caller no more is read than they may know.
+        var readsBodies = access == nil && !rights.holdsBack
+        try stored.current(of: asked.map(\.name), in: zone.number) { index, version in
+            let size = version.flags.contains(.tombstone) ? 0 : version.body.count
+            let wantsBody = size > 0 && !asked[index].kind.deletes
+            if wantsBody, bodyBytesRead + size > limits.batchBytesMax { readsBodies = false }
+            if wantsBody, readsBodies { bodyBytesRead += size }
+            formers[key(asked[index].name)] = FormerRecord(
+                version, withBody: wantsBody && readsBodies)
+        }
+    }
 
     /// What stands under a name before the batch.
     ///
@@ -154,6 +201,19 @@ final class BatchContext {
         }
         creators[key] = .some(read)
         return read
+    }
+
+    /// A zone of the same owner.
+    func zone(named name: ZoneName) throws -> ZoneNumber? {
+        if let known = zonesByName[name] { return known }
+        let read = try stored.zone(named: name, of: zone.owner)?.number
+        zonesByName[name] = .some(read)
+        return read
+    }
+
+    func receipt(_ id: [UInt8]) throws -> StoredReceipt? {
+        receipts.insert(id)
+        return try stored.assetReceipt(id)
     }
 
     /// What any user may do with public records.
@@ -205,6 +265,14 @@ final class BatchContext {
         }
     }
 
+    /// The targets whose sources have been looked at.
+    var targets: Set<RecordKey> { Set(sourceRuns.keys.map(\.target)) }
+
+    /// The sources that have been looked at.
+    var sources: Set<RecordKey> {
+        Set(sourceRuns.values.lazy.flatMap { $0.sources.lazy.map(\.0) })
+    }
+
     private var tooManySources: RefusedBatch {
         RefusedBatch(
             fault: .limitExceeded(
@@ -230,6 +298,7 @@ final class BatchContext {
     /// is wrong with those operations is told as if it were so.
     private func overlookUnseen() throws {
         for case .operation(let operation) in operations {
+            try checkTime()
             let key = key(operation.name)
             do {
                 if operation.kind == .create || operation.kind.deletes {

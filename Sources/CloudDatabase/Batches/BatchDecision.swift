@@ -19,6 +19,12 @@ struct BatchDecision {
     /// What each operation comes to before it is charged; only kept when steps may change.
     private var decided: [DecidedStep] = []
     private let allowance: StepAllowance
+    /// What the operations ask of it, whether they get it or not; only kept when steps may change.
+    private var demand = StepDemand()
+    /// Whether it has not been enough for all once.
+    private var isShort = false
+    /// What they get of it.
+    private var room = BatchPlan.Room()
 
     /// - Throws: failures of the machinery only.
     init(_ context: BatchContext) throws {
@@ -45,7 +51,7 @@ struct BatchDecision {
                 if !context.isAtomic { try spread() }
             }
         }
-        return BatchPlan(context, state)
+        return BatchPlan(context, state, room)
     }
 
     /// Whether there is nothing to check after all operations.
@@ -62,12 +68,18 @@ struct BatchDecision {
             let made = try decide(index)
             let step = left.charge(made)
             state.append(step, step.isFault ? nil : made.grown)
-            if state.tracks { decided.append(made) }
+            if state.tracks {
+                decided.append(made)
+                demand.add(made)
+                if step.isFault, !made.step.isFault { isShort = true }
+            }
         }
+        room = left.room
     }
 
     private mutating func decide(_ index: Int) throws -> DecidedStep {
         if context.actsOnOthers { try context.takeStep() }
+        if index > 0 { try context.checkTime() }
         if let fault = refused[index] { return DecidedStep(step: .fault(fault)) }
         switch context.operations[index] {
         case .fault(_, let fault): return DecidedStep(step: .fault(fault))
@@ -150,29 +162,83 @@ struct BatchDecision {
             if found.isEmpty { found = faultsOfUnseen }
             guard !found.isEmpty else { return }
             refused.merge(found) { first, _ in first }
-            for index in found.keys {
-                state.markStale(BatchState.Reader(index: index, stage: .deciding))
-            }
+            for index in found.keys { state.decideAgain(index) }
             try decideAgain()
-            for reader in state.takeStale() { unchecked[reader.stage]?.insert(reader.index) }
+            for reader in state.takeStaleChecks() { unchecked[reader.stage]?.insert(reader.index) }
         }
     }
 
     /// Decides again, in order, what has looked at what has changed.
     private mutating func decideAgain() throws {
+        var stale = StaleOperations(state.takeStaleDecisions())
+        while !isShort, let index = stale.takeFirst() {
+            guard try decideAgain(index) else { continue }
+            put(decided[index].step, at: index)
+            // Those that have looked at it come later.
+            stale.add(state.takeStaleDecisions())
+        }
+        room = demand.room
+        guard isShort || !allowance.hasRoom(for: demand) else { return }
+        isShort = true
+        try chargeAgain(&stale)
+    }
+
+    /// - Returns: false for what has been taken out: it stays so, whatever it has looked at before.
+    private mutating func decideAgain(_ index: Int) throws -> Bool {
+        guard !takenOut.contains(index) else { return false }
+        demand.remove(decided[index])
+        decided[index] = try decide(index)
+        demand.add(decided[index])
+        if refused[index] != nil { takenOut.insert(index) }
+        return true
+    }
+
+    /// Finds out anew which operations get of the allowance what they ask for, in their order.
+    private mutating func chargeAgain(_ stale: inout StaleOperations) throws {
         var left = allowance
         for index in context.operations.indices {
-            // What is taken out stays so, whatever it has looked at before.
-            let isStale =
-                state.renew(BatchState.Reader(index: index, stage: .deciding))
-                && !takenOut.contains(index)
-            if isStale {
-                decided[index] = try decide(index)
-                if refused[index] != nil { takenOut.insert(index) }
-            }
+            let isStale = try stale.take(index) && decideAgain(index)
             let step = left.charge(decided[index])
             guard isStale || step.isFault != state.steps[index].isFault else { continue }
-            state.replace(index, by: step, step.isFault ? nil : decided[index].grown)
+            put(step, at: index)
+            stale.add(state.takeStaleDecisions())
+        }
+        room = left.room
+    }
+
+    private mutating func put(_ step: PlannedStep, at index: Int) {
+        state.replace(index, by: step, step.isFault ? nil : decided[index].grown)
+    }
+}
+
+/// Operations that are to be decided again, in their order.
+private struct StaleOperations {
+    private var isIn: Set<Int>
+    private var ordered: [Int]
+
+    init(_ indices: [Int]) {
+        isIn = Set(indices)
+        ordered = isIn.sorted(by: >)
+    }
+
+    mutating func takeFirst() -> Int? {
+        guard let next = ordered.popLast() else { return nil }
+        isIn.remove(next)
+        return next
+    }
+
+    /// Takes an operation; none before it is left.
+    ///
+    /// - Returns: whether it was to be decided again.
+    mutating func take(_ index: Int) -> Bool {
+        guard ordered.last == index else { return false }
+        return takeFirst() != nil
+    }
+
+    mutating func add(_ indices: [Int]) {
+        for index in indices where isIn.insert(index).inserted {
+            let place = ordered.firstIndex { $0 < index } ?? ordered.count
+            ordered.insert(index, at: place)
         }
     }
 }
@@ -183,13 +249,17 @@ private struct StepAllowance {
     private var bytes = Int64.max
     private var cascaded = 0
     private let cascadedMax: Int
+    private(set) var room = BatchPlan.Room()
 
     init(_ context: BatchContext) throws {
         cascadedMax = context.limits.cascadeRecordsMax
-        let quota =
-            context.database.scope == .public
-            ? context.limits.publicQuotaBytes : context.limits.userQuotaBytes
-        if quota > 0 { bytes = quota - (try context.stored.usedBytes(of: context.zone.owner)) }
+        let quota = context.quotaBytes
+        if quota > 0 { bytes = quota - (try context.ground.usedBytes(of: context.owner)) }
+    }
+
+    /// Whether nothing of what is asked can fail for want of it, in whatever order.
+    func hasRoom(for demand: StepDemand) -> Bool {
+        demand.cascaded <= cascadedMax && (bytes == .max || demand.growth <= bytes)
     }
 
     /// The step, or a fault when there is not enough for it left.
@@ -198,9 +268,11 @@ private struct StepAllowance {
         case .save:
             guard bytes != .max else { break }
             guard decided.charge.bytes <= 0 || decided.charge.bytes <= bytes else {
+                room.wasLacking = true
                 return .fault(Fault(.quotaExceeded, "the quota of this database is used up"))
             }
             bytes -= decided.charge.bytes
+            room.growth += max(0, decided.charge.bytes)
         case .delete(let others):
             guard cascaded + decided.charge.cascade <= cascadedMax else {
                 return .fault(CascadeRule.tooMany(cascadedMax))
@@ -209,6 +281,27 @@ private struct StepAllowance {
         case .fault, .nothing, .leave: break
         }
         return decided.step
+    }
+}
+
+/// What operations ask of their allowance, all together.
+private struct StepDemand {
+    private(set) var growth: Int64 = 0
+    private(set) var cascaded = 0
+
+    var room: BatchPlan.Room { BatchPlan.Room(growth: growth) }
+
+    mutating func add(_ decided: DecidedStep) { change(by: decided, 1) }
+
+    mutating func remove(_ decided: DecidedStep) { change(by: decided, -1) }
+
+    private mutating func change(by decided: DecidedStep, _ sign: Int) {
+        switch decided.step {
+        case .save: growth += Int64(sign) * max(0, decided.charge.bytes)
+        case .delete(let others):
+            cascaded += sign * max(others.count, decided.charge.cascade)
+        case .fault, .nothing, .leave: break
+        }
     }
 }
 

@@ -3,12 +3,22 @@ import Storage
 
 /// A batch as it has been decided: what each operation will do, and what it fails for.
 struct BatchPlan {
+    /// What the batch takes of the owner's quota.
+    struct Room {
+        /// At most so many bytes.
+        var growth: Int64 = 0
+        /// Whether an operation fails for want of it.
+        var wasLacking = false
+    }
+
     let context: BatchContext
+    let room: Room
     private let state: BatchState
 
-    init(_ context: BatchContext, _ state: BatchState) {
+    init(_ context: BatchContext, _ state: BatchState, _ room: Room) {
         self.context = context
         self.state = state
+        self.room = room
     }
 
     /// One for each operation, in their order.
@@ -16,6 +26,9 @@ struct BatchPlan {
 
     /// Whether every operation will be done.
     var isWhole: Bool { !state.steps.contains(where: \.isFault) }
+
+    /// Whether no operation will be done.
+    var isRefused: Bool { state.steps.allSatisfy(\.isFault) }
 
     /// The schema with what the steps bring; nil when they bring nothing.
     var schema: Schema? {

@@ -34,8 +34,10 @@ final class BatchState {
     private var sources: [RecordKey: [(index: Int, source: RecordKey)]] = [:]
     private var types = TypeTimelines()
     private var readers: [Fact: Set<Reader>] = [:]
-    /// Who has looked at what has changed since.
-    private var stale: Set<Reader> = []
+    /// Operations whose decision has looked at what has changed since; some may be in it twice.
+    private var staleDecisions: [Int] = []
+    /// Checks that have.
+    private var staleChecks: Set<Reader> = []
 
     init(_ context: BatchContext, tracks: Bool) {
         self.context = context
@@ -91,8 +93,8 @@ final class BatchState {
     func replace(_ index: Int, by step: PlannedStep, _ grown: GrownType?) {
         let former = steps[index]
         steps[index] = step
-        stale.insert(Reader(index: index, stage: .references))
-        stale.insert(Reader(index: index, stage: .trees))
+        staleChecks.insert(Reader(index: index, stage: .references))
+        staleChecks.insert(Reader(index: index, stage: .trees))
         if former.isFault != step.isFault, let operation = context.operation(index) {
             touch(.record(context.key(operation.name)), index)
         }
@@ -113,18 +115,19 @@ final class BatchState {
         for link in step.links { touch(.sources(link.targetKey), index) }
     }
 
-    /// Has a reader look again.
-    func markStale(_ reader: Reader) { stale.insert(reader) }
+    /// Has an operation decided again.
+    func decideAgain(_ index: Int) { staleDecisions.append(index) }
 
-    /// Takes note that a reader is about to look again.
-    ///
-    /// - Returns: whether it has to.
-    func renew(_ reader: Reader) -> Bool { stale.remove(reader) != nil }
+    /// Hands over the operations that have to be decided again.
+    func takeStaleDecisions() -> [Int] {
+        defer { staleDecisions.removeAll() }
+        return staleDecisions
+    }
 
-    /// Hands over who has to look again.
-    func takeStale() -> Set<Reader> {
-        defer { stale.removeAll() }
-        return stale
+    /// Hands over the checks that have to be made again.
+    func takeStaleChecks() -> Set<Reader> {
+        defer { staleChecks.removeAll() }
+        return staleChecks
     }
 
     private func visitEffects(
@@ -163,7 +166,11 @@ final class BatchState {
     private func touch(_ fact: Fact, _ index: Int, through last: Int = .max) {
         for reader in readers[fact] ?? []
         where reader.stage != .deciding || reader.index > index && reader.index <= last {
-            stale.insert(reader)
+            if reader.stage == .deciding {
+                staleDecisions.append(reader.index)
+            } else {
+                staleChecks.insert(reader)
+            }
         }
     }
 }

@@ -20,16 +20,22 @@ struct BatchWriter {
     /// What records will say about the shares that the batch begins.
     let marks: [RecordKey: RecordBody.Sharing]
     private var typeNames: [Int64: RecordTypeName] = [:]
+    private var typeNumber: (name: RecordTypeName, number: Int64)?
     private var zones: [ZoneNumber: (zone: StoredZone, json: [UInt8])] = [:]
     /// Public records that were deleted, where others' references may be left.
     private var buried: [(key: RecordKey, position: Position)] = []
     private var coverages: [ZoneNumber: Coverage] = [:]
 
-    init(_ plan: BatchPlan, stamp: RecordBody.Stamp) throws {
+    /// Saves that have their positions and are still to be written, in a row.
+    private var waiting = WaitingSaves()
+
+    init(
+        _ plan: BatchPlan, stamp: RecordBody.Stamp, in transaction: any StoreTransaction
+    ) throws {
         self.plan = plan
         self.marks = try Self.marks(plan)
         self.context = plan.context
-        self.transaction = context.stored
+        self.transaction = transaction
         self.owner = context.owner
         self.formers = context.formers
         let zoneJSON = ZoneJSON.identifier(context.zone.name, owner: owner)
@@ -58,16 +64,21 @@ struct BatchWriter {
             case (.operation(let operation), .nothing):
                 outcomes.append(.deleted(operation.name))
             case (.operation(let operation), .save(let save)):
-                outcomes.append(try write(save, under: operation.name))
+                try prepare(save, under: operation.name, for: outcomes.count)
+                // Takes its place until it is written.
+                outcomes.append(.deleted(operation.name))
             case (.operation(let operation), .delete(let others)):
+                try writeWaiting(&outcomes)
                 try bury(context.key(operation.name))
                 for other in others { try bury(other) }
                 outcomes.append(.deleted(operation.name))
             case (.operation(let operation), .leave(let share)):
+                try writeWaiting(&outcomes)
                 try leave(share, context.key(operation.name))
                 outcomes.append(.deleted(operation.name))
             }
         }
+        try writeWaiting(&outcomes)
         for (index, step) in steps.enumerated() {
             guard case .save(let save) = step, let share = save.share,
                 let operation = context.operation(index)
@@ -78,9 +89,10 @@ struct BatchWriter {
         return outcomes
     }
 
-    private mutating func write(
-        _ save: PlannedSave, under name: RecordName
-    ) throws -> RecordOutcome {
+    /// Makes the body of a save, to be written with those beside it.
+    private mutating func prepare(
+        _ save: PlannedSave, under name: RecordName, for index: Int
+    ) throws {
         let key = context.key(name)
         let former = try former(key)
         let position = try transaction.takePosition()
@@ -88,52 +100,78 @@ struct BatchWriter {
         let body = bodies.body(
             name: name, type: save.type, fields: save.fields, position: position,
             created: save.created, parent: save.parent, sharing: sharing)
-        let type = try transaction.schema.types[save.type]?.number ?? 0
         var flags = VersionFlags()
         if !save.links.isEmpty || save.refers { flags.insert(.hasLinks) }
         if !save.assets.isEmpty { flags.insert(.hasAssets) }
         if save.share != nil { flags.insert(.share) }
         if sharing.share != nil { flags.insert(.root) }
-        let record = try transaction.save(
+        waiting.versions.append(
             NewVersion(
                 zone: context.zone, name: name, position: position, former: former.head,
-                formerBytes: former.bodyBytes, formerIsAlive: former.isAlive, type: type,
-                flags: flags, body: body))
-        if !save.links.isEmpty || former.flags.contains(.hasLinks) {
+                formerBytes: former.bodyBytes, formerIsAlive: former.isAlive,
+                type: try typeNumber(save.type), flags: flags, body: body))
+        waiting.saves.append(
+            WaitingSaves.Save(
+                index: index, save: save, shortGUID: sharing.shortGUID, formerFlags: former.flags))
+    }
+
+    /// Writes the saves that wait, all in one call, and then what goes with each.
+    private mutating func writeWaiting(_ outcomes: inout [RecordOutcome]) throws {
+        guard !waiting.versions.isEmpty else { return }
+        let (versions, saves) = (waiting.versions, waiting.saves)
+        waiting = WaitingSaves()
+        let records = try transaction.save(versions)
+        for (index, record) in records.enumerated() {
+            let outcome = try finish(saves[index], versions[index], record)
+            outcomes[saves[index].index] = outcome
+        }
+    }
+
+    /// Writes what goes with a record that has been saved.
+    private mutating func finish(
+        _ waited: WaitingSaves.Save, _ version: NewVersion, _ record: RecordNumber
+    ) throws -> RecordOutcome {
+        let (save, name, flags) = (waited.save, version.name, version.flags)
+        if !save.links.isEmpty || waited.formerFlags.contains(.hasLinks) {
             try transaction.replaceLinks(of: record, with: save.links)
         }
-        if !save.assets.isEmpty || former.flags.contains(.hasAssets) {
+        if !save.assets.isEmpty || waited.formerFlags.contains(.hasAssets) {
             try transaction.replaceAssets(
                 of: record, in: context.zone, with: Set(save.assets.map(\.digest)))
         }
         try coverage(of: context.zone.number) {
             try $0.saved(
                 Coverage.Saved(
-                    record: record, name: name, position: position, type: type,
+                    record: record, name: name, position: version.position, type: version.type,
                     parent: save.parent))
         }
         // The identifier of a tree's share is its root's.
-        if let shortGUID = sharing.shortGUID, save.share == nil || name == .zoneShare {
+        if let shortGUID = waited.shortGUID, save.share == nil || name == .zoneShare {
             try ShareWriter(transaction: transaction).keep(shortGUID, of: record)
         }
         // A later deletion of the batch may take the record along.
-        formers[key] = .saved(
-            StoredHead(record: record, position: position), bodyBytes: body.count, type: type,
-            flags: flags)
+        if context.actsOnOthers {
+            formers[context.key(name)] = .saved(
+                StoredHead(record: record, position: version.position),
+                bodyBytes: version.body.count, type: version.type, flags: flags)
+        }
         if let roles = save.roles, let user = UserRecordName(name.text) {
             try transaction.assign(roles, to: user)
         }
         if let shown = save.shown {
             let answer = bodies.body(
-                name: name, type: save.type, fields: shown.fields, position: position,
+                name: name, type: save.type, fields: shown.fields, position: version.position,
                 created: save.created, parent: shown.parent)
             return .saved(answer, flags)
         }
         if let user = UserRecord.user(name, in: context.zone.name) {
-            return .saved(try RightRule(context).answered(body, of: user), flags)
+            return .saved(try RightRule(context).answered(version.body, of: user), flags)
         }
-        guard context.access != nil, flags.contains(.root) else { return .saved(body, flags) }
-        return .saved(try body.withUnsafeBytes { try RecordBody.withoutParent($0) }, flags)
+        guard context.access != nil, flags.contains(.root) else {
+            return .saved(version.body, flags)
+        }
+        return .saved(
+            try version.body.withUnsafeBytes { try RecordBody.withoutParent($0) }, flags)
     }
 
     /// Lets what shares cover follow a change.
@@ -204,12 +242,34 @@ struct BatchWriter {
         return place
     }
 
+    /// The number of a type, which is that of the record before as a rule.
+    private mutating func typeNumber(_ name: RecordTypeName) throws -> Int64 {
+        if let typeNumber, typeNumber.name == name { return typeNumber.number }
+        let number = try transaction.schema.types[name]?.number ?? 0
+        typeNumber = (name, number)
+        return number
+    }
+
     private mutating func typeName(_ number: Int64) throws -> String {
         if typeNames.isEmpty {
             for (name, type) in try transaction.schema.types { typeNames[type.number] = name }
         }
         return typeNames[number]?.text ?? ""
     }
+}
+
+/// Saves that have their positions, in a row: each with its version.
+private struct WaitingSaves {
+    struct Save {
+        /// Of the operation.
+        let index: Int
+        let save: PlannedSave
+        let shortGUID: ShortGUID?
+        let formerFlags: VersionFlags
+    }
+
+    var versions: [NewVersion] = []
+    var saves: [Save] = []
 }
 
 extension Caller {

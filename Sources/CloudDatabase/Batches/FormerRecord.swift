@@ -23,15 +23,19 @@ struct FormerRecord {
     var changeTag: String { head.map { ChangeTag.text($0.position) } ?? "" }
 
     init(_ key: RecordKey, withBody: Bool, in snapshot: any StoreSnapshot) throws {
-        guard let head = try snapshot.head(of: key.name, in: key.zone) else { return }
-        self.head = head
-        try snapshot.version(at: head.position, in: key.zone) { version in
-            flags = version.flags
-            type = version.type
-            guard !version.flags.contains(.tombstone) else { return }
-            bodyBytes = version.body.count
-            if withBody { body = [UInt8](version.body) }
+        let read = try snapshot.current(of: key.name, in: key.zone) {
+            FormerRecord($0, withBody: withBody)
         }
+        if let read { self = read }
+    }
+
+    init(_ version: StoredVersion, withBody: Bool) {
+        head = StoredHead(record: version.record, position: version.position)
+        flags = version.flags
+        type = version.type
+        guard !version.flags.contains(.tombstone) else { return }
+        bodyBytes = version.body.count
+        if withBody { body = [UInt8](version.body) }
     }
 
     /// What stands under a name that nothing has.

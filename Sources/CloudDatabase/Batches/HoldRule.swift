@@ -7,11 +7,6 @@ import Storage
 /// its record goes along with it, only when the reference's creator may write the target: judged when the
 /// target is deleted. Elsewhere every reference acts.
 struct HoldRule {
-    /// References of one kind to one record that are judged; what comes after so many acts on it no more.
-    ///
-    /// Each costs a look at the record that it is in.
-    static let judgedMax = 1_000
-
     private let context: BatchContext
     private let view: BatchView
     private let target: RecordKey
@@ -35,13 +30,18 @@ struct HoldRule {
     func visit(
         _ kinds: ClosedRange<LinkKind>, _ visit: (RecordKey, LinkKind) throws -> Bool
     ) throws {
-        let sources = ReferringRecords(context, view, of: target, kinds: kinds)
-        guard isPublic else { return try sources.visit(visit) }
-        var left = Self.judgedMax
-        try sources.visit { source, kind in
-            left -= 1
-            guard try acts(from: source) else { return left > 0 }
-            return try visit(source, kind) && left > 0
+        guard isPublic else {
+            return try ReferringRecords(context, view, of: target, kinds: kinds).visit(visit)
+        }
+        var goesOn = true
+        for kind in LinkKind.allCases where goesOn && kinds.contains(kind) {
+            // Each costs a look at the record that it is in; what comes after so many acts no more.
+            var left = context.limits.holdersJudgedMax
+            try ReferringRecords(context, view, of: target, kinds: kind...kind).visit { source, _ in
+                left -= 1
+                if try acts(from: source) { goesOn = try visit(source, kind) }
+                return goesOn && left > 0
+            }
         }
     }
 

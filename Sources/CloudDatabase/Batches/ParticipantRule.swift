@@ -137,7 +137,7 @@ struct ParticipantRule {
         }
         guard key.zone == context.zone.number else { return false }
         if case .saved = view.record(key) { return true }
-        guard let head = try context.stored.head(of: key.name, in: key.zone) else { return false }
+        guard let head = try context.former(key).head else { return false }
         return try access.sees(head.record)
     }
 
@@ -146,9 +146,8 @@ struct ParticipantRule {
     func goesAlong(_ key: RecordKey) throws -> Bool {
         guard let access else { return true }
         guard key.zone == context.zone.number, !context.unseen.contains(key) else { return false }
-        guard let head = try context.stored.head(of: key.name, in: key.zone),
-            try context.former(key).isAlive
-        else { return true }
+        let former = try context.former(key)
+        guard let head = former.head, former.isAlive else { return true }
         return try access.permission(on: head.record) == .readWrite
             && access.mayRemove(head.record)
     }

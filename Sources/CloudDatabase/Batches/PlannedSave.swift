@@ -53,33 +53,69 @@ struct FieldMerge {
     private(set) var bytes: [UInt8] = []
     /// The references of the fields that the new version has.
     private(set) var references: [FieldReference] = []
+    /// Members of lists that indexes can hold; 0 where they are so few that nobody need count them.
+    private(set) var listValues = 0
 
     /// The fields of a new record, or of one whose former fields all go.
-    init(only sent: EncodedFields) {
+    ///
+    /// - Parameter listValuesMax: up to which members of lists need not be counted.
+    init(only sent: EncodedFields, listValuesMax: Int) throws {
         bytes = sent.bytes
         references = sent.fields.flatMap(\.references)
+        guard Self.mayHoldMore(than: listValuesMax, inBytes: bytes.count) else { return }
+        for field in sent.fields where field.type != nil {
+            listValues += try Self.listValues(in: sent.bytes[field.range])
+        }
     }
 
     /// The former fields, each in its place, changed or cleared as sent; then the new ones.
     ///
-    /// - Parameter hasLinks: whether the former fields may hold references that act.
-    init(_ sent: EncodedFields, over kept: RecordBody.Kept, hasLinks: Bool) throws {
+    /// - Parameters:
+    ///   - hasLinks: whether the former fields may hold references that act.
+    ///   - listValuesMax: as above.
+    init(
+        _ sent: EncodedFields, over kept: RecordBody.Kept, hasLinks: Bool, listValuesMax: Int
+    ) throws {
+        let counts = Self.mayHoldMore(
+            than: listValuesMax, inBytes: sent.bytes.count + kept.fieldsBytes)
         var pending: [String: EncodedFields.Field] = [:]
         for field in sent.fields { pending[field.name.text] = field }
         for (name, member) in kept.fields {
             if let field = pending.removeValue(forKey: name) {
-                if field.type != nil { append(sent.bytes[field.range], field.references) }
+                guard field.type != nil else { continue }
+                try append(sent.bytes[field.range], field.references, counts)
             } else {
                 let references = hasLinks ? try Self.references(in: member) : []
-                append(member[...], references)
+                try append(member[...], references, counts)
             }
         }
         for field in sent.fields where pending[field.name.text] != nil && field.type != nil {
-            append(sent.bytes[field.range], field.references)
+            try append(sent.bytes[field.range], field.references, counts)
         }
     }
 
-    private mutating func append(_ member: ArraySlice<UInt8>, _ found: [FieldReference]) {
+    /// Whether so many bytes of fields may hold more members of lists: each takes two.
+    private static func mayHoldMore(than most: Int, inBytes count: Int) -> Bool {
+        count / 2 > most
+    }
+
+    private static let listEnding = Array("_LIST\"}".utf8)
+    private static let assetsEnding = Array("\"ASSETID_LIST\"}".utf8)
+
+    /// How many values a stored member has for indexes to hold one by one.
+    private static func listValues(in member: ArraySlice<UInt8>) throws -> Int {
+        guard member.suffix(listEnding.count).elementsEqual(listEnding),
+            !member.suffix(assetsEnding.count).elementsEqual(assetsEnding)
+        else { return 0 }
+        let text = [UInt8(ascii: "{")] + member + [UInt8(ascii: "}")]
+        let field = try JSONDocument(parsing: text).root.members.first { _ in true }?.value
+        return field?["value"]?.count ?? 0
+    }
+
+    private mutating func append(
+        _ member: ArraySlice<UInt8>, _ found: [FieldReference], _ counts: Bool
+    ) throws {
+        if counts { listValues += try Self.listValues(in: member) }
         if !bytes.isEmpty { bytes.append(UInt8(ascii: ",")) }
         bytes.append(contentsOf: member)
         references.append(contentsOf: found)

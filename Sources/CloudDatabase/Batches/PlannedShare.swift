@@ -43,14 +43,6 @@ struct ShareWriter {
         }
     }
 
-    /// The record's short identifier, made when it has none.
-    func shortGUID(of record: RecordNumber?, _ made: () -> ShortGUID) throws -> ShortGUID {
-        guard let record, let text = try transaction.shortGUID(of: record),
-            let known = ShortGUID(text)
-        else { return made() }
-        return known
-    }
-
     /// Keeps a record's short identifier, unless it is kept already.
     func keep(_ value: ShortGUID, of record: RecordNumber) throws {
         guard try transaction.shortGUID(of: record) == nil else { return }

@@ -4,7 +4,8 @@ import Storage
 /// What an operation will do.
 enum PlannedStep {
     case fault(Fault)
-    case save(PlannedSave)
+    /// Boxed: a step is handed on several times, and has a dozen parts to count references of.
+    indirect case save(PlannedSave)
     /// The records that go with the deleted one.
     case delete([RecordKey])
     /// A participant leaves the share whose record they delete.

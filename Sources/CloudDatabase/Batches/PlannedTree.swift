@@ -68,7 +68,7 @@ struct PlannedTree {
         var found: ShareNumber?
         try climb(from: record) { ancestor in
             guard !context.unseen.contains(ancestor),
-                let head = try context.stored.head(of: ancestor.name, in: ancestor.zone)
+                let head = try context.former(ancestor).head
             else { return true }
             found =
                 try context.stored.share(ofRoot: head.record)?.number

@@ -71,7 +71,7 @@ struct ReferenceRule {
 
     private func number(of id: ZoneID?) throws -> ZoneNumber? {
         guard let id, id.name != context.zone.name else { return context.zone.number }
-        return try context.stored.zone(named: id.name, of: context.zone.owner)?.number
+        return try context.zone(named: id.name)
     }
 
     /// Refuses the reference that makes a target too popular to be deleted in one go.

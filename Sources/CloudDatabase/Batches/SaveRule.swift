@@ -32,6 +32,7 @@ struct SaveRule {
         let (sent, roles) = try RightRule(context).rolesApart(admitted, of: type, operation.name)
         let merge = try merged(sent, operation, over: former, kept)
         try checkSize(of: merge, operation, isShown: isShown)
+        try checkListValues(of: merge, isShown: isShown)
         let wanted: RecordName? =
             switch operation.parent {
             case .set(let name): name
@@ -72,8 +73,22 @@ struct SaveRule {
         _ sent: EncodedFields, _ operation: RecordOperation, over former: FormerRecord?,
         _ kept: RecordBody.Kept?
     ) throws -> FieldMerge {
-        guard let former, let kept, operation.kind.merges else { return FieldMerge(only: sent) }
-        return try FieldMerge(sent, over: kept, hasLinks: former.flags.contains(.hasLinks))
+        let most = context.limits.indexedValuesPerRecordMax
+        guard let former, let kept, operation.kind.merges else {
+            return try FieldMerge(only: sent, listValuesMax: most)
+        }
+        return try FieldMerge(
+            sent, over: kept, hasLinks: former.flags.contains(.hasLinks), listValuesMax: most)
+    }
+
+    /// Refuses lists whose members would keep the writer long, should an index be made of them.
+    private func checkListValues(of merge: FieldMerge, isShown: Bool) throws(Fault) {
+        let most = context.limits.indexedValuesPerRecordMax
+        guard merge.listValues <= most else {
+            throw .limitExceeded(
+                "the lists of the record have " + (isShown ? "\(merge.listValues)" : "too many")
+                    + " values; the limit is \(most) (limits.indexedValuesPerRecordMax)")
+        }
     }
 
     private func checkSize(

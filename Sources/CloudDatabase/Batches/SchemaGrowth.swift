@@ -34,42 +34,71 @@ struct SchemaGrowth {
 /// Each save that looks at what the others bring leaves the type as it is after it, whether it brings
 /// anything or not: so nobody but the next one is concerned when a save is taken out.
 struct TypeTimelines {
-    private var entries: [RecordTypeName: [(index: Int, grown: GrownType)]] = [:]
+    private var entries: [RecordTypeName: Timeline] = [:]
     private var names: [Int: RecordTypeName] = [:]
 
+    /// What becomes of one type, in the order of the operations.
+    private struct Timeline {
+        private(set) var all: [(index: Int, grown: GrownType)] = []
+
+        /// How many are of operations before one.
+        func count(before index: Int) -> Int {
+            var (low, high) = (0, all.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if all[middle].index < index { low = middle + 1 } else { high = middle }
+            }
+            return low
+        }
+
+        func place(of index: Int) -> Int? {
+            let place = count(before: index)
+            return place < all.count && all[place].index == index ? place : nil
+        }
+
+        mutating func insert(_ grown: GrownType, _ index: Int) {
+            all.insert((index, grown), at: count(before: index))
+        }
+
+        mutating func remove(_ index: Int) {
+            if let place = place(of: index) { all.remove(at: place) }
+        }
+    }
+
     func type(_ name: RecordTypeName, before index: Int) -> Schema.RecordType? {
-        entries[name]?.last { $0.index < index }?.grown.type
+        guard let timeline = entries[name] else { return nil }
+        let count = timeline.count(before: index)
+        return count > 0 ? timeline.all[count - 1].grown.type : nil
     }
 
     func entry(_ index: Int) -> GrownType? {
-        names[index].flatMap { name in entries[name]?.first { $0.index == index }?.grown }
+        guard let name = names[index], let timeline = entries[name] else { return nil }
+        return timeline.place(of: index).map { timeline.all[$0].grown }
     }
 
     /// The operation that looks at a type next after one.
     func next(_ name: RecordTypeName, after index: Int) -> Int {
-        entries[name]?.first { $0.index > index }?.index ?? .max
+        guard let timeline = entries[name] else { return .max }
+        let place = timeline.count(before: index + 1)
+        return place < timeline.all.count ? timeline.all[place].index : .max
     }
 
     mutating func put(_ grown: GrownType?, _ index: Int) {
-        if let name = names.removeValue(forKey: index) {
-            entries[name]?.removeAll { $0.index == index }
-        }
+        if let name = names.removeValue(forKey: index) { entries[name]?.remove(index) }
         guard let grown else { return }
         names[index] = grown.name
-        let place = entries[grown.name]?.firstIndex { $0.index > index }
-        entries[grown.name, default: []].insert(
-            (index, grown), at: place ?? entries[grown.name]?.count ?? 0)
+        entries[grown.name, default: Timeline()].insert(grown, index)
     }
 
     /// The names of types that there are before an operation.
     func names(before index: Int) -> [RecordTypeName] {
-        entries.compactMap { ($0.value.first?.index ?? .max) < index ? $0.key : nil }
+        entries.compactMap { ($0.value.all.first?.index ?? .max) < index ? $0.key : nil }
     }
 
     /// The types to which the batch brings something.
     var brought: [RecordTypeName: Schema.RecordType] {
-        entries.compactMapValues { all in
-            all.contains(where: \.grown.brings) ? all.last?.grown.type : nil
+        entries.compactMapValues { timeline in
+            timeline.all.contains(where: \.grown.brings) ? timeline.all.last?.grown.type : nil
         }
     }
 }

@@ -209,10 +209,12 @@ struct ShareRule {
         return sharing
     }
 
+    /// The record's short identifier, made when it has none.
     func shortGUID(of record: RecordNumber?) throws -> ShortGUID {
-        try ShareWriter(transaction: context.stored).shortGUID(of: record) {
-            ShortGUID(random: database.random.bytes(22))
-        }
+        guard let record, let text = try context.stored.shortGUID(of: record),
+            let known = ShortGUID(text)
+        else { return ShortGUID(random: database.random.bytes(22)) }
+        return known
     }
 
     private func makeID() -> String { UniqueID.random(database.random) }

@@ -123,8 +123,8 @@ struct FeedPage {
 
     /// Whether a row of the public feed is for the caller to see.
     ///
-    /// Of a deleted record it is not known any more who made it: who reads only what he has made is
-    /// told of no deletion. Users are in no feed, as they are in no query.
+    /// Nobody knows any more who made a deleted record: callers who may read only their own are told of
+    /// no deletion. Users are in no feed, as they are in no query.
     private func mayRead(_ version: StoredVersion) throws -> Bool {
         guard let rights else { return true }
         guard !rights.isOfUsers(version.type) else { return false }

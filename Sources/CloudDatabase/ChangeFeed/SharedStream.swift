@@ -1,8 +1,8 @@
 import CloudModel
 import Storage
 
-/// What one share brings to a viewer's feed, in the order of its places: what was in it when he
-/// accepted it, unless he knows it; what changed in it since; what was in it when he lost it.
+/// What one share brings to a viewer's feed, in the order of its places: what was in it when they
+/// accepted it, unless they know it; what changed in it since; what was in it when they lost it.
 struct SharedStream {
     /// One stay, at its place in the feed.
     struct Row {
@@ -24,7 +24,7 @@ struct SharedStream {
         /// Whether the viewer has the share now.
         let isGranted: Bool
         let granted: Position
-        /// Stays that began later were never shown to him before this page.
+        /// Stays that began later were never shown to the viewer before this page.
         let seenThrough: Position
     }
 
@@ -61,7 +61,7 @@ struct SharedStream {
 
     /// Shows what came with the share, after a stay that was the last of it to be shown.
     mutating func showArrivals(after shown: Position) {
-        // Of a share that is lost again he is told only what is gone.
+        // Of a share that is lost again the viewer is told only what is gone.
         if grant.revoked == nil { arrivesAfter = shown }
         seenThrough = max(seenThrough, grant.granted)
     }

@@ -4,10 +4,10 @@ import Storage
 
 /// Reads pages of a zone of which a viewer is shown trees: what is in them now, as it came to be so.
 ///
-/// Everything that concerns him has a place in one order: a record's stay at the position of its last
-/// change; a share that he accepted later than the token, with all that was in it, where he accepted
-/// it; a share that he lost where he lost it. The shares that changed are merged in that order, and a
-/// page that ends inside one place says so in its token.
+/// Everything that concerns the viewer has a place in one order. A record's stay is at the position of
+/// its last change. A share that they accepted after the token, with all that was in it, is where they
+/// accepted it. A share that they lost is where they lost it. The shares that changed are merged in that
+/// order, and a page that ends inside one place says so in its token.
 struct SharedTreesFeed {
     private let access: ZoneAccess
     private let tokens: SyncTokens
@@ -45,7 +45,8 @@ struct SharedTreesFeed {
                 .zone, zone: access.zone, view: access.view, position: end.position,
                 cursor: more || isUnfinished ? end.cursor : .none),
             moreComing: more || isUnfinished,
-            isHeld: (isUnfinished || more) && page.isEmpty && !access.isSettled)
+            awaited: (isUnfinished || more) && page.isEmpty && !access.isSettled
+                ? access.zone.number : nil)
     }
 
     /// Where a reader stands.
@@ -125,7 +126,7 @@ struct SharedTreesFeed {
         let changed = try snapshot.grants(
             of: access.viewer, in: access.zone.number, changedAfter: start.position)
         return changed.compactMap { grant in
-            // A first fetch begins with what there is: what he lost before, he is not told of.
+            // A first fetch begins with what there is, and tells nothing of what was lost before.
             if let revoked = grant.revoked, revoked <= start.unseenThrough { return nil }
             var stream = SharedStream(
                 grant, seenThrough: start.position, chunk: changed.count == 1 ? chunk : 4,
@@ -134,7 +135,7 @@ struct SharedTreesFeed {
                 if let inside = start.inside, inside.place == grant.granted {
                     stream.showArrivals(after: inside.after)
                 } else if grant.revoked != nil {
-                    // He has seen nothing of it, and never will.
+                    // The viewer has seen nothing of it, and never will.
                     return nil
                 } else {
                     stream.showArrivals(after: 0)
@@ -185,7 +186,7 @@ struct SharedTreesFeed {
             guard let left = row.stay.left, left > start.unseenThrough else { break }
             return try show(departure: row, &writer, &page)
         case .departure:
-            // What had left before he lost the share was a change of its own.
+            // What had left before they lost the share was a change of its own.
             guard row.stay.left == nil || row.stay.position > row.place else { break }
             return try show(departure: row, &writer, &page)
         case .arrival: break

@@ -1,4 +1,5 @@
 import CloudModel
+import Storage
 
 /// What one page of a zone's feed is asked for (web-services.md §4.6).
 package struct ZoneChangesRequest: Sendable {
@@ -33,9 +34,9 @@ package struct ZoneChangesRequest: Sendable {
 package struct ZoneChangesPage: Sendable {
     package let syncToken: String
     package let moreComing: Bool
-    /// Whether it shows nothing only because a shared tree is still being worked through: the answer
-    /// may wait a little.
-    package var isHeld = false
+    /// Set when it shows nothing only because a shared tree of this zone is still being worked through: the
+    /// answer may wait until the zone moves.
+    package var awaited: ZoneNumber?
     /// What the device left with its last change of the zone; on the last page.
     package var clientToken: [UInt8]?
 }

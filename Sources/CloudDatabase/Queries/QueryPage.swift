@@ -88,7 +88,7 @@ final class QueryPage {
             // It was the first one beyond the page.
             if isFound == true { return shown }
             if isFound == false { shown = place }
-            // A marker tells a participant of no place that he is not shown.
+            // A marker tells a participant of no place that they are not shown.
             if isFound == false || reading.shared == nil { last = place }
         }
         return nil

@@ -1,21 +1,21 @@
 import CloudModel
 import Storage
 
-// Queries where records are kept from the caller: neither the order of what he finds, nor the marker,
+// Queries where records are kept from the caller: neither the order of what they find, nor the marker,
 // nor the time that it takes may depend on them.
 extension QueryReading {
-    /// What the pages are read from when some records of the zone are not the caller's to see.
+    /// What the pages are read from when the caller may not see some records of the zone.
     ///
-    /// His own records, or those of the trees that he is shown, are gone through without a look at the
-    /// others. Of very many (`limits.sharedQueryRecordsMax`) an index is read instead, chosen without
-    /// counting what it has.
+    /// The pages go through the caller's own records, or those of the trees that they are shown, and look at
+    /// no others. Where these are very many (`limits.sharedQueryRecordsMax`), an index is read instead, chosen
+    /// without counting what it has.
     ///
-    /// - Returns: nil when nothing is kept from him.
+    /// - Returns: nil when nothing is kept from them.
     func concealingSource(
         _ access: QueryAccess, _ limits: ServiceLimits
     ) throws -> QuerySource? {
         let kind: QuerySource.Kind = plan.query.sorts.isEmpty ? .records : .sorted
-        // The filter for his own records is the last one.
+        // The filter for the caller's own records is the last one.
         if case .own = access {
             return QuerySource(kind: kind, filter: plan.query.filters.count - 1)
         }

@@ -44,6 +44,6 @@ package struct QueryEnd: Sendable {
 /// Which records of the type the caller may see at all; the others show nowhere.
 package enum QueryAccess: Sendable {
     case all
-    /// Those that he made.
+    /// Those that they made.
     case own(UserRecordName)
 }

@@ -3,9 +3,9 @@ import Storage
 
 /// What the caller may do with the records of a database, by their types (rulings.md 6 and 8).
 ///
-/// In the public database the grants of the schema decide: those of `_world` for everybody, of
-/// `_icloud` for users and server keys, of `_creator` for the caller's own records, and of the roles
-/// that he was given, all together. Elsewhere, and for keys of scope `container`, nothing is held back.
+/// In the public database the grants of the schema decide. Everybody has those of `_world`, users and
+/// server keys also those of `_icloud`, and for their own records those of `_creator`. Users have those of
+/// the roles that they were given, too. Elsewhere, and for keys of scope `container`, nothing is held back.
 ///
 /// Made for one request, inside its snapshot or transaction: grants and roles hold as they stand there.
 package final class RecordAccess {
@@ -57,11 +57,16 @@ package final class RecordAccess {
         return [.world, .authenticated] + schema.roles.filter { given.contains($0.value) }.keys
     }
 
+    /// Whether the roles that count are those of another look.
+    func hasRoles(of other: RecordAccess) -> Bool {
+        roles.map(Set.init) == other.roles.map(Set.init)
+    }
+
     /// Whether there may be records that are kept from the caller.
     var holdsBack: Bool { roles != nil }
 
-    /// Which records of a type the caller may read, change or delete; for `create`, whether he may
-    /// make any: what he makes is his own.
+    /// Which records of a type the caller may read, change or delete; for `create`, whether they may
+    /// make any: what they make is their own.
     package func reach(_ permission: Permissions, on type: RecordTypeName) -> Reach {
         guard let roles else { return .all }
         // A type that is not there yet is made with the default grants.
@@ -91,7 +96,7 @@ package final class RecordAccess {
 
     /// Which records of a type a query of the caller's finds.
     ///
-    /// - Throws: `Fault` ACCESS_DENIED when he may read none.
+    /// - Throws: `Fault` ACCESS_DENIED when they may read none.
     package func queried(_ type: RecordTypeName) throws(Fault) -> QueryAccess {
         switch reach(.read, on: type) {
         case .all: return .all
@@ -102,8 +107,8 @@ package final class RecordAccess {
         }
     }
 
-    /// Whether a name that nothing has must look like one that is kept from the caller, because all
-    /// are: of the type that he names, or else of every type.
+    /// Whether a free name must be answered like that of a record that is kept from the caller, because
+    /// all records are kept from them: those of the type that they name, or else those of every type.
     func conceals(_ permission: Permissions, type: RecordTypeName? = nil) -> Bool {
         guard roles != nil else { return false }
         if let type { return reach(permission, on: type) == .none }

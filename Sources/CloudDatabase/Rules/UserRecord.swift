@@ -2,7 +2,7 @@ import CloudModel
 import JSON
 import Storage
 
-/// The record of type `Users` that the server keeps of each user, under his name in a default zone.
+/// The record of type `Users` that the server keeps of each user, under the user's name in a default zone.
 ///
 /// It is made when somebody first asks for it. In the public database its field `roles` shows the
 /// roles that the user was given, to those who give roles; it is no part of the stored body, so that it is
@@ -54,7 +54,7 @@ package enum UserRecord {
         }
     }
 
-    /// Removes what the public database holds of a user whose account is gone: his record and roles.
+    /// Removes what the public database holds of a user whose account is gone: the record and the roles.
     package static func remove(
         _ user: UserRecordName, from transaction: any StoreTransaction
     ) throws {

@@ -44,7 +44,7 @@ struct ListedZone {
     let name: ZoneName
     let owner: UserRecordName
     let syncToken: String?
-    /// Whether it is the caller's, and so his to share.
+    /// Whether it is the caller's, who then may share it.
     var isOwn = true
     /// Whether the caller knows a share of the whole zone.
     var isShared = false

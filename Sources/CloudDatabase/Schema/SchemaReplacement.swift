@@ -14,8 +14,8 @@ package struct SchemaOutcome: Sendable {
 
 /// Changes the schema of one store, in an order that never leaves a record with what no schema has.
 ///
-/// What is to go is held first, so that no save brings it; then it is found out whether a record has
-/// it; then all changes are written at once, or none. Blocks: never on an event loop.
+/// First it holds the types and fields that are to go, so that no save brings them. Then it looks whether
+/// a record has them. Then it writes all changes at once, or none. Blocks: never on an event loop.
 struct SchemaReplacement: Sendable {
     let storage: any Storage
     /// Who is written down in the history.

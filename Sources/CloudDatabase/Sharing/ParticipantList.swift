@@ -26,9 +26,9 @@ struct ParticipantList: Equatable {
     /// The entry that a user has been matched to.
     func participant(_ user: UserRecordName) -> StoredParticipant? { all.first { $0.user == user } }
 
-    /// The entry that is a user's, or would be if he accepted: by his name, else by an address.
+    /// The entry that is a user's, or would be if they accepted: by their name, else by an address.
     ///
-    /// - Parameter addresses: those that are verified as his.
+    /// - Parameter addresses: those that are verified as theirs.
     func invitation(of user: UserRecordName, addresses: Set<String>) -> StoredParticipant? {
         if let known = participant(user) { return known }
         return all.first { entry in
@@ -43,7 +43,7 @@ struct ParticipantList: Equatable {
         /// Whether the editor is an administrator and not the owner.
         let isByAdministrator: Bool
         let publicPermission: SharePermission
-        /// The owner's own, so that nobody invites him.
+        /// The owner's own, so that nobody invites them.
         let ownerAddresses: Set<String>
         /// How many participants a share may have.
         let most: Int
@@ -55,8 +55,8 @@ struct ParticipantList: Equatable {
     /// Entries are matched by id, then user record name, then address; one of the owner's role without a
     /// name is the owner. Who is not named any more is removed, but for the owner.
     ///
-    /// - Throws: BAD_REQUEST for an entry that names nobody, a second owner, somebody said to have
-    ///   joined by himself, or too many; ACCESS_DENIED for an administrator who makes another one.
+    /// - Throws: BAD_REQUEST for an entry that names nobody, a second owner, somebody new who is
+    ///   said to have come by the link, or too many; ACCESS_DENIED for an administrator who makes another one.
     mutating func replace(with entries: [ParticipantEntry], _ editing: Editing) throws(Fault) {
         let known = ParticipantIndex(all, editing)
         var kept = ParticipantIndex(all.filter { $0.role == .owner }, editing)
@@ -113,7 +113,7 @@ struct ParticipantList: Equatable {
 
     /// Lets a user take part.
     ///
-    /// - Returns: his entry; nil when he is neither invited nor may join by himself.
+    /// - Returns: their entry; nil when they are not invited and may not join by the link either.
     /// - Throws: BAD_REQUEST when the share is full.
     mutating func accept(
         _ user: UserRecordName, addresses: Set<String>, publicPermission: SharePermission,
@@ -142,7 +142,7 @@ struct ParticipantList: Equatable {
 
     /// Lets a user leave; the owner cannot, and whoever has left stays so.
     ///
-    /// - Returns: whether he has ever taken part.
+    /// - Returns: whether they have ever taken part.
     mutating func leave(_ user: UserRecordName) -> Bool {
         guard let index = all.firstIndex(where: { $0.user == user && $0.role != .owner }) else {
             return false
@@ -153,7 +153,7 @@ struct ParticipantList: Equatable {
 
     // MARK: - What follows for the viewers
 
-    /// What somebody may see and do after a change, and what he could before it.
+    /// What somebody may see and do after a change, and what they could before it.
     struct AccessChange: Equatable {
         let viewer: UserRecordName
         let before: SharePermission
@@ -220,7 +220,7 @@ private struct ParticipantIndex {
 }
 
 extension StoredParticipant {
-    /// The participant as an entry of a request would have him; what he was invited by stays.
+    /// The participant as an entry of a request would have them; what they were invited by stays.
     fileprivate func changed(
         by entry: ParticipantEntry, _ editing: ParticipantList.Editing
     ) throws(Fault) -> StoredParticipant {

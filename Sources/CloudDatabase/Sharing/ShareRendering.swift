@@ -49,7 +49,7 @@ struct ShareRendering {
         return writer.bytes
     }
 
-    /// Whether an administrator saved the share last of whom the viewer may not know.
+    /// Whether the last to save the share was an administrator whom the viewer may not see.
     private func hidesModifier(of stored: UnsafeRawBufferPointer) throws -> Bool {
         guard viewer?.role != .owner else { return false }
         let modifier = try RecordBody.modifier(of: stored)
@@ -64,7 +64,7 @@ struct ShareRendering {
 
     private var seesAddresses: Bool { viewer?.role == .owner }
 
-    /// The owner and administrators see everybody; who may write sees whom he writes with.
+    /// The owner and administrators see everybody; those who may write see whom they write with.
     private var seesAll: Bool {
         guard let viewer else { return false }
         return viewer.role == .owner || viewer.access == .readWrite
@@ -101,7 +101,7 @@ struct ShareRendering {
             writer.raw("\",")
         }
         writer.raw("\"nameComponents\":{")
-        // Whoever has not accepted has told nobody his name but himself.
+        // Those who have not accepted have told nobody their name: only they themselves see it.
         if let user = participant.user,
             participant.status != .invited || participant.id == viewer?.id,
             let person = try identities.person(named: user)

@@ -1,20 +1,22 @@
 import CloudModel
 import Storage
 
-/// What one viewer may see and change in a zone that somebody shares with him.
+/// What one viewer may see and change in a zone that somebody shares with them.
 ///
 /// Belongs to one snapshot, and keeps what it has looked up.
 package final class ZoneAccess {
     let viewer: UserRecordName
     let zone: StoredZone
     let view: StoredView
-    /// What he has of the whole zone; nil when only trees are shared.
+    /// What they have of the whole zone; nil when only trees are shared.
     let wholeZone: StoredGrant?
     /// Whether all that is noted of the zone's trees is so: else parents are followed.
     let isSettled: Bool
     private let snapshot: any StoreSnapshot
     private let hierarchy: Hierarchy
     private var grants: [ShareNumber: StoredGrant?] = [:]
+    /// The shares that records were found to be in; nil where nobody wants to know.
+    private var noted: [RecordNumber: ShareNumber?]?
 
     /// - Returns: nil when the viewer has nothing of the zone.
     init?(
@@ -35,7 +37,7 @@ package final class ZoneAccess {
             snapshot: snapshot, zone: zone.number, depthMax: limits.hierarchyDepthMax)
     }
 
-    /// What the viewer may do with a record; nil when it is not for him to see.
+    /// What the viewer may do with a record; nil when they may not see it.
     ///
     /// - Throws: `Fault` TRY_AGAIN_LATER while that cannot be told.
     func permission(on record: RecordNumber) throws -> SharePermission? {
@@ -44,7 +46,7 @@ package final class ZoneAccess {
         return try grant(of: share)?.permission
     }
 
-    /// Whether a record is for the viewer to see: a filter for what is found by other ways.
+    /// Whether the viewer may see a record: a filter for what is found by other ways.
     ///
     /// - Throws: `Fault` TRY_AGAIN_LATER while that cannot be told.
     package func sees(_ record: RecordNumber) throws -> Bool {
@@ -56,15 +58,38 @@ package final class ZoneAccess {
         try snapshot.share(ofRoot: record) != nil
     }
 
-    /// Whether a record that he may write is his to delete: roots and share records are the owner's.
+    /// Whether the viewer may delete a record that they may write: roots and share records are the owner's.
     func mayRemove(_ record: RecordNumber) throws -> Bool {
         try !isRoot(record) && snapshot.share(ofRecord: record) == nil
     }
 
-    /// The share that a record is in, his or not.
+    /// The share that a record is in, the viewer's or not.
     func share(over record: RecordNumber) throws -> ShareNumber? {
-        guard isSettled else { return try hierarchy.share(over: record) }
-        return try snapshot.cover(of: record)?.share
+        let share =
+            try isSettled ? snapshot.cover(of: record)?.share : hierarchy.share(over: record)
+        noted?[record] = .some(share)
+        return share
+    }
+
+    /// Notes from now on what it tells, so that another can be asked for the same.
+    func beginNoting() { noted = [:] }
+
+    /// Whether it tells what another has told and noted, which belongs to an earlier snapshot.
+    func tells(what other: ZoneAccess) throws -> Bool {
+        guard view.since == other.view.since, isSettled == other.isSettled,
+            wholeZone?.share == other.wholeZone?.share,
+            wholeZone?.permission == other.wholeZone?.permission
+        else { return false }
+        for (record, share) in other.noted ?? [:] where try self.share(over: record) != share {
+            return false
+        }
+        for (share, known) in other.grants {
+            let grant = try grant(of: share)
+            guard grant?.permission == known?.permission, grant?.revoked == known?.revoked else {
+                return false
+            }
+        }
+        return true
     }
 
     func grant(of share: ShareNumber) throws -> StoredGrant? {
@@ -76,7 +101,7 @@ package final class ZoneAccess {
 
     /// The records of a type in the trees that the viewer has, by their numbers.
     ///
-    /// What he has lost and what is not his to see is not looked at, so that it costs no time either.
+    /// Records that they have lost or may not see are not looked at, so that they cost no time either.
     ///
     /// - Parameters:
     ///   - type: the type's number.

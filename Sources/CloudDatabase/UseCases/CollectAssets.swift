@@ -65,8 +65,9 @@ package struct CollectAssets: Sendable {
         return page.count == Self.filesPerStepMax
     }
 
-    /// Moves back from the trash what rows stand for again, and removes what was put there before a moment;
-    /// the oldest of the rest, too, while the disk has less room than is to be left on it.
+    /// Moves back from the trash what rows stand for again, and removes what was put there before a moment.
+    ///
+    /// While the disk has less room than must stay free, the oldest of the rest go too.
     ///
     /// - Returns: whether there may be more to remove.
     package func emptyTrash(putBefore moment: Milliseconds) throws -> Bool {

@@ -58,13 +58,16 @@ package struct LookupRecords: Sendable {
         _ item: Item, of place: Place, by access: RecordAccess,
         from snapshot: any StoreSnapshot, to writer: inout JSONWriter
     ) throws -> Int {
-        guard let zone = place.zone, let name = RecordName(item.name),
-            let head = try snapshot.head(of: name, in: zone.number)
-        else { throw missing(item.name, access) }
-        if let shown = place.access, try !shown.sees(head.record) {
+        guard let zone = place.zone, let name = RecordName(item.name) else {
             throw missing(item.name, access)
         }
-        let found = try snapshot.version(at: head.position, in: zone.number) { version -> Int? in
+        if let shown = place.access {
+            // No more is read of what is not theirs than of what is not there.
+            guard let head = try snapshot.head(of: name, in: zone.number),
+                try shown.sees(head.record)
+            else { throw missing(item.name, access) }
+        }
+        let found = try snapshot.current(of: name, in: zone.number) { version -> Int? in
             guard !version.flags.contains(.tombstone) else { return nil }
             let mayRead = try access.allows(.read, ofType: version.type) {
                 try RecordBody.creator(of: version.body)

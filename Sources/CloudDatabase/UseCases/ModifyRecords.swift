@@ -76,11 +76,15 @@ package struct ModifyRecords: Sendable {
         }
     }
 
-    /// Runs the batch in the next group of the writer.
+    /// Runs the batch in the next group of the writer; where deciding it takes long, beside it.
     ///
-    /// - Parameter completion: gets one outcome an operation, in order; or `Fault` ZONE_NOT_FOUND,
-    ///   or a failure of the machinery. Success means that all of it is on disk.
+    /// - Parameters:
+    ///   - work: where a long decision is made.
+    ///   - completion: gets one outcome an operation, in order; or `Fault` ZONE_NOT_FOUND, or
+    ///     TRY_AGAIN_LATER when others keep changing what a long decision rests on; or a failure of the
+    ///     machinery. Success means that all of it is on disk. Never called when `work` was abandoned.
     package func run(
+        beside work: LongWork,
         completion: @escaping @Sendable (Result<[RecordOutcome], any Error>) -> Void
     ) {
         let frees = operations.allSatisfy {
@@ -89,36 +93,122 @@ package struct ModifyRecords: Sendable {
         let load = WriteLoad(
             cost: operations.count, bytes: operations.reduce(0) { $0 + $1.bytes }, frees: frees,
             caller: WriteCaller(database.caller))
+        let isLong = work.habits.isLong(load.caller)
         database.storage.write(load) {
-            try apply(in: $0)
-        } completion: {
-            completion($0)
+            try begin(in: $0, isLong: isLong)
+        } completion: { result in
+            switch result {
+            case .success(let outcomes?): completion(.success(outcomes))
+            case .success(nil): BatchBesideWriter(self, load, work, completion: completion).begin()
+            case .failure(let error): completion(.failure(error))
+            }
         }
     }
 
-    /// Decides and writes, within one transaction.
-    private func apply(in transaction: any StoreTransaction) throws -> [RecordOutcome] {
-        guard let user = database.caller.userRecordName else { throw Fault.zoneNotFound }
-        if let outcomes = try outcomesOfHavingLeft(transaction) {
-            return outcomes
+    /// Makes what the batch needs to be there, decides it and writes it, within one transaction.
+    ///
+    /// - Parameter isLong: whether the decision is taken to be long.
+    /// - Returns: nil when it is: then only what it needs has been made.
+    private func begin(
+        in transaction: any StoreTransaction, isLong: Bool
+    ) throws -> [RecordOutcome]? {
+        if let outcomes = try outcomesOfHavingLeft(transaction) { return outcomes }
+        let milliseconds = database.limits.writerMillisecondsMax
+        let ground = try DecisionGround(
+            transaction, time: DecisionTime(millisecondsMax: milliseconds))
+        var made: StoredZone?
+        if database.scope != .shared {
+            let zone = try database.madeZone(self.zone, transaction)
+            try UserRecord.makeMissing(users, in: zone, of: database, transaction)
+            made = zone
         }
-        let access = database.scope == .shared ? try database.access(to: zone, transaction) : nil
-        let zone = try access?.zone ?? database.madeZone(self.zone, transaction)
-        try UserRecord.makeMissing(users, in: zone, of: database, transaction)
-        let context = try BatchContext(
-            operations, in: zone, owner: database.owner(of: self.zone), access: access,
-            of: database, isAtomic: isAtomic, stored: transaction)
-        let plan: BatchPlan
+        guard milliseconds > 0, !isLong else { return nil }
         do {
+            let plan = try plan(on: ground, in: made)
+            guard !isAtomic || plan.isWhole else { return refused(plan) }
+            return try write(plan, in: transaction)
+        } catch is DecisionTakesLong {
+            return nil
+        }
+    }
+
+    /// What a decision beside the writer comes to.
+    enum Decision {
+        /// There is nothing to write.
+        case answered([RecordOutcome])
+        case decided(CheckedPlan)
+    }
+
+    /// How a plan was carried out that was decided beside the writer.
+    enum Outcome: Sendable {
+        case done([RecordOutcome])
+        /// Something has changed that it rests on; nothing is written.
+        case moved
+        /// So much has changed that it cannot be told here; nothing is written.
+        case tooManyChanges
+    }
+
+    /// What a snapshot is to a decision.
+    func ground(_ snapshot: any StoreSnapshot) throws -> DecisionGround {
+        try DecisionGround(snapshot, now: database.assets?.now ?? 0)
+    }
+
+    /// Decides the batch on a snapshot, for as long as it takes.
+    func decide(_ snapshot: any StoreSnapshot) throws -> Decision {
+        let plan = try plan(on: ground(snapshot))
+        guard !isAtomic || plan.isWhole else { return .answered(refused(plan)) }
+        // What fails altogether was judged as the snapshot has it, and that is an answer.
+        if plan.isRefused, clientToken == nil { return .answered(refused(plan)) }
+        return .decided(CheckedPlan(plan: plan, check: try GroundCheck(plan, snapshot)))
+    }
+
+    /// Writes what was decided beside the writer, if it still stands.
+    func carryOut(
+        _ decided: CheckedPlan, in transaction: any StoreTransaction
+    ) throws -> Outcome {
+        let ground = try DecisionGround(transaction, time: nil)
+        switch try decided.check.finding(
+            on: ground, changesMax: database.limits.changesRecheckedMax)
+        {
+        case .moved: return .moved
+        case .tooManyChanges: return .tooManyChanges
+        case .stands:
+            decided.plan.context.goOn(on: ground)
+            return .done(try write(decided.plan, in: transaction))
+        }
+    }
+
+    /// - Parameter known: the zone, unless it is one of the shared database or still to be looked for.
+    private func plan(
+        on ground: DecisionGround, in known: StoredZone? = nil
+    ) throws -> BatchPlan {
+        let access =
+            database.scope == .shared ? try database.access(to: zone, ground.stored) : nil
+        // What is noted is for a check that only follows a decision without a bound.
+        if ground.time == nil { access?.beginNoting() }
+        guard let zone = try access?.zone ?? known ?? database.zone(zone, ground.stored) else {
+            throw Fault.zoneNotFound
+        }
+        do {
+            let context = try BatchContext(
+                operations, in: zone, owner: database.owner(of: self.zone), access: access,
+                of: database, isAtomic: isAtomic, on: ground)
             var decision = try BatchDecision(context)
-            plan = try decision.plan()
+            return try decision.plan()
         } catch let refused as RefusedBatch {
             throw refused.fault
         }
-        guard !isAtomic || plan.isWhole else { return refused(plan) }
+    }
+
+    private func write(
+        _ plan: BatchPlan, in transaction: any StoreTransaction
+    ) throws -> [RecordOutcome] {
+        guard let user = database.caller.userRecordName else { throw Fault.zoneNotFound }
         var writer = try BatchWriter(
-            plan, stamp: RecordBody.Stamp(moment: transaction.now, user: user, device: device))
-        try keepClientToken(user, in: zone, transaction)
+            plan,
+            stamp: RecordBody.Stamp(moment: transaction.now, user: user, device: device),
+            in: transaction)
+        try keepClientToken(user, in: plan.context.zone, transaction)
         return try writer.write()
     }
 

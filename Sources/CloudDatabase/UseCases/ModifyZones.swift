@@ -20,8 +20,17 @@ package struct ModifyZones: Sendable {
         }
     }
 
-    /// What became of one operation: the answer's item, or the fault.
-    package typealias Outcome = Result<[UInt8], Fault>
+    /// What an operation has done.
+    package enum Change: Sendable {
+        /// The zone is there, made now or before.
+        ///
+        /// - Parameter identity: of the store with the change, for the zone's token.
+        case made(StoredZone, isShared: Bool, identity: StoreIdentity)
+        case deleted(ZoneName)
+    }
+
+    /// What became of one operation.
+    package typealias Outcome = Result<Change, Fault>
 
     private let database: Database
     private let operations: [Operation]
@@ -64,7 +73,7 @@ package struct ModifyZones: Sendable {
 
     private func apply(
         _ operation: Operation, _ transaction: any StoreTransaction, _ count: inout Int?
-    ) throws -> [UInt8] {
+    ) throws -> Change {
         try database.check(operation.zone)
         guard !operation.zone.name.isDefault else {
             throw Fault.badRequest("zoneID: the default zone can be neither made nor deleted")
@@ -77,33 +86,39 @@ package struct ModifyZones: Sendable {
             }
             try transaction.deleteZone(zone)
             count = count.map { $0 - 1 }
-            var writer = JSONWriter(reserving: 160)
+            return .deleted(zone.name)
+        }
+    }
+
+    /// Appends what the answer says of a change.
+    package func append(_ change: Change, to writer: inout JSONWriter) {
+        switch change {
+        case .made(let zone, let isShared, let identity):
+            let tokens = SyncTokens(database, key: key, identity: identity)
+            ZoneJSON.append(
+                ListedZone(
+                    name: zone.name, owner: database.ownerRecordName,
+                    syncToken: tokens.token(.zone, zone: zone, position: zone.changed),
+                    isShared: isShared), to: &writer)
+        case .deleted(let name):
             writer.raw("{\"zoneID\":")
-            writer.raw(ZoneJSON.identifier(zone.name, owner: database.ownerRecordName))
+            writer.raw(ZoneJSON.identifier(name, owner: database.ownerRecordName))
             writer.raw(",\"deleted\":true}")
-            return writer.bytes
         }
     }
 
     /// - Parameter count: the owner's zones, once they have been counted.
     private func create(
         _ name: ZoneName, _ transaction: any StoreTransaction, _ count: inout Int?
-    ) throws -> [UInt8] {
+    ) throws -> Change {
         let owner =
             try database.owner(transaction)
             ?? transaction.makeOwner(database.ownerRecordName, account: database.caller.account)
         let zone =
             try transaction.zone(named: name, of: owner.number)
             ?? make(name, owner, transaction, &count)
-        var writer = JSONWriter(reserving: 320)
-        ZoneJSON.append(
-            ListedZone(
-                name: name, owner: database.ownerRecordName,
-                syncToken: SyncTokens(
-                    database, key: key, identity: try transaction.identity
-                ).token(.zone, zone: zone, position: zone.changed),
-                isShared: try transaction.isShared(zone)), to: &writer)
-        return writer.bytes
+        return .made(
+            zone, isShared: try transaction.isShared(zone), identity: try transaction.identity)
     }
 
     private func make(

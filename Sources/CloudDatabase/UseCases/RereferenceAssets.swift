@@ -29,12 +29,12 @@ package struct RereferenceAssets: Sendable {
 
     /// The assets of the fields, in order; of a list all its members.
     ///
-    /// - Parameter most: how many they may be, because a receipt is written for each.
-    /// - Throws: `Fault` BAD_REQUEST for a record or field that has none, and for more than may be;
-    ///   ZONE_NOT_FOUND.
+    /// - Throws: `Fault` BAD_REQUEST for a record or field that has none, and for more than
+    ///   `ServiceLimits.rereferencedAssetsMax`, because a receipt is written for each; ZONE_NOT_FOUND.
     package func contents(
-        of sources: [Source], most: Int, from snapshot: any StoreSnapshot
+        of sources: [Source], from snapshot: any StoreSnapshot
     ) throws -> [AssetContent] {
+        let most = database.limits.rereferencedAssetsMax
         let zone = try lookup.open(snapshot)
         let access = try lookup.access(snapshot)
         var rendering = RecordRendering.whole

@@ -72,15 +72,16 @@ package struct ShareInvitations: Sendable {
 
     /// Makes the caller a participant of every share, or of none.
     ///
-    /// - Parameter completion: gets the results, joined by commas; `Fault` NOT_FOUND, or BAD_REQUEST
-    ///   for a share that is full; failures of the machinery. Success means on disk.
-    package func accept(completion: @escaping @Sendable (Result<[UInt8], any Error>) -> Void) {
+    /// What the links lead to is then for `resolve` to tell, on a snapshot.
+    ///
+    /// - Parameter completion: gets `Fault` NOT_FOUND, or BAD_REQUEST for a share that is full; failures
+    ///   of the machinery. Success means on disk.
+    package func accept(completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         let invitations = self
         database.storage.write(
             WriteLoad(cost: links.count, caller: WriteCaller(database.caller)),
             { transaction in
                 for link in invitations.links { try invitations.join(link, transaction) }
-                return try invitations.resolve(transaction)
             }, completion: completion)
     }
 
@@ -97,7 +98,7 @@ package struct ShareInvitations: Sendable {
         guard let record = try transaction.place(of: found.share.record) else {
             throw Self.notFound
         }
-        // The others see who has come, and the share is there for him who comes.
+        // The others see who has come, and whoever has come sees the share.
         _ = try RecordRewriter(transaction: transaction).rewrite(
             RecordKey(zone: record.zone, name: record.name), in: found.zone, found.zoneJSON)
         try ShareWriter(transaction: transaction).write(
@@ -112,7 +113,7 @@ package struct ShareInvitations: Sendable {
         let zoneJSON: [UInt8]
         let participants: ParticipantList
         let isOwner: Bool
-        /// His entry; nil for somebody who may join by himself.
+        /// The caller's entry; nil when they are not invited and join by the link.
         let own: StoredParticipant?
     }
 

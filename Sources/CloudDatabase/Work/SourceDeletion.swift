@@ -7,19 +7,21 @@ import Storage
 /// The deletion itself took along what its limits count; this is what it left. A record goes when it was
 /// last saved before the deletion, whatever has come under the target's name since: then it meant the one
 /// that is gone. One saved since stays, as one that is made then does. So does one that a VALIDATE
-/// reference or a child of its own creator holds: in a request it would have refused the deletion. Each
+/// reference or a child holds whose creator may write it: in a request it would have refused the deletion. Each
 /// that goes is an ordinary deletion to feeds, and what referred to it is queued in turn.
 struct SourceDeletion {
     private let transaction: any StoreTransaction
+    private let limits: ServiceLimits
     private let target: RecordName
     private let zone: ZoneNumber
     private let deletedAt: Position
 
     init(
-        _ transaction: any StoreTransaction, target: RecordName, in zone: ZoneNumber,
-        deletedAt: Position
+        _ transaction: any StoreTransaction, limits: ServiceLimits, target: RecordName,
+        in zone: ZoneNumber, deletedAt: Position
     ) {
         self.transaction = transaction
+        self.limits = limits
         self.target = target
         self.zone = zone
         self.deletedAt = deletedAt
@@ -38,7 +40,8 @@ struct SourceDeletion {
         let former = try FormerRecord(key, withBody: true, in: transaction)
         guard let head = former.head, let body = former.body, head.position < deletedAt,
             let zone = try transaction.zone(key.zone), !zone.isDeleted,
-            try !isHeld(key, creator: body.withUnsafeBytes { try RecordBody.creator(of: $0) })
+            try !isHeld(
+                key, former, creator: body.withUnsafeBytes { try RecordBody.creator(of: $0) })
         else { return }
         let position = try transaction.takePosition()
         let types = try transaction.schema.types
@@ -66,20 +69,23 @@ struct SourceDeletion {
         }
     }
 
-    /// References of one kind that are looked at: who has more of them to a record is held by none.
-    private static let holdersMax = 1_000
-
-    /// Whether a record of the same creator needs this one.
-    private func isHeld(_ key: RecordKey, creator: String?) throws -> Bool {
+    /// Whether a record needs this one whose creator may write it, which is what a request asks as well
+    /// (`HoldRule`).
+    private func isHeld(_ key: RecordKey, _ former: FormerRecord, creator: String?) throws -> Bool {
         for kind in [LinkKind.validate, .parent] {
             let holders = try transaction.sources(
                 of: key.name, in: key.zone, kind: kind, after: RecordNumber(0),
-                limit: Self.holdersMax)
+                limit: limits.holdersJudgedMax)
             for holder in holders {
-                let key = RecordKey(zone: holder.zone, name: holder.name)
-                let body = try FormerRecord(key, withBody: true, in: transaction).body
-                if let body, try body.withUnsafeBytes({ try RecordBody.creator(of: $0) }) == creator
-                {
+                let found = try transaction.current(of: holder.name, in: holder.zone) { version in
+                    version.flags.contains(.tombstone)
+                        ? nil : try RecordBody.creator(of: version.body)
+                }
+                guard let user = found.flatMap(\.self).flatMap({ UserRecordName($0) }) else {
+                    continue
+                }
+                let access = try RecordAccess(of: user, transaction)
+                if try access.allows(.write, ofType: former.type, creator: { creator }) {
                     return true
                 }
             }

@@ -55,8 +55,9 @@ struct WorkSteps: Sendable {
                 record, in: zone, after: RecordNumber(work.cursor), recordsMax: recordsMax,
                 transaction)
         case .deleteSources(of: let target, in: let zone, let position):
-            return try SourceDeletion(transaction, target: target, in: zone, deletedAt: position)
-                .step(after: RecordNumber(work.cursor), recordsMax: recordsMax)
+            return try SourceDeletion(
+                transaction, limits: limits, target: target, in: zone, deletedAt: position
+            ).step(after: RecordNumber(work.cursor), recordsMax: recordsMax)
         case .index:
             let hasMore = try transaction.workOnIndexes(recordsMax: recordsMax)
             return Outcome(records: recordsMax, cursor: hasMore ? 0 : nil)

@@ -10,6 +10,7 @@ package struct LimitSettings: Sendable, Equatable {
     package var listValuesPerQueryMax = 1_000
     package var queryRowsMax = 100_000
     package var queryMillisecondsMax = 2_000
+    package var indexWaitMilliseconds = 1_500
     package var zonesPerUserMax = 1_000
     package var participantsPerShareMax = 100
     package var fieldsPerTypeMax = 256
@@ -22,6 +23,11 @@ package struct LimitSettings: Sendable, Equatable {
     package var referencesPerRequestMax = 10_000
     package var sourcesReadMax = 100_000
     package var decisionStepsMax = 1_000_000
+    package var indexedValuesPerRecordMax = 10_000
+    package var holdersJudgedMax = 1_000
+    package var writerMillisecondsMax = 10
+    package var decisionAttemptsMax = 5
+    package var changesRecheckedMax = 4_096
     package var batchBytesMax = 67_108_864
     package var hierarchyDepthMax = 1_000
     package var shareStepRecordsMax = 100
@@ -108,6 +114,24 @@ extension LimitSettings {
                 "limits.decisionStepsMax", \.limits.decisionStepsMax, 1_000...100_000_000,
                 "steps", "Looks at operations, references and parents to decide one request."),
             .number(
+                "limits.indexedValuesPerRecordMax", \.limits.indexedValuesPerRecordMax,
+                1...1_000_000, "values",
+                "Values in all lists of one record: an index has to hold each. Over it: 400."),
+            .number(
+                "limits.holdersJudgedMax", \.limits.holdersJudgedMax, 1...1_000_000, "references",
+                "References of one kind to a public record that are judged when it is deleted."),
+            .number(
+                "limits.writerMillisecondsMax", \.limits.writerMillisecondsMax, 0...60_000,
+                "milliseconds", zero: "all decisions beside the writer",
+                "Deciding one save holds up others so long; what takes longer is decided beside them."
+            ),
+            .number(
+                "limits.decisionAttemptsMax", \.limits.decisionAttemptsMax, 1...1_000, "attempts",
+                "Decisions beside the writer on one request, while others change its records."),
+            .number(
+                "limits.changesRecheckedMax", \.limits.changesRecheckedMax, 1...1_000_000,
+                "changes", "Changes that the writer looks at before it trusts such a decision."),
+            .number(
                 "limits.batchBytesMax", \.limits.batchBytesMax, 1...1_073_741_824, "bytes",
                 "Stored records that one request changes, all in memory at once."),
             .number(
@@ -170,6 +194,10 @@ extension LimitSettings {
             "limits.queryMillisecondsMax", \.limits.queryMillisecondsMax, 10...600_000,
             "milliseconds",
             "Time for one page of a query. Over it: 503."),
+        .number(
+            "limits.indexWaitMilliseconds", \.limits.indexWaitMilliseconds, 0...30_000,
+            "milliseconds", zero: "no wait",
+            "How long a query waits for an index that is being built. Over it: 503."),
     ]
 
     private static let work: [Setting] = [

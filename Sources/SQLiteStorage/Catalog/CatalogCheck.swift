@@ -32,9 +32,15 @@ package struct CatalogCheck: Sendable {
     }
 
     private static let references: [(table: String, column: String, target: String, key: String)] =
-        ["container_settings", "api_tokens", "server_keys", "web_tokens", "user_names"].map {
+        [
+            "container_settings", "api_tokens", "server_keys", "web_tokens", "user_names",
+            "external_users", "sign_in_codes",
+        ].map {
             ($0, "container", "containers", "folded")
         }
-        + ["addresses", "web_tokens"].map { ($0, "account", "accounts", "id") }
+        + [
+            "addresses", "web_tokens", "external_users", "browser_sessions", "consents",
+            "sign_in_codes", "address_codes",
+        ].map { ($0, "account", "accounts", "id") }
         + [("api_token_origins", "token_hash", "api_tokens", "hash")]
 }

@@ -74,13 +74,19 @@ extension SQLiteCatalog {
                 INSERT OR REPLACE INTO departures (account, container, user_record_name)
                 SELECT account, container, user_record_name FROM user_names WHERE account = ?
                 """, id)
-            for table in ["addresses", "web_tokens", "user_names"] {
+            for table in SQLiteCatalog.tablesByAccount {
                 try catalog.run("DELETE FROM \(table) WHERE account = ?", id)
             }
             try catalog.run("DELETE FROM accounts WHERE id = ?", id)
             return try SQLiteCatalog.departures(in: catalog).filter { $0.account == account }
         }
     }
+
+    /// Everything that ends with its account.
+    static let tablesByAccount = [
+        "addresses", "web_tokens", "user_names", "external_users", "browser_sessions", "consents",
+        "sign_in_codes", "letter_links", "address_codes", "letters",
+    ]
 
     package func departures() throws -> [Departure] {
         try read { try SQLiteCatalog.departures(in: $0) }
@@ -157,7 +163,7 @@ extension SQLiteCatalog {
             password: row.optionalString(3), createdAt: row.int64(4))
     }
 
-    private static func add(
+    static func add(
         _ held: AccountAddress, to account: AccountID, in catalog: CatalogConnection
     ) throws {
         let added = try catalog.run(

@@ -29,10 +29,12 @@ extension SQLiteCatalog {
                 name: "rows of \(table) in no container",
                 broken: "\(table) WHERE container NOT IN (SELECT folded FROM containers)")
         }
-        + ["addresses", "web_tokens", "user_names"].map { table in
+        + tablesByAccount.map { table in
             Rule(
                 name: "rows of \(table) of no account",
-                broken: "\(table) WHERE account NOT IN (SELECT id FROM accounts)")
+                broken: """
+                    \(table) WHERE account IS NOT NULL AND account NOT IN (SELECT id FROM accounts)
+                    """)
         }
         + [
             Rule(
@@ -41,7 +43,7 @@ extension SQLiteCatalog {
             Rule(
                 name: "accounts without one verified primary address",
                 broken: """
-                    accounts WHERE 1 <> (SELECT count(*) FROM addresses WHERE account = accounts.id
+                    accounts WHERE id NOT IN (SELECT account FROM external_users) AND 1 <> (SELECT count(*) FROM addresses WHERE account = accounts.id
                     AND is_primary = 1 AND verified_at IS NOT NULL AND kind = 'email')
                     """),
             Rule(

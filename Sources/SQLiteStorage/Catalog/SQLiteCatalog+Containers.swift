@@ -52,9 +52,22 @@ extension SQLiteCatalog {
                 DELETE FROM api_token_origins WHERE token_hash IN
                 (SELECT hash FROM api_tokens WHERE container = ?)
                 """, container)
+            for table in SQLiteCatalog.tablesByAccount where table != "external_users" {
+                try catalog.run(
+                    """
+                    DELETE FROM \(table) WHERE account IN
+                    (SELECT account FROM external_users WHERE container = ?)
+                    """, container)
+            }
+            try catalog.run(
+                """
+                DELETE FROM accounts WHERE id IN
+                (SELECT account FROM external_users WHERE container = ?)
+                """, container)
             for table in SQLiteCatalog.tablesByContainer {
                 try catalog.run("DELETE FROM \(table) WHERE container = ?", container)
             }
+            try SQLiteCatalog.dropConsentsOfNoToken(in: catalog)
             try catalog.run("DELETE FROM containers WHERE folded = ?", container)
         }
     }
@@ -62,8 +75,14 @@ extension SQLiteCatalog {
     /// Everything that ends with its container.
     static let tablesByContainer = [
         "container_settings", "api_tokens", "server_keys", "web_tokens", "user_names",
-        "departures", "stores",
+        "departures", "stores", "external_users", "sign_in_codes",
     ]
+
+    /// Consents end with the API token that they were given to.
+    static func dropConsentsOfNoToken(in catalog: CatalogConnection) throws {
+        try catalog.run(
+            "DELETE FROM consents WHERE token_hash NOT IN (SELECT hash FROM api_tokens)")
+    }
 
     static func requireContainer(_ id: ContainerID, in catalog: CatalogConnection) throws {
         let isKnown = try catalog.exists(

@@ -53,6 +53,7 @@ extension SQLiteCatalog {
             guard try catalog.run("DELETE FROM api_tokens WHERE name = ?", .text(name)) == 1 else {
                 throw CatalogRefusal.apiTokenUnknown
             }
+            try SQLiteCatalog.dropConsentsOfNoToken(in: catalog)
         }
     }
 

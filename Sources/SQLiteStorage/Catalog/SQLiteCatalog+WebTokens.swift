@@ -55,6 +55,15 @@ extension SQLiteCatalog {
         }
     }
 
+    package func webTokens(of account: AccountID) throws -> [WebTokenRecord] {
+        try read { catalog in
+            try catalog.all(
+                """
+                \(SQLiteCatalog.webTokenSelection) WHERE t.account = ? ORDER BY t.made_at, t.hash
+                """, .text(account.text), row: SQLiteCatalog.webToken)
+        }
+    }
+
     private static let webTokenSelection = """
         SELECT t.hash, t.session, t.account, c.name, t.environment, t.made_at, t.expires_at
         FROM web_tokens t JOIN containers c ON c.folded = t.container

@@ -18,6 +18,9 @@ struct IndexCatalog: Sendable {
     /// Whether an index is to be filled or emptied.
     var hasWork: Bool { all.contains { $0.state != .whole } }
 
+    /// The numbers of those that queries may use.
+    var whole: Set<Int64> { Set(all.filter { $0.state == .whole }.map(\.number)) }
+
     var all: [StoredIndex] { byType.values.flatMap { $0 } }
 
     func ofType(_ type: Int64) -> [StoredIndex] { byType[type] ?? [] }
@@ -36,36 +39,12 @@ struct IndexCatalog: Sendable {
 
 /// The indexes as of the last commit, for any thread.
 final class PublishedIndexes: Sendable {
-    private struct State {
-        var catalog: IndexCatalog
-        var waiters: [MonotonicSemaphore] = []
-    }
+    private let stored: Mutex<IndexCatalog>
 
-    private let state: Mutex<State>
-
-    init(_ indexes: IndexCatalog) { state = Mutex(State(catalog: indexes)) }
+    init(_ indexes: IndexCatalog) { stored = Mutex(indexes) }
 
     var value: IndexCatalog {
-        get { state.withLock { $0.catalog } }
-        set {
-            state.withLock { state in
-                state.catalog = newValue
-                for waiter in state.waiters { waiter.signal() }
-                state.waiters.removeAll()
-            }
-        }
-    }
-
-    /// Blocks until the indexes are others than a version of them, or the time is over.
-    ///
-    /// - Returns: false when the time was over first.
-    func wait(otherThan version: Int, nanoseconds: UInt64) -> Bool {
-        let changed = MonotonicSemaphore()
-        let isOther = state.withLock { state in
-            guard state.catalog.version == version else { return true }
-            state.waiters.append(changed)
-            return false
-        }
-        return isOther || changed.wait(nanoseconds: nanoseconds)
+        get { stored.withLock { $0 } }
+        set { stored.withLock { $0 = newValue } }
     }
 }

@@ -101,14 +101,15 @@ struct IndexWork {
             WHERE h.id > ?1 AND h.id <= ?2 ORDER BY h.id LIMIT ?3
             """, from.value, end ?? .max, recordsMax, types: Set(indexes.map(\.type))
         ) { record, zone, type, fields in
+            var rows = 0
             for index in indexes where index.type == type {
-                try writer.replace(nil, with: fields, of: record, in: zone, index)
+                rows += try writer.replace(nil, with: fields, of: record, in: zone, index)
             }
+            return rows
         }
         for var index in indexes {
-            let isDone = seen.count < recordsMax
-            index.filledThrough = RecordNumber(isDone ? end ?? seen.last : seen.last)
-            if isDone, end == nil { index.state = .whole }
+            index.filledThrough = RecordNumber(seen.isDone ? end ?? seen.last : seen.last)
+            if seen.isDone, end == nil { index.state = .whole }
             try set(index)
         }
     }
@@ -121,7 +122,7 @@ struct IndexWork {
         ) { record, zone, _, fields in
             try writer.replace(fields, with: nil, of: record, in: zone, index)
         }
-        guard seen.count < recordsMax else {
+        guard seen.isDone else {
             var rest = index
             rest.filledThrough = RecordNumber(seen.last - 1)
             return try set(rest)
@@ -134,11 +135,12 @@ struct IndexWork {
 
     /// Hands the living records of some types to a closure.
     ///
-    /// - Returns: how many records were passed, of any type, and the last one.
+    /// - Parameter body: answers how many rows of indexes it has written: few records may have many.
+    /// - Returns: the last record that was passed, and whether there are no more.
     private func visit(
         _ rows: String, _ after: Int64, _ through: Int64, _ limit: Int, types: Set<Int64>,
-        _ body: (RecordNumber, ZoneNumber, Int64, StoredFields) throws -> Void
-    ) throws -> (count: Int, last: Int64) {
+        _ body: (RecordNumber, ZoneNumber, Int64, StoredFields) throws -> Int
+    ) throws -> (last: Int64, isDone: Bool) {
         let statement = try connection.prepare(
             """
             SELECT h.id, h.zone, v.record_type, v.flags, v.body FROM heads h
@@ -148,17 +150,22 @@ struct IndexWork {
         statement.bind(after, at: 1)
         statement.bind(through, at: 2)
         statement.bind(Int64(limit), at: 3)
-        var seen = (count: 0, last: after)
-        while try statement.step() {
-            seen = (seen.count + 1, statement.int64(0))
+        var (count, last) = (0, after)
+        var rowsLeft = limit * Self.rowsPerRecord
+        while rowsLeft > 0, try statement.step() {
+            count += 1
+            last = statement.int64(0)
             let type = statement.int64(2)
             guard types.contains(type),
                 !VersionFlags(rawValue: statement.int64(3)).contains(.tombstone)
             else { continue }
-            try body(
-                RecordNumber(seen.last), ZoneNumber(statement.int64(1)), type,
+            rowsLeft -= try body(
+                RecordNumber(last), ZoneNumber(statement.int64(1)), type,
                 StoredFields(statement.bytes(4)))
         }
-        return seen
+        return (last, rowsLeft > 0 && count < limit)
     }
+
+    /// Rows of indexes that a step writes for each record that it may take; lists have more.
+    private static let rowsPerRecord = 8
 }

@@ -42,16 +42,20 @@ final class IndexWriter {
     /// - Parameters:
     ///   - former: the record as the index has it; nil when it has nothing of it.
     ///   - new: nil for a record that goes.
+    /// - Returns: how many rows that took.
+    @discardableResult
     func replace(
         _ former: StoredFields?, with new: StoredFields?, of record: RecordNumber,
         in zone: ZoneNumber, _ index: StoredIndex
-    ) throws {
+    ) throws -> Int {
         let before = former.map { IndexEntry.entries(of: $0, for: index.need) } ?? []
         let after = new.map { IndexEntry.entries(of: $0, for: index.need) } ?? []
-        guard before != after else { return }
+        guard before != after else { return 0 }
         guard record.value <= EntryNumber.recordMax else { throw StorageFailure.full }
-        for entry in before.subtracting(after) { try remove(entry, record, zone, index.number) }
-        for entry in after.subtracting(before) { try add(entry, record, zone, index.number) }
+        let (gone, come) = (before.subtracting(after), after.subtracting(before))
+        for entry in gone { try remove(entry, record, zone, index.number) }
+        for entry in come { try add(entry, record, zone, index.number) }
+        return gone.count + come.count
     }
 
     private func add(

@@ -16,17 +16,26 @@ extension SQLiteStore {
         let start = DispatchTime.now().uptimeNanoseconds
         let nanosecondsMax = UInt64(max(0, waitMillisecondsMax)) * 1_000_000
         while true {
-            let seen = indexes
-            guard let through = seen.unfinished(needs, ofType: type) else { return nil }
+            let mark = notices.mark
+            guard let through = indexes.unfinished(needs, ofType: type) else { return nil }
             let spent = DispatchTime.now().uptimeNanoseconds &- start
             guard spent < nanosecondsMax,
-                waitForIndexes(otherThan: seen, nanoseconds: nanosecondsMax - spent)
+                waitForIndexes(since: mark, nanoseconds: nanosecondsMax - spent)
             else {
                 let last = try read { try $0.indexReader.lastRecord() }
                 return IndexProgress(
                     through: through, last: last.value < through.value ? through : last)
             }
         }
+    }
+
+    /// - Returns: false when the time was over first.
+    private func waitForIndexes(since mark: CommitNotices.Mark, nanoseconds: UInt64) -> Bool {
+        let moved = MonotonicSemaphore()
+        let watch = notices.watch([.indexes], since: mark)
+        defer { watch.end() }
+        watch.whenMoved { _ in moved.signal() }
+        return moved.wait(nanoseconds: nanoseconds)
     }
 }
 

@@ -9,8 +9,10 @@ import Storage
 final class PositionCounter {
     private var next: Position
     private var groupFirst: Position
-    /// Whether the group that is being committed has taken numbers.
-    private var groupMoves = false
+    /// The last number that the file has.
+    private(set) var committed: Position
+    /// Whether the group that is being committed, or was last, has taken numbers.
+    private(set) var groupMoves = false
     /// The life to be recorded with the next number; nil once it is.
     private var beginning: NewLife?
     private var move: Statement?
@@ -18,19 +20,24 @@ final class PositionCounter {
     private let now: @Sendable () -> Milliseconds
 
     /// - Parameters:
+    ///   - committed: the last number that the file has.
     ///   - next: the first number to give out.
     ///   - beginning: what to record with it; nil in a store's first life, which is recorded.
     ///   - note: told of each commit.
     init(
-        next: Position, beginning: NewLife?, note: PositionNote?,
+        committed: Position, next: Position, beginning: NewLife?, note: PositionNote?,
         now: @escaping @Sendable () -> Milliseconds
     ) {
+        self.committed = committed
         self.next = next
         groupFirst = next
         self.beginning = beginning
         self.note = note
         self.now = now
     }
+
+    /// The last number that the file has, or the group that is at work has taken.
+    var reached: Position { next > groupFirst ? next - 1 : committed }
 
     /// Takes numbers that follow each other; the first of them.
     ///
@@ -77,9 +84,11 @@ final class PositionCounter {
 
     func groupCommitted() {
         guard groupMoves else { return }
-        groupMoves = false
+        committed = next - 1
+        // None is taken before the next group begins; what comes before that is of this one.
+        groupFirst = next
         beginning = nil
-        note?.write(next - 1)
+        note?.write(committed)
     }
 
     /// The numbers that the group took are never used again.

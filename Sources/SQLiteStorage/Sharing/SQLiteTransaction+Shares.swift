@@ -37,6 +37,10 @@ extension SQLiteTransaction {
         try coverageInvariants().checkViews(of: share)
         try end(share, at: position, statements.viewers.revokeShare)
         try end(share, at: position, statements.shares.endShare)
+        if let ended = try self.share(share) {
+            moved.insert(.zone(ended.zone))
+            try note(.shareEnded, of: ended.zone, at: position)
+        }
         statements.shares.forgetParticipants.bind(share.value, at: 1)
         try statements.shares.forgetParticipants.run()
         noteEnd(of: share)
@@ -110,6 +114,7 @@ extension SQLiteTransaction {
         statements.viewers.openView.bind(position, at: 3)
         try statements.viewers.openView.run()
         try coverageInvariants().checkView(of: viewer, in: share.zone)
+        try moveSight(of: viewer, in: share.zone, at: position)
     }
 
     func revoke(_ share: ShareNumber, from viewer: UserRecordName) throws {
@@ -127,6 +132,14 @@ extension SQLiteTransaction {
             try statement.run()
         }
         try coverageInvariants().checkView(of: viewer, in: grant.zone)
+        try moveSight(of: viewer, in: grant.zone, at: position)
+    }
+
+    private func moveSight(
+        of viewer: UserRecordName, in zone: ZoneNumber, at position: Position
+    ) throws {
+        moved.formUnion([.person(viewer), .zone(zone)])
+        try noteSight(of: viewer, in: zone, at: position)
     }
 
     /// Takes a zone that is deleted at a position away from whoever saw something of it.

@@ -70,6 +70,12 @@ extension SQLiteTransaction {
         statement.bind(work.number.value, at: 1)
         statement.bind(cursor, at: 2)
         try statement.run()
+        moveCovered(by: work)
+    }
+
+    /// A step that covers records by shares moves what their viewers are shown.
+    private func moveCovered(by work: StoredWork) {
+        if case .cover(_, in: let zone) = work.task { moved.insert(.zone(zone)) }
     }
 
     func postpone(_ work: StoredWork, until moment: Milliseconds) throws {
@@ -84,6 +90,7 @@ extension SQLiteTransaction {
         statement.bind(work.number.value, at: 1)
         try statement.run()
         if case .cover(let record, _) = work.task { try endCoverWork(record) }
+        moveCovered(by: work)
     }
 
     func nextWorkMoment(

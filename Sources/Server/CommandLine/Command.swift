@@ -1,16 +1,18 @@
+import Administration
+
 /// One thing that the program can be asked to do, as a value: its name, its form, what it runs.
 package struct Command: Sendable {
     /// What the command works on, and so where its code runs.
     package enum Action: Sendable {
         /// Runs in the process that was started, and touches no data folder of a running server.
         case local(@Sendable (Invocation, Surroundings) throws -> CommandOutput)
-        /// Runs in the process that holds the data folder: this one, or the server (through its
-        /// control socket).
-        case data(@Sendable (Invocation, DataFolder) throws -> CommandOutput)
+        /// Acts on the server's data, in the process that holds the data folder: this one, or the
+        /// server (through its control socket).
+        case data(@Sendable (Invocation, Administrator) throws -> CommandOutput)
         /// As `data`, and makes a folder that an argument names, which the process that was started
         /// writes: the server may have no right to.
         case copy(
-            to: String, @Sendable (Invocation, DataFolder, CopyPlace) throws -> CommandOutput)
+            to: String, @Sendable (Invocation, Administrator, CopyPlace) throws -> CommandOutput)
     }
 
     /// The words that name it, such as `api-token create`.

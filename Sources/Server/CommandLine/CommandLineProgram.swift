@@ -1,3 +1,4 @@
+import Administration
 import Configuration
 
 #if canImport(Glibc)
@@ -42,10 +43,12 @@ package struct CommandLineProgram: Sendable {
 
     /// Runs a command that another process prepared, on the data folder that this one holds.
     ///
-    /// - Parameter sender: takes the files that the command makes where it was typed.
+    /// - Parameters:
+    ///   - administrator: whoever typed it, on the data of the folder.
+    ///   - sender: takes the files that the command makes where it was typed.
     static func run(
-        _ arguments: [String], inputs: [String: [UInt8]], on folder: DataFolder,
-        _ sender: FileSender
+        _ arguments: [String], inputs: [String: [UInt8]], by administrator: Administrator,
+        on folder: DataFolder, _ sender: FileSender
     ) -> CommandAnswer {
         do {
             let parsed = try CommandLineParser(commands: Command.all).parse(arguments)
@@ -56,10 +59,10 @@ package struct CommandLineProgram: Sendable {
             switch invocation.command.action {
             case .local: throw UsageFailure("the running server has no such command")
             case .data(let action):
-                return CommandAnswer(try action(invocation, folder), for: invocation)
+                return CommandAnswer(try action(invocation, administrator), for: invocation)
             case .copy(_, let action):
                 return try CopyPlace.withOutgoing(of: folder, to: sender) {
-                    CommandAnswer(try action(invocation, folder, $0), for: invocation)
+                    CommandAnswer(try action(invocation, administrator, $0), for: invocation)
                 }
             }
         } catch {
@@ -159,15 +162,16 @@ package struct CommandLineProgram: Sendable {
         case .local(let action):
             return CommandAnswer(try action(invocation, surroundings), for: invocation)
         case .data(let action):
-            return try onData(invocation) {
-                CommandAnswer(try action(invocation, $0), for: invocation)
+            return try onData(invocation) { administrator in
+                CommandAnswer(try action(invocation, administrator), for: invocation)
             }
         case .copy(let place, let action):
             let made = try NewFolder(at: invocation.required(place))
             do {
-                let answer = try onData(invocation, receive: made.receive) { folder in
+                let answer = try onData(invocation, receive: made.receive) { administrator in
                     let copy = CopyPlace(path: made.partial)
-                    return CommandAnswer(try action(invocation, folder, copy), for: invocation)
+                    return CommandAnswer(
+                        try action(invocation, administrator, copy), for: invocation)
                 }
                 if answer.error.isEmpty { try made.finish() } else { made.discard() }
                 return answer
@@ -182,10 +186,10 @@ package struct CommandLineProgram: Sendable {
     ///
     /// - Parameters:
     ///   - receive: gets what the server sends before its answer.
-    ///   - action: what to do with the folder when no server has it.
+    ///   - action: what to do with the data when no server has it.
     private func onData(
         _ invocation: Invocation, receive: (ControlFrame) throws -> Void = { _ in },
-        _ action: (DataFolder) throws -> CommandAnswer
+        _ action: (Administrator) throws -> CommandAnswer
     ) throws -> CommandAnswer {
         let loaded = try LoadedConfiguration(for: invocation, in: surroundings)
         let configuration = loaded.values
@@ -201,7 +205,10 @@ package struct CommandLineProgram: Sendable {
                     folder.close()
                     FolderAccess.giveToOwner(of: path)
                 }
-                return try action(folder)
+                return try action(
+                    Administrator(
+                        .commandLine(userNumber: surroundings.userNumber), on: folder,
+                        noting: folder.note))
             }
             if let answer = try client.run(
                 invocation.arguments, inputs: invocation.inputs,

@@ -23,6 +23,8 @@ package struct Surroundings: Sendable {
     package var writeOutput: @Sendable ([UInt8]) -> Void
     package var clock: Clock
     package var random: RandomSource
+    /// Whoever runs the process, as the system numbers its users.
+    package var userNumber = UInt32(geteuid())
 
     package init(
         environment: [String: String], folder: String, isTerminal: Bool,

@@ -1,4 +1,5 @@
 import Accounts
+import Administration
 import CloudModel
 import Storage
 
@@ -7,15 +8,14 @@ extension Command {
         Command(
             "container create", "make a container",
             places: [CommandPlace("ID", "1 to 128 of A-Z a-z 0-9 . -")],
-            action: .data { invocation, folder in
-                let made = try folder.containers.create(
-                    invocation.required("ID"), now: folder.clock.now())
+            action: .data { invocation, administrator in
+                let made = try administrator.perform(CreateContainer(invocation.required("ID")))
                 return named(made.id.name, "made")
             }),
         Command(
             "container list", "list the containers",
-            action: .data { _, folder in
-                let containers = try folder.containers.list()
+            action: .data { _, administrator in
+                let containers = try administrator.perform(ListContainers())
                 let lines = containers.map { container in
                     let settings = container.settings.sorted { $0.key < $1.key }
                     return ([container.id.name] + settings.map { "\($0.key)=\($0.value)" })
@@ -36,7 +36,7 @@ extension Command {
                     "KEY=VALUE",
                     ContainerSetting.allCases.map(\.rawValue).joined(separator: ", "), arity: .many),
             ],
-            action: .data { invocation, folder in
+            action: .data { invocation, administrator in
                 var values: [String: String] = [:]
                 for text in invocation.values("KEY=VALUE") {
                     let halves = text.split(
@@ -46,16 +46,16 @@ extension Command {
                     }
                     values[String(halves[0])] = String(halves[1])
                 }
-                let changed = try folder.containers.set(values, of: invocation.required("ID"))
+                let changed = try administrator.perform(
+                    ChangeContainer(invocation.required("ID"), settings: values))
                 return named(changed.id.name, "changed")
             }),
         Command(
             "container delete", "delete a container with everything in it",
             places: [CommandPlace("ID", "the container")],
             question: "Delete the container and all data in it for ever?",
-            action: .data { invocation, folder in
-                let id = try folder.containers.find(invocation.required("ID")).id
-                try folder.deleteContainer(id)
+            action: .data { invocation, administrator in
+                let id = try administrator.perform(DeleteContainer(invocation.required("ID")))
                 return named(id.name, "deleted")
             }),
     ]
@@ -77,15 +77,12 @@ extension Command {
 }
 
 extension Invocation {
-    /// The container and environment that a command's places name; the container exists.
-    func containerAndEnvironment(
-        in folder: DataFolder
-    ) throws -> (container: ContainerID, environment: Environment) {
-        let container = try folder.containers.find(required("CONTAINER")).id
+    /// The environment of a container that a command's places name.
+    func containerAndEnvironment() throws -> NamedEnvironment {
         guard let environment = Environment(rawValue: try required("ENVIRONMENT")) else {
             throw CommandFailure("an environment is development or production")
         }
-        return (container, environment)
+        return NamedEnvironment(try required("CONTAINER"), environment)
     }
 }
 

@@ -1,4 +1,4 @@
-import Accounts
+import Administration
 import CloudModel
 import Storage
 
@@ -15,20 +15,20 @@ extension Command {
                 CommandOption(
                     "callback", value: "post-message|URL", "where sign-in delivers its outcome"),
             ],
-            action: .data { invocation, folder in
-                let (container, environment) = try invocation.containerAndEnvironment(in: folder)
-                let made = try folder.apiTokens.create(
-                    container: container, environment: environment,
-                    name: invocation.value("name"), origins: invocation.values("origin"),
-                    callback: invocation.value("callback"), now: folder.clock.now())
+            action: .data { invocation, administrator in
+                let made = try administrator.perform(
+                    CreateAPIToken(
+                        in: invocation.containerAndEnvironment(), name: invocation.value("name"),
+                        origins: invocation.values("origin"),
+                        callback: invocation.value("callback")))
                 return CommandOutput(
                     "\(made.token)\n(named \(made.record.name))",
                     values: [("apiToken", .text(made.token))])
             }),
         Command(
             "api-token list", "list the tokens' names",
-            action: .data { _, folder in
-                let tokens = try folder.apiTokens.list()
+            action: .data { _, administrator in
+                let tokens = try administrator.perform(ListAPITokens())
                 let lines = tokens.map { token in
                     ([token.name, token.container.name, token.environment.rawValue]
                         + token.origins.map { "origin=\($0)" }
@@ -46,9 +46,9 @@ extension Command {
         Command(
             "api-token revoke", "end a token at once",
             places: [CommandPlace("NAME", "the token's name, as list shows it")],
-            action: .data { invocation, folder in
+            action: .data { invocation, administrator in
                 let name = try invocation.required("NAME")
-                try folder.apiTokens.revoke(name: name)
+                try administrator.perform(RevokeAPIToken(name: name))
                 return CommandOutput(
                     "token \(name) revoked", values: [("apiToken", .text(name))])
             }),
@@ -67,23 +67,24 @@ extension Command {
                     "scope", value: "public|container",
                     "how far it reaches; public when left out"),
             ],
-            action: .data { invocation, folder in
-                let (container, environment) = try invocation.containerAndEnvironment(in: folder)
+            action: .data { invocation, administrator in
+                let place = try invocation.containerAndEnvironment()
                 let scopeName = invocation.value("scope") ?? ServerKeyRecord.Scope.public.rawValue
                 guard let scope = ServerKeyRecord.Scope(rawValue: scopeName) else {
                     throw CommandFailure("a scope is public or container")
                 }
-                let key = try folder.serverKeys.add(
-                    container: container, environment: environment,
-                    publicKeyPEM: String(
-                        decoding: invocation.contents("public-key") ?? [], as: UTF8.self),
-                    name: invocation.value("name"), scope: scope, now: folder.clock.now())
+                let key = try administrator.perform(
+                    AddServerKey(
+                        in: place,
+                        publicKeyPEM: String(
+                            decoding: invocation.contents("public-key") ?? [], as: UTF8.self),
+                        name: invocation.value("name"), scope: scope))
                 return CommandOutput(key.keyID, values: [("keyID", .text(key.keyID))])
             }),
         Command(
             "server-key list", "list the keys",
-            action: .data { _, folder in
-                let keys = try folder.serverKeys.list()
+            action: .data { _, administrator in
+                let keys = try administrator.perform(ListServerKeys())
                 let lines = keys.map { key in
                     ([
                         key.keyID, key.container.name, key.environment.rawValue,
@@ -101,9 +102,9 @@ extension Command {
         Command(
             "server-key revoke", "end a key at once",
             places: [CommandPlace("KEYID", "the key's ID")],
-            action: .data { invocation, folder in
+            action: .data { invocation, administrator in
                 let keyID = try invocation.required("KEYID")
-                try folder.serverKeys.revoke(keyID: keyID)
+                try administrator.perform(RevokeServerKey(keyID: keyID))
                 return CommandOutput("key \(keyID) revoked", values: [("keyID", .text(keyID))])
             }),
     ]

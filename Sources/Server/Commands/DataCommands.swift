@@ -1,6 +1,5 @@
+import Administration
 import Configuration
-import SQLite
-import Storage
 
 extension Command {
     static let data: [Command] = [
@@ -8,12 +7,20 @@ extension Command {
             "backup", "copy everything, also while the server runs",
             places: [CommandPlace("DEST", "a folder that is not there yet", kind: .path)],
             isLong: true,
-            action: .copy(to: "DEST") { invocation, folder, copy in
+            action: .copy(to: "DEST") { invocation, administrator, copy in
                 let destination = try invocation.required("DEST")
-                let problems = try DataBackup.copy(folder, to: copy)
-                return outcome(
+                let copied = try administrator.perform(BackUpData(to: copy))
+                let key =
+                    copied.secretKeyPath.map {
+                        "the key of sealed secrets is not in it: keep \($0) apart"
+                    } ?? "the key of sealed secrets is in it"
+                let problems = copied.problems
+                var output = outcome(
                     problems: problems,
-                    (["backup written to \(destination)"] + problems).joined(separator: "\n"))
+                    (["backup written to \(destination)", key] + problems)
+                        .joined(separator: "\n"))
+                output.values.append(("securityKey", .flag(copied.secretKeyPath == nil)))
+                return output
             }),
         Command(
             "restore", "fill an empty data folder from a backup",
@@ -21,35 +28,21 @@ extension Command {
             question: "Fill the data folder from the backup?", isLong: true,
             action: .local { invocation, surroundings in
                 let configuration = try Configuration.load(for: invocation, in: surroundings)
-                let path = configuration.data
-                try DataFolder.make(path)
-                defer { FolderAccess.giveToOwner(of: path) }
-                let lock: FileLock
-                do {
-                    lock = try FileLock(path: DataFolder.lockPath(in: path))
-                } catch {
-                    throw CommandFailure("\(path) is in use: \(error)")
-                }
-                let random = surroundings.random
-                let problems = try withExtendedLifetime(lock) {
-                    try DataBackup.restore(
-                        invocation.required("SRC"), into: path,
-                        assets: AssetPlaces(
-                            configuration, of: path, clock: surroundings.clock, random: random),
-                        random: { random.bytes($0) })
-                }
+                let problems = try DataFolder.restore(
+                    from: invocation.required("SRC"), configuration, surroundings)
                 return outcome(
                     problems: problems,
-                    (["restored into \(path)"] + problems).joined(separator: "\n"))
+                    (["restored into \(configuration.data)"] + problems).joined(separator: "\n"))
             }),
         Command(
             "check", "read everything and say what is wrong", isLong: true,
-            action: .data { _, folder in
-                let problems = try folder.problems()
-                let trashed = try folder.trashedAssets()
-                var lines = problems.isEmpty ? ["no problems"] : problems
+            action: .data { _, administrator in
+                let found = try administrator.perform(CheckData())
+                let trashed = found.trashedAssets
+                var lines = found.problems.isEmpty ? ["no problems"] : found.problems
                 if trashed > 0 { lines.append("assets in the trash: \(trashed)") }
-                var output = outcome(problems: problems, lines.joined(separator: "\n"))
+                var output = outcome(
+                    problems: found.problems, lines.joined(separator: "\n"))
                 output.values.append(("trashedAssets", .number(Int64(trashed))))
                 return output
             }),

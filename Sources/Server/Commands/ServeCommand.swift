@@ -1,3 +1,4 @@
+import Administration
 import CProcess
 import Configuration
 import Dispatch
@@ -44,8 +45,9 @@ struct ServeProcess {
         lenticular_limit_arenas(2)
         DescriptorRoom.raiseLimit()
         let loaded = try LoadedConfiguration(for: invocation, in: surroundings)
-        let configuration = loaded.values
+        var configuration = loaded.values
         let isDevelopment = invocation.has("dev")
+        if isDevelopment, configuration.mail.sender == .none { configuration.mail.sender = .log }
         if isDevelopment {
             try DevelopmentSetup.checkIsLocal(
                 configuration.addresses, environment: surroundings.environment)
@@ -94,7 +96,11 @@ struct ServeProcess {
 
     private func showDevelopment(of server: RunningServer) throws {
         guard let address = server.addresses.first else { return }
-        let setup = DevelopmentSetup(folder: server.folder, address: address)
+        // What it makes is printed, secrets and all: noting it beside that would tell nothing.
+        let administrator = Administrator(
+            .commandLine(userNumber: surroundings.userNumber), on: server.folder)
+        let setup = DevelopmentSetup(
+            folder: server.folder, administrator: administrator, address: address)
         let text = try setup.make() ?? setup.reminder()
         surroundings.writeOutput(Array((text + "\n").utf8))
     }

@@ -1,4 +1,4 @@
-import Accounts
+import Administration
 import CloudModel
 import Storage
 
@@ -15,19 +15,20 @@ extension Command {
                     "password-stdin", "read the password from standard input",
                     readsStandardInput: true),
             ],
-            action: .data { invocation, folder in
-                let account = try folder.users.create(
-                    email: invocation.required("EMAIL"), givenName: invocation.value("given-name"),
-                    familyName: invocation.value("family-name"),
-                    phone: invocation.value("phone"),
-                    password: invocation.contents("password-stdin").map(firstLine),
-                    now: folder.clock.now())
+            action: .data { invocation, administrator in
+                let account = try administrator.perform(
+                    CreateAccount(
+                        email: invocation.required("EMAIL"),
+                        givenName: invocation.value("given-name"),
+                        familyName: invocation.value("family-name"),
+                        phone: invocation.value("phone"),
+                        password: invocation.contents("password-stdin").map(firstLine)))
                 return described(account, "made")
             }),
         Command(
             "user list", "list the accounts",
-            action: .data { _, folder in
-                let accounts = try folder.users.list()
+            action: .data { _, administrator in
+                let accounts = try administrator.perform(ListAccounts())
                 let lines = accounts.map { account in
                     let names = [account.givenName, account.familyName].compactMap { $0 }
                     let further = account.addresses.filter { !$0.isPrimary }.map { held in
@@ -52,19 +53,19 @@ extension Command {
                 CommandPlace("EMAIL", "the address that names the account"),
                 CommandPlace("ADDRESS", "the e-mail address or phone number"),
             ],
-            action: .data { invocation, folder in
-                let account = try folder.users.verify(
-                    email: invocation.required("EMAIL"), address: invocation.required("ADDRESS"),
-                    now: folder.clock.now())
+            action: .data { invocation, administrator in
+                let account = try administrator.perform(
+                    VerifyAddress(
+                        invocation.required("ADDRESS"), of: invocation.required("EMAIL")))
                 return described(account, "verified")
             }),
         Command(
             "user delete", "delete an account with its private data in every container",
             places: [CommandPlace("EMAIL", "the address that names the account")],
             question: "Delete the user and all private data for ever?",
-            action: .data { invocation, folder in
-                let account = try folder.users.find(email: invocation.required("EMAIL"))
-                try folder.deleteUser(account)
+            action: .data { invocation, administrator in
+                let account = try administrator.perform(
+                    DeleteAccount(email: invocation.required("EMAIL")))
                 return described(account, "deleted")
             }),
     ]
@@ -86,7 +87,7 @@ extension Command {
             ]
     }
 
-    private static func described(_ account: AccountRecord, _ what: String) -> CommandOutput {
+    static func described(_ account: AccountRecord, _ what: String) -> CommandOutput {
         let email = account.email ?? ""
         return CommandOutput(
             "user \(email) \(what) (account \(account.id.text))",
@@ -94,7 +95,7 @@ extension Command {
     }
 
     /// What was typed before the line's end: shells and editors add one to every secret.
-    private static func firstLine(_ bytes: [UInt8]) -> [UInt8] {
+    static func firstLine(_ bytes: [UInt8]) -> [UInt8] {
         Array(bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
     }
 }

@@ -1,4 +1,5 @@
 import Accounts
+import Administration
 import CloudModel
 import Storage
 
@@ -11,17 +12,17 @@ extension Command {
             options: [
                 CommandOption("expires", value: "SECONDS", "its life, and that of its successors")
             ],
-            action: .data { invocation, folder in try folder.createWebToken(invocation) }),
+            action: .data { try create($0, by: $1) }),
         Command(
             "web-token list", "list who is signed in, without the tokens themselves",
             places: CommandPlace.containerAndEnvironment
                 + [CommandPlace("EMAIL", "the user's e-mail address", arity: .optional)],
-            action: .data { invocation, folder in
-                let (container, environment) = try invocation.containerAndEnvironment(in: folder)
-                return listed(
-                    try folder.webTokens.sessions(
-                        container: container, environment: environment,
-                        email: invocation.value("EMAIL"), now: folder.clock.now()))
+            action: .data { invocation, administrator in
+                listed(
+                    try administrator.perform(
+                        ListWebTokens(
+                            in: invocation.containerAndEnvironment(),
+                            email: invocation.value("EMAIL"))))
             }),
         Command(
             "web-token revoke", "end a token of a user with its successors, at once",
@@ -30,16 +31,16 @@ extension Command {
                 CommandPlace("TOKENID", "which one, as list shows it", arity: .optional),
             ],
             options: [CommandOption("all", "every one that the user has in the environment")],
-            action: .data { invocation, folder in
-                let (container, environment) = try invocation.containerAndEnvironment(in: folder)
+            action: .data { invocation, administrator in
+                let place = try invocation.containerAndEnvironment()
                 let tokenID = invocation.value("TOKENID")
                 guard (tokenID == nil) == invocation.has("all") else {
                     throw UsageFailure(
                         "lenticular web-token revoke: give either TOKENID or --all")
                 }
-                let ended = try folder.webTokens.end(
-                    tokenID: tokenID, container: container, environment: environment,
-                    email: invocation.required("EMAIL"), now: folder.clock.now())
+                let ended = try administrator.perform(
+                    EndWebTokens(
+                        in: place, email: invocation.required("EMAIL"), tokenID: tokenID))
                 return CommandOutput(
                     ended.count == 1 ? "1 token revoked" : "\(ended.count) tokens revoked",
                     values: [("webTokens", .objects(ended.map(\.members)))])
@@ -56,20 +57,19 @@ extension Command {
             lines.joined(separator: "\n"),
             values: [("webTokens", .objects(sessions.map(\.members)))])
     }
-}
 
-extension DataFolder {
-    fileprivate func createWebToken(_ invocation: Invocation) throws -> CommandOutput {
-        let (container, environment) = try invocation.containerAndEnvironment(in: self)
+    private static func create(
+        _ invocation: Invocation, by administrator: Administrator
+    ) throws -> CommandOutput {
+        let place = try invocation.containerAndEnvironment()
         let seconds = try invocation.value("expires").map { text in
             guard let seconds = Int(text) else {
                 throw CommandFailure("--expires takes a number of seconds")
             }
             return seconds
         }
-        let made = try webTokens.create(
-            container: container, environment: environment, email: invocation.required("EMAIL"),
-            seconds: seconds, now: clock.now())
+        let made = try administrator.perform(
+            CreateWebToken(in: place, email: invocation.required("EMAIL"), seconds: seconds))
         return CommandOutput(
             "\(made.token)\n(acts as \(made.userRecordName.text) until "
                 + "\(Timestamp(made.expiresAt).text); who uses it gets the next one in time)",

@@ -17,8 +17,10 @@ package final class ControlServer: Sendable {
 
     private static let restMicroseconds: UInt32 = 100_000
 
-    /// Runs a command with its arguments and inputs; what it makes for the caller goes to the sender.
-    typealias Run = @Sendable ([String], [String: [UInt8]], FileSender) -> CommandAnswer
+    /// Runs a command; what it makes for the caller goes to the sender.
+    ///
+    /// Gets the number of the system's user who gave it.
+    typealias Run = @Sendable (ControlRequest, UInt32, FileSender) -> CommandAnswer
 
     private let path: String
     private let run: Run
@@ -27,7 +29,7 @@ package final class ControlServer: Sendable {
     private let places = DispatchSemaphore(value: ControlServer.commandCountMax)
     private let unfinished = DispatchGroup()
     private let isOpen = Atomic(true)
-    /// A descriptor that is good for nothing but being closed when one is needed.
+    /// A spare descriptor, to be closed when one is needed.
     private let spare = Mutex(open("/dev/null", O_RDONLY | O_CLOEXEC))
     // Dispatch's own objects may be used from any thread; only their Swift class does not say so.
     private nonisolated(unsafe) let source: any DispatchSourceRead
@@ -82,8 +84,9 @@ package final class ControlServer: Sendable {
         }
     }
 
-    /// Ends a caller for whom there is no descriptor, on a spare one, so that it fails at once and this
-    /// queue does not spin.
+    /// Hangs up on a caller for whom there is no descriptor, with the help of the spare one.
+    ///
+    /// So the caller fails at once, and this queue does not spin.
     private func shed(at listener: LocalSocket) {
         spare.withLock { spare in
             if spare >= 0 { systemClose(spare) }
@@ -97,11 +100,11 @@ package final class ControlServer: Sendable {
 
     private func serve(_ caller: LocalSocket) {
         caller.setDeadline(seconds: ControlServer.callerSeconds)
-        guard caller.peerMayCommand else { return }
+        guard let user = caller.peerUser, user == 0 || user == geteuid() else { return }
         do {
             let frame = try caller.receive()
             guard let request = ControlRequest(frame: frame) else { return }
-            let answer = run(request.arguments, request.inputs, FileSender(to: caller))
+            let answer = run(request, UInt32(user), FileSender(to: caller))
             try caller.send(answer.frame)
         } catch {
             // NB: the caller sees the connection end and says so; there is nobody else to tell.

@@ -70,11 +70,10 @@ final class LocalSocket {
         }
     }
 
-    /// Whether the process at the other end is this user's own or root's.
-    var peerMayCommand: Bool {
+    /// Whose the process at the other end is; nil when the system does not say.
+    var peerUser: uid_t? {
         var user: uid_t = 0
-        guard lenticular_peer_user(descriptor, &user) == 0 else { return false }
-        return user == 0 || user == geteuid()
+        return lenticular_peer_user(descriptor, &user) == 0 ? user : nil
     }
 
     /// Bounds every later wait; nil waits for ever.

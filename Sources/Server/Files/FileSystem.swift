@@ -70,6 +70,30 @@ enum FileSystem {
         if fsync(descriptor) != 0 { throw failure("write", path) }
     }
 
+    /// Copies a file to a place where none is, for its owner alone, as far as it was written.
+    ///
+    /// - Returns: false when there is no such file.
+    static func copy(_ path: String, toNew copy: String) throws(CommandFailure) -> Bool {
+        guard try kind(of: path) == .file else { return false }
+        let source = open(path, O_RDONLY | O_CLOEXEC)
+        guard source >= 0 else { throw failure("open", path) }
+        defer { close(source) }
+        let target = try openNew(copy)
+        defer { close(target) }
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(source, &piece, piece.count)
+            if count == 0 { break }
+            if count > 0 {
+                try write(Array(piece[..<count]), to: target, of: copy)
+            } else if errno != EINTR {
+                throw failure("read", path)
+            }
+        }
+        if fsync(target) != 0 { throw failure("write", copy) }
+        return true
+    }
+
     /// Makes a file that is not there yet, for its owner alone; the caller closes it.
     static func openNew(_ path: String) throws(CommandFailure) -> Int32 {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -153,7 +177,7 @@ enum FileSystem {
         if remove(path) != 0 { throw failure("remove", path) }
     }
 
-    /// Removes a file, if it is there; for what is only in the way.
+    /// Removes a file if it is there, and tells of no failure: for files that are only in the way.
     static func removeFile(_ path: String) { unlink(path) }
 
     /// Moves a file or folder within one file system, over no other.

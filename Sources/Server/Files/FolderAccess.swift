@@ -27,7 +27,7 @@ enum FolderAccess {
         }
     }
 
-    /// Gives what root has made in somebody else's folder to whose it is, or the server could not use it.
+    /// Gives what root has made in a folder to the folder's owner, so that their server can use it.
     ///
     /// Does nothing for anybody but root, and in root's own folders.
     static func giveToOwner(of folder: String) {

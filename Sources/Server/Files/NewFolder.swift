@@ -19,7 +19,7 @@ final class NewFolder {
     private var receiving: Int32 = -1
     private var receivedFolders: Set<String> = []
 
-    /// Makes the folder under its other name; what an earlier attempt has left there goes.
+    /// Makes the folder under its other name, without what an earlier attempt has left there.
     ///
     /// - Parameter path: nothing may be there yet, but for an empty folder.
     /// - Throws: `CommandFailure`.

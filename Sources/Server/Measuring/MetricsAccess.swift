@@ -7,7 +7,7 @@ import HTTP
 package struct MetricsAccess: Sendable {
     package enum Decision: Sendable, Equatable {
         case granted
-        /// A token would open the page, and none or another came.
+        /// The page needs a token, and none came, or another one.
         case unauthorized
         /// There is no token, so there is no page.
         case hidden

@@ -11,7 +11,9 @@ struct MetricsListener: Sendable {
     let address: ListenAddress
     private let server: HTTPServer
 
-    /// Listens where the settings say; nil where there is to be none, or the default is taken.
+    /// Listens where the settings say.
+    ///
+    /// Nil where they say nowhere, and where another process has the default address.
     ///
     /// - Throws: `CommandFailure` when an address that somebody has chosen cannot be listened at.
     init?(_ settings: MetricsSettings, _ metrics: Metrics, _ log: Log) throws {

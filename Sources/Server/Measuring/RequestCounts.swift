@@ -28,7 +28,7 @@ final class RequestCounts: Sendable {
 
     /// What requests outside the route table count under.
     static let unmatched = "unmatched"
-    /// What is counted once there are as many series as there may be.
+    /// What further requests count under once there are as many series as there may be.
     static let overflow = "overflow"
     /// Of one shard; the route table and the faults make far fewer.
     static let seriesCountMax = 2_000

@@ -10,7 +10,7 @@ struct AssetCheck {
 
     let storePath: String
     let storage: any AssetStorage
-    /// Files that no row stands for are a problem when they are older: the collection should have come.
+    /// Files without a row are a problem when they are older: they should have been removed.
     let strayBefore: Milliseconds
 
     /// What is wrong, a line each.
@@ -46,7 +46,7 @@ struct AssetCheck {
             + told("asset that nothing refers to", try stray(known))
     }
 
-    /// As `problems`, by what the storage lists and how long it says that the files are; none is read.
+    /// As `problems`, by the list of files and lengths that the storage gives; no file is read.
     ///
     /// For files that are elsewhere: reading all of them would take hours and cost money, and such
     /// stores hold their bytes against digests of their own.

@@ -1,8 +1,10 @@
 import Accounts
 import CloudModel
 import Configuration
+import Cryptography
 import Fairness
 import HTTP
+import HTTPClient
 import Network
 import SQLite
 import SQLiteStorage
@@ -126,18 +128,12 @@ extension Configuration {
         service.recordTypesMax = limits.recordTypesMax
         service.rolesMax = limits.rolesMax
         service.schemaBytesMax = limits.schemaBytesMax
-        service.deleteSelfSourcesMax = limits.deleteSelfSourcesMax
-        service.cascadeRecordsMax = limits.cascadeRecordsMax
-        service.referencesPerRecordMax = limits.referencesPerRecordMax
-        service.referencesPerRequestMax = limits.referencesPerRequestMax
-        service.sourcesReadMax = limits.sourcesReadMax
-        service.decisionStepsMax = limits.decisionStepsMax
+        setDecisionLimits(of: &service)
         service.hierarchyDepthMax = limits.hierarchyDepthMax
         service.shareStepRecordsMax = limits.shareStepRecordsMax
         service.sharedPageHoldMilliseconds = limits.sharedPageHoldMilliseconds
         service.heldPollsMax = http.heldPollsMax
         service.sharedQueryRecordsMax = limits.sharedQueryRecordsMax
-        service.batchBytesMax = limits.batchBytesMax
         service.userQuotaBytes = Int64(limits.userQuotaBytes)
         service.publicQuotaBytes = Int64(limits.publicQuotaBytes)
         service.tombstoneDays = retention.tombstoneDays
@@ -147,7 +143,26 @@ extension Configuration {
         service.listValuesPerQueryMax = limits.listValuesPerQueryMax
         service.queryRowsMax = limits.queryRowsMax
         service.queryMillisecondsMax = limits.queryMillisecondsMax
+        service.indexWaitMilliseconds = limits.indexWaitMilliseconds
+        service.assetTokensPerRequestMax = assets.tokensPerRequestMax
+        service.rereferencedAssetsMax = assets.rereferencedMax
         return service
+    }
+
+    /// What deciding a batch of operations may take.
+    private func setDecisionLimits(of service: inout ServiceLimits) {
+        service.batchBytesMax = limits.batchBytesMax
+        service.deleteSelfSourcesMax = limits.deleteSelfSourcesMax
+        service.cascadeRecordsMax = limits.cascadeRecordsMax
+        service.referencesPerRecordMax = limits.referencesPerRecordMax
+        service.referencesPerRequestMax = limits.referencesPerRequestMax
+        service.sourcesReadMax = limits.sourcesReadMax
+        service.decisionStepsMax = limits.decisionStepsMax
+        service.indexedValuesPerRecordMax = limits.indexedValuesPerRecordMax
+        service.holdersJudgedMax = limits.holdersJudgedMax
+        service.writerMillisecondsMax = limits.writerMillisecondsMax
+        service.decisionAttemptsMax = limits.decisionAttemptsMax
+        service.changesRecheckedMax = limits.changesRecheckedMax
     }
 
     /// What one caller may ask for in a second.
@@ -186,8 +201,6 @@ extension Configuration {
         if base.hasSuffix("/") { base.removeLast() }
         var options = AssetOptions(baseURL: base)
         options.bytesMax = assets.bytesMax
-        options.tokensPerRequestMax = assets.tokensPerRequestMax
-        options.rereferencedMax = assets.rereferencedMax
         options.resumableUploadsMax = assets.resumableUploadsMax
         options.resumeSeconds = assets.resumeSeconds
         // Those who wait for a store elsewhere must not be in each other's way.
@@ -204,6 +217,17 @@ extension Configuration {
         settings.webTokenSeconds = tokens.webAuthSecondsMax
         settings.keptWebTokenSeconds = tokens.webAuthStaySecondsMax
         settings.signatureWindowSeconds = tokens.signatureWindowSeconds
+        settings.passwordCosts = PasswordHash.Costs(bits: accounts.passwordCostBits)
+        settings.sessionSeconds = accounts.sessionSecondsMax
+        settings.keptSessionSeconds = accounts.keptSessionSecondsMax
+        settings.accountPatience.free = accounts.guessesPerAccountMax
+        settings.clientPatience.free = accounts.guessesPerAddressMax
+        settings.accountPatience.secondsMax = accounts.guessWaitSecondsMax
+        settings.clientPatience.secondsMax = accounts.guessWaitSecondsMax
+        settings.letterPatience.free = accounts.lettersMax
+        settings.resetSeconds = accounts.resetSecondsMax
+        settings.invitationSeconds = accounts.invitationSecondsMax
+        settings.addressCodeSeconds = accounts.codeSecondsMax
         return settings
     }
 
@@ -263,5 +287,13 @@ extension LogLevel {
         case .warning: self = .warning
         case .error: self = .error
         }
+    }
+}
+
+extension Configuration {
+    /// Which targets may be reached that users or configurations name.
+    package var targetPolicy: TargetPolicy {
+        let allowed = outgoing.allowedNetworks
+        return TargetPolicy { address in allowed.contains { $0.contains(address) } }
     }
 }

@@ -1,14 +1,15 @@
+import Administration
 import Cryptography
 import SQLite
 
 /// Where a copy of a data folder is made, and whom its parts are handed to as they are whole.
-package struct CopyPlace {
+package struct CopyPlace: BackupDestination {
     /// Copies on their way to another process are made below folders of this name, in the data folder.
     static let outgoingPrefix = "outgoing-"
     private static let nameBytes = 8
 
     /// Parts are made below it, with a data folder's layout.
-    let path: String
+    package let path: String
     private let freeBytesMin: Int
     private let sender: FileSender?
 
@@ -51,7 +52,7 @@ package struct CopyPlace {
     /// Makes sure that a part on its way takes no room that the server's own writes need.
     ///
     /// - Throws: `CommandFailure` that says how much is wanted.
-    func requireRoom(for source: String) throws(CommandFailure) {
+    package func requireRoom(for source: String) throws(CommandFailure) {
         guard sender != nil else { return }
         let (wanted, overflow) = Int(FileSystem.size(of: source)).addingReportingOverflow(
             freeBytesMin)
@@ -62,21 +63,14 @@ package struct CopyPlace {
     }
 
     /// A file below the place is whole and not needed here any more.
-    func handOver(_ file: String) throws(CommandFailure) {
+    package func handOver(_ file: String) throws(CommandFailure) {
         guard let sender else { return }
         try sender.send(file, as: String(file.dropFirst(path.count + 1)))
         FileSystem.removeFile(file)
     }
 
-    /// As `handOver`, for every asset of a store that lies there.
-    func handOverAssets(of key: Stores.Key) throws(CommandFailure) {
-        guard sender != nil, let store = FileSystem.parent(of: Stores.path(of: key, in: path))
-        else { return }
-        let assets = "\(store)/assets"
-        if try FileSystem.kind(of: assets) == .folder { try handOverFiles(below: assets) }
-    }
-
-    private func handOverFiles(below folder: String) throws(CommandFailure) {
+    package func handOverFiles(below folder: String) throws(CommandFailure) {
+        guard sender != nil, try FileSystem.kind(of: folder) == .folder else { return }
         for name in try FileSystem.names(in: folder) {
             let path = "\(folder)/\(name)"
             if try FileSystem.kind(of: path) == .folder {

@@ -1,3 +1,4 @@
+import Administration
 import AssetStorage
 import CloudModel
 import SQLite
@@ -18,13 +19,16 @@ struct DataBackup {
     /// What may lie in a data folder that counts as empty.
     private static let ownNames: Set = [
         "lock", "control.sock", "reserve", AssetPlaces.ownerName, restoringName,
+        SecretKeys.fileName, SecretKeys.noteName, DataFolder.auditName,
     ]
 
     /// Copies a folder's databases and assets.
     ///
     /// - Returns: what could not be copied because it is not there or damaged; everything else is.
     /// - Throws: `CommandFailure`, `SQLiteError`, `AssetFailure`.
-    static func copy(_ folder: DataFolder, to copy: CopyPlace) throws -> [String] {
+    static func copy(
+        _ folder: DataFolder, to copy: any BackupDestination
+    ) throws -> [String] {
         var problems = try folder.stores.missing().map {
             "\($0.container.name) \($0.environment.rawValue): the store is missing"
         }
@@ -42,13 +46,20 @@ struct DataBackup {
             try FileSystem.removeTree(catalog)
         }
         try copy.handOver(catalog)
+        for name in SecretKeys.namesInBackup(folder.configuration) + [DataFolder.auditName] {
+            let path = "\(copy.path)/\(name)"
+            guard try FileSystem.copy("\(folder.path)/\(name)", toNew: path) else { continue }
+            try copy.handOver(path)
+        }
         return problems
     }
 
     private static func copy(
-        _ key: Stores.Key, of folder: DataFolder, to copy: CopyPlace
+        _ key: Stores.Key, of folder: DataFolder, to copy: any BackupDestination
     ) throws -> [String] {
         let depot = folder.stores.depot(of: key)
+        let path = Stores.path(of: key, in: copy.path)
+        let assets = "\(FileSystem.parent(of: path) ?? copy.path)/assets"
         try copy.requireRoom(for: Stores.path(of: key, in: folder.path))
         let problems = try depot.claims.withoutRemoval {
             try copyDatabase(
@@ -59,7 +70,7 @@ struct DataBackup {
             return try copyAssets(
                 of: key, in: copy.path, from: depot.storage,
                 to: folder.assetPlaces.backupStorage(of: key, in: copy.path),
-                isCopied: { try copy.handOverAssets(of: key) })
+                isCopied: { try copy.handOverFiles(below: assets) })
         }
         try copy.handOver(Stores.path(of: key, in: copy.path))
         return problems
@@ -111,6 +122,12 @@ struct DataBackup {
                 try FileSystem.move(containers, to: "\(path)/\(containersName)")
                 try FileModes.synchronize(path)
             }
+            for name in [SecretKeys.fileName, SecretKeys.noteName, DataFolder.auditName] {
+                guard try FileSystem.copy("\(source)/\(name)", toNew: "\(restoring)/\(name)")
+                else { continue }
+                FileSystem.removeFile("\(path)/\(name)")
+                try FileSystem.move("\(restoring)/\(name)", to: "\(path)/\(name)")
+            }
             // Last: a folder without a catalog is no data folder yet.
             try FileSystem.move(
                 DataFolder.catalogPath(in: restoring), to: DataFolder.catalogPath(in: path))
@@ -125,7 +142,7 @@ struct DataBackup {
         }
     }
 
-    /// Takes away what a restore has made that failed; `restoring` last, for one that cannot go.
+    /// Removes what a failed restore has made; `restoring` last, so that it stays when something else cannot go.
     private static func undo(_ path: String) throws {
         if try FileSystem.kind(of: DataFolder.catalogPath(in: path)) == nil {
             try FileSystem.removeTree("\(path)/\(containersName)")
@@ -181,7 +198,7 @@ struct DataBackup {
         return problems
     }
 
-    /// What a copied store's rows speak of and its storage does not list whole.
+    /// The assets of a copied store's rows that its storage does not list, or not in full length.
     private static func missingAssets(
         of key: Stores.Key, in folder: String, from storage: any AssetStorage
     ) throws -> [String] {

@@ -1,4 +1,5 @@
 import Accounts
+import Audit
 import CloudModel
 import Configuration
 import Cryptography
@@ -20,6 +21,12 @@ package final class DataFolder: Sendable {
     package let serverKeys: ServerKeys
     package let users: Users
     package let webTokens: WebTokens
+    /// Seals what has to be read back, such as second factors.
+    package let secrets: SealedSecrets
+    /// Told of what is done to what is not theirs who do it, before it is done.
+    package let audit: AuditLog
+    /// What people do with accounts by themselves.
+    package let reception: Reception
     let assetPlaces: AssetPlaces
     private let lock: Mutex<FileLock?>
 
@@ -33,6 +40,8 @@ package final class DataFolder: Sendable {
         clock = surroundings.clock
         let random = surroundings.random
         self.random = random
+        secrets = try SecretKeys.open(configuration, of: path, random: random)
+        audit = try AuditLog(path: Self.auditPath(in: path))
         let former = FormerStores(
             isOn: configuration.storage.backupBeforeMigration == .on,
             freeBytesMin: configuration.storage.reserveBytes)
@@ -44,7 +53,13 @@ package final class DataFolder: Sendable {
         containers = Containers(catalog: catalog)
         apiTokens = APITokens(catalog: catalog, random: random)
         serverKeys = ServerKeys(catalog: catalog, random: random)
-        users = Users(catalog: catalog, random: random)
+        users = Users(
+            catalog: catalog, random: random, costs: configuration.accountsSettings.passwordCosts)
+        reception = try Reception(
+            catalog: catalog, random: random, settings: configuration.accountsSettings,
+            signUp: SignUpMode(configuration.accounts.signUp),
+            hasLetters: configuration.mail.sender != .none,
+            publicBaseURL: configuration.baseURL)
         webTokens = try WebTokens(
             catalog: catalog, random: random, settings: configuration.accountsSettings)
         let options = configuration.storeOptions(
@@ -58,8 +73,8 @@ package final class DataFolder: Sendable {
 
     /// Refuses a folder that has held data and whose catalog is not there.
     ///
-    /// Served as a new one, it would show everybody an empty server. Removes what a restore has left that
-    /// came to its end.
+    /// Served as a new one, it would show everybody an empty server. Also removes what a restore has left that
+    /// was done but for that.
     private static func requireWhole(_ path: String) throws {
         let restoring = DataBackup.restoringPath(in: path)
         let isRestoring = try FileSystem.kind(of: restoring) != nil
@@ -89,6 +104,32 @@ package final class DataFolder: Sendable {
         try FileSystem.makeFolder(path)
         try FolderAccess.require(path, names: [])
         try FileSystem.setMode(0o700, of: path)
+    }
+
+    /// Fills an empty data folder, which is made where there is none, from a backup.
+    ///
+    /// - Returns: a line for each asset that the backup does not have whole.
+    /// - Throws: `CommandFailure`, and what the databases report; then nothing is left behind.
+    static func restore(
+        from source: String, _ configuration: Configuration, _ surroundings: Surroundings
+    ) throws -> [String] {
+        let path = configuration.data
+        try make(path)
+        defer { FolderAccess.giveToOwner(of: path) }
+        let lock: FileLock
+        do {
+            lock = try FileLock(path: lockPath(in: path))
+        } catch {
+            throw CommandFailure("\(path) is in use: \(error)")
+        }
+        let random = surroundings.random
+        return try withExtendedLifetime(lock) {
+            try DataBackup.restore(
+                source, into: path,
+                assets: AssetPlaces(
+                    configuration, of: path, clock: surroundings.clock, random: random),
+                random: { random.bytes($0) })
+        }
     }
 
     /// Refuses a folder that no server has made.
@@ -131,6 +172,11 @@ package final class DataFolder: Sendable {
     /// Where the process that holds a folder takes commands.
     package static func controlSocketPath(in folder: String) -> String { "\(folder)/control.sock" }
 
+    /// Below the data folder: what was done by whom, line by line.
+    static let auditName = "audit.log"
+
+    static func auditPath(in folder: String) -> String { "\(folder)/\(auditName)" }
+
     static func catalogPath(in folder: String) -> String { "\(folder)/catalog.sqlite" }
 
     /// Space that is given up when the disk is full.
@@ -138,13 +184,14 @@ package final class DataFolder: Sendable {
 
     static func lockPath(in folder: String) -> String { "\(folder)/lock" }
 
-    /// For how long after its start a loss is named that it has found: 30 days.
+    /// How long `check` names a loss after the start that has found it: 30 days.
     private static let lossesToldMilliseconds: Milliseconds = 30 * 86_400_000
 
     /// What is wrong with the data, each in a line that names the file; empty when nothing is.
     package func problems() throws -> [String] {
         var problems = try CatalogCheck(path: Self.catalogPath(in: path)).problems()
             .map { "catalog: \($0)" }
+        problems += try AuditReport(of: Self.auditPath(in: path), since: .min, limit: 0).problems
         for key in try stores.missing() {
             problems.append(
                 "\(key.container.name) \(key.environment.rawValue): "
@@ -187,15 +234,6 @@ package final class DataFolder: Sendable {
     package func deleteContainer(_ id: ContainerID) throws {
         try stores.remove(id) { try catalog.delete(id) }
     }
-
-    /// Deletes an account, and what the stores hold of it.
-    package func deleteUser(_ account: AccountRecord) throws {
-        _ = try catalog.delete(account.id)
-        try finishDepartures()
-    }
-
-    /// Removes what the stores still hold of deleted accounts.
-    func finishDepartures() throws { try Departures(users: users, stores: stores).finish() }
 
     /// Closes the databases and lets go of the lock; the last use.
     package func close() {

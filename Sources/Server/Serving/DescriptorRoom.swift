@@ -10,7 +10,7 @@
 package struct DescriptorRoom: Sendable, Equatable {
     /// Kept for stores, assets and commands, whatever the limit.
     private static let filesMin = 24
-    /// More files are not open at a time, but where there are more stores and uploads than most have.
+    /// Enough for all servers but those with very many stores and uploads.
     private static let filesMax = 2_048
     private static let refusedMax = 256
     private static let connectionsMin = 4

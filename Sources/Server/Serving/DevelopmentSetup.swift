@@ -1,3 +1,4 @@
+import Administration
 import CloudModel
 import Cryptography
 import Network
@@ -17,33 +18,47 @@ struct DevelopmentSetup {
     /// The server key's private half, in the data folder.
     static let privateKeyName = "development-server-key.pem"
 
+    private static let passwordBytes = 8
+
+    private struct User {
+        let email: String
+        let password: String
+        let token: String
+        let name: String
+    }
+
     let folder: DataFolder
+    let administrator: Administrator
     let address: ListenAddress
 
     /// Makes everything and says how to use it; nil when the folder holds containers already.
     ///
     /// - Throws: what the catalog and the file system report.
     func make() throws -> String? {
-        guard try folder.containers.list().isEmpty else { return nil }
-        let now = folder.clock.now()
-        let container = try folder.containers.create(Self.container, now: now).id
-        let apiToken = try folder.apiTokens.create(
-            container: container, environment: .development, name: "development", now: now)
-        var users: [(email: String, token: String, name: String)] = []
+        guard try administrator.perform(ListContainers()).isEmpty else { return nil }
+        let place = NamedEnvironment(
+            try administrator.perform(CreateContainer(Self.container)).id.name, .development)
+        let apiToken = try administrator.perform(CreateAPIToken(in: place, name: "development"))
+        var users: [User] = []
         for (email, names) in zip(Self.emails, [("Alice", "Archer"), ("Bob", "Baker")]) {
-            _ = try folder.users.create(
-                email: email, givenName: names.0, familyName: names.1, now: now)
-            let token = try folder.webTokens.create(
-                container: container, environment: .development, email: email,
-                seconds: Self.tokenSeconds, now: now)
-            users.append((email, token.token, token.userRecordName.text))
+            let password = Hexadecimal.encode(folder.random.bytes(Self.passwordBytes))
+            _ = try administrator.perform(
+                CreateAccount(
+                    email: email, givenName: names.0, familyName: names.1,
+                    password: Array(password.utf8)))
+            let token = try administrator.perform(
+                CreateWebToken(in: place, email: email, seconds: Self.tokenSeconds))
+            users.append(
+                User(
+                    email: email, password: password, token: token.token,
+                    name: token.userRecordName.text))
         }
         let privateKey = P256PrivateKey()
         let keyPath = "\(folder.path)/\(Self.privateKeyName)"
         try FileSystem.write(Array(privateKey.pem.utf8), toNew: keyPath)
-        let key = try folder.serverKeys.add(
-            container: container, environment: .development,
-            publicKeyPEM: privateKey.publicKeyPEM, name: "development", now: now)
+        let key = try administrator.perform(
+            AddServerKey(
+                in: place, publicKeyPEM: privateKey.publicKeyPEM, name: "development"))
         return text(apiToken: apiToken.token, users: users, keyID: key.keyID, keyPath: keyPath)
     }
 
@@ -74,8 +89,7 @@ struct DevelopmentSetup {
     }
 
     private func text(
-        apiToken: String, users: [(email: String, token: String, name: String)], keyID: String,
-        keyPath: String
+        apiToken: String, users: [User], keyID: String, keyPath: String
     ) -> String {
         var lines = [
             "A container to try out, in the environment \"development\" (shown this once):", "",
@@ -83,11 +97,13 @@ struct DevelopmentSetup {
         ]
         for user in users {
             lines += [
-                "  user        \(user.email), \(user.name)", "  web token   \(user.token)",
+                "  user        \(user.email), \(user.name)", "  password    \(user.password)",
+                "  web token   \(user.token)",
             ]
         }
         lines += [
             "  server key  \(keyID)", "              private half in \(keyPath)", "",
+            "Sign in as one of them in a browser: \(folder.configuration.baseURL)/sign-in", "",
             "Three commands to paste: make a zone, save a note in it, ask what has changed there.",
             "",
         ]

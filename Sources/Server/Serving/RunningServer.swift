@@ -1,3 +1,4 @@
+import Administration
 import CloudDatabase
 import CloudModel
 import Configuration
@@ -18,8 +19,11 @@ package final class RunningServer: Sendable {
     package var metricsAddress: ListenAddress? { metricsListener?.address }
     private let metricsListener: MetricsListener?
     private let http: HTTPServer
+    private let protocolResponder: ProtocolResponder
     private let control: ControlServer
     private let upkeep: Upkeep
+    /// Nil where no letters are sent.
+    private let carrier: LetterCarrier?
     private let tls: TLSContext?
 
     /// Makes everything and begins to accept requests and commands.
@@ -38,7 +42,7 @@ package final class RunningServer: Sendable {
         let responder = ServerResponder(
             readiness: readiness, metrics: metrics,
             metricsAccess: MetricsAccess(token: configuration.metrics.bearerToken.revealed),
-            protocolResponder: protocolResponder)
+            protocolResponder: protocolResponder, pages: try Self.pages(on: folder, log: log))
         tls = try configuration.makeTLS()
         var wire = configuration.wire(tls: tls)
         let clock = folder.clock
@@ -61,8 +65,10 @@ package final class RunningServer: Sendable {
             stores: stores, log: log, intervalSeconds: configuration.retention.upkeepSeconds,
             alsoDue: { protocolResponder.removeExpiredUploads() })
         stores.observeOpening { work.begin($0, $1) }
+        carrier = LetterCarrier(folder, log: log)
         self.folder = folder
         self.log = log
+        self.protocolResponder = protocolResponder
         self.metrics = metrics
         self.readiness = readiness
         readiness.become(.ready)
@@ -92,9 +98,15 @@ package final class RunningServer: Sendable {
         let listener = try MetricsListener(folder.configuration.metrics, metrics, log)
         do {
             let path = DataFolder.controlSocketPath(in: folder.path)
-            let control = try ControlServer(path: path) { arguments, inputs, sender in
-                if arguments.first == Command.healthcheck.name { return readiness.answer }
-                return CommandLineProgram.run(arguments, inputs: inputs, on: folder, sender)
+            let control = try ControlServer(path: path) { request, user, sender in
+                if request.arguments.first == Command.healthcheck.name { return readiness.answer }
+                let administrator = Administrator(.commandLine(userNumber: user), on: folder) {
+                    try folder.note($0)
+                    log.note($0)
+                }
+                return CommandLineProgram.run(
+                    request.arguments, inputs: request.inputs, by: administrator, on: folder,
+                    sender)
             }
             return (control, listener)
         } catch {
@@ -122,16 +134,18 @@ package final class RunningServer: Sendable {
         }
         try folder.stores.requireKnown()
         try folder.stores.finishRemovals()
-        try folder.finishDepartures()
+        try Departures(in: folder).finish()
     }
 
     /// Stops accepting, finishes what runs, closes the data folder.
     package func drain(withinSeconds seconds: Int) {
         readiness.become(.draining)
+        protocolResponder.endWaits()
         http.drain(withinSeconds: seconds)
         control.close(withinSeconds: seconds)
         metricsListener?.close()
         upkeep.stop()
+        carrier?.stop()
         folder.close()
     }
 
@@ -159,8 +173,17 @@ package final class RunningServer: Sendable {
     }
 
     private static func observeWork(of protocolResponder: ProtocolResponder, in metrics: Metrics) {
+        metrics.counter("lenticular_signatures_verified_total", "Signatures of requests verified.")
+        {
+            Double(protocolResponder.verificationCount)
+        }
         metrics.gauge("lenticular_requests_waiting", "Requests that wait for a thread.") {
             Double(protocolResponder.poolCounts.waiting)
+        }
+        metrics.gauge(
+            "lenticular_requests_held", "Requests that wait until there is something to tell."
+        ) {
+            Double(protocolResponder.heldCount)
         }
         metrics.counter(
             "lenticular_requests_throttled_total", "Requests refused because too many waited."

@@ -1,4 +1,5 @@
 import HTTP
+import Pages
 
 /// Answers the addresses beside the protocol and hands everything else on.
 package struct ServerResponder: Responder {
@@ -6,19 +7,24 @@ package struct ServerResponder: Responder {
     private let metrics: Metrics
     private let metricsAccess: MetricsAccess
     private let protocolResponder: any Responder
+    private let pages: PagesResponder?
 
     package init(
         readiness: Readiness, metrics: Metrics, metricsAccess: MetricsAccess,
-        protocolResponder: any Responder
+        protocolResponder: any Responder, pages: PagesResponder? = nil
     ) {
         self.readiness = readiness
         self.metrics = metrics
         self.metricsAccess = metricsAccess
         self.protocolResponder = protocolResponder
+        self.pages = pages
     }
 
     package func respond(to request: HTTPRequest, reply: HTTPReply) {
         guard let page = page(at: request.target) else {
+            if let pages, PagesResponder.isBelow(request.target) {
+                return pages.respond(to: request, reply: reply)
+            }
             return protocolResponder.respond(to: request, reply: reply)
         }
         guard request.method == .get || request.method == .head else {
@@ -33,6 +39,9 @@ package struct ServerResponder: Responder {
         guard page(at: request.target) == nil else {
             respond(to: request, reply: reply)
             return .answered
+        }
+        if let pages, PagesResponder.isBelow(request.target) {
+            return pages.decide(on: request, reply: reply)
         }
         return protocolResponder.decide(on: request, reply: reply)
     }
@@ -54,7 +63,7 @@ package struct ServerResponder: Responder {
     private enum Page { case front, health, readiness, metrics }
 
     private func page(at target: [UInt8]) -> Page? {
-        // All are short, and next to every request is not for them.
+        // All of these are short, and nearly every request is for another address.
         guard target.count < 256 else { return nil }
         let path = target.prefix { $0 != UInt8(ascii: "?") }
         if path.count == 1, path.first == UInt8(ascii: "/") { return .front }

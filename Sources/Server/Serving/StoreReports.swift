@@ -15,7 +15,7 @@ package final class StoreReports: Sendable {
     /// How many stores had less than they had acknowledged.
     package var behindCount: Int { state.withLock { $0.behind } }
 
-    /// Says who is told of what has been found, and of what will be.
+    /// Says whom to tell of what openings have found, and of what they will find.
     func observe(_ receive: @escaping @Sendable (Stores.Key, StoreReport) -> Void) {
         let untold = state.withLock { state in
             state.receive = receive

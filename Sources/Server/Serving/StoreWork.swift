@@ -5,9 +5,9 @@ import Configuration
 import SQLiteStorage
 import Storage
 
-/// Has the queued work of every store done that is open, from now on.
+/// Does the queued work of every open store.
 final class StoreWork: Sendable {
-    /// Listed files that one step looks at for some without a row.
+    /// How many pages of files one step goes through to find some without a row.
     private static let searchStepsMax = 20
 
     let counts = WorkCounts()

@@ -1,3 +1,4 @@
+import Accounts
 import CloudDatabase
 import CloudModel
 
@@ -38,7 +39,8 @@ struct AssetAddress {
     }
 
     /// Nil for what the server never made.
-    init?(target: [UInt8]) {
+    init?(_ query: QueryString) {
+        let target = query.target
         let path = target.prefix { $0 != UInt8(ascii: "?") }
         // At most four: the name may have slashes of its own.
         let segments = path.dropFirst(Self.prefix.count).split(
@@ -56,13 +58,13 @@ struct AssetAddress {
             return
         }
         guard let digest = AssetDigest(hexadecimal: Array(segments[2])),
-            let expires = QueryParameter.value("e", in: target).flatMap({ Int64($0) }),
-            let signature = QueryParameter.value("s", in: target)
+            let expires = query.text("e").flatMap({ Int64($0) }),
+            let signature = query.text("s")
         else { return nil }
         place = .file(
             digest, name: segments[3],
             AssetLinkProof(
-                expires: expires, origin: QueryParameter.value("w", in: target) ?? "",
+                expires: expires, origin: query.text("w") ?? "",
                 signature: signature))
     }
 }

@@ -154,7 +154,7 @@ struct AssetDownload {
     /// Looked at before an answer begins.
     private static let firstBytesMax = AssetParts.byteCount
 
-    /// The address is as good as the link, so that neither is to be kept by anybody.
+    /// The address lets in whoever has it, as the link does, so that no cache may keep either.
     private func redirection(to address: String, _ exchange: Exchange) -> HTTPResponse {
         var fields = [
             ("Location", address), ("Cache-Control", "no-store"),

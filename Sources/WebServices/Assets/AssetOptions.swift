@@ -5,10 +5,6 @@ import Synchronization
 package struct AssetOptions: Sendable {
     /// Of one asset, in bytes.
     package var bytesMax = 52_428_800
-    /// Addresses that one request may ask for.
-    package var tokensPerRequestMax = 200
-    /// Values that one request may make anew for other records, the members of lists among them.
-    package var rereferencedMax = 1_000
     /// Resumable uploads at a time; 0 for none.
     package var resumableUploadsMax = 256
     /// How long a resumable upload stays that nobody goes on with, in seconds.

@@ -117,7 +117,7 @@ final class AssetResponder: Sendable {
         _ exchange: Exchange, whenRefused: @escaping @Sendable () -> Void = {},
         _ body: @escaping @Sendable (AssetAddress, OpenStores.OpenStore) throws -> Void
     ) -> Bool {
-        guard let address = AssetAddress(target: exchange.request.target) else {
+        guard let address = AssetAddress(exchange.query) else {
             exchange.fail(Self.notFound)
             return false
         }

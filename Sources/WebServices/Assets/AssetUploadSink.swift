@@ -99,12 +99,15 @@ final class AssetUploadSink: BodySink, @unchecked Sendable {
                 $0.uploadsActive -= 1
                 $0.bytesReceived += received
             }
-            do {
-                let receipt = try result.get()
-                counters.change { $0.uploadsFinished += 1 }
-                exchange.succeed(Self.answer(receipt, tokens))
-            } catch {
-                exchange.fail(error)
+            // The store's writer, whose thread this may be, has others to write for.
+            exchange.wake {
+                do {
+                    let receipt = try result.get()
+                    counters.change { $0.uploadsFinished += 1 }
+                    exchange.succeed(Self.answer(receipt, tokens))
+                } catch {
+                    exchange.fail(error)
+                }
             }
         }
     }

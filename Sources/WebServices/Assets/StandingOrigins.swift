@@ -4,8 +4,9 @@ import CloudModel
 import Storage
 import Synchronization
 
-/// Says whether those still stand by whom addresses of assets were got: the API token or server key, the
-/// user, and in a shared database what they see there.
+/// Says whether the address of an asset still holds for whom it was handed out to.
+///
+/// The API token or server key must be there still, and the user, and in a shared database what they saw.
 ///
 /// What the catalog says is remembered until it changes; what a share says is read each time.
 final class StandingOrigins: Sendable {
@@ -33,7 +34,7 @@ final class StandingOrigins: Sendable {
         self.limits = limits
     }
 
-    /// Whose link it is, of one whose signature is good.
+    /// Whom a link was handed out to; the link's signature is good.
     func origin(_ text: String, by tokens: AssetTokens) -> AssetOrigin? {
         if let known = state.withLock({ $0.opened[text] }) { return known }
         guard let origin = tokens.origin(text) else { return nil }
@@ -101,7 +102,7 @@ final class StandingOrigins: Sendable {
 }
 
 extension AssetOrigin {
-    /// By whom a request gets addresses.
+    /// Whom addresses are handed out to by a request.
     init(_ identified: Identified) {
         let caller = identified.caller
         let credential: Credential

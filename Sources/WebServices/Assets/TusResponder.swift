@@ -46,7 +46,9 @@ struct TusResponder {
         ]
     }
 
-    /// By what name the storage knows the upload of a token, which is no business of whoever sees files.
+    /// The name under which the storage knows the upload of a token.
+    ///
+    /// Those who see the files do not learn the token from it.
     private static func name(of token: String) -> String {
         Hexadecimal.encode(SHA256.digest(Array(token.utf8)).prefix(16))
     }

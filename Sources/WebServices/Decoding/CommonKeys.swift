@@ -1,4 +1,5 @@
 import CloudModel
+import Cryptography
 import JSON
 
 // Keys that several endpoints share (web-services.md §3).
@@ -7,15 +8,53 @@ extension RequestObject {
     ///
     /// - Throws: BAD_REQUEST also for more than `ServiceLimits.operationsPerRequestMax` elements.
     func items(_ key: StaticString, _ limits: ServiceLimits) throws(Fault) -> JSONElements {
-        guard let elements = try array(key), let count = self[key]?.count else {
-            throw RequestObject.missing(key)
-        }
+        let (elements, count) = try counted(key)
         guard count <= limits.operationsPerRequestMax else {
             throw .limitExceeded(
                 "\(key): \(count) given; the limit is \(limits.operationsPerRequestMax) "
                     + "(limits.operationsPerRequestMax)")
         }
         return elements
+    }
+
+    /// The array of assets that the request asks about, which it must have.
+    ///
+    /// - Throws: BAD_REQUEST also for more than `ServiceLimits.assetTokensPerRequestMax` elements.
+    func assetItems(
+        _ key: StaticString, _ limits: ServiceLimits
+    ) throws(Fault) -> (elements: JSONElements, count: Int) {
+        let (elements, count) = try counted(key)
+        let most = limits.assetTokensPerRequestMax
+        guard count <= most else {
+            throw .badRequest(
+                "\(key): \(count) given; the limit is \(most) (assets.tokensPerRequestMax)")
+        }
+        return (elements, count)
+    }
+
+    private func counted(
+        _ key: StaticString
+    ) throws(Fault) -> (elements: JSONElements, count: Int) {
+        guard let elements = try array(key), let count = self[key]?.count else {
+            throw RequestObject.missing(key)
+        }
+        return (elements, count)
+    }
+
+    /// `clientChangeTokenData`, decoded: what a device leaves for itself.
+    ///
+    /// - Throws: BAD_REQUEST also for more than `ServiceLimits.clientTokenBytesMax`.
+    func clientToken(_ limits: ServiceLimits) throws(Fault) -> [UInt8]? {
+        guard let text = try string("clientChangeTokenData") else { return nil }
+        guard let data = Base64.decode(text) else {
+            throw .badRequest("clientChangeTokenData: expected a string of padded base64")
+        }
+        guard data.count <= limits.clientTokenBytesMax else {
+            throw .limitExceeded(
+                "clientChangeTokenData: \(data.count) bytes given; the limit is "
+                    + "\(limits.clientTokenBytesMax) (limits.clientTokenBytesMax)")
+        }
+        return data
     }
 
     /// `desiredKeys` and `numbersAsStrings`, over what an outer level asks for.

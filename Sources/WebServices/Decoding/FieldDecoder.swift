@@ -13,18 +13,25 @@ struct FieldDecoder {
         let fault: Fault
     }
 
+    private let listValuesMax: Int
+    /// Members of lists that have been read.
+    private var listValues = 0
     private var values: FieldValueWriter
     private var writer: JSONWriter
     private var fields: [EncodedFields.Field] = []
 
-    static func decode(_ object: RequestObject?, zones: ZoneReader) throws -> EncodedFields {
+    /// - Parameter listValuesMax: members that the lists may have together.
+    static func decode(
+        _ object: RequestObject?, zones: ZoneReader, listValuesMax: Int
+    ) throws -> EncodedFields {
         guard let object else { return EncodedFields() }
-        var decoder = FieldDecoder(zones: zones, object.value)
+        var decoder = FieldDecoder(zones: zones, object.value, listValuesMax)
         for (key, value) in object.value.members { try decoder.append(key, value) }
         return EncodedFields(bytes: decoder.writer.bytes, fields: decoder.fields)
     }
 
-    private init(zones: ZoneReader, _ object: JSONValue) {
+    private init(zones: ZoneReader, _ object: JSONValue, _ listValuesMax: Int) {
+        self.listValuesMax = listValuesMax
         values = FieldValueWriter(zones: zones)
         // What is stored is seldom longer than what was sent.
         writer = JSONWriter(reserving: object.withRawBytes { $0.count } + 64)
@@ -67,6 +74,7 @@ struct FieldDecoder {
     private mutating func append(_ value: JSONValue, as type: FieldType) throws {
         guard type.isList else { return try values.append(value, as: type.element, to: &writer) }
         guard value.kind == .array else { throw values.mismatch("an array for \(type.name)") }
+        try countListValues(value.count, of: type)
         writer.raw("[")
         var isFirst = true
         for element in value.elements {
@@ -75,6 +83,17 @@ struct FieldDecoder {
             try values.append(element, as: type.element, to: &writer)
         }
         writer.raw("]")
+    }
+
+    /// Counts members of lists that indexes can hold, before anything is done with them.
+    private mutating func countListValues(_ count: Int, of type: FieldType) throws(Fault) {
+        guard type.element != .asset, !type.isEncrypted else { return }
+        listValues += count
+        guard listValues <= listValuesMax else {
+            throw .limitExceeded(
+                "the lists of the record have more than \(listValuesMax) values "
+                    + "(limits.indexedValuesPerRecordMax)")
+        }
     }
 
     // MARK: - Types

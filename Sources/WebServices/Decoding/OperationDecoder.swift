@@ -49,7 +49,10 @@ struct OperationDecoder {
                 RecordOperation(
                     kind: kind, name: try recordName(name, type), type: type, changeTag: tag,
                     fields: kind.deletes
-                        ? EncodedFields() : try FieldDecoder.decode(fields, zones: zones),
+                        ? EncodedFields()
+                        : try FieldDecoder.decode(
+                            fields, zones: zones,
+                            listValuesMax: limits.indexedValuesPerRecordMax),
                     parent: try parent(record, named: parentName), share: share,
                     createsShortGUID: createsShortGUID, rendering: rendering))
         } catch let fault as Fault {

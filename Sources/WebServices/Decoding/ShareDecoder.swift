@@ -148,7 +148,7 @@ enum ShareDecoder {
 
     private static func user(_ text: String, isKnown: Bool) throws(ItemFault) -> UserRecordName? {
         if let user = UserRecordName(text) { return user }
-        // Whoever is named by his participantId needs no other name.
+        // Whoever is named by a participantId needs no other name.
         if isKnown { return nil }
         throw ItemFault(
             fault: .badRequest(

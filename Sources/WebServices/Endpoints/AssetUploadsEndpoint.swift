@@ -8,14 +8,7 @@ enum AssetUploadsEndpoint {
         let body = try context.body()
         let database = try context.database()
         let request = try RequestAssetUploads(in: context.zones.zone(of: body), of: database)
-        guard let tokens = try body.array("tokens"), let count = body["tokens"]?.count else {
-            throw RequestObject.missing("tokens")
-        }
-        let most = context.assets.tokensPerRequestMax
-        guard count <= most else {
-            throw Fault.badRequest(
-                "tokens: \(count) given; the limit is \(most) (assets.tokensPerRequestMax)")
-        }
+        let (tokens, count) = try body.assetItems("tokens", context.limits)
         try context.store.storage.read(by: context.reader) { try request.check(in: $0) }
         var writer = JSONWriter(reserving: 32 + count * 320)
         writer.raw("{\"tokens\":[")

@@ -1,6 +1,5 @@
 import CloudDatabase
 import CloudModel
-import Cryptography
 import Dispatch
 import JSON
 
@@ -8,7 +7,7 @@ import JSON
 enum ModifyRecordsEndpoint {
     static func run(
         _ context: RequestContext,
-        completion: @escaping @Sendable (Result<[UInt8], any Error>) -> Void
+        completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
     ) throws {
         let database = try context.database()
         let body = try context.body()
@@ -25,36 +24,38 @@ enum ModifyRecordsEndpoint {
         context.charge(records: operations.count)
         try ModifyRecords(
             operations, in: zone, of: database, atomic: try body.bool("atomic"),
-            device: context.device, clientToken: try clientToken(body, context.limits),
+            device: context.device, clientToken: try body.clientToken(context.limits),
             users: try context.users(named: operations.map(\.recordName), in: zone)
-        ).run { result in
+        ).run(beside: context.longWork) { result in
             completion(
-                Result { try encode(result.get(), renderings, database.assetLinks(in: zone)) })
+                result.map { outcomes in
+                    { loop in
+                        let size = size(of: outcomes)
+                        guard loop == nil || size <= RequestContext.loopBytesMax else {
+                            throw BelongsToWorker()
+                        }
+                        return try encode(
+                            outcomes, renderings, database.assetLinks(in: zone), reserving: size)
+                    }
+                })
         }
     }
 
-    /// The device's data for itself.
-    private static func clientToken(
-        _ body: RequestObject, _ limits: ServiceLimits
-    ) throws(Fault) -> [UInt8]? {
-        guard let text = try body.string("clientChangeTokenData") else { return nil }
-        guard let data = Base64.decode(text) else {
-            throw .badRequest("clientChangeTokenData: expected a string of padded base64")
+    /// About what the answer takes.
+    private static func size(of outcomes: [RecordOutcome]) -> Int {
+        outcomes.reduce(32) { sum, outcome in
+            switch outcome {
+            case .saved(let body, _): sum + body.count + 1
+            case .deleted: sum + 160
+            case .failed(_, let fault): sum + 160 + (fault.serverRecord?.count ?? 0)
+            }
         }
-        guard data.count <= limits.clientTokenBytesMax else {
-            throw .limitExceeded(
-                "clientChangeTokenData: \(data.count) bytes given; the limit is "
-                    + "\(limits.clientTokenBytesMax) (limits.clientTokenBytesMax)")
-        }
-        return data
     }
 
     private static func encode(
-        _ outcomes: [RecordOutcome], _ renderings: [RecordRendering], _ links: AssetLinks?
+        _ outcomes: [RecordOutcome], _ renderings: [RecordRendering], _ links: AssetLinks?,
+        reserving size: Int
     ) throws -> [UInt8] {
-        let size = outcomes.reduce(32) { sum, outcome in
-            if case .saved(let body, _) = outcome { sum + body.count + 1 } else { sum + 160 }
-        }
         var writer = JSONWriter(reserving: size)
         writer.raw("{\"records\":[")
         for (index, outcome) in outcomes.enumerated() {

@@ -4,9 +4,6 @@ import JSON
 
 /// `records/query` (web-services.md §4.1): one page of what a query finds, and a marker when there is more.
 enum QueryRecordsEndpoint {
-    /// How long a query waits for an index that is being built: as long as a client does without noticing.
-    private static let indexMillisecondsMax = 1_500
-
     static func answer(_ context: RequestContext) throws -> [UInt8] {
         // How much a query looks at is not known before: never on a loop.
         guard context.loop == nil else { throw BelongsToWorker() }
@@ -22,7 +19,9 @@ enum QueryRecordsEndpoint {
             // Nobody's thread is held meanwhile: they are asked for, and the page is made anew.
             guard context.place.mayWaitForCommits else { throw WaitsForCommit() }
             guard let fault = try query.prepare(missing) else { throw BelongsToWorker() }
-            throw EarlyAnswer(outcome: .failure(fault), millisecondsMax: indexMillisecondsMax)
+            throw EarlyAnswer(
+                places: [.indexes], outcome: .failure(fault),
+                millisecondsMax: context.limits.indexWaitMilliseconds)
         }
         writer.raw("]")
         if let marker = end.marker {
@@ -68,7 +67,7 @@ enum QueryRecordsEndpoint {
     ) throws -> Bool {
         let isAsked =
             try body.bool("getCurrentSyncToken")
-            ?? (QueryParameter.value("getCurrentSyncToken", in: context.request.target) == "true")
+            ?? (context.query.text("getCurrentSyncToken") == "true")
         return try isAsked && (database.scope != .public || context.servesPublicChanges())
     }
 

@@ -7,19 +7,12 @@ import JSON
 enum RereferenceAssetsEndpoint {
     static func run(
         _ context: RequestContext,
-        completion: @escaping @Sendable (Result<[UInt8], any Error>) -> Void
+        completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
     ) throws {
         if context.loop != nil { throw BelongsToWorker() }
         let body = try context.body()
         let database = try context.database()
-        guard let elements = try body.array("assets"), let count = body["assets"]?.count else {
-            throw RequestObject.missing("assets")
-        }
-        let most = context.assets.tokensPerRequestMax
-        guard count <= most else {
-            throw Fault.badRequest(
-                "assets: \(count) given; the limit is \(most) (assets.tokensPerRequestMax)")
-        }
+        let elements = try body.assetItems("assets", context.limits).elements
         let zone = try context.zones.zone(of: body)
         let use = try RereferenceAssets(in: zone, of: database)
         if let target = try body.object("targetZoneID") {
@@ -37,11 +30,18 @@ enum RereferenceAssetsEndpoint {
             return RereferenceAssets.Source(record: record, field: field)
         }
         let contents = try context.store.storage.read {
-            try use.contents(of: sources, most: context.assets.rereferencedMax, from: $0)
+            try use.contents(of: sources, from: $0)
         }
         let tokens = context.store.assetTokens
         try use.receipts(for: contents, random: context.random) { result in
-            completion(result.map { encode($0, tokens, database.assetLinks(in: zone)) })
+            completion(
+                result.map { receipts in
+                    { loop in
+                        // Each has codes made for it.
+                        guard loop == nil else { throw BelongsToWorker() }
+                        return encode(receipts, tokens, database.assetLinks(in: zone))
+                    }
+                })
         }
     }
 

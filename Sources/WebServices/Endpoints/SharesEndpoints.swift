@@ -19,10 +19,21 @@ enum ResolveSharesEndpoint {
 enum AcceptSharesEndpoint {
     static func run(
         _ context: RequestContext,
-        completion: @escaping @Sendable (Result<[UInt8], any Error>) -> Void
+        completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
     ) throws {
-        try ShareLinks.invitations(ShareLinks.decode(context), context).accept { result in
-            completion(result.map { ShareLinks.answer($0) })
+        let invitations = try ShareLinks.invitations(ShareLinks.decode(context), context)
+        let storage = context.store.storage
+        invitations.accept { result in
+            completion(
+                result.map {
+                    { loop in
+                        guard loop == nil else { throw BelongsToWorker() }
+                        // What is acknowledged is there to be read.
+                        return try storage.read {
+                            ShareLinks.answer(try invitations.resolve($0))
+                        }
+                    }
+                })
         }
     }
 }

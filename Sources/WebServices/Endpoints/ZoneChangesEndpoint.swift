@@ -2,6 +2,7 @@ import CloudDatabase
 import CloudModel
 import Cryptography
 import JSON
+import Storage
 
 /// `changes/zone` (web-services.md §4.6): one page of each of the zones asked for.
 enum ZoneChangesEndpoint {
@@ -68,60 +69,22 @@ enum ZoneChangesEndpoint {
 
 /// Whether an answer would show nothing but that there is more to come.
 struct HeldPages {
-    private var heldCount = 0
+    private var awaited: Set<StorePlace> = []
     private var otherCount = 0
 
     mutating func note(_ page: ZoneChangesPage) {
-        if page.isHeld { heldCount += 1 } else { otherCount += 1 }
+        if let zone = page.awaited { awaited.insert(.zone(zone)) } else { otherCount += 1 }
     }
 
     mutating func noteFault() { otherCount += 1 }
 
     /// - Throws: `EarlyAnswer` for one that had better wait.
     func admit(_ body: [UInt8], _ limits: ServiceLimits) throws -> [UInt8] {
-        guard heldCount == 0 || otherCount > 0 else {
+        guard awaited.isEmpty || otherCount > 0 else {
             throw EarlyAnswer(
-                outcome: .success(body), millisecondsMax: limits.sharedPageHoldMilliseconds)
+                places: awaited, outcome: .success(body),
+                millisecondsMax: limits.sharedPageHoldMilliseconds)
         }
         return body
-    }
-}
-
-/// The keys of `changes/zone` that may stand at the top or with a zone.
-struct ZoneChangesKeys {
-    private var syncToken: String?
-    private var resultsLimit: Int
-    private var recordTypes: Set<String>?
-    private var newestFirst: Bool
-    private var rendering: RecordRendering
-
-    init(
-        _ object: RequestObject, _ limits: ServiceLimits, over outer: ZoneChangesKeys? = nil
-    ) throws(Fault) {
-        syncToken = try object.string("syncToken") ?? outer?.syncToken
-        resultsLimit =
-            try object.resultsLimit(limits) ?? outer?.resultsLimit ?? limits.recordsPerResponseMax
-        recordTypes = try object.strings("desiredRecordTypes").map { Set($0) } ?? outer?.recordTypes
-        // Each is looked up for each zone, and no container has more.
-        guard recordTypes?.count ?? 0 <= limits.recordTypesMax else {
-            throw .limitExceeded(
-                "desiredRecordTypes: more than \(limits.recordTypesMax) given (limits.recordTypesMax)"
-            )
-        }
-        newestFirst = try object.bool("reverse") ?? outer?.newestFirst ?? false
-        rendering = try object.rendering(over: outer?.rendering ?? .whole)
-    }
-
-    func request(for zone: ZoneID, device: String? = nil) -> ZoneChangesRequest {
-        ZoneChangesRequest(
-            zone: zone, syncToken: syncToken, resultsLimit: resultsLimit, recordTypes: recordTypes,
-            newestFirst: newestFirst, rendering: rendering, device: device)
-    }
-}
-
-extension ZoneChangesRequest {
-    /// Whether the request is for more records, or more record types, than that.
-    func isLong(for count: Int) -> Bool {
-        resultsLimit > count || (recordTypes?.count ?? 0) > count / 20
     }
 }

@@ -49,7 +49,7 @@ enum LookupZonesEndpoint {
 enum ModifyZonesEndpoint {
     static func run(
         _ context: RequestContext,
-        completion: @escaping @Sendable (Result<[UInt8], any Error>) -> Void
+        completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
     ) throws {
         let database = try context.database()
         try database.refuse(unless: database.scope == .private)
@@ -62,8 +62,9 @@ enum ModifyZonesEndpoint {
         }
         let decoded = items
         context.charge(records: operations.count)
-        try ModifyZones(operations, in: database, key: context.store.tokenKey).run { result in
-            completion(result.map { encode(decoded, $0) })
+        let zones = try ModifyZones(operations, in: database, key: context.store.tokenKey)
+        zones.run { result in
+            completion(result.map { outcomes in { _ in encode(decoded, outcomes, by: zones) } })
         }
     }
 
@@ -102,7 +103,9 @@ enum ModifyZonesEndpoint {
         }
     }
 
-    private static func encode(_ items: [Item], _ outcomes: [ModifyZones.Outcome]) -> [UInt8] {
+    private static func encode(
+        _ items: [Item], _ outcomes: [ModifyZones.Outcome], by zones: ModifyZones
+    ) -> [UInt8] {
         var writer = JSONWriter(reserving: 1_024)
         var outcomes = outcomes[...]
         writer.raw("{\"zones\":[")
@@ -112,7 +115,7 @@ enum ModifyZonesEndpoint {
                 outcomes.popFirst() ?? .failure(Fault(.internalError, "internal error"))
             }
             switch outcome {
-            case .success(let body): writer.raw(body)
+            case .success(let change): zones.append(change, to: &writer)
             case .failure(let fault):
                 FaultResponse.append(zone: item.spelling, fault, to: &writer)
             }

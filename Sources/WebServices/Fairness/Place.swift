@@ -1,5 +1,6 @@
 import CloudModel
 import Fairness
+import Storage
 
 /// Where a request is being answered.
 enum Place: Sendable, Equatable {
@@ -28,8 +29,10 @@ struct BelongsToWorker: Error {}
 /// it may.
 struct WaitsForCommit: Error {}
 
-/// Thrown by an answer that shows nothing yet, but soon will: it waits a little, and is made anew.
+/// Thrown by an answer that shows nothing yet, but soon may: it waits, and is made anew.
 struct EarlyAnswer: Error {
+    /// What moves when there may be something to show.
+    let places: Set<StorePlace>
     /// What to send when it has waited enough.
     let outcome: Result<[UInt8], Fault>
     let millisecondsMax: Int

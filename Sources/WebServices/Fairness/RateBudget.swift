@@ -33,8 +33,9 @@ struct RateBudget: Sendable {
         Self.missing(fullAt, now) >= burstNanoseconds
     }
 
-    /// The state after so many units were taken, more than there are too: who takes the last one may
-    /// overdraw it, and waits the longer.
+    /// The state after so many units were taken.
+    ///
+    /// Whoever takes the last one may take more than there are, and then waits longer.
     func taking(_ units: Int, from fullAt: UInt64, _ now: UInt64) -> UInt64 {
         let time = min(Double(max(0, units)) * unitNanoseconds, Self.debtMax)
         return max(fullAt, now).addingReportingOverflow(UInt64(time)).partialValue

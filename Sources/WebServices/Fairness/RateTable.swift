@@ -1,8 +1,8 @@
 /// The budgets of the callers that were here last, in memory that never grows.
 ///
-/// Callers are known by a hash with a secret of the process, and have one of eight places each. Who finds
-/// them taken gets the place of the caller whose budgets are the nearest to full: somebody who calls from
-/// ever new addresses mostly takes the places of their own, and what is forgotten is little.
+/// A caller is known by a hash with a secret of the process, and may have one of eight places. When all are
+/// taken, a new caller gets the place of the one whose budgets are the nearest to full. So little is
+/// forgotten, and somebody who calls from ever new addresses mostly loses their own places.
 package struct RateTable {
     /// The moments at which a caller's budgets are full again.
     package struct Entry: Sendable {

@@ -12,6 +12,7 @@ final class RequestStorage: Storage {
     }
 
     var readsAtOnce: Bool { storage.readsAtOnce }
+    var notices: CommitNotices { storage.notices }
     var writeCount: UInt64 { storage.writeCount }
 
     func read<Value>(

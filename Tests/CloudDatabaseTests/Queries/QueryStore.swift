@@ -137,7 +137,10 @@ final class QueryStore {
         let use = try ModifyRecords(
             operations, in: zone, of: database, atomic: nil, device: "iCloud")
         let done = Arrival<[RecordOutcome]>()
-        use.run { done.arrive($0) }
+        let work = LongWork(stop: StopSignal(), habits: DecisionHabits()) { body in
+            DispatchQueue.global().async { body() }
+        }
+        use.run(beside: work) { done.arrive($0) }
         for outcome in try done.wait() {
             if case .failed(_, let fault) = outcome { throw fault }
         }

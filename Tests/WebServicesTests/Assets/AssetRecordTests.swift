@@ -338,9 +338,7 @@ struct AssetRecordTests {
 
     @Test("rereference makes no more than the limit, however few fields hold them")
     func rereferenceLimit() throws {
-        var options = AssetOptions(baseURL: "https://sync.example")
-        options.rereferencedMax = 10
-        let ida = try WireServer(assets: options).user()
+        let ida = try WireServer(limits: { $0.rereferencedAssetsMax = 10 }).user()
         let value = try ida.asset(pattern(5)).raw
         let list = Array(repeating: value, count: 5).joined(separator: ",")
         _ = try ida.save(

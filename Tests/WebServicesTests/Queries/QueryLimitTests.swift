@@ -83,6 +83,27 @@ struct QueryLimitTests {
         #expect(try ida.record("after").name == "after")
     }
 
+    @Test("A query waits for an index that is being built as long as the limit says, and no longer")
+    func indexWait() throws {
+        let first = try WireServer()
+        let storage = HeldStorage(try first.store())
+        let body = #"{"query":{"recordType":"Cup","filterBy":[\#(filter("EQUALS", 7))]}}"#
+        func user(waiting milliseconds: Int) throws -> WireClient {
+            let server = try WireServer(
+                storage: storage, limits: { $0.indexWaitMilliseconds = milliseconds })
+            let ida = try server.user()
+            _ = try ida.modify(
+                [operation("create", "n7", fields: #"{"size":{"value":7}}"#)], zone: nil)
+            return ida
+        }
+        let hasty = try user(waiting: 0).send("private/records/query", body)
+        #expect(hasty.status == 503 && hasty.code == "TRY_AGAIN_LATER", "\(hasty.text)")
+        #expect(hasty.reason.contains("the index on size is being built"), "\(hasty.reason)")
+        let waiting = try user(waiting: 3_600_000).start("private/records/query", body)
+        storage.release()
+        #expect(try waiting.answer().records.map(\.name) == ["n7"])
+    }
+
     @Test("While queries run into their limits, saves and lookups go on and are right")
     func beside() throws {
         let (_, ida) = try server(rows: 100)

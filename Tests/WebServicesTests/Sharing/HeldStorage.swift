@@ -56,6 +56,7 @@ final class HeldStorage: Storage {
     init(_ store: SQLiteStore) { self.store = store }
 
     var readsAtOnce: Bool { store.readsAtOnce }
+    var notices: CommitNotices { store.notices }
     var writeCount: UInt64 { store.writeCount }
     func attach(_ worker: any StoreWorker) { store.attach(worker) }
 

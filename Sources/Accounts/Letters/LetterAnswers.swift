@@ -1,0 +1,81 @@
+import CloudModel
+import Cryptography
+import Storage
+
+/// What people do with the secrets that letters brought them.
+package struct LetterAnswers: Sendable {
+    private let catalog: any CatalogStorage
+    private let passwords: Passwords
+    private let random: RandomSource
+
+    package init(catalog: any CatalogStorage, passwords: Passwords, random: RandomSource) {
+        self.catalog = catalog
+        self.passwords = passwords
+        self.random = random
+    }
+
+    /// The address that a link was sent to; nil for one that is not good now.
+    package func address(
+        of secret: String, _ purpose: LetterLink.Purpose, now: Milliseconds
+    ) throws -> Address? {
+        let link = try catalog.letterLink(hash: Self.hash(secret), now: now)
+        return link?.purpose == purpose ? link?.address : nil
+    }
+
+    /// Replaces a forgotten password, and ends all sessions.
+    ///
+    /// - Returns: whose it was; nil for a link that is not good, or was used by somebody else first.
+    /// - Throws: `passwordIllegal`: the link stays good.
+    package func reset(
+        _ secret: String, password: [UInt8], now: Milliseconds
+    ) throws -> AccountID? {
+        guard try address(of: secret, .reset, now: now) != nil else { return nil }
+        let hash = try passwords.hash(password)
+        guard let link = try catalog.takeLetterLink(hash: Self.hash(secret), now: now),
+            link.purpose == .reset, let account = link.account
+        else { return nil }
+        try catalog.setPassword(hash, of: account, except: nil)
+        return account
+    }
+
+    /// Makes an account for who was invited; the link has shown that the address is theirs.
+    ///
+    /// - Returns: nil for a link that is not good, or was used by somebody else first.
+    /// - Throws: `nameIllegal`, `passwordIllegal`: the link stays good; `addressTaken` when the address has
+    ///   become another account's meanwhile.
+    package func signUp(
+        _ secret: String, givenName: String?, familyName: String?, password: [UInt8],
+        now: Milliseconds
+    ) throws -> AccountRecord? {
+        guard try address(of: secret, .invitation, now: now) != nil else { return nil }
+        let (given, family) = (
+            try PlainName.checked(givenName), try PlainName.checked(familyName)
+        )
+        let hash = try passwords.hash(password)
+        guard let link = try catalog.takeLetterLink(hash: Self.hash(secret), now: now),
+            link.purpose == .invitation
+        else { return nil }
+        let account = AccountRecord(
+            id: AccountID(UniqueID.random(random)), givenName: given, familyName: family,
+            addresses: [AccountAddress(address: link.address, isPrimary: true, verifiedAt: now)],
+            password: hash, createdAt: now)
+        try catalog.add(account)
+        return account
+    }
+
+    /// Compares a code; the right one makes the address the account's own, for good.
+    ///
+    /// - Throws: `addressTaken` when it is another account's.
+    package func prove(
+        _ address: Address, of account: AccountID, code: String, now: Milliseconds
+    ) throws -> CodeOutcome {
+        let digits = String(code.filter { $0 != " " && $0 != "-" })
+        let outcome = try catalog.take(
+            code: Letters.hash(of: digits, for: address, of: account), for: address, of: account,
+            now: now)
+        if outcome == .right { try catalog.verify(address, of: account, now: now) }
+        return outcome
+    }
+
+    private static func hash(_ secret: String) -> [UInt8] { SHA256.digest(Array(secret.utf8)) }
+}

@@ -1,0 +1,92 @@
+import CloudModel
+import Storage
+
+/// Brings what is to be said to an address.
+package protocol LetterSender: Sendable {
+    /// Whether letters of this kind can be sent at all.
+    func reaches(_ kind: Address.Kind) -> Bool
+    /// Sends one letter, and returns when somebody else is responsible for it; blocks.
+    ///
+    /// - Throws: when it is to be tried again later.
+    func send(_ text: LetterText, to address: Address) throws
+}
+
+/// A letter as it goes out.
+package struct LetterText: Sendable, Equatable {
+    package let subject: String
+    package let body: String
+
+    package init(subject: String, body: String) {
+        self.subject = subject
+        self.body = body
+    }
+}
+
+/// Sends what is due.
+///
+/// A letter is sent at least once: one whose row could not be removed any more is sent again, with another
+/// secret.
+package struct LetterRound: Sendable {
+    /// What became of the letters of a round.
+    package struct Outcome: Sendable, Equatable {
+        package var sent = 0
+        /// Nobody was to get them.
+        package var dropped = 0
+        /// To be tried again; why, for the log.
+        package var failures: [String] = []
+        /// Given up.
+        package var givenUp = 0
+
+        package init() {}
+    }
+
+    private static let roundMax = 32
+    /// Then a letter is of no use any more.
+    private static let ageMax: Milliseconds = 86_400_000
+    private static let pauseMax: Milliseconds = 3_600_000
+
+    private let catalog: any CatalogStorage
+    private let letters: Letters
+    private let sender: any LetterSender
+    private let compose: @Sendable (Letters.Contents) -> LetterText
+
+    /// - Parameter compose: puts what a letter says into words.
+    package init(
+        catalog: any CatalogStorage, letters: Letters, sender: any LetterSender,
+        compose: @escaping @Sendable (Letters.Contents) -> LetterText
+    ) {
+        self.catalog = catalog
+        self.letters = letters
+        self.sender = sender
+        self.compose = compose
+    }
+
+    /// Sends what is due; blocks.
+    ///
+    /// - Throws: what the catalog reports.
+    package func run(now: Milliseconds) throws -> Outcome {
+        var outcome = Outcome()
+        for letter in try catalog.dueLetters(now: now, countMax: Self.roundMax) {
+            guard sender.reaches(letter.address.kind), now - letter.madeAt < Self.ageMax else {
+                outcome.givenUp += 1
+                try catalog.deleteLetter(letter.number)
+                continue
+            }
+            guard let contents = try letters.contents(of: letter, now: now) else {
+                outcome.dropped += 1
+                try catalog.deleteLetter(letter.number)
+                continue
+            }
+            do {
+                try sender.send(compose(contents), to: letter.address)
+                outcome.sent += 1
+                try catalog.deleteLetter(letter.number)
+            } catch {
+                outcome.failures.append("\(error)")
+                let pause = min(Self.pauseMax, 60_000 << min(letter.tries, 6))
+                try catalog.postpone(letter: letter.number, until: now + pause)
+            }
+        }
+        return outcome
+    }
+}

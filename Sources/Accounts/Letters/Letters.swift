@@ -1,0 +1,138 @@
+import CloudModel
+import Cryptography
+import Storage
+
+/// Queues what is to be sent to people, and makes the secrets when it leaves.
+///
+/// Queueing looks at no account: what is done, and how long it takes, is the same for an address that has
+/// one and for one that has none. Who it is for is found out when the letter leaves.
+package struct Letters: Sendable {
+    /// What became of a wish for a letter.
+    package enum Outcome: Sendable, Equatable {
+        case queued
+        /// Too many lately; the next may be asked for in so many seconds.
+        case wait(seconds: Int)
+    }
+
+    /// What a letter says.
+    package enum Contents: Sendable, Equatable {
+        /// The last part of a link by which a password is replaced.
+        case reset(secret: String)
+        /// The last part of a link by which an account is made.
+        case invitation(secret: String)
+        /// Somebody asked for an account for an address that has one.
+        case accountExists
+        /// What to type where the letter was asked for.
+        case code(String)
+        /// A browser that was not known signed in.
+        case device(String)
+    }
+
+    private static let secretBytes = 32
+    private static let codeDigits = 8
+
+    private let catalog: any CatalogStorage
+    private let limits: GuessLimits
+    private let random: RandomSource
+    private let settings: AccountsSettings
+
+    package init(
+        catalog: any CatalogStorage, limits: GuessLimits, random: RandomSource,
+        settings: AccountsSettings
+    ) {
+        self.catalog = catalog
+        self.limits = limits
+        self.random = random
+        self.settings = settings
+    }
+
+    /// Queues a letter that somebody asks for, unless they or the address had many lately.
+    ///
+    /// - Parameters:
+    ///   - account: whose code it is; nil for letters that find it out.
+    ///   - asker: the block of network addresses that the wish comes from, or the account.
+    /// - Throws: what the catalog reports.
+    package func ask(
+        for purpose: Letter.Purpose, to address: Address, of account: AccountID? = nil,
+        by asker: String, now: Milliseconds
+    ) throws -> Outcome {
+        let patience = settings.letterPatience
+        let wait = limits.take(
+            [(.lettersTo(address.folded), patience), (.lettersFor(asker), patience)], now: now)
+        if let wait { return .wait(seconds: wait) }
+        try post(purpose, to: address, of: account, now: now)
+        return .queued
+    }
+
+    /// Queues a letter.
+    package func post(
+        _ purpose: Letter.Purpose, to address: Address, of account: AccountID? = nil,
+        detail: String = "", now: Milliseconds
+    ) throws {
+        try catalog.add(
+            Letter(
+                purpose: purpose, account: account, address: address, detail: detail, madeAt: now),
+            dueAt: now)
+    }
+
+    /// Makes a link by which an account for an address is made, to be handed on by an operator.
+    package func invitation(to address: Address, now: Milliseconds) throws -> String {
+        try link(
+            .invitation, of: nil, to: address, seconds: settings.invitationSeconds, now: now)
+    }
+
+    /// Makes what a letter says; nil for one that nobody is to get.
+    ///
+    /// - Throws: what the catalog reports.
+    package func contents(of letter: Letter, now: Milliseconds) throws -> Contents? {
+        let owner = try catalog.account(verified: letter.address)
+        switch letter.purpose {
+        case .reset:
+            guard let owner else { return nil }
+            return .reset(
+                secret: try link(
+                    .reset, of: owner.id, to: letter.address, seconds: settings.resetSeconds,
+                    now: now))
+        case .invitation:
+            if owner != nil { return .accountExists }
+            return .invitation(secret: try invitation(to: letter.address, now: now))
+        case .address:
+            guard let account = letter.account, try catalog.account(account) != nil else {
+                return nil
+            }
+            return .code(try code(for: letter.address, of: account, now: now))
+        case .device: return owner == nil ? nil : .device(letter.detail)
+        }
+    }
+
+    /// What is kept of a code: it is good for one address of one account.
+    static func hash(of code: String, for address: Address, of account: AccountID) -> [UInt8] {
+        SHA256.digest(Array("\(account.text)\u{0}\(address.folded)\u{0}\(code)".utf8))
+    }
+
+    private func link(
+        _ purpose: LetterLink.Purpose, of account: AccountID?, to address: Address, seconds: Int,
+        now: Milliseconds
+    ) throws -> String {
+        let secret = Base64.encode(random.bytes(Self.secretBytes), .urlSafe)
+        try catalog.add(
+            LetterLink(
+                hash: SHA256.digest(Array(secret.utf8)), purpose: purpose, account: account,
+                address: address, expiresAt: now + Milliseconds(seconds) * 1_000), now: now)
+        return secret
+    }
+
+    private func code(
+        for address: Address, of account: AccountID, now: Milliseconds
+    ) throws -> String {
+        // Of 64 bits hardly more come to one number than to another.
+        let number = random.bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } % 100_000_000
+        let digits = String(number)
+        let code = String(repeating: "0", count: Self.codeDigits - digits.count) + digits
+        try catalog.expect(
+            code: Self.hash(of: code, for: address, of: account), for: address, of: account,
+            triesMax: settings.addressCodeTriesMax,
+            expiresAt: now + Milliseconds(settings.addressCodeSeconds) * 1_000)
+        return code
+    }
+}

@@ -1,0 +1,103 @@
+import CloudModel
+import Cryptography
+import Storage
+
+/// Browsers that are signed in to the server's own pages, by what their cookie holds.
+package struct BrowserSessions: Sendable {
+    /// Whom a cookie stands for.
+    package struct SignedIn: Sendable {
+        package let account: AccountRecord
+        package let session: BrowserSession
+
+        package init(account: AccountRecord, session: BrowserSession) {
+            self.account = account
+            self.session = session
+        }
+    }
+
+    private static let cookieBytes = 32
+    /// How exactly the last use of a session is known.
+    private static let useMilliseconds: Milliseconds = 600_000
+    private static let deviceBytesMax = 120
+
+    private let catalog: any CatalogStorage
+    private let random: RandomSource
+    private let settings: AccountsSettings
+
+    package init(catalog: any CatalogStorage, random: RandomSource, settings: AccountsSettings) {
+        self.catalog = catalog
+        self.random = random
+        self.settings = settings
+    }
+
+    /// Begins a session, which ends after its greatest age however much it is used.
+    ///
+    /// - Returns: what the cookie holds, 64 hexadecimal digits, and how long it is good.
+    /// - Throws: `accountUnknown`.
+    package func begin(
+        for account: AccountID, device: String, isKept: Bool, now: Milliseconds
+    ) throws -> (cookie: String, seconds: Int) {
+        let cookie = Hexadecimal.encode(random.bytes(Self.cookieBytes))
+        let seconds = isKept ? settings.keptSessionSeconds : settings.sessionSeconds
+        try catalog.add(
+            BrowserSession(
+                hash: Self.hash(cookie), account: account,
+                device: String(decoding: device.utf8.prefix(Self.deviceBytesMax), as: UTF8.self),
+                madeAt: now, usedAt: now, provedAt: now,
+                expiresAt: now + Milliseconds(seconds) * 1_000), now: now)
+        return (cookie, seconds)
+    }
+
+    /// Who is behind a cookie; nil for one that is not good now.
+    package func find(_ cookie: String?, now: Milliseconds) throws -> SignedIn? {
+        guard let cookie, cookie.utf8.count == 2 * Self.cookieBytes,
+            let session = try catalog.browserSession(hash: Self.hash(cookie)),
+            now < session.expiresAt, let account = try catalog.account(session.account)
+        else { return nil }
+        if now - session.usedAt > Self.useMilliseconds {
+            try catalog.use(browserSession: session.hash, at: now, isProof: false)
+        }
+        return SignedIn(account: account, session: session)
+    }
+
+    /// Whether the person showed lately enough who they are for what cannot be undone.
+    package func isFresh(_ session: BrowserSession, now: Milliseconds) -> Bool {
+        now - session.provedAt < Milliseconds(settings.proofSeconds) * 1_000
+    }
+
+    /// Notes that the person has shown again who they are.
+    package func prove(_ session: BrowserSession, now: Milliseconds) throws {
+        try catalog.use(browserSession: session.hash, at: now, isProof: true)
+    }
+
+    /// The sessions of an account that somebody could go on with.
+    package func list(_ account: AccountID, now: Milliseconds) throws -> [BrowserSession] {
+        try catalog.browserSessions(of: account).filter { now < $0.expiresAt }
+    }
+
+    /// Signs a browser out.
+    package func end(_ session: BrowserSession) throws {
+        try catalog.deleteBrowserSession(hash: session.hash)
+    }
+
+    /// Signs out one of an account's browsers; does nothing for another's.
+    package func end(named name: String, of account: AccountID) throws {
+        for session in try catalog.browserSessions(of: account) where session.name == name {
+            try catalog.deleteBrowserSession(hash: session.hash)
+        }
+    }
+
+    /// Signs out everywhere: browsers and apps.
+    ///
+    /// - Parameter kept: the session that stays; nil for none.
+    package func endAll(of account: AccountID, except kept: BrowserSession?) throws {
+        try catalog.endSessions(of: account, except: kept?.hash)
+    }
+
+    private static func hash(_ cookie: String) -> [UInt8] { SHA256.digest(Array(cookie.utf8)) }
+}
+
+extension BrowserSession {
+    /// Names the session on its owner's page; lets nobody in.
+    package var name: String { Hexadecimal.encode(hash.prefix(8)) }
+}

@@ -1,0 +1,133 @@
+import CloudModel
+import Cryptography
+import Synchronization
+
+/// Counts guesses, and makes whoever guesses wrong wait longer each time.
+///
+/// What is counted is what was typed and where it came from, whether there is such an account or not. The
+/// counts lie in two rows of places that a keyed hash chooses: memory stays the same however many are
+/// tried, nothing is ever forgotten to make room, and two that share a place in one row hardly share the
+/// other. Any thread may call.
+package final class GuessLimits: Sendable {
+    /// What a guess counts to.
+    package enum Subject: Hashable, Sendable {
+        /// An e-mail address or a phone number, in the form that is compared.
+        case address(String)
+        /// The same at a browser that its owner has signed in at before: strangers do not lock it.
+        case device(String, id: String)
+        /// A block of network addresses.
+        case client(String)
+        /// Letters to an address.
+        case lettersTo(String)
+        /// Letters that a network address, or an account, has asked for.
+        case lettersFor(String)
+
+        fileprivate var text: String {
+            switch self {
+            case .address(let text): "a\u{0}\(text)"
+            case .device(let text, let id): "d\u{0}\(text)\u{0}\(id)"
+            case .client(let text): "c\u{0}\(text)"
+            case .lettersTo(let text): "t\u{0}\(text)"
+            case .lettersFor(let text): "f\u{0}\(text)"
+            }
+        }
+    }
+
+    /// How patient the server is.
+    package struct Patience: Sendable {
+        /// So many guesses cost no waiting.
+        package var free: Int
+        /// The longest wait; each wrong guess doubles it, from a second.
+        package var secondsMax: Int
+        /// After so long without a guess nothing is remembered.
+        package var forgetSeconds: Int
+
+        package init(free: Int, secondsMax: Int, forgetSeconds: Int) {
+            self.free = free
+            self.secondsMax = secondsMax
+            self.forgetSeconds = forgetSeconds
+        }
+
+        /// How long the next guess has to wait after so many.
+        func wait(after count: Int) -> Milliseconds {
+            guard count >= free else { return 0 }
+            let seconds = count - free >= 20 ? secondsMax : min(secondsMax, 1 << (count - free))
+            return Milliseconds(seconds) * 1_000
+        }
+    }
+
+    private struct Place {
+        var count: UInt32 = 0
+        var lastAt: Milliseconds = 0
+    }
+
+    private static let placesPerRow = 65_536
+    private let key: HMACSHA256
+    private let rows = Mutex([Place](repeating: Place(), count: 2 * placesPerRow))
+
+    package init(random: RandomSource = .system) { key = HMACSHA256(key: random.bytes(32)) }
+
+    /// Counts a guess to all of its subjects, unless one of them has to wait.
+    ///
+    /// It counts before it is made, so that many at once are as many one after the other.
+    ///
+    /// - Returns: the seconds to wait; nil when the guess may be made.
+    package func take(
+        _ subjects: [(subject: Subject, patience: Patience)], now: Milliseconds
+    ) -> Int? {
+        let counted = subjects.map { (places(of: $0.subject), $0.patience) }
+        return rows.withLock { rows in
+            var wait: Milliseconds = 0
+            for (places, patience) in counted {
+                let known = Self.count(places, rows, patience, now)
+                wait = max(wait, known.lastAt + patience.wait(after: known.count) - now)
+            }
+            guard wait <= 0 else { return Int((wait + 999) / 1_000) }
+            for (places, patience) in counted {
+                let known = Self.count(places, rows, patience, now)
+                for place in places {
+                    // Conservative: only the places that hold the smaller number grow.
+                    let own = Self.live(rows[place], patience, now)
+                    rows[place].count = max(own, UInt32(clamping: known.count + 1))
+                    rows[place].lastAt = now
+                }
+            }
+            return nil
+        }
+    }
+
+    /// Takes a guess back that was right.
+    package func giveBack(_ subject: Subject) {
+        let places = places(of: subject)
+        rows.withLock { rows in
+            for place in places where rows[place].count > 0 { rows[place].count -= 1 }
+        }
+    }
+
+    /// Forgets what was counted to a subject, whose owner has shown who they are.
+    package func forget(_ subject: Subject) {
+        let places = places(of: subject)
+        rows.withLock { rows in for place in places { rows[place] = Place() } }
+    }
+
+    private func places(of subject: Subject) -> [Int] {
+        let code = key.code(for: Array(subject.text.utf8))
+        func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
+        return [
+            number(code[0..<4]) % Self.placesPerRow,
+            Self.placesPerRow + number(code[4..<8]) % Self.placesPerRow,
+        ]
+    }
+
+    private static func live(_ place: Place, _ patience: Patience, _ now: Milliseconds) -> UInt32 {
+        now - place.lastAt < Milliseconds(patience.forgetSeconds) * 1_000 ? place.count : 0
+    }
+
+    /// What is known of a subject: the smaller count, with the time that goes with it.
+    private static func count(
+        _ places: [Int], _ rows: [Place], _ patience: Patience, _ now: Milliseconds
+    ) -> (count: Int, lastAt: Milliseconds) {
+        let counts = places.map { (Int(live(rows[$0], patience, now)), rows[$0].lastAt) }
+        return counts.min { $0.0 < $1.0 } ?? (0, 0)
+    }
+}

@@ -1,0 +1,163 @@
+import CloudModel
+import Cryptography
+import Storage
+
+/// Brings a web token from the sign-in page to the app that asked for it (rulings.md 54 and 55).
+package struct HandOver: Sendable {
+    /// Who asks.
+    package struct Asker: Sendable {
+        package let apiToken: APITokenRecord
+        /// Of the page that asks; nil for none.
+        package let origin: String?
+    }
+
+    /// What an asker has put behind the sign-in address.
+    package struct Wish: Sendable, Equatable {
+        package var callback: String?
+        package var state: String?
+        package var challenge: String?
+        package var challengeMethod: String?
+
+        package init(
+            callback: String? = nil, state: String? = nil, challenge: String? = nil,
+            challengeMethod: String? = nil
+        ) {
+            self.callback = callback
+            self.state = state
+            self.challenge = challenge
+            self.challengeMethod = challengeMethod
+        }
+    }
+
+    /// How the outcome reaches the asker.
+    package enum Way: Sendable, Equatable {
+        /// By `postMessage` to exactly this origin.
+        case message(origin: String)
+        /// To a registered address, with the tokens themselves.
+        case tokens(callback: String)
+        /// To a registered address, with a code that only the asker can trade.
+        case code(callback: String, state: String?, challenge: [UInt8])
+    }
+
+    /// What goes out.
+    package enum Parcel: Sendable, Equatable {
+        case message(origin: String, token: String)
+        case redirect(String)
+    }
+
+    private static let codeBytes = 32
+    private static let stateBytesMax = 1_024
+    private static let verifierBytes = 43...128
+
+    private let catalog: any CatalogStorage
+    private let tickets: SignInTickets
+    private let tokens: WebTokens
+    private let random: RandomSource
+    private let settings: AccountsSettings
+
+    package init(
+        catalog: any CatalogStorage, tokens: WebTokens, random: RandomSource,
+        settings: AccountsSettings
+    ) throws {
+        self.catalog = catalog
+        self.tokens = tokens
+        self.random = random
+        self.settings = settings
+        tickets = try SignInTickets(catalog: catalog, random: random, settings: settings)
+    }
+
+    /// Who asks by a ticket; nil when it is not good, or its API token is gone, or does not allow the origin
+    /// any more.
+    package func asker(_ ticket: String, now: Milliseconds) throws -> Asker? {
+        guard let contents = tickets.contents(of: ticket, now: now),
+            let token = try catalog.apiToken(hash: contents.apiTokenHash)
+        else { return nil }
+        if let origin = contents.origin, !token.origins.isEmpty, !token.origins.contains(origin) {
+            return nil
+        }
+        return Asker(apiToken: token, origin: contents.origin)
+    }
+
+    /// How the outcome is to reach the asker; nil when nothing that they ask for is allowed.
+    ///
+    /// A callback counts only when it is the one that is registered with the API token, of which a loopback
+    /// address may have any port.
+    package func way(to asker: Asker, _ wish: Wish) -> Way? {
+        let registered = asker.apiToken.callback.flatMap { $0 == APITokens.postMessage ? nil : $0 }
+        guard wish.callback != nil || wish.challenge != nil else {
+            if let registered { return .tokens(callback: registered) }
+            return asker.origin.map { .message(origin: $0) }
+        }
+        guard let registered else { return nil }
+        let callback = wish.callback ?? registered
+        guard CallbackAddress.isSame(callback, as: registered),
+            (wish.state?.utf8.count ?? 0) <= Self.stateBytesMax
+        else { return nil }
+        guard let challenge = wish.challenge else {
+            // Tokens in an address reach whoever listens there: that is for the exact one.
+            return callback == registered ? .tokens(callback: callback) : nil
+        }
+        guard wish.challengeMethod == "S256", let bytes = Base64.decode(challenge, .urlSafe),
+            bytes.count == SHA256.digestBytes
+        else { return nil }
+        return .code(callback: callback, state: wish.state, challenge: bytes)
+    }
+
+    /// Whether the person has let this asker act for them before.
+    package func hasConsent(of account: AccountID, for asker: Asker) throws -> Bool {
+        try catalog.hasConsent(of: account, for: asker.apiToken.hash, at: asker.origin ?? "")
+    }
+
+    /// Makes the session, or a code for it, for a person who has agreed.
+    ///
+    /// - Throws: `accountUnknown`, `apiTokenUnknown`, `containerUnknown` when one has gone meanwhile.
+    package func finish(
+        for account: AccountID, _ asker: Asker, _ way: Way, isKept: Bool, now: Milliseconds
+    ) throws -> Parcel {
+        try catalog.addConsent(
+            of: account, for: asker.apiToken.hash, at: asker.origin ?? "", now: now)
+        let (container, environment) = (asker.apiToken.container, asker.apiToken.environment)
+        let seconds = isKept ? settings.keptWebTokenSeconds : settings.webTokenSeconds
+        func token() throws -> String {
+            try tokens.begin(
+                for: account, container: container, environment: environment, seconds: seconds,
+                now: now
+            ).token
+        }
+        switch way {
+        case .message(let origin): return .message(origin: origin, token: try token())
+        case .tokens(let callback):
+            let token = try token()
+            return .redirect(
+                CallbackAddress.adding(
+                    [("ckWebAuthToken", token), ("ckSession", token)], to: callback))
+        case .code(let callback, let state, let challenge):
+            let code = Base64.encode(random.bytes(Self.codeBytes), .urlSafe)
+            try catalog.add(
+                SignInCode(
+                    hash: SHA256.digest(Array(code.utf8)), account: account, container: container,
+                    environment: environment, seconds: seconds, challenge: challenge,
+                    expiresAt: now + Milliseconds(settings.signInCodeSeconds) * 1_000), now: now)
+            return .redirect(
+                CallbackAddress.adding(
+                    [("code", code)] + (state.map { [("state", $0)] } ?? []), to: callback))
+        }
+    }
+
+    /// Trades a code for a web token; nil unless the code is good and the verifier is the asker's.
+    ///
+    /// Whoever comes first ends the code, also with a wrong verifier.
+    package func trade(
+        code: String, verifier: String, now: Milliseconds
+    ) throws -> WebTokens.Created? {
+        guard
+            let found = try catalog.takeSignInCode(
+                hash: SHA256.digest(Array(code.utf8)), now: now),
+            Self.verifierBytes.contains(verifier.utf8.count),
+            ConstantTime.areEqual(SHA256.digest(Array(verifier.utf8)), found.challenge)
+        else { return nil }
+        return try tokens.begin(
+            for: found.account, container: found.container, environment: found.environment,
+            seconds: found.seconds, now: now)
+    }
+}

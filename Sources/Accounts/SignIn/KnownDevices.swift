@@ -1,0 +1,41 @@
+import CloudModel
+import Cryptography
+import Storage
+
+/// Tells browsers that an account has signed in at from all others, by what their cookie holds.
+///
+/// Nothing is kept: a cookie holds a random name and a code over it that only this server makes for the
+/// account.
+package struct KnownDevices: Sendable {
+    private static let nameBytes = 16
+    private let key: HMACSHA256
+    private let random: RandomSource
+
+    /// Reads the secret, making it in a new catalog.
+    package init(catalog: any CatalogStorage, random: RandomSource) throws {
+        key = HMACSHA256(key: try catalog.secret("known-devices", orStore: random.bytes(32)))
+        self.random = random
+    }
+
+    /// What a browser is to keep at which the account has signed in.
+    package func cookie(for account: AccountID) -> String {
+        let name = random.bytes(Self.nameBytes)
+        return Hexadecimal.encode(name + key.code(for: message(name, account)))
+    }
+
+    /// The name of a browser at which the account has signed in; nil for any other, and for nobody's account.
+    package func name(in cookie: String?, of account: AccountID?) -> String? {
+        let bytes = cookie.flatMap { Hexadecimal.decode($0) } ?? []
+        let isWhole = bytes.count == Self.nameBytes + HMACSHA256.codeBytes
+        let name = isWhole ? Array(bytes[..<Self.nameBytes]) : []
+        let code =
+            isWhole ? Array(bytes[Self.nameBytes...]) : [UInt8](repeating: 0, count: 32)
+        // The same is worked out for everybody.
+        let isKnown = key.isValid(code, for: message(name, account ?? AccountID("")))
+        return isKnown && account != nil ? Hexadecimal.encode(name) : nil
+    }
+
+    private func message(_ name: [UInt8], _ account: AccountID) -> [UInt8] {
+        name + Array(account.text.utf8)
+    }
+}

@@ -1,0 +1,93 @@
+import CloudModel
+import Cryptography
+import Storage
+
+/// Lets people in by address and password.
+///
+/// An address that nobody has is refused after the same work as a wrong password, and waits as long.
+package struct PasswordSignIn: Sendable {
+    /// What somebody typed, and where.
+    package struct Attempt: Sendable {
+        package let address: String
+        package let password: [UInt8]
+        /// The block of network addresses that it comes from; nil where that may be everybody's.
+        package let client: String?
+        /// What the browser keeps of former sign-ins; nil for nothing.
+        package let device: String?
+
+        package init(address: String, password: [UInt8], client: String?, device: String?) {
+            self.address = address
+            self.password = password
+            self.client = client
+            self.device = device
+        }
+    }
+
+    package enum Outcome: Sendable, Equatable {
+        /// - Parameter isNewDevice: whether the account has not signed in at this browser before.
+        case signedIn(AccountRecord, isNewDevice: Bool)
+        case wrong
+        /// Too many guesses; the next may come in so many seconds.
+        case wait(seconds: Int)
+        /// There is no memory to compare passwords.
+        case unavailable
+    }
+
+    private let catalog: any CatalogStorage
+    private let limits: GuessLimits
+    private let devices: KnownDevices
+    private let random: RandomSource
+    private let settings: AccountsSettings
+
+    package init(
+        catalog: any CatalogStorage, limits: GuessLimits, devices: KnownDevices,
+        random: RandomSource, settings: AccountsSettings
+    ) {
+        self.catalog = catalog
+        self.limits = limits
+        self.devices = devices
+        self.random = random
+        self.settings = settings
+    }
+
+    /// Compares; blocks for as long as a password takes, so never on an event loop.
+    ///
+    /// - Throws: what the catalog reports.
+    package func run(_ attempt: Attempt, now: Milliseconds) throws -> Outcome {
+        let address =
+            // NB: what is no address is nobody's, and is refused as such.
+            (try? AddressFormat.any(attempt.address))
+            ?? Address(kind: .email, text: "", folded: attempt.address.lowercased())
+        let account = try catalog.account(verified: address)
+        let device = devices.name(in: attempt.device, of: account?.id)
+        let subject =
+            device.map { GuessLimits.Subject.device(address.folded, id: $0) }
+            ?? .address(address.folded)
+        let client = attempt.client.map { GuessLimits.Subject.client($0) }
+        let counted =
+            [(subject, settings.accountPatience)]
+            + (client.map { [($0, settings.clientPatience)] } ?? [])
+        let wait = limits.take(counted, now: now)
+        if let wait { return .wait(seconds: wait) }
+        // A longer one is nobody's, and is found to be wrong by the same work.
+        let isPossible = attempt.password.count <= PasswordHash.passwordBytesMax
+        guard
+            let compared = PasswordHash.compare(
+                isPossible ? attempt.password : [], account?.password,
+                wanted: settings.passwordCosts)
+        else { return .unavailable }
+        guard compared.isMatch, let account else { return .wrong }
+        limits.forget(subject)
+        if let client { limits.giveBack(client) }
+        if compared.isOutdated { try renew(attempt.password, of: account) }
+        return .signedIn(account, isNewDevice: device == nil)
+    }
+
+    /// Keeps the password at the costs of today.
+    private func renew(_ password: [UInt8], of account: AccountRecord) throws {
+        guard
+            let hash = PasswordHash.make(password, random: random, costs: settings.passwordCosts)
+        else { return }
+        try catalog.renewPassword(hash, of: account.id)
+    }
+}

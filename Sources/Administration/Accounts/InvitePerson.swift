@@ -1,0 +1,43 @@
+import Accounts
+import CloudModel
+import Storage
+
+/// Invites somebody to make an account of their own.
+///
+/// Refusals: `AccountsRefusal.emailIllegal`, `CatalogRefusal.addressTaken`, `SignUpIsOff`.
+package struct InvitePerson: AdministrativeAction {
+    package enum Outcome: Sendable {
+        /// A letter to the address is on its way.
+        case sent(Address)
+        /// A link to hand on, good once.
+        case link(String, for: Address)
+    }
+
+    package var name: String { "user invite" }
+
+    private let email: String
+
+    package init(_ email: String) { self.email = email }
+
+    package func run(in data: any ServerData, by actor: Operator) throws -> Outcome {
+        let address = try AddressFormat.email(email)
+        let (reception, now) = (data.reception, data.clock.now())
+        guard reception.signUp != .off else { throw SignUpIsOff() }
+        guard try reception.catalog.account(verified: address) == nil else {
+            throw CatalogRefusal.addressTaken
+        }
+        guard !reception.hasLetters else {
+            try reception.letters.post(.invitation, to: address, now: now)
+            return .sent(address)
+        }
+        let secret = try reception.letters.invitation(to: address, now: now)
+        return .link("\(reception.publicBaseURL)/sign-in/welcome/\(secret)", for: address)
+    }
+}
+
+/// Nobody makes an account by themselves on this server.
+package struct SignUpIsOff: Error, CustomStringConvertible {
+    package var description: String {
+        "nobody makes an account by themselves: accounts.signUp is \"off\""
+    }
+}

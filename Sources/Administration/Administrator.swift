@@ -1,0 +1,38 @@
+/// Somebody who acts on a server's data, and the one way to every action of this target.
+///
+/// The command line, the control socket and whatever else lets operators act make one for each person
+/// and call `perform`. So each action is noted in one place, with who acts and on what.
+package struct Administrator: Sendable {
+    /// Who acts.
+    package let actor: Operator
+    private let data: any ServerData
+    private let note: @Sendable (ActionEntry) throws -> Void
+
+    /// - Parameter note: told of each action before it is done; what it cannot note is not done. Called
+    ///   on the thread that acts.
+    package init(
+        _ actor: Operator, on data: any ServerData,
+        noting note: @escaping @Sendable (ActionEntry) throws -> Void = { _ in }
+    ) {
+        self.actor = actor
+        self.data = data
+        self.note = note
+    }
+
+    /// Notes an action, does it and waits until its outcome is on disk.
+    ///
+    /// Blocks: never on an event loop.
+    ///
+    /// - Throws: a refusal that says in one line why nothing was done; what the note or the machinery
+    ///   reports.
+    package func perform<Action: AdministrativeAction>(
+        _ action: Action
+    ) throws -> Action.Outcome {
+        try note(
+            ActionEntry(
+                moment: data.clock.now(), actor: actor, action: action.name,
+                changes: action.changes, isNoted: action.isNoted,
+                subject: try action.subject(in: data)))
+        return try action.run(in: data, by: actor)
+    }
+}

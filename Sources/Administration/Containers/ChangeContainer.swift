@@ -1,0 +1,27 @@
+import Accounts
+import CloudModel
+import Storage
+
+/// Changes settings of a container; an empty value goes back to the default.
+///
+/// Refusals: `AccountsRefusal.settingUnknown`, `settingValueIllegal`, `containerNameIllegal`;
+/// `CatalogRefusal.containerUnknown`.
+package struct ChangeContainer: AdministrativeAction {
+    package var name: String { "container set" }
+
+    private let id: String
+    private let settings: [String: String]
+
+    package init(_ id: String, settings: [String: String]) {
+        self.id = id
+        self.settings = settings
+    }
+
+    package func subject(in data: any ServerData) -> ActionSubject {
+        ActionSubject(container: ContainerID(id))
+    }
+
+    package func run(in data: any ServerData, by actor: Operator) throws -> ContainerRecord {
+        try data.containers.set(settings, of: id)
+    }
+}

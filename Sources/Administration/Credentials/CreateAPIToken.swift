@@ -1,0 +1,40 @@
+import Accounts
+import CloudModel
+import Storage
+
+/// Makes a token that an app calls one environment of a container with.
+///
+/// Its text is in the outcome and nowhere else. Refusals: those of `APITokens.create`.
+package struct CreateAPIToken: AdministrativeAction {
+    package var name: String { "api-token create" }
+
+    private let place: NamedEnvironment
+    private let tokenName: String?
+    private let origins: [String]
+    private let callback: String?
+
+    /// - Parameters:
+    ///   - name: unique over the server; made up when nil.
+    ///   - origins: the pages that may use it; empty for any.
+    ///   - callback: `post-message` or a URL; nil for none.
+    package init(
+        in place: NamedEnvironment, name: String? = nil, origins: [String] = [],
+        callback: String? = nil
+    ) {
+        self.place = place
+        tokenName = name
+        self.origins = origins
+        self.callback = callback
+    }
+
+    package func subject(in data: any ServerData) throws -> ActionSubject {
+        try ActionSubject(place, in: data, item: tokenName)
+    }
+
+    package func run(in data: any ServerData, by actor: Operator) throws -> APITokens.Created {
+        let place = try place.found(in: data)
+        return try data.apiTokens.create(
+            container: place.container, environment: place.environment,
+            name: tokenName, origins: origins, callback: callback, now: data.clock.now())
+    }
+}

@@ -1,0 +1,40 @@
+import CloudDatabase
+import CloudModel
+
+/// Says what would make an environment's schema that of a file, or production's that of development.
+///
+/// Refusals: `SchemaFileRefusal`; `AccountsRefusal.containerNameIllegal`,
+/// `CatalogRefusal.containerUnknown`.
+package struct CompareSchema: AdministrativeAction {
+    private let place: NamedEnvironment
+    private let file: SchemaFile?
+
+    /// - Parameter file: nil to compare production with development, whatever environment is named.
+    package init(of place: NamedEnvironment, with file: SchemaFile?) {
+        self.place = place
+        self.file = file
+    }
+
+    package var name: String { "schema diff" }
+    package var changes: Bool { false }
+
+    package func subject(in data: any ServerData) throws -> ActionSubject {
+        try ActionSubject(place, in: data)
+    }
+
+    package func run(in data: any ServerData, by actor: Operator) throws -> SchemaDifference {
+        if let wanted = try file?.schema(data.limits) {
+            let schema = try place.store(in: data).schema
+            return SchemaDifference(from: schema, to: wanted.settled(over: schema))
+        }
+        return try difference(fromProductionOf: place.container, in: data)
+    }
+
+    private func difference(
+        fromProductionOf container: String, in data: any ServerData
+    ) throws -> SchemaDifference {
+        let schema = try NamedEnvironment(container, .production).store(in: data).schema
+        let wanted = try NamedEnvironment(container, .development).store(in: data).schema
+        return SchemaDifference(from: schema, to: wanted.settled(over: schema))
+    }
+}

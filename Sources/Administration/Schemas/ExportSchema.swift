@@ -1,0 +1,25 @@
+import CloudDatabase
+import CloudModel
+
+/// Writes an environment's schema down in the schema language.
+///
+/// Refusals: `AccountsRefusal.containerNameIllegal`, `CatalogRefusal.containerUnknown`.
+package struct ExportSchema: AdministrativeAction {
+    package var name: String { "schema export" }
+
+    private let place: NamedEnvironment
+
+    package init(of place: NamedEnvironment) {
+        self.place = place
+    }
+
+    package var changes: Bool { false }
+
+    package func subject(in data: any ServerData) throws -> ActionSubject {
+        try ActionSubject(place, in: data)
+    }
+
+    package func run(in data: any ServerData, by actor: Operator) throws -> String {
+        SchemaLanguage.print(try place.store(in: data).schema)
+    }
+}

@@ -1,0 +1,67 @@
+import CloudModel
+import Cryptography
+import JSON
+
+/// One line of the log: an object of JSON that ends with a digest over all that is before it.
+///
+/// Each line has the digest of the line before it, so that a line which was removed, moved or changed
+/// breaks the chain at its place:
+///
+///     {"previous":"…","time":1700000000000,"who":"…","what":"…","hash":"…"}
+struct AuditLine {
+    /// With its line end, and every character escaped.
+    static let bytesMax = 32_768
+    /// What the first line has in place of a digest.
+    static let beginning = String(repeating: "0", count: 2 * SHA256.digestBytes)
+
+    private static let hashStart = Array(",\"hash\":\"".utf8)
+    private static let end = Array("\"}".utf8)
+
+    let entry: AuditEntry
+    let previous: String
+    let hash: String
+
+    /// The bytes of the line that follows on the line of that digest, with its line end.
+    static func make(_ entry: AuditEntry, after previous: String) -> (bytes: [UInt8], hash: String)
+    {
+        var writer = JSONWriter(reserving: 512)
+        writer.raw("{\"previous\":")
+        writer.string(previous)
+        writer.raw(",\"time\":")
+        writer.integer(entry.time)
+        writer.raw(",\"who\":")
+        writer.string(entry.who)
+        writer.raw(",\"what\":")
+        writer.string(entry.what)
+        if let account = entry.account {
+            writer.raw(",\"account\":")
+            writer.string(account)
+        }
+        if let detail = entry.detail {
+            writer.raw(",\"detail\":")
+            writer.string(detail)
+        }
+        let hash = Hexadecimal.encode(SHA256.digest(writer.bytes))
+        return (writer.bytes + hashStart + Array(hash.utf8) + end + [0x0A], hash)
+    }
+
+    /// Reads a line without its line end; nil when it is none, or its digest is not its own.
+    init?(_ bytes: [UInt8]) {
+        let tail = Self.hashStart.count + 2 * SHA256.digestBytes + Self.end.count
+        guard bytes.count > tail, bytes.count < Self.bytesMax else { return nil }
+        let digested = Array(bytes[..<(bytes.count - tail)])
+        let hash = Hexadecimal.encode(SHA256.digest(digested))
+        guard bytes[digested.count...].elementsEqual(Self.hashStart + Array(hash.utf8) + Self.end)
+        else { return nil }
+        let root: JSONValue
+        do throws(JSONError) { root = try JSONDocument(parsing: bytes).root } catch { return nil }
+        guard let previous = root["previous"]?.string, let time = root["time"]?.int64,
+            let who = root["who"]?.string, let what = root["what"]?.string
+        else { return nil }
+        self.previous = previous
+        self.hash = hash
+        entry = AuditEntry(
+            time: time, who: who, what: what, account: root["account"]?.string,
+            detail: root["detail"]?.string)
+    }
+}

@@ -1,0 +1,144 @@
+import CloudModel
+import Dispatch
+import Storage
+import Synchronization
+
+/// Threads for what takes longer than anybody else should wait for.
+package struct LongWork: Sendable {
+    /// Says that nobody waits for the work any more.
+    package let stop: StopSignal
+    /// Whose decisions have been long.
+    let habits: DecisionHabits
+    /// Has work done on a thread that may block, in its caller's turn; never in place.
+    package let begin: @Sendable (@escaping @Sendable () -> Void) -> Void
+
+    package init(
+        stop: StopSignal, habits: DecisionHabits,
+        begin: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+    ) {
+        self.stop = stop
+        self.habits = habits
+        self.begin = begin
+    }
+}
+
+/// Knows whose last decision was long, so that their next one does not hold up the writer first.
+package final class DecisionHabits: Sendable {
+    /// Of callers; beyond them all are forgotten, and each has to be found out again.
+    private static let callersMax = 1_024
+
+    private let long = Mutex<Set<WriteCaller>>([])
+
+    package init() {}
+
+    func isLong(_ caller: WriteCaller) -> Bool {
+        long.withLock { !$0.isEmpty && $0.contains(caller) }
+    }
+
+    func note(_ caller: WriteCaller, isLong: Bool) {
+        long.withLock { long in
+            guard isLong else {
+                long.remove(caller)
+                return
+            }
+            if long.count >= Self.callersMax { long.removeAll() }
+            long.insert(caller)
+        }
+    }
+}
+
+/// Decides a batch on a snapshot, while others write, and has the writer carry it out.
+///
+/// In the writer it is only checked whether what the decision rests on has changed since. Where it has, it
+/// is decided anew, so many times.
+struct BatchBesideWriter: Sendable {
+    typealias Completion = @Sendable (Result<[RecordOutcome], any Error>) -> Void
+
+    private let batch: ModifyRecords
+    private let load: WriteLoad
+    private let work: LongWork
+    private let completion: Completion
+    private var storage: any Storage { batch.database.storage }
+    private var limits: ServiceLimits { batch.database.limits }
+
+    init(
+        _ batch: ModifyRecords, _ load: WriteLoad, _ work: LongWork,
+        completion: @escaping Completion
+    ) {
+        self.batch = batch
+        self.load = load
+        self.work = work
+        self.completion = completion
+    }
+
+    /// Begins; from any thread, which is not held up.
+    func begin() { decide(attemptsLeft: limits.decisionAttemptsMax) }
+
+    private func decide(attemptsLeft: Int) {
+        attempt(attemptsLeft) {
+            let start = DispatchTime.now().uptimeNanoseconds
+            let decided = try storage.read(by: .anybody, until: work.stop) { try batch.decide($0) }
+            let took = DispatchTime.now().uptimeNanoseconds - start
+            work.habits.note(
+                load.caller, isLong: took / 1_000_000 >= UInt64(limits.writerMillisecondsMax))
+            switch decided {
+            case .answered(let outcomes): completion(.success(outcomes))
+            case .decided(let plan): try handIn(plan, attemptsLeft: attemptsLeft - 1)
+            }
+        }
+    }
+
+    /// Does one of the steps on a worker; without any left the caller has to try again.
+    private func attempt(_ left: Int, _ body: @escaping @Sendable () throws -> Void) {
+        guard left > 0 else {
+            return completion(
+                .failure(
+                    Fault.tryAgainLater(
+                        "others have changed what the request is about, again and again")))
+        }
+        work.begin {
+            do {
+                try body()
+            } catch let stopped as WorkStopped {
+                // Nobody waits for the answer to what is abandoned.
+                guard stopped.reason == .makesRoom else { return }
+                work.stop.goOn()
+                attempt(left, body)
+            } catch {
+                completion(.failure(error))
+            }
+        }
+    }
+
+    /// Looks through what has changed meanwhile, so that the writer has little left to look through.
+    private func handIn(_ plan: CheckedPlan, attemptsLeft: Int) throws {
+        let current = try storage.read(by: .anybody, until: work.stop) { snapshot in
+            try plan.brought(to: snapshot, batch.ground(snapshot))
+        }
+        guard let current else { return decide(attemptsLeft: attemptsLeft) }
+        storage.write(load) { transaction in
+            try batch.carryOut(current, in: transaction)
+        } completion: { result in
+            switch result {
+            case .success(.done(let outcomes)): completion(.success(outcomes))
+            case .success(.moved): decide(attemptsLeft: attemptsLeft)
+            case .success(.tooManyChanges):
+                attempt(attemptsLeft) { try handIn(current, attemptsLeft: attemptsLeft - 1) }
+            case .failure(let error): completion(.failure(error))
+            }
+        }
+    }
+}
+
+/// A plan with what tells whether it can still be carried out.
+struct CheckedPlan: @unchecked Sendable {
+    // Unchecked: it goes from a worker to the writer, and is used by one of them at a time.
+    let plan: BatchPlan
+    let check: GroundCheck
+
+    /// The same plan as of a later snapshot; nil when it no longer stands.
+    func brought(to snapshot: any StoreSnapshot, _ ground: DecisionGround) throws -> CheckedPlan? {
+        guard case .stands = try check.finding(on: ground) else { return nil }
+        return CheckedPlan(plan: plan, check: try check.going(on: snapshot))
+    }
+}

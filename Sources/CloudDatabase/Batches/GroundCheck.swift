@@ -1,0 +1,166 @@
+import CloudModel
+import Storage
+
+/// Tells whether anything has changed that a decision rests on, which was made beside the writer.
+///
+/// It goes through what has been written since, not through what the decision has read: that may be a
+/// hundred times as much. Every change of a record has a position, and takes the record out of what is
+/// known; what has none (the schema, roles, receipts, what a viewer is shown) is compared as it stands.
+struct GroundCheck {
+    /// How a decision stands.
+    enum Finding { case stands, moved, tooManyChanges }
+
+    private let context: BatchContext
+    /// The last position that the decision saw.
+    private let decidedAt: Position
+    /// Up to which nothing has changed that matters.
+    private let position: Position
+    private let targets: Set<RecordKey>
+    private let sources: Set<RecordKey>
+    /// Whether the zones had shares.
+    private let zones: [ZoneNumber: Bool]
+    private let usedBytes: Int64
+    private let room: BatchPlan.Room
+
+    /// - Parameter snapshot: the one that the decision was made on.
+    init(_ plan: BatchPlan, _ snapshot: any StoreSnapshot) throws {
+        context = plan.context
+        room = plan.room
+        decidedAt = try snapshot.lastPosition()
+        position = decidedAt
+        targets = context.targets
+        sources = context.sources
+        var zones: [ZoneNumber: Bool] = [:]
+        for zone in Set([context.zone.number] + context.formers.keys.map(\.zone))
+            .union(targets.map(\.zone)).union(sources.map(\.zone))
+        {
+            zones[zone] = try context.hasShares(zone)
+        }
+        self.zones = zones
+        usedBytes = try context.ground.usedBytes(of: context.owner)
+    }
+
+    private init(_ other: GroundCheck, at position: Position) {
+        context = other.context
+        room = other.room
+        decidedAt = other.decidedAt
+        self.position = position
+        targets = other.targets
+        sources = other.sources
+        zones = other.zones
+        usedBytes = other.usedBytes
+    }
+
+    /// The same check, for what comes after a snapshot on which the decision stood.
+    func going(on snapshot: any StoreSnapshot) throws -> GroundCheck {
+        GroundCheck(self, at: try snapshot.lastPosition())
+    }
+
+    /// - Parameter changesMax: how many changes of a zone are gone through, where others wait.
+    func finding(on ground: DecisionGround, changesMax: Int = .max) throws -> Finding {
+        guard ground.schema.version == context.schema.version,
+            ground.schema.leaving == context.schema.leaving, try zonesStand(ground.stored),
+            try rightsStand(ground), try receiptsStand(ground),
+            try sightStands(ground.stored), try tombstonesStand(ground.stored),
+            try quotaStands(ground)
+        else { return .moved }
+        for (zone, hadShares) in zones {
+            let finding = try changes(in: zone, hadShares: hadShares, ground.stored, changesMax)
+            guard case .stands = finding else { return finding }
+        }
+        return .stands
+    }
+
+    // MARK: - Changes with positions
+
+    private func changes(
+        in zone: ZoneNumber, hadShares: Bool, _ stored: any StoreSnapshot, _ most: Int
+    ) throws -> Finding {
+        var changed: [(record: RecordNumber, flags: VersionFlags)] = []
+        try stored.versions(
+            in: zone, after: position, through: .max, newestFirst: false, readingNumbers: true
+        ) { version in
+            changed.append((version.record, version.flags))
+            return changed.count <= most
+        }
+        guard changed.count <= most else { return .tooManyChanges }
+        for change in changed where try matters(change.record, change.flags, hadShares, stored) {
+            return .moved
+        }
+        return .stands
+    }
+
+    private func matters(
+        _ record: RecordNumber, _ flags: VersionFlags, _ hadShares: Bool,
+        _ stored: any StoreSnapshot
+    ) throws -> Bool {
+        // Where a share begins or changes, its record and its root do; where one ends, its record goes.
+        if flags.contains(.share) || flags.contains(.root) { return true }
+        if hadShares, flags.contains(.tombstone) { return true }
+        guard let place = try stored.place(of: record) else { return true }
+        let key = RecordKey(zone: place.zone, name: place.name)
+        if context.formers[key] != nil || sources.contains(key) { return true }
+        guard flags.contains(.hasLinks), !targets.isEmpty else { return false }
+        return try stored.links(of: record).contains { targets.contains($0.targetKey) }
+    }
+
+    // MARK: - What has no position
+
+    /// Whether the zones are there, and are those that the decision saw.
+    private func zonesStand(_ stored: any StoreSnapshot) throws -> Bool {
+        for number in zones.keys {
+            guard let zone = try stored.zone(number), !zone.isDeleted, zone.created <= decidedAt
+            else { return false }
+        }
+        for (name, number) in context.zonesByName
+        where try stored.zone(named: name, of: context.zone.owner)?.number != number {
+            return false
+        }
+        return true
+    }
+
+    private func rightsStand(_ ground: DecisionGround) throws -> Bool {
+        let rights = try RecordAccess(context.database, ground.stored)
+        guard rights.hasRoles(of: context.rights) else { return false }
+        for (user, access) in context.accesses {
+            let now = try RecordAccess(of: user, ground.stored)
+            guard now.hasRoles(of: access) else { return false }
+        }
+        return true
+    }
+
+    private func receiptsStand(_ ground: DecisionGround) throws -> Bool {
+        for id in context.receipts {
+            guard let receipt = try ground.stored.assetReceipt(id), receipt.expires > ground.now
+            else { return false }
+        }
+        return true
+    }
+
+    /// Whether a participant is shown what they were shown.
+    private func sightStands(_ stored: any StoreSnapshot) throws -> Bool {
+        guard let access = context.access else { return true }
+        let now = try ZoneAccess(
+            access.viewer, in: access.zone, limits: context.limits, snapshot: stored)
+        return try now?.tells(what: access) ?? false
+    }
+
+    /// Whether the tombstones that names stand at have not been collected.
+    private func tombstonesStand(_ stored: any StoreSnapshot) throws -> Bool {
+        for (key, former) in context.formers where !former.isAlive {
+            guard let head = former.head else { continue }
+            guard try stored.head(of: key.name, in: key.zone)?.position == head.position else {
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Whether there is room for what had room, and none for what had none.
+    private func quotaStands(_ ground: DecisionGround) throws -> Bool {
+        guard context.quotaBytes > 0 else { return true }
+        let used = try ground.usedBytes(of: context.owner)
+        guard !room.wasLacking else { return used == usedBytes }
+        return used <= usedBytes || used <= context.quotaBytes - room.growth
+    }
+}

@@ -1,0 +1,65 @@
+import Storage
+
+/// Reads all changes of a store in commit order, page by page, from where it last noted that it was.
+///
+/// Whoever drives it calls `takePage` until it returns a mark, waits since that mark for anything in the
+/// store to move, and begins again. A page that was not dealt with, by an error or a crash, comes again.
+package struct ChangeFollower: Sendable {
+    private let storage: any Storage
+    private let name: FollowerName
+    private let changesPerPage: Int
+
+    /// - Parameter changesPerPage: how many changes are read in one snapshot.
+    package init(_ storage: any Storage, as name: FollowerName, changesPerPage: Int = 256) {
+        self.storage = storage
+        self.name = name
+        self.changesPerPage = max(1, changesPerPage)
+    }
+
+    /// Begins to follow, or goes on, with the former versions of these records and no others.
+    ///
+    /// Blocks.
+    ///
+    /// - Throws: `StorageFailure`.
+    package func begin(wanting wanted: Set<FormerWanted> = []) throws {
+        let name = name
+        try storage.writeAndWait(caller: .background) { transaction in
+            _ = try transaction.follow(as: name)
+            try transaction.want(wanted, for: name)
+        }
+    }
+
+    /// Hands the next changes to a closure, and then notes that they have been dealt with.
+    ///
+    /// Blocks.
+    ///
+    /// - Returns: nil when there may be more; else a mark from before the look that found nothing.
+    /// - Throws: what the closure throws, and `StorageFailure`: nothing of the page is noted.
+    package func takePage(
+        _ visit: (FollowedChange, any StoreSnapshot) throws -> Void
+    ) throws -> CommitNotices.Mark? {
+        let (name, mark) = (name, storage.notices.mark)
+        let last = try storage.read { snapshot -> Position? in
+            guard let position = try snapshot.position(of: name) else { return nil }
+            return try snapshot.changes(after: position, limit: changesPerPage) { change in
+                try visit(change, snapshot)
+                return true
+            }
+        }
+        guard let last else { return mark }
+        try storage.writeAndWait(caller: .background) { transaction in
+            try transaction.advance(name, through: last)
+        }
+        return nil
+    }
+
+    /// Ends to follow: nothing is kept for this reader any more.
+    ///
+    /// Blocks.
+    ///
+    /// - Throws: `StorageFailure`.
+    package func end() throws {
+        let name = name
+        try storage.writeAndWait(caller: .background) { try $0.unfollow(name) }
+    }
+}

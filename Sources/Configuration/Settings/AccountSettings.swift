@@ -1,0 +1,113 @@
+/// Who gets an account, and how patient the server is with guesses.
+package struct AccountSettings: Sendable, Equatable {
+    package enum SignUp: String, Sendable, CaseIterable { case off, invitation, open }
+
+    package var signUp = SignUp.invitation
+    package var passwordCostBits = 15
+    package var sessionSecondsMax = 43_200
+    package var keptSessionSecondsMax = 2_592_000
+    package var guessesPerAccountMax = 5
+    package var guessesPerAddressMax = 20
+    package var guessWaitSecondsMax = 900
+    package var lettersMax = 5
+    package var resetSecondsMax = 3_600
+    package var invitationSecondsMax = 604_800
+    package var codeSecondsMax = 900
+}
+
+extension AccountSettings {
+    static let section = Setting.Section(
+        name: "accounts",
+        documentation: "People's accounts, and the pages on which they sign in.",
+        settings: [
+            .choice(
+                "accounts.signUp", \.accounts.signUp,
+                """
+                Who may make an account. "invitation": whoever has a link from `user invite`. "open": \
+                whoever has an address to which a link can be sent. "off": nobody; `user create` makes them.
+                """),
+            .number(
+                "accounts.passwordCostBits", \.accounts.passwordCostBits, 10...20, "bits",
+                """
+                What comparing a password takes: each bit doubles time and memory (15: 32 MiB). Passwords \
+                kept at other costs are kept anew at the next sign-in.
+                """),
+            .number(
+                "accounts.sessionSecondsMax", \.accounts.sessionSecondsMax, 60...31_536_000,
+                "seconds", "Greatest age of a browser's session on the pages."),
+            .number(
+                "accounts.keptSessionSecondsMax", \.accounts.keptSessionSecondsMax,
+                60...31_536_000, "seconds",
+                "The same where the person asked to stay signed in."),
+            .number(
+                "accounts.guessesPerAccountMax", \.accounts.guessesPerAccountMax, 1...1_000,
+                "guesses",
+                """
+                Wrong passwords for one address before each further one has to wait, twice as long each \
+                time. A browser that has signed in there before is counted by itself.
+                """),
+            .number(
+                "accounts.guessesPerAddressMax", \.accounts.guessesPerAddressMax, 1...100_000,
+                "guesses",
+                "The same for wrong passwords from one network address, for whatever accounts."),
+            .number(
+                "accounts.guessWaitSecondsMax", \.accounts.guessWaitSecondsMax, 1...86_400,
+                "seconds", "The longest wait for a further guess."),
+            .number(
+                "accounts.lettersMax", \.accounts.lettersMax, 1...1_000, "letters",
+                """
+                Letters to one address, and for one who asks, before each further one has to wait, twice \
+                as long each time.
+                """),
+            .number(
+                "accounts.resetSecondsMax", \.accounts.resetSecondsMax, 60...604_800, "seconds",
+                "How long a link to a new password is good."),
+            .number(
+                "accounts.invitationSecondsMax", \.accounts.invitationSecondsMax,
+                60...31_536_000, "seconds", "How long an invitation is good."),
+            .number(
+                "accounts.codeSecondsMax", \.accounts.codeSecondsMax, 60...86_400, "seconds",
+                "How long a code that proves an address is good."),
+        ])
+}
+
+/// How letters leave.
+package struct MailSettings: Sendable, Equatable {
+    package enum Sender: String, Sendable, CaseIterable { case none, log, program }
+
+    package var sender = Sender.none
+    /// Empty for none.
+    package var program = ""
+    package var from = "lenticular@localhost"
+}
+
+extension MailSettings {
+    static let section = Setting.Section(
+        name: "mail",
+        documentation: "Letters to people: links to new passwords, invitations, codes.",
+        settings: [
+            .choice(
+                "mail.sender", \.mail.sender,
+                """
+                How they leave. "program": `mail.program` gets each on its standard input. "log": they \
+                are printed, for development; `serve --dev` takes it by itself. "none": they are not sent.
+                """),
+            .text(
+                "mail.program", \.mail.program,
+                allowed: "empty, or the path of a program",
+                check: { $0.isEmpty || SettingText.isPath($0) },
+                """
+                A program that takes a message with its header on standard input when called with -i -t, \
+                as /usr/sbin/sendmail does.
+                """),
+            .text(
+                "mail.from", \.mail.from,
+                allowed: "an e-mail address in visible ASCII",
+                check: { address in
+                    address.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+                        && address.split(separator: "@").count == 2
+                        && !address.contains { "<>,;:\"()[]\\".contains($0) }
+                },
+                "Whom letters are from."),
+        ])
+}

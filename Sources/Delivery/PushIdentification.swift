@@ -1,0 +1,35 @@
+import Cryptography
+import Identity
+
+/// How the server tells push services who it is (VAPID, RFC 8292): the same key, message after message.
+package struct PushIdentification: Sendable {
+    /// RFC 8292 §2 allows a day.
+    private static let lifeSeconds: Int64 = 43_200
+
+    private let key: P256PrivateKey
+    /// Whom the push service may turn to.
+    private let contact: String
+
+    /// - Parameter contact: a `mailto:` or `https:` address.
+    package init(key: P256PrivateKey, contact: String) {
+        self.key = key
+        self.contact = contact
+    }
+
+    /// What a page hands to the browser when it subscribes: base64url of the key's point.
+    package var publicKey: String { Base64.encode(key.publicKey.point, .urlSafe) }
+
+    /// The `Authorization` header towards a push service; good for half a day.
+    ///
+    /// - Parameters:
+    ///   - origin: of the subscription's endpoint, such as `https://push.example.net`.
+    ///   - seconds: now, since 1970.
+    package func authorization(toward origin: String, seconds: Int64) -> String {
+        let token = SignedToken.make(
+            [
+                ("aud", .text(origin)), ("exp", .number(seconds + Self.lifeSeconds)),
+                ("sub", .text(contact)),
+            ], type: "JWT", key: key)
+        return "vapid t=\(token), k=\(publicKey)"
+    }
+}

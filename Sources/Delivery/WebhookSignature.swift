@@ -1,0 +1,28 @@
+import Cryptography
+
+/// What tells the receiver of a webhook that it comes from this server, unchanged and lately: the headers
+/// `webhook-id`, `webhook-timestamp` and `webhook-signature`.
+package enum WebhookSignature {
+    /// Of a key: as long as the code, so that guessing it is no easier.
+    package static let keyBytes = HMACSHA256.codeBytes
+
+    /// The headers of one delivery.
+    ///
+    /// The signature is `v1,` and the base64 of the HMAC-SHA256 over `id.timestamp.body`; while a key is
+    /// being replaced there is one for each, with a space between.
+    /// - Parameters:
+    ///   - identifier: the same whenever the same notice is sent again; has no `.` and no space.
+    ///   - seconds: when it is sent, since 1970.
+    ///   - keys: at least one.
+    package static func headers(
+        identifier: String, seconds: Int64, body: [UInt8], keys: [[UInt8]]
+    ) -> [(name: String, value: String)] {
+        precondition(!identifier.contains { $0 == "." || $0 == " " } && !keys.isEmpty)
+        let signed = Array("\(identifier).\(seconds).".utf8) + body
+        let signatures = keys.map { "v1,\(Base64.encode(HMACSHA256(key: $0).code(for: signed)))" }
+        return [
+            ("webhook-id", identifier), ("webhook-timestamp", "\(seconds)"),
+            ("webhook-signature", signatures.joined(separator: " ")),
+        ]
+    }
+}

@@ -1,0 +1,183 @@
+import Network
+
+/// One origin: what waits for it, its connections, and the addresses of its name.
+///
+/// Belongs to the loop's thread.
+final class OutgoingDestination: @unchecked Sendable {
+    // Unchecked: used on the loop's thread alone, to which the answer of a look-up is posted.
+
+    let origin: HTTPOrigin
+    private unowned let requests: OutgoingRequests
+    private var waiting: [PendingRequest] = []
+    private var connections: [OutgoingConnection] = []
+    private var addresses: [ResolvedAddress] = []
+    private var resolvedAt: UInt64 = 0
+    private var isResolving = false
+    private var usedAt: UInt64
+
+    init(_ origin: HTTPOrigin, of requests: OutgoingRequests) {
+        self.origin = origin
+        self.requests = requests
+        usedAt = requests.loop.now
+    }
+
+    private var limits: OutgoingLimits { requests.limits }
+
+    func take(_ pending: PendingRequest) {
+        guard waiting.count < limits.waitingPerDestinationMax else {
+            return pending.end(.failure(.overloaded))
+        }
+        usedAt = requests.loop.now
+        waiting.append(pending)
+        pump()
+    }
+
+    /// Puts requests on free connections, and opens as many more as wait and may be.
+    func pump() {
+        while !waiting.isEmpty, let free = connections.first(where: \.isIdle) {
+            free.begin(waiting.removeFirst())
+        }
+        let opening = connections.count { $0.isOpening }
+        var wanted = min(
+            waiting.count - opening, limits.connectionsPerDestinationMax - connections.count)
+        guard wanted > 0 else { return }
+        guard isResolved else { return look() }
+        while wanted > 0, !waiting.isEmpty, requests.mayOpen(self) {
+            open(at: addresses[...])
+            wanted -= 1
+        }
+    }
+
+    private var isResolved: Bool {
+        !addresses.isEmpty
+            && requests.loop.now &- resolvedAt <= UInt64(limits.addressMillisecondsMax)
+    }
+
+    private func look() {
+        if isResolving { return }
+        isResolving = true
+        // Held by what waits for the answer: a destination in use is not forgotten.
+        requests.resolve(origin.host, origin.port) { [self, loop = requests.loop] outcome in
+            loop.post { self.wasResolved(outcome) }
+        }
+    }
+
+    private func wasResolved(_ outcome: NameResolver.Outcome) {
+        isResolving = false
+        if waiting.isEmpty { return }
+        switch outcome {
+        case .failure(let error): fail(.unreachable("\(error)"))
+        case .success(let found):
+            do throws(TargetRefusal) {
+                guard !found.isEmpty else { return fail(.unreachable("the name has no address")) }
+                try requests.policy.require(origin, at: found)
+            } catch {
+                return fail(.refused(error))
+            }
+            addresses = found
+            resolvedAt = requests.loop.now
+            pump()
+        }
+    }
+
+    /// Begins a connection to the first address that one can be begun to.
+    private func open(at addresses: ArraySlice<ResolvedAddress>) {
+        var rest = addresses
+        var reason = "no address answers"
+        while let address = rest.popFirst() {
+            do throws(SystemError) {
+                let socket = try Socket.begin(to: address)
+                do throws(SystemError) {
+                    let connection = try OutgoingConnection(
+                        socket, of: self, in: requests, otherAddresses: rest)
+                    connections.append(connection)
+                    requests.connectionCount += 1
+                    return
+                } catch {
+                    socket.close()
+                    throw error
+                }
+            } catch {
+                reason = "\(error)"
+            }
+        }
+        didNotOpen(.unreachable(reason))
+    }
+
+    /// A connection did not come about at one address: it is tried at the others.
+    func failed(
+        _ connection: OutgoingConnection, _ failure: ClientFailure,
+        others: ArraySlice<ResolvedAddress>
+    ) {
+        remove(connection)
+        // Whoever had no room had its turn when the connection went.
+        if case .untrusted = failure { return didNotOpen(failure) }
+        guard !others.isEmpty, !waiting.isEmpty, requests.mayOpen(self) else {
+            return didNotOpen(failure)
+        }
+        open(at: others)
+    }
+
+    /// Without any connection nobody needs to wait longer; where there is one, it serves them all.
+    private func didNotOpen(_ failure: ClientFailure) {
+        guard connections.isEmpty else { return }
+        addresses = []
+        fail(failure)
+    }
+
+    private func fail(_ failure: ClientFailure) {
+        let all = waiting
+        waiting = []
+        for pending in all { pending.end(.failure(failure)) }
+    }
+
+    /// A connection has been served and has nothing to do.
+    func isFree(_ connection: OutgoingConnection) {
+        usedAt = requests.loop.now
+        if requests.isShort { connection.close() } else { pump() }
+    }
+
+    /// A connection is over, and perhaps what it was sending has to be sent again.
+    func isOver(_ connection: OutgoingConnection, again pending: PendingRequest?) {
+        if let pending {
+            pending.isSecondTry = true
+            waiting.insert(pending, at: 0)
+        }
+        remove(connection)
+        pump()
+    }
+
+    private func remove(_ connection: OutgoingConnection) {
+        guard let index = connections.firstIndex(where: { $0 === connection }) else { return }
+        connections.remove(at: index)
+        requests.wasClosed()
+    }
+
+    /// Closes a connection that nobody uses; false when there is none.
+    func closeIdle() -> Bool {
+        guard let idle = connections.first(where: \.isIdle) else { return false }
+        idle.close()
+        return true
+    }
+
+    func sweep(now: UInt64) {
+        let late = waiting.filter { $0.deadline <= now }
+        if !late.isEmpty {
+            waiting.removeAll { $0.deadline <= now }
+            for pending in late { pending.end(.failure(.timedOut)) }
+        }
+        for connection in connections { connection.check(now: now) }
+    }
+
+    /// Whether it can be forgotten.
+    func isUnused(now: UInt64) -> Bool {
+        waiting.isEmpty && connections.isEmpty && !isResolving
+            && now &- usedAt > UInt64(limits.addressMillisecondsMax)
+    }
+
+    func stop() {
+        fail(.overloaded)
+        for connection in connections { connection.abandon() }
+        connections = []
+    }
+}

@@ -1,0 +1,134 @@
+import Network
+
+/// Sends requests to many servers at a time from one event loop, and never waits.
+///
+/// For what the server sends by itself: webhooks, pushes, text messages, look-ups of identity providers.
+/// Each origin is a destination of its own, with its own connections and its own queue, so that one that
+/// is slow or dead delays no other. Where connections run out, destinations take turns.
+///
+/// Addresses are looked at by the policy before each connection is made (`TargetPolicy`).
+package final class OutgoingRequests: @unchecked Sendable {
+    // Unchecked: all that changes belongs to the loop's thread, which posted work reaches.
+
+    /// Looks names up; tests put their own answers here.
+    package typealias Resolve =
+        @Sendable (_ host: String, _ port: UInt16, _ then: @escaping Told)
+        -> Void
+    /// Gets what was found, on any thread.
+    package typealias Told = @Sendable (NameResolver.Outcome) -> Void
+
+    let limits: OutgoingLimits
+    let policy: TargetPolicy
+    let trust: ServerTrust
+    let loop: EventLoop
+    let resolve: Resolve
+    let buffers = OutgoingBuffers()
+    /// How many connections there are, of all destinations.
+    var connectionCount = 0
+    private var destinations: [String: OutgoingDestination] = [:]
+    /// Those that would open a connection if there were room, in their order.
+    private var starving: [OutgoingDestination] = []
+    private var isStopped = false
+
+    /// Starts the loop's thread, which `stop` has to end before the last reference goes.
+    package init(
+        policy: TargetPolicy, trust: ServerTrust, limits: OutgoingLimits = OutgoingLimits(),
+        clock: MonotonicClock = .system, resolve: @escaping Resolve
+    ) throws(SystemError) {
+        self.policy = policy
+        self.trust = trust
+        self.limits = limits
+        self.resolve = resolve
+        loop = try EventLoop(index: 0, name: "outgoing", clock: clock)
+        try loop.start()
+        loop.post { [self] in loop.attach(OutgoingSweep(of: self)) }
+    }
+
+    /// Sends a request and tells what came of it, once, on the loop's thread; never blocks.
+    ///
+    /// Failures are `ClientFailure`; what the server has done by then is not known, but for `refused`,
+    /// `overloaded` and `unreachable`, after which nothing was sent.
+    /// - Parameter then: must not block.
+    package func send(
+        _ request: OutgoingRequest,
+        then: @escaping @Sendable (Result<OutgoingAnswer, ClientFailure>) -> Void
+    ) {
+        guard let bytes = request.bytes() else {
+            return then(.failure(.malformed("the request has a control character")))
+        }
+        loop.post { [self] in
+            guard !isStopped else { return then(.failure(.overloaded)) }
+            let pending = PendingRequest(
+                request, bytes: bytes,
+                deadline: loop.now &+ UInt64(max(request.millisecondsMax, 0)), then: then)
+            destination(of: request.url.origin).take(pending)
+        }
+    }
+
+    /// Ends every connection and the thread; what waits or is under way fails with `overloaded`.
+    ///
+    /// Callable from any thread but the loop's.
+    package func stop() {
+        loop.post { [self] in
+            isStopped = true
+            let all = destinations.values
+            destinations = [:]
+            starving = []
+            for destination in all { destination.stop() }
+        }
+        loop.stopAndJoin()
+    }
+
+    private func destination(of origin: HTTPOrigin) -> OutgoingDestination {
+        if let known = destinations[origin.text] { return known }
+        let fresh = OutgoingDestination(origin, of: self)
+        destinations[origin.text] = fresh
+        return fresh
+    }
+
+    /// Whether one more connection may be opened; if not, the destination is told when it may.
+    func mayOpen(_ destination: OutgoingDestination) -> Bool {
+        if connectionCount < limits.connectionsMax { return true }
+        // An idle connection of another destination makes room at once.
+        for other in destinations.values where other !== destination && other.closeIdle() {
+            if connectionCount < limits.connectionsMax { return true }
+        }
+        if !starving.contains(where: { $0 === destination }) { starving.append(destination) }
+        return false
+    }
+
+    /// Whether a connection that has become free should go, since another destination has none.
+    var isShort: Bool { !starving.isEmpty }
+
+    /// A connection has gone: the next destination that waits for room has its turn.
+    func wasClosed() {
+        connectionCount -= 1
+        while !isStopped, !starving.isEmpty, connectionCount < limits.connectionsMax {
+            starving.removeFirst().pump()
+        }
+    }
+
+    fileprivate func sweep(now: UInt64) {
+        for (name, destination) in destinations {
+            destination.sweep(now: now)
+            if destination.isUnused(now: now) { destinations[name] = nil }
+        }
+    }
+}
+
+/// Memory that every connection of a loop uses in turn.
+final class OutgoingBuffers {
+    static let pieceBytes = 65_536
+    var plain = [UInt8](repeating: 0, count: pieceBytes)
+    var encrypted = [UInt8](repeating: 0, count: pieceBytes)
+}
+
+/// The look at deadlines, about once a second.
+private final class OutgoingSweep: SocketHandler {
+    private weak var requests: OutgoingRequests?
+
+    init(of requests: OutgoingRequests) { self.requests = requests }
+
+    func ready(_ readiness: Readiness) {}
+    func sweep(now: UInt64) { requests?.sweep(now: now) }
+}

@@ -1,0 +1,47 @@
+import Network
+
+/// Why a target may not be reached.
+package enum TargetRefusal: Error, Sendable, Equatable, CustomStringConvertible {
+    /// Only networks that the operator has allowed are spoken to without TLS.
+    case notSecure
+    /// One of the name's addresses is not on the internet.
+    case notPublic(address: String)
+
+    package var description: String {
+        switch self {
+        case .notSecure: "it is not https"
+        case .notPublic(let address):
+            "it leads to \(address), which is neither on the internet nor in "
+                + "outgoing.allowedNetworks"
+        }
+    }
+}
+
+/// Which targets may be reached that users or configurations name: webhooks, senders of pushes and text
+/// messages, identity providers.
+///
+/// Whoever may name a target must not reach through the server what only the server reaches: itself,
+/// its network, the cloud's own services. So all addresses of a name are looked at once it was looked
+/// up, and the connection goes to one of these. Names that lead to an address of either kind are refused:
+/// which one is used would be up to chance. Redirects are answers as others are, and nobody follows them.
+package struct TargetPolicy: Sendable {
+    private let allows: @Sendable (String) -> Bool
+
+    /// - Parameter allows: whether a numeric address lies in `outgoing.allowedNetworks`.
+    package init(allows: @escaping @Sendable (String) -> Bool) { self.allows = allows }
+
+    /// Looks at all addresses that a target's name has.
+    ///
+    /// Without TLS every one has to be allowed; with TLS each has to be public or allowed.
+    /// - Throws: `TargetRefusal`.
+    package func require(
+        _ origin: HTTPOrigin, at addresses: [ResolvedAddress]
+    ) throws(TargetRefusal) {
+        for address in addresses where !allows("\(address)") {
+            guard AddressScope.isPublic(address.bytes) else {
+                throw .notPublic(address: "\(address)")
+            }
+            guard origin.isSecure else { throw .notSecure }
+        }
+    }
+}

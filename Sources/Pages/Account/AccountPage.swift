@@ -1,0 +1,242 @@
+import Accounts
+import CloudModel
+import Storage
+
+// `/account`: what somebody sees and changes of their own account.
+extension Pages {
+    /// What came of a change, said above the page.
+    private struct Outcome {
+        var status = 200
+        var problem: String?
+        var note: String?
+        /// The address for which a code is awaited.
+        var awaited: String?
+    }
+
+    func account(_ visit: Visit) throws -> PageAnswer {
+        guard let signedIn = visit.signedIn else { return .redirect(to: "/sign-in") }
+        guard visit.request.isPost else { return try page(visit, signedIn, Outcome()) }
+        let outcome = try change(visit, signedIn)
+        guard outcome.problem == nil, outcome.note == nil, outcome.awaited == nil else {
+            // Read anew, to show what has changed.
+            let current = try reception.catalog.account(signedIn.account.id) ?? signedIn.account
+            return try page(
+                visit, BrowserSessions.SignedIn(account: current, session: signedIn.session),
+                outcome)
+        }
+        return .redirect(to: "/account")
+    }
+
+    private func change(
+        _ visit: Visit, _ signedIn: BrowserSessions.SignedIn
+    ) throws -> Outcome {
+        let (form, account) = (visit.request.form, signedIn.account.id)
+        switch form["do"] {
+        case "end-browser":
+            try reception.sessions.end(named: form["name"] ?? "", of: account)
+            return Outcome()
+        case "end-app":
+            try endApp(form["name"] ?? "", of: account)
+            return Outcome()
+        case "end-all":
+            try reception.sessions.endAll(of: account, except: signedIn.session)
+            return Outcome()
+        case "findable":
+            try reception.catalog.setDiscoverable(form["findable"] != nil, of: account)
+            return Outcome(note: Texts.saved)
+        case "password": return try changePassword(visit, signedIn)
+        case "add-address": return try addAddress(visit, signedIn)
+        case "prove-address": return try proveAddress(visit, signedIn)
+        default: return Outcome()
+        }
+    }
+
+    private func endApp(_ name: String, of account: AccountID) throws {
+        for token in try reception.catalog.webTokens(of: account) where token.sessionName == name {
+            try reception.catalog.deleteWebTokens(session: token.session)
+        }
+    }
+
+    private func changePassword(
+        _ visit: Visit, _ signedIn: BrowserSessions.SignedIn
+    ) throws -> Outcome {
+        let proof = try reception.signIn.run(
+            PasswordSignIn.Attempt(
+                address: signedIn.account.email ?? "", password: typed(visit, "present"),
+                client: visit.request.client, device: visit.request.cookies[.device]),
+            now: visit.request.now)
+        switch proof {
+        case .wrong: return Outcome(status: 403, problem: Texts.wrong)
+        case .unavailable: return Outcome(status: 503, problem: Texts.unavailable)
+        case .wait(let seconds): return Outcome(status: 429, problem: Texts.wait(seconds))
+        case .signedIn: break
+        }
+        do {
+            try reception.passwords.set(
+                typed(visit, "password"), of: signedIn.account.id, except: signedIn.session.hash)
+            return Outcome(note: Texts.changed)
+        } catch AccountsRefusal.passwordIllegal {
+            return Outcome(status: 422, problem: Texts.passwordRefused)
+        }
+    }
+
+    private func addAddress(
+        _ visit: Visit, _ signedIn: BrowserSessions.SignedIn
+    ) throws -> Outcome {
+        guard reception.hasLetters,
+            let address = Self.email(visit.request.form.filled("address"))
+        else { return Outcome(status: 422, problem: Texts.addressRefused) }
+        let outcome = try reception.letters.ask(
+            for: .address, to: address, of: signedIn.account.id, by: signedIn.account.id.text,
+            now: visit.request.now)
+        if case .wait(let seconds) = outcome {
+            return Outcome(status: 429, problem: Texts.wait(seconds))
+        }
+        return Outcome(note: Texts.codeSent, awaited: address.text)
+    }
+
+    private func proveAddress(
+        _ visit: Visit, _ signedIn: BrowserSessions.SignedIn
+    ) throws -> Outcome {
+        let text = visit.request.form.filled("address") ?? ""
+        guard let address = Self.email(text) else {
+            return Outcome(status: 422, problem: Texts.addressRefused)
+        }
+        do {
+            let outcome = try reception.letterAnswers.prove(
+                address, of: signedIn.account.id, code: visit.request.form["code"] ?? "",
+                now: visit.request.now)
+            return outcome == .right
+                ? Outcome(note: Texts.addressProved)
+                : Outcome(status: 422, problem: Texts.codeWrong, awaited: text)
+        } catch CatalogRefusal.addressTaken {
+            return Outcome(status: 422, problem: Texts.addressTaken)
+        }
+    }
+
+    // MARK: - Showing it
+
+    private func page(
+        _ visit: Visit, _ signedIn: BrowserSessions.SignedIn, _ outcome: Outcome
+    ) throws -> PageAnswer {
+        let account = signedIn.account
+        return PageAnswer(
+            outcome.status, title: Texts.account,
+            """
+            \(Self.alert(outcome.problem))\(Self.note(outcome.note))
+            <p>\(Texts.signedInAs(account.fullName, account.email ?? ""))</p>
+            \(visit.form(to: "/sign-in/out", "<button class=\"second\">\(Texts.signOut)</button>"))
+            \(addressesPart(visit, account, outcome))
+            \(try browsersPart(visit, signedIn))
+            \(try appsPart(visit, account.id))
+            \(try findablePart(visit, account.id))
+            \(passwordPart(visit, account))
+            """)
+    }
+
+    private func addressesPart(
+        _ visit: Visit, _ account: AccountRecord, _ outcome: Outcome
+    ) -> Markup {
+        let held: [Markup] = account.addresses.filter { $0.verifiedAt != nil }.map {
+            "<li>\($0.address.text)</li>"
+        }
+        var forms = Markup.nothing
+        if let awaited = outcome.awaited {
+            forms = visit.form(
+                """
+                <input type="hidden" name="address" value="\(awaited)">
+                <label for="code">\(Texts.code) (\(awaited))</label>
+                <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" \
+                required maxlength="12">
+                <div class="row"><button name="do" value="prove-address">\(Texts.proveAddress)\
+                </button></div>
+                """)
+        } else if reception.hasLetters {
+            forms = visit.form(
+                """
+                <label for="address">\(Texts.addAddress)</label>
+                <input id="address" name="address" type="email" autocomplete="email" required \
+                maxlength="254">
+                <div class="row"><button class="second" name="do" value="add-address">\
+                \(Texts.sendCode)</button></div>
+                """)
+        }
+        return "<h2>\(Texts.addresses)</h2><ul>\(held)</ul>\(forms)"
+    }
+
+    private func browsersPart(
+        _ visit: Visit, _ signedIn: BrowserSessions.SignedIn
+    ) throws -> Markup {
+        let sessions = try reception.sessions.list(signedIn.account.id, now: visit.request.now)
+        let items: [Markup] = sessions.map { session in
+            let device = session.device.isEmpty ? Texts.unknownDevice : session.device
+            let time = "\(Texts.lastUsed) \(PageDate.text(session.usedAt))"
+            guard session.hash != signedIn.session.hash else {
+                return "<li>\(device) (\(Texts.thisBrowser)), \(time)</li>"
+            }
+            return """
+                <li>\(device), \(time)\(visit.form("""
+                <input type="hidden" name="name" value="\(session.name)">
+                <button class="second" name="do" value="end-browser" \
+                aria-label="\(Texts.revoke): \(device)">\(Texts.revoke)</button>
+                """))</li>
+                """
+        }
+        return """
+            <h2>\(Texts.browsers)</h2><ul>\(items)</ul>
+            \(visit.form("""
+            <button class="second" name="do" value="end-all">\(Texts.signOutEverywhere)</button>
+            """))
+            """
+    }
+
+    private func appsPart(_ visit: Visit, _ account: AccountID) throws -> Markup {
+        var newest: [String: WebTokenRecord] = [:]
+        for token in try reception.catalog.webTokens(of: account)
+        where token.expiresAt > visit.request.now { newest[token.sessionName] = token }
+        let items: [Markup] = newest.sorted { $0.value.madeAt < $1.value.madeAt }.map {
+            name, token in
+            let app = "\(token.container.name) (\(token.environment.rawValue))"
+            return """
+                <li>\(app), \(Texts.lastUsed) \(PageDate.text(token.madeAt))\(visit.form("""
+                <input type="hidden" name="name" value="\(name)">
+                <button class="second" name="do" value="end-app" \
+                aria-label="\(Texts.revoke): \(app)">\(Texts.revoke)</button>
+                """))</li>
+                """
+        }
+        let list: Markup = items.isEmpty ? "<p>\(Texts.noApps)</p>" : "<ul>\(items)</ul>"
+        return "<h2>\(Texts.apps)</h2>\(list)"
+    }
+
+    private func findablePart(_ visit: Visit, _ account: AccountID) throws -> Markup {
+        let isOn: Markup =
+            try reception.catalog.isDiscoverable(account) ? " checked" : Markup.nothing
+        return visit.form(
+            """
+            <div class="check"><input id="findable" name="findable" type="checkbox" value="1"\
+            \(isOn)><label for="findable">\(Texts.findable)</label></div>
+            <button class="second" name="do" value="findable">\(Texts.save)</button>
+            """)
+    }
+
+    private func passwordPart(_ visit: Visit, _ account: AccountRecord) -> Markup {
+        guard account.password != nil else { return .nothing }
+        return """
+            <h2>\(Texts.changePassword)</h2>
+            \(visit.form("""
+            \(Self.hiddenAddress(account.email ?? ""))
+            <label for="present">\(Texts.presentPassword)</label>
+            <input id="present" name="present" type="password" autocomplete="current-password" \
+            required maxlength="1024">
+            \(Self.newPasswordField)
+            <div class="row"><button name="do" value="password">\(Texts.savePassword)</button></div>
+            """))
+            """
+    }
+}
+
+extension WebTokenRecord {
+    /// Names its session on its owner's page; lets nobody in.
+    fileprivate var sessionName: String { session.map { String($0, radix: 16) }.joined() }
+}

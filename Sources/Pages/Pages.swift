@@ -1,0 +1,95 @@
+import Accounts
+import CloudModel
+import Cryptography
+
+/// The letters of this server, in its words.
+package enum LetterTexts {
+    /// - Parameter base: where links lead, without a slash at the end.
+    package static func compose(base: String) -> @Sendable (Letters.Contents) -> LetterText {
+        { Texts.letter($0, base: base) }
+    }
+}
+
+/// Somebody at a page.
+struct Visit: Sendable {
+    let request: PageRequest
+    /// What shows that a form is ours.
+    let formToken: String
+    let signedIn: BrowserSessions.SignedIn?
+
+    /// A form that comes back to where it is shown, or to another place.
+    func form(to place: String? = nil, _ content: Markup) -> Markup {
+        """
+        <form method="post" action="\(place ?? request.target)">
+        <input type="hidden" name="guard" value="\(formToken)">
+        \(content)
+        </form>
+        """
+    }
+}
+
+/// Which page answers what.
+struct Pages: Sendable {
+    typealias Work = @Sendable (PageRequest) throws -> PageAnswer
+
+    let reception: Reception
+    private let forms: FormGuard
+
+    init(_ reception: Reception) throws {
+        self.reception = reception
+        forms = FormGuard(key: reception.formKey, random: reception.random)
+    }
+
+    /// The page at an address, with the name that the log knows it by.
+    func find(_ request: PageRequest) -> (name: String, work: Work) {
+        if request.path.first == "account" {
+            return request.path.count == 1
+                ? ("account", visit { try account($0) }) : ("none", Self.nothing)
+        }
+        let rest = request.path.dropFirst()
+        switch (rest.first, rest.dropFirst().first, rest.count) {
+        case (nil, _, _): return ("sign-in", visit { try plainSignIn($0) })
+        case ("style.css"?, _, 1):
+            return ("style", Self.fixed(StaticParts.style, "text/css; charset=utf-8"))
+        case ("hand-over.js"?, _, 1):
+            return ("script", Self.fixed(StaticParts.handOver, "text/javascript; charset=utf-8"))
+        case ("token"?, _, 1): return ("sign-in/token", { try trade($0) })
+        case ("forgotten"?, _, 1): return ("sign-in/forgotten", visit { try forgotten($0) })
+        case ("new"?, _, 1): return ("sign-in/new", visit { try newAccount($0) })
+        case ("out"?, _, 1): return ("sign-in/out", visit { try signOut($0) })
+        case ("reset"?, let secret?, 2):
+            return ("sign-in/reset", visit { try reset($0, secret) })
+        case ("welcome"?, let secret?, 2):
+            return ("sign-in/welcome", visit { try welcome($0, secret) })
+        case (let ticket?, _, 1): return ("sign-in/ticket", visit { try ticketSignIn($0, ticket) })
+        default: return ("none", Self.nothing)
+        }
+    }
+
+    private static let nothing: Work = { _ in PageAnswer(404, title: Texts.notHere, .nothing) }
+
+    private static func fixed(_ text: String, _ type: String) -> Work {
+        { _ in PageAnswer(200, type: type, body: Array(text.utf8), isCacheable: true) }
+    }
+
+    /// Lets a page work for a browser whose forms are known to be ours.
+    private func visit(_ work: @escaping @Sendable (Visit) throws -> PageAnswer) -> Work {
+        { request in
+            if request.isPost, !forms.admits(request) {
+                return PageAnswer(
+                    403, title: Texts.formExpired,
+                    "<p><a href=\"\(request.target)\">\(Texts.openAgain)</a></p>")
+            }
+            let (cookie, isNew) = forms.cookie(request.cookies[.form])
+            var answer = try work(
+                Visit(
+                    request: request, formToken: forms.token(for: cookie),
+                    signedIn: try reception.sessions.find(
+                        request.cookies[.session], now: request.now)))
+            if isNew {
+                answer.headers.append(request.cookies.setting(.form, to: cookie, seconds: nil))
+            }
+            return answer
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Accounts
+import CloudModel
+import Cryptography
+import Dispatch
+import Fairness
+import HTTP
+
+/// What the operator is told of a page that was asked for.
+package struct PageObservation: Sendable {
+    package let requestID: String
+    /// Which page, never a piece of the address itself.
+    package let page: String
+    package let status: Int
+    package let durationNanoseconds: UInt64
+    /// What the machinery reported; nil where all went well.
+    package let failure: String?
+}
+
+/// Answers the pages for people: `/sign-in`, `/account` and what belongs to them.
+///
+/// Everything is made by threads of its own, in turns of whoever asks: comparing a password takes long, and
+/// must hold up neither event loops nor apps.
+package final class PagesResponder: Sendable {
+    private static let bodyBytesMax = 65_536
+
+    private let pages: Pages
+    private let clock: Clock
+    private let isSecure: Bool
+    private let observe: @Sendable (PageObservation) -> Void
+    private let workers: WorkPool<String>
+
+    /// - Parameter observe: told of each page; from any thread, must not block.
+    package init(
+        _ reception: Reception, clock: Clock, observe: @escaping @Sendable (PageObservation) -> Void
+    ) throws {
+        pages = try Pages(reception)
+        isSecure = reception.publicBaseURL.hasPrefix("https:")
+        self.clock = clock
+        self.observe = observe
+        var options = WorkOptions()
+        // Passwords are compared one at a time; more threads are for pages without one.
+        (options.shortThreads, options.longThreads, options.commitThreads) = (4, 1, 1)
+        options.waitingPerPrincipalMax = 32
+        options.waitingMax = 1_024
+        options.longNanoseconds = .max
+        workers = WorkPool(name: "pages", options)
+    }
+
+    /// Whether an address is a page's.
+    package static func isBelow(_ target: [UInt8]) -> Bool {
+        roots.contains { root in
+            guard target.starts(with: root) else { return false }
+            let next = target.dropFirst(root.count).first
+            return next == nil || next == UInt8(ascii: "/") || next == UInt8(ascii: "?")
+        }
+    }
+
+    private static let roots = ["/sign-in", "/account"].map { Array($0.utf8) }
+
+    /// Refuses what is too long for a form before it comes in.
+    package func decide(on request: HTTPRequest, reply: HTTPReply) -> BodyDecision {
+        if let length = request.headers["content-length"].flatMap({ Int($0) }),
+            length > Self.bodyBytesMax
+        {
+            reply.send(PageAnswer(413, title: Texts.tooMuch, .nothing).response)
+            return .answered
+        }
+        return .receive(BodyReception(owner: .block(request.client)))
+    }
+
+    /// Answers a request; never blocks.
+    package func respond(to request: HTTPRequest, reply: HTTPReply) {
+        let start = DispatchTime.now().uptimeNanoseconds
+        let page = PageRequest(request, isSecure: isSecure, now: clock.now())
+        let observe = observe
+        @Sendable func finish(_ answer: PageAnswer, _ name: String, _ failure: String? = nil) {
+            var response = answer.response
+            response.headers.append(("X-Apple-Request-UUID", request.id))
+            // Before the answer, so that who has it finds it noted.
+            observe(
+                PageObservation(
+                    requestID: request.id, page: name, status: response.status,
+                    durationNanoseconds: DispatchTime.now().uptimeNanoseconds &- start,
+                    failure: failure))
+            reply.send(response)
+        }
+        guard [.get, .head, .post].contains(request.method) else {
+            var answer = PageAnswer(405, title: Texts.notHere, .nothing)
+            answer.headers.append(("Allow", "GET, HEAD, POST"))
+            return finish(answer, "none")
+        }
+        guard request.body.count <= Self.bodyBytesMax else {
+            return finish(PageAnswer(413, title: Texts.tooMuch, .nothing), "none")
+        }
+        do {
+            try workers.submit(.short, for: page.client ?? "a proxy") { [pages] in
+                let (name, work) = pages.find(page)
+                do {
+                    finish(try work(page), name)
+                } catch {
+                    finish(PageAnswer(500, title: Texts.failure, .nothing), name, "\(error)")
+                }
+            }
+        } catch {
+            var answer = PageAnswer(429, title: Texts.busy, .nothing)
+            answer.headers.append(("Retry-After", "2"))
+            finish(answer, "none")
+        }
+    }
+}

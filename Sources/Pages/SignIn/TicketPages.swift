@@ -1,0 +1,200 @@
+import Accounts
+import CloudModel
+import JSON
+import Storage
+
+// The sign-in page that an app opens: `redirectURL` of an answer 421 (rulings.md 54 and 55).
+extension Pages {
+    /// One app's wish to have somebody signed in.
+    private struct Asking {
+        let visit: Visit
+        let asker: HandOver.Asker
+        let way: HandOver.Way
+
+        /// What the app is called.
+        var app: String { asker.apiToken.container.name }
+
+        /// Where a form's answer may lead.
+        var policy: PageAnswer.Policy {
+            switch way {
+            case .message: return PageAnswer.Policy()
+            case .tokens(let callback), .code(let callback, _, _):
+                let source = CallbackAddress.policySource(callback)
+                return PageAnswer.Policy(formTargets: source.map { [$0] } ?? [])
+            }
+        }
+    }
+
+    /// `/sign-in/{ticket}`.
+    func ticketSignIn(_ visit: Visit, _ ticket: String) throws -> PageAnswer {
+        let request = visit.request
+        guard let asker = try reception.handOver.asker(ticket, now: request.now) else {
+            return PageAnswer(
+                404, title: Texts.ticketEnded, "<p>\(Texts.ticketEndedHint)</p>")
+        }
+        let wish = HandOver.Wish(
+            callback: request.query["callback"], state: request.query["state"],
+            challenge: request.query["code_challenge"],
+            challengeMethod: request.query["code_challenge_method"])
+        guard let way = reception.handOver.way(to: asker, wish) else {
+            return PageAnswer(400, title: Texts.wayRefused, "<p>\(Texts.wayRefusedHint)</p>")
+        }
+        let asking = Asking(visit: visit, asker: asker, way: way)
+        guard request.isPost else { return try show(asking) }
+        switch request.form["step"] {
+        case "sign-in": return try signIn(asking)
+        case "continue": return try proceed(asking)
+        case "switch":
+            if let signedIn = visit.signedIn { try reception.sessions.end(signedIn.session) }
+            var answer = PageAnswer.redirect(to: request.target)
+            answer.headers.append(request.cookies.setting(.session, to: "", seconds: 0))
+            return answer
+        default: return Self.cancelled(asking)
+        }
+    }
+
+    private func show(_ asking: Asking) throws -> PageAnswer {
+        guard let signedIn = asking.visit.signedIn else { return form(asking) }
+        let hasConsent = try reception.handOver.hasConsent(
+            of: signedIn.account.id, for: asking.asker)
+        let consent = hasConsent ? Markup.nothing : Texts.consent(asking.app)
+        return PageAnswer(
+            title: Texts.signIn,
+            """
+            <p>\(Texts.asks(asking.app, asking.asker.origin))</p>
+            <p>\(Texts.signedInAs(signedIn.account.fullName, signedIn.account.email ?? ""))</p>
+            \(consent)
+            \(asking.visit.form("""
+            <div class="row"><button name="step" value="continue">\(Texts.proceed)</button>
+            <button class="second" name="step" value="switch">\(Texts.useAnother)</button>
+            <button class="second" name="step" value="cancel">\(Texts.cancel)</button></div>
+            """))
+            """, policy: asking.policy)
+    }
+
+    private func form(
+        _ asking: Asking, status: Int = 200, problem: String? = nil
+    ) -> PageAnswer {
+        PageAnswer(
+            status, title: Texts.signIn,
+            """
+            <p>\(Texts.asks(asking.app, asking.asker.origin))</p>
+            \(signInForm(
+                asking.visit, problem: problem,
+                further: asking.visit.form("""
+                <button class="second" name="step" value="cancel">\(Texts.cancel)</button>
+                """)))
+            """, policy: asking.policy)
+    }
+
+    private func signIn(_ asking: Asking) throws -> PageAnswer {
+        switch try attempt(asking.visit) {
+        case .refused(let status, let problem, let headers):
+            var answer = form(asking, status: status, problem: problem)
+            answer.headers += headers
+            return answer
+        case .signedIn(let account, let cookies):
+            // Whoever has not agreed yet is asked by the page that is shown next.
+            var answer =
+                try reception.handOver.hasConsent(of: account.id, for: asking.asker)
+                ? try finish(
+                    asking, account.id, isKept: asking.visit.request.form["keep"] != nil)
+                : PageAnswer.redirect(to: asking.visit.request.target)
+            answer.headers += cookies
+            return answer
+        }
+    }
+
+    private func proceed(_ asking: Asking) throws -> PageAnswer {
+        guard let signedIn = asking.visit.signedIn else {
+            return .redirect(to: asking.visit.request.target)
+        }
+        let life = signedIn.session.expiresAt - signedIn.session.madeAt
+        let isKept = life > Milliseconds(reception.settings.sessionSeconds) * 1_000
+        return try finish(asking, signedIn.account.id, isKept: isKept)
+    }
+
+    private func finish(
+        _ asking: Asking, _ account: AccountID, isKept: Bool
+    ) throws -> PageAnswer {
+        let parcel = try reception.handOver.finish(
+            for: account, asking.asker, asking.way, isKept: isKept, now: asking.visit.request.now)
+        switch parcel {
+        case .redirect(let address): return .redirect(to: address)
+        case .message(let origin, let token):
+            return Self.handOver(
+                Texts.done, "<div id=\"outcome\" data-origin=\"\(origin)\" data-token=\"\(token)\">"
+            )
+        }
+    }
+
+    private static func cancelled(_ asking: Asking) -> PageAnswer {
+        switch asking.way {
+        case .message(let origin):
+            return handOver(
+                Texts.cancelled,
+                "<div id=\"outcome\" data-origin=\"\(origin)\" data-error=\"accessError\">")
+        case .tokens(let callback):
+            return .redirect(
+                to: CallbackAddress.adding([("errorMessage", "accessError")], to: callback))
+        case .code(let callback, let state, _):
+            return .redirect(
+                to: CallbackAddress.adding(
+                    [("error", "access_denied")] + (state.map { [("state", $0)] } ?? []),
+                    to: callback))
+        }
+    }
+
+    private static func handOver(_ title: String, _ outcome: Markup) -> PageAnswer {
+        PageAnswer(
+            title: title,
+            """
+            \(outcome)</div>
+            <p>\(Texts.goBack)</p>
+            <noscript><p class="problem">\(Texts.needsScript)</p></noscript>
+            """, policy: PageAnswer.Policy(runsScript: true),
+            script: "<script src=\"/sign-in/hand-over.js\" defer></script>")
+    }
+
+    // MARK: - Codes
+
+    /// `POST /sign-in/token`: a program trades its code (rulings.md 54).
+    func trade(_ request: PageRequest) throws -> PageAnswer {
+        guard request.isPost else {
+            var answer = Self.json(405, "method not allowed; expected POST", request)
+            answer.headers.append(("Allow", "POST"))
+            return answer
+        }
+        // NB: what is no JSON is answered as what lacks its members.
+        guard let body = try? JSONDocument(parsing: request.body).root, body.kind == .object,
+            let code = body["code"]?.string, let verifier = body["code_verifier"]?.string
+        else { return Self.json(400, "expected an object with code and code_verifier", request) }
+        guard
+            let made = try reception.handOver.trade(
+                code: code, verifier: verifier, now: request.now)
+        else { return Self.json(400, "the code is not good, or the verifier not its own", request) }
+        var writer = JSONWriter(reserving: 360)
+        for (start, text) in [
+            ("{\"ckWebAuthToken\":", made.token), (",\"ckSession\":", made.token),
+            (",\"userRecordName\":", made.userRecordName.text),
+        ] as [(StaticString, String)] {
+            writer.raw(start)
+            writer.string(text)
+        }
+        writer.raw(",\"expires\":")
+        writer.integer(made.expiresAt)
+        writer.raw("}")
+        return PageAnswer(200, type: "application/json; charset=UTF-8", body: writer.bytes)
+    }
+
+    private static func json(_ status: Int, _ reason: String, _ request: PageRequest) -> PageAnswer
+    {
+        var writer = JSONWriter(reserving: 200)
+        writer.raw("{\"uuid\":")
+        writer.string(request.id)
+        writer.raw(",\"reason\":")
+        writer.string(reason)
+        writer.raw(",\"serverErrorCode\":\"BAD_REQUEST\"}")
+        return PageAnswer(status, type: "application/json; charset=UTF-8", body: writer.bytes)
+    }
+}

@@ -1,0 +1,39 @@
+/// The style sheet and the script of the pages.
+enum StaticParts {
+    static let style = """
+        :root{color-scheme:light dark;--text:light-dark(#1c2733,#dde5ec);--back:light-dark(#f6f8fa,#141a20);
+        --card:light-dark(#fff,#1d252d);--line:light-dark(#7d8894,#74808c);--link:light-dark(#0a5c8f,#7cc4f0);
+        --act:light-dark(#0a5c8f,#1f6f9f);--bad:light-dark(#a3211b,#ff9d94);--quiet:light-dark(#4a5763,#a9b6c1)}
+        *{box-sizing:border-box}
+        body{font:1rem/1.5 system-ui,sans-serif;color:var(--text);background:var(--back);margin:0}
+        main{max-width:30rem;margin:6vh auto;padding:1.5rem;background:var(--card);border-radius:.75rem}
+        h1{font-size:1.5rem;line-height:1.25;margin:0 0 1rem}h2{font-size:1.15rem;margin:2rem 0 .5rem}
+        a{color:var(--link)}p{margin:.75rem 0;overflow-wrap:anywhere}.quiet{color:var(--quiet)}
+        label{display:block;margin:1rem 0 .25rem}.check{display:flex;gap:.6rem;align-items:flex-start;margin:1rem 0}
+        .check input{margin-top:.3rem;width:1.15rem;height:1.15rem;flex:none}.check label{margin:0}
+        input:not([type=checkbox]){width:100%;font:inherit;color:inherit;background:var(--back);padding:.6rem .7rem;
+        border:1px solid var(--line);border-radius:.4rem}
+        button{font:inherit;padding:.6rem 1.1rem;border-radius:.4rem;border:1px solid var(--act);cursor:pointer;
+        background:var(--act);color:#fff;min-height:2.75rem}
+        button.second{background:transparent;color:var(--link);border-color:var(--line)}
+        .row{display:flex;flex-wrap:wrap;gap:.75rem;margin:1.25rem 0 0}
+        :focus-visible{outline:3px solid var(--link);outline-offset:2px}
+        .problem{color:var(--bad);font-weight:600;border-left:.25rem solid var(--bad);padding-left:.75rem}
+        ul{list-style:none;margin:.5rem 0;padding:0}li{padding:.6rem 0;border-top:1px solid var(--line)}
+        form+form{margin-top:.75rem}li form{margin-top:.4rem}code{overflow-wrap:anywhere}img{max-width:100%;border-radius:.5rem}
+        @media(max-width:34rem){main{margin:0;min-height:100vh;border-radius:0}}
+
+        """
+
+    /// Gives the outcome to the window that opened this one, at exactly the origin that asked for it.
+    static let handOver = """
+        'use strict';
+        const {origin, token, error} = document.getElementById('outcome').dataset;
+        if (window.opener) {
+          window.opener.postMessage(
+            error ? {errorMessage: error} : {ckWebAuthToken: token, ckSession: token}, origin);
+          window.close();
+        }
+
+        """
+}

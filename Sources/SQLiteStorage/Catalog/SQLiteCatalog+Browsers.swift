@@ -1,0 +1,142 @@
+import CloudModel
+import SQLite
+import Storage
+
+extension SQLiteCatalog {
+    package func add(_ session: BrowserSession, now: Milliseconds) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            try SQLiteCatalog.requireAccount(session.account, in: catalog)
+            try catalog.run("DELETE FROM browser_sessions WHERE expires_at <= ?", .integer(now))
+            try catalog.run(
+                """
+                INSERT INTO browser_sessions
+                (hash, account, device, made_at, used_at, proved_at, expires_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """, .bytes(session.hash), .text(session.account.text), .text(session.device),
+                .integer(session.madeAt), .integer(session.usedAt), .integer(session.provedAt),
+                .integer(session.expiresAt))
+        }
+    }
+
+    package func browserSession(hash: [UInt8]) throws -> BrowserSession? {
+        try read {
+            try $0.first(
+                "\(SQLiteCatalog.browserQuery) WHERE hash = ?", .bytes(hash),
+                row: SQLiteCatalog.browserSession)
+        }
+    }
+
+    package func browserSessions(of account: AccountID) throws -> [BrowserSession] {
+        try read {
+            try $0.all(
+                "\(SQLiteCatalog.browserQuery) WHERE account = ? ORDER BY made_at, hash",
+                .text(account.text), row: SQLiteCatalog.browserSession)
+        }
+    }
+
+    private static let browserQuery = """
+        SELECT hash, account, device, made_at, used_at, proved_at, expires_at FROM browser_sessions
+        """
+
+    private static func browserSession(_ row: Statement) -> BrowserSession {
+        BrowserSession(
+            hash: row.array(0), account: AccountID(row.string(1)), device: row.string(2),
+            madeAt: row.int64(3), usedAt: row.int64(4), provedAt: row.int64(5),
+            expiresAt: row.int64(6))
+    }
+
+    package func use(
+        browserSession hash: [UInt8], at moment: Milliseconds, isProof: Bool
+    ) throws {
+        try write(endsWhatWasTrue: false) {
+            try $0.run(
+                """
+                UPDATE browser_sessions SET used_at = max(used_at, ?1),
+                proved_at = CASE WHEN ?2 THEN ?1 ELSE proved_at END WHERE hash = ?3
+                """, .integer(moment), .integer(isProof ? 1 : 0), .bytes(hash))
+        }
+    }
+
+    package func deleteBrowserSession(hash: [UInt8]) throws {
+        try write(endsWhatWasTrue: false) {
+            try $0.run("DELETE FROM browser_sessions WHERE hash = ?", .bytes(hash))
+        }
+    }
+
+    package func endSessions(of account: AccountID, except kept: [UInt8]?) throws {
+        try write { try SQLiteCatalog.endSessions(of: account, except: kept, in: $0) }
+    }
+
+    static func endSessions(
+        of account: AccountID, except kept: [UInt8]?, in catalog: CatalogConnection
+    ) throws {
+        for table in ["web_tokens", "sign_in_codes", "letter_links"] {
+            try catalog.run("DELETE FROM \(table) WHERE account = ?", .text(account.text))
+        }
+        try catalog.run(
+            "DELETE FROM browser_sessions WHERE account = ? AND hash IS NOT ?",
+            .text(account.text), kept.map { .bytes($0) } ?? .nothing)
+    }
+
+    package func hasConsent(
+        of account: AccountID, for apiToken: [UInt8], at origin: String
+    ) throws -> Bool {
+        try read {
+            try $0.exists(
+                "SELECT 1 FROM consents WHERE account = ? AND token_hash = ? AND origin = ?",
+                .text(account.text), .bytes(apiToken), .text(origin))
+        }
+    }
+
+    package func addConsent(
+        of account: AccountID, for apiToken: [UInt8], at origin: String, now: Milliseconds
+    ) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            try SQLiteCatalog.requireAccount(account, in: catalog)
+            guard try catalog.exists("SELECT 1 FROM api_tokens WHERE hash = ?", .bytes(apiToken))
+            else { throw CatalogRefusal.apiTokenUnknown }
+            try catalog.run(
+                """
+                INSERT OR IGNORE INTO consents (account, token_hash, origin, given_at)
+                VALUES (?, ?, ?, ?)
+                """, .text(account.text), .bytes(apiToken), .text(origin), .integer(now))
+        }
+    }
+
+    package func add(_ code: SignInCode, now: Milliseconds) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            try SQLiteCatalog.requireContainer(code.container, in: catalog)
+            try SQLiteCatalog.requireAccount(code.account, in: catalog)
+            try catalog.run("DELETE FROM sign_in_codes WHERE expires_at <= ?", .integer(now))
+            try catalog.run(
+                """
+                INSERT INTO sign_in_codes
+                (hash, account, container, environment, seconds, challenge, expires_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """, .bytes(code.hash), .text(code.account.text), .text(code.container.folded),
+                .text(code.environment.rawValue), .integer(Int64(code.seconds)),
+                .bytes(code.challenge), .integer(code.expiresAt))
+        }
+    }
+
+    package func takeSignInCode(hash: [UInt8], now: Milliseconds) throws -> SignInCode? {
+        let query = """
+            SELECT s.account, c.name, s.environment, s.seconds, s.challenge, s.expires_at
+            FROM sign_in_codes s JOIN containers c ON c.folded = s.container WHERE s.hash = ?
+            """
+        return try write(endsWhatWasTrue: false) { catalog in
+            let found = try catalog.first(query, .bytes(hash)) { row in
+                guard let container = ContainerID(row.string(1)),
+                    let environment = Environment(rawValue: row.string(2))
+                else { throw SQLiteError.unreadable("sign_in_codes") }
+                return SignInCode(
+                    hash: hash, account: AccountID(row.string(0)), container: container,
+                    environment: environment, seconds: Int(clamping: row.int64(3)),
+                    challenge: row.array(4), expiresAt: row.int64(5))
+            }
+            guard let found else { return nil }
+            try catalog.run("DELETE FROM sign_in_codes WHERE hash = ?", .bytes(hash))
+            return now < found.expiresAt ? found : nil
+        }
+    }
+}

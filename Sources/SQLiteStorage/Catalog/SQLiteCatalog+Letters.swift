@@ -1,0 +1,171 @@
+import CloudModel
+import SQLite
+import Storage
+
+extension SQLiteCatalog {
+    package func add(_ letter: Letter, dueAt: Milliseconds) throws {
+        try write(endsWhatWasTrue: false) {
+            try $0.run(
+                """
+                INSERT INTO letters
+                (purpose, account, kind, folded, address, detail, tries, made_at, due_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """, .text(letter.purpose.rawValue), .optional(letter.account?.text),
+                .text(letter.address.kind.rawValue), .text(letter.address.folded),
+                .text(letter.address.text), .text(letter.detail), .integer(Int64(letter.tries)),
+                .integer(letter.madeAt), .integer(dueAt))
+        }
+    }
+
+    package func dueLetters(now: Milliseconds, countMax: Int) throws -> [Letter] {
+        try read {
+            try $0.all(
+                """
+                SELECT number, purpose, account, kind, folded, address, detail, tries, made_at
+                FROM letters WHERE due_at <= ? ORDER BY due_at, number LIMIT ?
+                """, .integer(now), .integer(Int64(countMax))
+            ) { row in
+                guard let purpose = Letter.Purpose(rawValue: row.string(1)),
+                    let kind = Address.Kind(rawValue: row.string(3))
+                else { throw SQLiteError.unreadable("letters") }
+                return Letter(
+                    number: row.int64(0), purpose: purpose,
+                    account: row.optionalString(2).map { AccountID($0) },
+                    address: Address(kind: kind, text: row.string(5), folded: row.string(4)),
+                    detail: row.string(6), tries: Int(clamping: row.int64(7)),
+                    madeAt: row.int64(8))
+            }
+        }
+    }
+
+    package func nextLetterDue() throws -> Milliseconds? {
+        try read { try $0.first("SELECT min(due_at) FROM letters") { $0.optionalInt64(0) } ?? nil }
+    }
+
+    package func postpone(letter number: Int64, until dueAt: Milliseconds) throws {
+        try write(endsWhatWasTrue: false) {
+            try $0.run(
+                "UPDATE letters SET tries = tries + 1, due_at = ? WHERE number = ?",
+                .integer(dueAt), .integer(number))
+        }
+    }
+
+    package func deleteLetter(_ number: Int64) throws {
+        try write(endsWhatWasTrue: false) {
+            try $0.run("DELETE FROM letters WHERE number = ?", .integer(number))
+        }
+    }
+
+    package func add(_ link: LetterLink, now: Milliseconds) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            if let account = link.account {
+                try SQLiteCatalog.requireAccount(account, in: catalog)
+            }
+            try catalog.run("DELETE FROM letter_links WHERE expires_at <= ?", .integer(now))
+            try catalog.run(
+                """
+                INSERT INTO letter_links (hash, purpose, account, kind, folded, address, expires_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """, .bytes(link.hash), .text(link.purpose.rawValue),
+                .optional(link.account?.text), .text(link.address.kind.rawValue),
+                .text(link.address.folded), .text(link.address.text), .integer(link.expiresAt))
+        }
+    }
+
+    package func letterLink(hash: [UInt8], now: Milliseconds) throws -> LetterLink? {
+        try read { try SQLiteCatalog.letterLink(hash, now: now, in: $0) }
+    }
+
+    package func takeLetterLink(hash: [UInt8], now: Milliseconds) throws -> LetterLink? {
+        try write(endsWhatWasTrue: false) { catalog in
+            guard let link = try SQLiteCatalog.letterLink(hash, now: now, in: catalog) else {
+                return nil
+            }
+            try catalog.run(
+                "DELETE FROM letter_links WHERE purpose = ? AND kind = ? AND folded = ?",
+                .text(link.purpose.rawValue), .text(link.address.kind.rawValue),
+                .text(link.address.folded))
+            return link
+        }
+    }
+
+    private static func letterLink(
+        _ hash: [UInt8], now: Milliseconds, in catalog: CatalogConnection
+    ) throws -> LetterLink? {
+        try catalog.first(
+            """
+            SELECT purpose, account, kind, folded, address, expires_at FROM letter_links
+            WHERE hash = ? AND expires_at > ?
+            """, .bytes(hash), .integer(now)
+        ) { row in
+            guard let purpose = LetterLink.Purpose(rawValue: row.string(0)),
+                let kind = Address.Kind(rawValue: row.string(2))
+            else { throw SQLiteError.unreadable("letter_links") }
+            return LetterLink(
+                hash: hash, purpose: purpose, account: row.optionalString(1).map { AccountID($0) },
+                address: Address(kind: kind, text: row.string(4), folded: row.string(3)),
+                expiresAt: row.int64(5))
+        }
+    }
+
+    package func expect(
+        code hash: [UInt8], for address: Address, of account: AccountID, triesMax: Int,
+        expiresAt: Milliseconds
+    ) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            try SQLiteCatalog.requireAccount(account, in: catalog)
+            try catalog.run(
+                """
+                INSERT OR REPLACE INTO address_codes
+                (account, kind, folded, address, hash, tries_left, expires_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """, .text(account.text), .text(address.kind.rawValue), .text(address.folded),
+                .text(address.text), .bytes(hash), .integer(Int64(triesMax)), .integer(expiresAt))
+        }
+    }
+
+    package func take(
+        code hash: [UInt8], for address: Address, of account: AccountID, now: Milliseconds
+    ) throws -> CodeOutcome {
+        let place: [CatalogValue] = [
+            .text(account.text), .text(address.kind.rawValue), .text(address.folded),
+        ]
+        return try write(endsWhatWasTrue: false) { catalog in
+            try catalog.run("DELETE FROM address_codes WHERE expires_at <= ?", .integer(now))
+            let tried = try catalog.run(
+                """
+                UPDATE address_codes SET tries_left = tries_left - 1
+                WHERE account = ? AND kind = ? AND folded = ? AND tries_left > 0
+                """, place[0], place[1], place[2])
+            guard tried == 1 else { return .none }
+            let ended = try catalog.run(
+                """
+                DELETE FROM address_codes WHERE account = ? AND kind = ? AND folded = ? AND hash = ?
+                """, place[0], place[1], place[2], .bytes(hash))
+            return ended == 1 ? .right : .wrong
+        }
+    }
+
+    package func renewPassword(_ password: String, of account: AccountID) throws {
+        try write(endsWhatWasTrue: false) {
+            try SQLiteCatalog.setPassword(password, of: account, in: $0)
+        }
+    }
+
+    package func setPassword(
+        _ password: String, of account: AccountID, except kept: [UInt8]?
+    ) throws {
+        try write { catalog in
+            try SQLiteCatalog.setPassword(password, of: account, in: catalog)
+            try SQLiteCatalog.endSessions(of: account, except: kept, in: catalog)
+        }
+    }
+
+    private static func setPassword(
+        _ password: String, of account: AccountID, in catalog: CatalogConnection
+    ) throws {
+        let changed = try catalog.run(
+            "UPDATE accounts SET password = ? WHERE id = ?", .text(password), .text(account.text))
+        guard changed == 1 else { throw CatalogRefusal.accountUnknown }
+    }
+}

@@ -1,0 +1,18 @@
+import SQLite
+
+/// The writer's statements for changes that somebody follows, prepared when the first is noted.
+final class FollowingStatements {
+    let note: Statement
+    let former: Statement
+
+    init(_ connection: Connection) throws {
+        note = try connection.prepare(
+            """
+            INSERT INTO changes (position, kind, zone, record, person,
+                former_position, former_type, former_flags, former_body)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+            """)
+        former = try connection.prepare(
+            "SELECT record_type, flags, body FROM versions WHERE key = ?1")
+    }
+}

@@ -1,0 +1,153 @@
+import CloudModel
+import SQLite
+import Storage
+
+// Who follows the store.
+extension SQLiteTransaction {
+    func follow(as follower: FollowerName) throws -> Position {
+        if let known = try position(of: follower) { return known }
+        let last = reachedPosition
+        let insert = try snapshot.connection.prepare(
+            "INSERT INTO followers (name, position) VALUES (?1, ?2)")
+        insert.bind(follower.text, at: 1)
+        insert.bind(last, at: 2)
+        try insert.run()
+        try renewFollowing()
+        return last
+    }
+
+    func want(_ wanted: Set<FormerWanted>, for follower: FollowerName) throws {
+        guard try position(of: follower) != nil else { return }
+        try forgetWanted(of: follower)
+        let insert = try snapshot.connection.prepare(
+            """
+            INSERT INTO former_wanted (follower, place, number, record_type)
+            VALUES (?1, ?2, ?3, ?4)
+            """)
+        for one in wanted {
+            insert.bind(follower.text, at: 1)
+            switch one.place {
+            case .owner(let owner):
+                insert.bind(Following.ownerPlace, at: 2)
+                insert.bind(owner.value, at: 3)
+            case .zone(let zone):
+                insert.bind(Following.zonePlace, at: 2)
+                insert.bind(zone.value, at: 3)
+            }
+            insert.bind(one.type ?? Following.allTypes, at: 4)
+            try insert.run()
+        }
+        try renewFollowing()
+    }
+
+    func advance(_ follower: FollowerName, through position: Position) throws {
+        let update = try snapshot.connection.prepare(
+            "UPDATE followers SET position = max(position, ?2) WHERE name = ?1")
+        update.bind(follower.text, at: 1)
+        update.bind(position, at: 2)
+        try update.run()
+        try forgetPassed()
+    }
+
+    func unfollow(_ follower: FollowerName) throws {
+        try forgetWanted(of: follower)
+        let delete = try snapshot.connection.prepare("DELETE FROM followers WHERE name = ?1")
+        delete.bind(follower.text, at: 1)
+        try delete.run()
+        try renewFollowing()
+        if following.isOn { try forgetPassed() } else { try forgetAll() }
+    }
+
+    private func forgetWanted(of follower: FollowerName) throws {
+        let delete = try snapshot.connection.prepare(
+            "DELETE FROM former_wanted WHERE follower = ?1")
+        delete.bind(follower.text, at: 1)
+        try delete.run()
+    }
+
+    /// Rows that one step forgets at most; the rest go with the steps after it.
+    private static let forgottenMax = 10_000
+
+    /// Removes changes that every follower has gone past.
+    private func forgetPassed() throws {
+        let delete = try snapshot.connection.prepare(
+            """
+            DELETE FROM changes WHERE position <= (SELECT min(position) FROM followers)
+            AND position <= coalesce(
+                (SELECT position FROM changes ORDER BY position LIMIT 1 OFFSET ?1), \(Int64.max))
+            """)
+        delete.bind(Int64(Self.forgottenMax), at: 1)
+        try delete.run()
+    }
+
+    /// Without a condition, which lets the engine drop whole pages.
+    private func forgetAll() throws {
+        try snapshot.connection.prepare("DELETE FROM changes").run()
+    }
+}
+
+// What is noted for them.
+extension SQLiteTransaction {
+    /// Notes that a zone was made or has gone.
+    func note(_ kind: ChangeKind, of zone: ZoneNumber, at position: Position) throws {
+        guard following.isOn else { return }
+        try noting(kind, zone, position).run()
+    }
+
+    /// Notes that what a person is shown of a zone has changed.
+    func noteSight(of person: UserRecordName, in zone: ZoneNumber, at position: Position) throws {
+        guard following.isOn else { return }
+        let note = try noting(.sight, zone, position)
+        note.bind(person.text, at: 5)
+        try note.run()
+    }
+
+    /// Notes a record's change; before its former version goes.
+    func note(_ version: NewVersion, of record: RecordNumber, former: KeptFormer?) throws {
+        let kind: ChangeKind = version.flags.contains(.tombstone) ? .deleted : .saved
+        let note = try noting(kind, version.zone.number, version.position)
+        note.bind(record.value, at: 4)
+        if let former {
+            note.bind(former.position, at: 6)
+            note.bind(former.type, at: 7)
+            note.bind(former.flags, at: 8)
+            note.bind(former.body, at: 9)
+        }
+        try note.run()
+    }
+
+    /// A record's version before a change, if somebody wants it.
+    func wantedFormer(of version: NewVersion) throws -> KeptFormer? {
+        guard version.formerIsAlive, let former = version.former,
+            following.mayWant(in: version.zone)
+        else { return nil }
+        let row = try followingStatements().former
+        defer { row.reset() }
+        row.bind(SQLiteSnapshot.key(version.zone.number, former.position), at: 1)
+        guard try row.step() else { return nil }
+        let type = row.int64(0)
+        guard following.wants((type, version.type), in: version.zone) else { return nil }
+        return KeptFormer(
+            position: former.position, type: type, flags: row.int64(1), body: [UInt8](row.bytes(2)))
+    }
+
+    private func noting(
+        _ kind: ChangeKind, _ zone: ZoneNumber, _ position: Position
+    ) throws -> Statement {
+        let note = try followingStatements().note
+        note.bind(position, at: 1)
+        note.bind(kind.rawValue, at: 2)
+        note.bind(zone.value, at: 3)
+        for index in Int32(4)...9 { note.bindNull(at: index) }
+        return note
+    }
+
+}
+
+/// A version that goes, as it is kept for a follower.
+struct KeptFormer {
+    let position: Position
+    let type: Int64
+    let flags: Int64
+    let body: [UInt8]
+}

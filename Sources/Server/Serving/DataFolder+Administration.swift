@@ -1,0 +1,59 @@
+import Administration
+import Audit
+import CloudModel
+import SQLiteStorage
+import Storage
+
+extension DataFolder: ServerData {
+    package var limits: ServiceLimits { configuration.serviceLimits }
+
+    package func environments() throws -> [ContainerEnvironment] {
+        try stores.existing().map { ContainerEnvironment($0.container, $0.environment) }
+    }
+
+    package func store(
+        of container: ContainerID, in environment: Environment
+    ) throws -> any Storage {
+        try stores.store(of: container, in: environment)
+    }
+
+    package func reset(
+        _ place: ContainerEnvironment, to beginning: EnvironmentBeginning
+    ) throws {
+        try stores.reset(
+            Stores.Key(place.container, place.environment),
+            SQLiteStore.Beginning(
+                schema: beginning.schema, moment: clock.now(), who: beginning.author,
+                difference: beginning.difference))
+    }
+
+    package func backUp(to destination: any BackupDestination) throws -> BackupReport {
+        BackupReport(
+            problems: try DataBackup.copy(self, to: destination),
+            secretKeyPath: SecretKeys.isInBackup(configuration)
+                ? nil : SecretKeys.path(configuration, of: path))
+    }
+
+    package func auditReport(since: Milliseconds, limit: Int) throws -> AuditReport {
+        try AuditReport(of: Self.auditPath(in: path), since: since, limit: limit)
+    }
+
+    /// Keeps in the audit log what an operator is about to do.
+    ///
+    /// - Throws: `CommandFailure`; then it must not be done.
+    func note(_ entry: ActionEntry) throws {
+        guard entry.isNoted else { return }
+        let subject = entry.subject
+        let detail = [subject.container?.name, subject.environment?.rawValue, subject.item]
+            .compactMap { $0 }.joined(separator: " ")
+        do throws(AuditFailure) {
+            try audit.note(
+                AuditEntry(
+                    time: entry.moment, who: entry.actor.description, what: entry.action,
+                    account: subject.account?.text,
+                    detail: detail.isEmpty ? nil : String(detail.prefix(256))))
+        } catch {
+            throw CommandFailure("nothing was done, because it cannot be noted: \(error)")
+        }
+    }
+}

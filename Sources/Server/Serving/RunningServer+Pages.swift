@@ -1,0 +1,36 @@
+import Accounts
+import Configuration
+import Pages
+
+extension RunningServer {
+    /// The part that shows pages to people.
+    static func pages(on folder: DataFolder, log: Log) throws -> PagesResponder {
+        try PagesResponder(folder.reception, clock: folder.clock) { page in
+            if let failure = page.failure {
+                log.error(
+                    "page failed inside",
+                    [("request", .text(page.requestID)), ("failure", .text(failure))])
+            }
+            log.info(
+                "page",
+                [
+                    ("request", .text(page.requestID)), ("page", .text(page.page)),
+                    ("status", .number(Int64(page.status))),
+                    (
+                        "milliseconds",
+                        .microseconds(Int64(clamping: page.durationNanoseconds / 1_000))
+                    ),
+                ])
+        }
+    }
+}
+
+extension SignUpMode {
+    init(_ setting: AccountSettings.SignUp) {
+        switch setting {
+        case .off: self = .off
+        case .invitation: self = .invitation
+        case .open: self = .open
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Configuration
+import Cryptography
+import SQLite
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The keys that seal the secrets of a data folder: read at its opening, made at the first.
+///
+/// The folder notes which key seals. When that key is not there, the folder is not opened: what it seals
+/// would be lost to a new one made in silence.
+enum SecretKeys {
+    /// Where the keys are, below the data folder, unless `security.keyFile` says otherwise.
+    static let fileName = "secrets.key"
+    /// Holds the name of the key that seals, which is no secret.
+    static let noteName = "sealed-by"
+
+    private static let keysMax = 8
+    private static let fileBytesMax = 1_024
+
+    /// Where the keys of a data folder are.
+    static func path(_ configuration: Configuration, of folder: String) -> String {
+        let named = configuration.security.keyFile
+        return named.isEmpty ? "\(folder)/\(fileName)" : named
+    }
+
+    /// Reads the keys; makes the file where there is none and nothing is sealed yet.
+    ///
+    /// - Throws: `CommandFailure` for a file that others may read, that holds no keys, or that does not
+    ///   hold the key which the folder's secrets are sealed with.
+    static func open(
+        _ configuration: Configuration, of folder: String, random: RandomSource
+    ) throws -> SealedSecrets {
+        let path = path(configuration, of: folder)
+        let note = "\(folder)/\(noteName)"
+        let noted = try FileSystem.kind(of: note).map { _ in
+            String(decoding: try FileSystem.contents(of: note, bytesMax: 64), as: UTF8.self)
+                .filter { !$0.isWhitespace }
+        }
+        if try FileSystem.kind(of: path) == nil {
+            if noted != nil { throw lost(path, note, "is not there") }
+            let key = Hexadecimal.encode(random.bytes(SealedSecrets.keyBytes))
+            try FileSystem.write(Array("\(key)\n".utf8), toNew: path)
+            try FileModes.synchronize(FileSystem.parent(of: path) ?? ".")
+        }
+        try requireOwn(path)
+        guard let secrets = SealedSecrets(keys: try keys(path), random: random) else {
+            throw CommandFailure(
+                "security.keyFile: \(path) does not hold 1 to \(keysMax) lines of 64 lower-case "
+                    + "hexadecimal digits; make one with: openssl rand -hex 32")
+        }
+        if let noted, !secrets.keyNames.contains(noted) {
+            throw lost(path, note, "does not hold the key \(noted)")
+        }
+        if secrets.keyNames.first != noted, let name = secrets.keyNames.first {
+            try FileSystem.write(Array("\(name)\n".utf8), over: note)
+            try FileModes.synchronize(folder)
+        }
+        return secrets
+    }
+
+    /// Whether a backup takes the keys along: it does where they lie in the data folder.
+    static func isInBackup(_ configuration: Configuration) -> Bool {
+        configuration.security.keyFile.isEmpty
+    }
+
+    /// What a backup takes along beside the databases.
+    static func namesInBackup(_ configuration: Configuration) -> [String] {
+        isInBackup(configuration) ? [fileName, noteName] : [noteName]
+    }
+
+    private static func keys(_ path: String) throws -> [[UInt8]] {
+        let text = try FileSystem.contents(of: path, bytesMax: fileBytesMax)
+        let lines = text.split { $0 == 0x0A || $0 == 0x0D || $0 == 0x20 }
+        let keys = lines.compactMap { Hexadecimal.decode($0) }
+        return keys.count == lines.count && keys.count <= keysMax ? keys : []
+    }
+
+    private static func requireOwn(_ path: String) throws(CommandFailure) {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            throw CommandFailure("cannot look at \(path): \(String(cString: strerror(errno)))")
+        }
+        guard status.st_mode & 0o037 == 0 else {
+            throw CommandFailure(
+                "security.keyFile: others may read or change \(path); run: chmod 600 "
+                    + FolderAccess.quoted(path))
+        }
+    }
+
+    private static func lost(_ path: String, _ note: String, _ what: String) -> CommandFailure {
+        CommandFailure(
+            "security.keyFile: \(path) \(what), which seals this folder's secrets: put it back. To begin "
+                + "anew without what it seals (second factors, passwords of mail servers), remove "
+                + FolderAccess.quoted(note))
+    }
+}

@@ -1,0 +1,159 @@
+import CloudModel
+import Dispatch
+import Storage
+import Synchronization
+
+/// Answers that show nothing yet: each waits until a commit moves what it is about, or until it has waited
+/// enough.
+///
+/// None holds a thread, nor the store: one that is closed meanwhile is opened for whoever writes to it, and
+/// that commit ends the wait.
+final class HeldAnswers: Sendable {
+    private struct Held: Sendable {
+        let exchange: Exchange
+        let early: EarlyAnswer
+        let watch: CommitWatch
+        let deadline: UInt64
+        let resume: Resume
+    }
+
+    private struct State {
+        var held: [UInt64: Held] = [:]
+        /// Whose time is over when, by the clock's ticks.
+        var deadlines: [UInt64: Set<UInt64>] = [:]
+        var lastNumber: UInt64 = 0
+        /// The next tick at which somebody looks at the deadlines.
+        var nextLook: UInt64?
+        var isClosed = false
+    }
+
+    /// Makes an answer anew; called on any thread, and must not block.
+    typealias Resume = @Sendable (Exchange) -> Void
+
+    /// Deadlines are kept by the hundredth of a second.
+    private static let tickNanoseconds: UInt64 = 10_000_000
+    /// The shortest time between two looks for one answer, which doubles up to the longest: commits may come
+    /// faster than looking makes sense.
+    private static let pauseMillisecondsMin = 2
+    private static let pauseMillisecondsMax = 50
+
+    private let countMax: Int
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "web.held")
+
+    /// - Parameter countMax: how many may wait at a time.
+    init(countMax: Int) { self.countMax = countMax }
+
+    /// How many wait now.
+    var count: Int { state.withLock { $0.held.count } }
+
+    /// Holds an answer until one of its places moves, or sends it when it has waited enough or there is no
+    /// room.
+    ///
+    /// - Parameters:
+    ///   - notices: of the store that the answer looked at.
+    ///   - mark: from before that look.
+    func hold(
+        _ exchange: Exchange, _ early: EarlyAnswer, _ notices: CommitNotices,
+        since mark: CommitNotices.Mark, resume: @escaping Resume
+    ) {
+        let now = DispatchTime.now().uptimeNanoseconds
+        let past = exchange.held ?? (count: 0, since: now)
+        exchange.held = (past.count + 1, past.since)
+        let deadline = past.since &+ UInt64(max(0, early.millisecondsMax)) &* 1_000_000
+        guard now < deadline else { return exchange.finish(early.outcome.mapError { $0 }) }
+        // One that begins anew now has its watch from before its look, and misses nothing of its own.
+        let watch = exchange.takeWatch(of: early.places) ?? notices.watch(early.places, since: mark)
+        let held = Held(
+            exchange: exchange, early: early, watch: watch, deadline: deadline,
+            resume: resume)
+        guard let number = keep(held) else {
+            watch.end()
+            return exchange.finish(early.outcome.mapError { $0 })
+        }
+        let earliest = now &+ Self.pauseNanoseconds(after: past.count)
+        exchange.whenGone { [weak self] in _ = self?.take(number) }
+        watch.whenMoved { [weak self] _ in self?.moved(number, notices, notBefore: earliest) }
+        if exchange.stop.isAbandoned { _ = take(number) }
+    }
+
+    /// Sends all that waits as it is, and holds nothing from now on.
+    func close() {
+        let numbers = state.withLock { state in
+            state.isClosed = true
+            return Array(state.held.keys)
+        }
+        for number in numbers { send(number) }
+    }
+
+    private static func pauseNanoseconds(after count: Int) -> UInt64 {
+        guard count > 0 else { return 0 }
+        return UInt64(min(pauseMillisecondsMax, pauseMillisecondsMin << min(count - 1, 8)))
+            * 1_000_000
+    }
+
+    /// - Returns: nil where there is no room.
+    private func keep(_ held: Held) -> UInt64? {
+        let tick = held.deadline / Self.tickNanoseconds + 1
+        let (number, looks) = state.withLock { state -> (UInt64?, Bool) in
+            guard !state.isClosed, state.held.count < countMax else { return (nil, false) }
+            state.lastNumber += 1
+            state.held[state.lastNumber] = held
+            state.deadlines[tick, default: []].insert(state.lastNumber)
+            let looks = state.nextLook.map { tick < $0 } ?? true
+            if looks { state.nextLook = tick }
+            return (state.lastNumber, looks)
+        }
+        if looks { look(at: tick) }
+        return number
+    }
+
+    /// Takes one away from the others that would end its wait.
+    private func take(_ number: UInt64) -> Held? {
+        let held = state.withLock { state -> Held? in
+            guard let held = state.held.removeValue(forKey: number) else { return nil }
+            let tick = held.deadline / Self.tickNanoseconds + 1
+            state.deadlines[tick]?.remove(number)
+            if state.deadlines[tick]?.isEmpty == true { state.deadlines[tick] = nil }
+            return held
+        }
+        held?.watch.end()
+        return held
+    }
+
+    private func moved(_ number: UInt64, _ notices: CommitNotices, notBefore earliest: UInt64) {
+        guard DispatchTime.now().uptimeNanoseconds < earliest else {
+            return goOn(number, notices)
+        }
+        queue.asyncAfter(deadline: DispatchTime(uptimeNanoseconds: earliest)) {
+            self.goOn(number, notices)
+        }
+    }
+
+    private func goOn(_ number: UInt64, _ notices: CommitNotices) {
+        guard let held = take(number) else { return }
+        held.exchange.keepWatch(notices.watch(held.early.places))
+        held.resume(held.exchange)
+    }
+
+    private func send(_ number: UInt64) {
+        guard let held = take(number) else { return }
+        held.exchange.finish(held.early.outcome.mapError { $0 })
+    }
+
+    private func look(at tick: UInt64) {
+        let moment = DispatchTime(uptimeNanoseconds: tick &* Self.tickNanoseconds)
+        queue.asyncAfter(deadline: moment) { [weak self] in self?.lookAtDeadlines() }
+    }
+
+    private func lookAtDeadlines() {
+        let tick = DispatchTime.now().uptimeNanoseconds / Self.tickNanoseconds
+        let (over, next) = state.withLock { state -> ([UInt64], UInt64?) in
+            let over = state.deadlines.filter { $0.key <= tick }.flatMap(\.value)
+            state.nextLook = state.deadlines.keys.filter { $0 > tick }.min()
+            return (over, state.nextLook)
+        }
+        if let next { look(at: next) }
+        for number in over { send(number) }
+    }
+}

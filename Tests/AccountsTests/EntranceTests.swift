@@ -1,0 +1,206 @@
+import Accounts
+import CloudModel
+import Cryptography
+import Dispatch
+import Foundation
+import Storage
+import Synchronization
+import Testing
+
+/// What people do by themselves, on a catalog of its own.
+final class TestReception {
+    let server: TestServer
+    let reception: Reception
+
+    init(_ change: (inout AccountsSettings) -> Void = { _ in }) throws {
+        var settings = AccountsSettings()
+        settings.passwordCosts = PasswordHash.Costs(bits: 8, blockSize: 8, parallelism: 1)
+        change(&settings)
+        server = try TestServer(settings: settings)
+        reception = try Reception(
+            catalog: server.catalog, settings: settings, signUp: .open, hasLetters: true,
+            publicBaseURL: "https://sync.example")
+    }
+
+    var catalog: any CatalogStorage { server.catalog }
+
+    @discardableResult
+    func user(_ email: String, password: String = "correct horse") throws -> AccountRecord {
+        try Users(catalog: server.catalog, costs: server.settings.passwordCosts).create(
+            email: email, password: Array(password.utf8), now: server.now)
+    }
+
+    func signIn(
+        _ address: String, _ password: String, from client: String? = "here",
+        device: String? = nil
+    ) throws -> PasswordSignIn.Outcome {
+        try reception.signIn.run(
+            PasswordSignIn.Attempt(
+                address: address, password: Array(password.utf8), client: client, device: device),
+            now: server.now)
+    }
+
+    /// Sends what is queued; what was sent.
+    func sent() throws -> [(address: String, contents: Letters.Contents)] {
+        try catalog.dueLetters(now: server.now, countMax: 100).compactMap { letter in
+            defer { try? catalog.deleteLetter(letter.number) }
+            return try reception.letters.contents(of: letter, now: server.now).map {
+                (letter.address.text, $0)
+            }
+        }
+    }
+}
+
+@Suite("Passwords and the ways in")
+struct EntranceTests {
+    private func isIn(_ outcome: PasswordSignIn.Outcome) -> Bool {
+        if case .signedIn = outcome { true } else { false }
+    }
+
+    @Test("Whoever knows address and password comes in, by any verified address")
+    func signIn() throws {
+        let test = try TestReception()
+        let ida = try test.user("ida@example.org")
+        #expect(
+            try test.signIn("Ida@Example.org", "correct horse") == .signedIn(ida, isNewDevice: true)
+        )
+        for (address, password) in [
+            ("ida@example.org", "Correct horse"), ("ida@example.org", ""),
+            ("no@example.org", "correct horse"), ("", ""), ("nonsense", "correct horse"),
+            ("ida@example.org", String(repeating: "a", count: 5_000)),
+        ] {
+            #expect(try test.signIn(address, password) == .wrong, "\(address)")
+        }
+        let verified = try Users(catalog: test.catalog).verify(
+            email: "ida@example.org", address: "ida@work.example", now: 1)
+        #expect(
+            try test.signIn("ida@work.example", "correct horse")
+                == .signedIn(verified, isNewDevice: true))
+    }
+
+    @Test("Addresses with and without an account are locked alike, and others are not")
+    func lock() throws {
+        let test = try TestReception()
+        try test.user("ida@example.org")
+        try test.user("mo@example.org")
+        for address in ["ida@example.org", "no@example.org"] {
+            for _ in 0..<5 { #expect(try test.signIn(address, "x", from: address) == .wrong) }
+            #expect(try test.signIn(address, "x", from: address) == .wait(seconds: 1))
+            #expect(
+                try test.signIn(address, "correct horse", from: "elsewhere") == .wait(seconds: 1))
+        }
+        #expect(isIn(try test.signIn("mo@example.org", "correct horse")))
+        test.server.now += 1_000
+        #expect(isIn(try test.signIn("ida@example.org", "correct horse")))
+        // Coming in ends the lock.
+        for _ in 0..<5 { #expect(try test.signIn("ida@example.org", "x", from: "b") == .wrong) }
+    }
+
+    @Test("Strangers do not lock a browser that its owner has signed in at")
+    func device() throws {
+        let test = try TestReception()
+        let ida = try test.user("ida@example.org")
+        let mo = try test.user("mo@example.org")
+        let cookie = test.reception.devices.cookie(for: ida.id)
+        for _ in 0..<6 { _ = try test.signIn("ida@example.org", "x", from: "stranger") }
+        #expect(try test.signIn("ida@example.org", "correct horse") == .wait(seconds: 1))
+        #expect(
+            try test.signIn("ida@example.org", "correct horse", device: cookie)
+                == .signedIn(ida, isNewDevice: false))
+        // Another's cookie, and one that was changed, are nothing.
+        let others = test.reception.devices.cookie(for: mo.id)
+        let changed = String(cookie.dropLast()) + (cookie.hasSuffix("0") ? "1" : "0")
+        for bad in [others, changed, "", "zz", String(cookie.dropLast(2))] {
+            #expect(
+                try test.signIn("ida@example.org", "correct horse", device: bad)
+                    == .wait(seconds: 1), "\(bad)")
+        }
+    }
+
+    @Test("A password kept at other costs is kept anew when its owner comes in")
+    func renewed() throws {
+        let old = PasswordHash.Costs(bits: 9, blockSize: 8, parallelism: 1)
+        let test = try TestReception()
+        _ = try Users(catalog: test.catalog, costs: old).create(
+            email: "ida@example.org", password: Array("correct horse".utf8), now: 0)
+        func kept() throws -> String? {
+            try Users(catalog: test.catalog).find(email: "ida@example.org").password
+        }
+        #expect(try kept()?.hasPrefix("scrypt$9$") == true)
+        #expect(try test.signIn("ida@example.org", "wrong") == .wrong)
+        #expect(try kept()?.hasPrefix("scrypt$9$") == true)
+        #expect(isIn(try test.signIn("ida@example.org", "correct horse")))
+        #expect(try kept()?.hasPrefix("scrypt$8$") == true)
+        #expect(isIn(try test.signIn("ida@example.org", "correct horse")))
+    }
+
+    /// The time that this thread has used the processor for.
+    private func work(_ body: () throws -> Void) rethrows -> Double {
+        func used() -> Double {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+        }
+        let start = used()
+        try body()
+        return used() - start
+    }
+
+    @Test("Refusing an address that nobody has takes as much work as refusing a wrong password")
+    func sameWork() throws {
+        let test = try TestReception {
+            $0.passwordCosts = PasswordHash.Costs(bits: 11, blockSize: 8, parallelism: 1)
+            $0.accountPatience.free = 100_000
+        }
+        for number in 0..<50 { try test.user("user\(number)@example.org") }
+        var known: [Double] = []
+        var unknown: [Double] = []
+        for number in 0..<250 {
+            // In turns, so that whatever else the machine does happens to both.
+            known.append(
+                try work { _ = try test.signIn("user\(number % 50)@example.org", "x", from: nil) })
+            unknown.append(
+                try work { _ = try test.signIn("none\(number % 50)@example.org", "x", from: nil) })
+        }
+        // How often a known one took more: an even half when nobody can tell them apart.
+        let more = known.reduce(0) { sum, one in sum + unknown.count { one > $0 } }
+        let share = Double(more) / Double(known.count * unknown.count)
+        let medians = (known.sorted()[125], unknown.sorted()[125])
+        #expect((0.35...0.65).contains(share), "\(share), medians \(medians)")
+        #expect(abs(medians.0 / medians.1 - 1) < 0.1, "\(medians)")
+    }
+
+    @Test("A browser's session ends with its time, by signing out, and everywhere at once")
+    func sessions() throws {
+        let test = try TestReception()
+        let ida = try test.user("ida@example.org")
+        let sessions = test.reception.sessions
+        func begin(_ isKept: Bool = false) throws -> String {
+            try sessions.begin(for: ida.id, device: "Fox", isKept: isKept, now: test.server.now)
+                .cookie
+        }
+        let (short, long) = (try begin(), try begin(true))
+        #expect(try sessions.find(short, now: test.server.now)?.account == ida)
+        #expect(try sessions.find(short, now: test.server.now + 43_200_000) == nil)
+        #expect(try sessions.find(long, now: test.server.now + 43_200_000) != nil)
+        #expect(try sessions.find(long, now: test.server.now + 2_592_000_000) == nil)
+        for bad in [
+            nil, "", String(short.dropLast()), short + "0", String(repeating: "0", count: 64),
+        ] {
+            #expect(try sessions.find(bad, now: test.server.now) == nil)
+        }
+        let kept = try #require(try sessions.find(long, now: test.server.now))
+        let web = try test.server.webToken()
+        let api = try test.server.apiToken()
+        let query = "ckAPIToken=\(api.token)&ckWebAuthToken=\(web.token)"
+        #expect(test.server.identify(query: query).identified != nil)
+        try sessions.endAll(of: ida.id, except: kept.session)
+        #expect(try sessions.find(short, now: test.server.now) == nil)
+        #expect(try sessions.find(long, now: test.server.now) != nil)
+        #expect(test.server.identify(query: query).fault?.code == .authenticationRequired)
+        try test.reception.passwords.set(Array("battery staple".utf8), of: ida.id)
+        #expect(try sessions.find(long, now: test.server.now) == nil)
+        #expect(try test.signIn("ida@example.org", "correct horse") == .wrong)
+        #expect(isIn(try test.signIn("ida@example.org", "battery staple")))
+    }
+}

@@ -1,0 +1,99 @@
+import Accounts
+import CloudModel
+import Dispatch
+import Synchronization
+import Testing
+
+@Suite("Guessing")
+struct GuessLimitTests {
+    let limits = GuessLimits()
+    let patience = GuessLimits.Patience(free: 5, secondsMax: 900, forgetSeconds: 86_400)
+
+    private func take(_ subject: GuessLimits.Subject, at now: Milliseconds) -> Int? {
+        limits.take([(subject, patience)], now: now)
+    }
+
+    @Test("Some guesses are free, then each wait is twice the one before, up to a greatest")
+    func growing() {
+        var now: Milliseconds = 1_000_000
+        for _ in 0..<5 { #expect(take(.address("a"), at: now) == nil) }
+        var waits: [Int] = []
+        for _ in 0..<14 {
+            let wait = take(.address("a"), at: now)
+            waits.append(wait ?? 0)
+            now += Milliseconds(wait ?? 0) * 1_000
+            #expect(take(.address("a"), at: now - 1) != nil)
+            #expect(take(.address("a"), at: now) == nil)
+        }
+        #expect(waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900, 900])
+        // Others are not held up, and after a day nothing is remembered.
+        #expect(take(.address("b"), at: now) == nil)
+        for _ in 0..<5 { #expect(take(.address("a"), at: now + 86_400_000) == nil) }
+    }
+
+    @Test("One who has to wait for one reason costs the other nothing")
+    func severalSubjects() {
+        for _ in 0..<5 { #expect(take(.address("a"), at: 0) == nil) }
+        for _ in 0..<50 {
+            #expect(
+                limits.take([(.client("c"), patience), (.address("a"), patience)], now: 0) != nil)
+        }
+        #expect(take(.client("c"), at: 0) == nil)
+    }
+
+    @Test("What was right is taken back, and what is forgotten begins anew")
+    func forget() {
+        for _ in 0..<50 {
+            #expect(take(.client("c"), at: 0) == nil)
+            limits.giveBack(.client("c"))
+        }
+        for _ in 0..<5 { #expect(take(.address("a"), at: 0) == nil) }
+        #expect(take(.address("a"), at: 0) == 1)
+        limits.forget(.address("a"))
+        #expect(take(.address("a"), at: 0) == nil)
+    }
+
+    @Test("64 guesses at once are as many as one after the other")
+    func race() {
+        let admitted = Atomic<Int>(0)
+        DispatchQueue.concurrentPerform(iterations: 64) { _ in
+            if limits.take([(.address("a"), patience)], now: 0) == nil {
+                admitted.add(1, ordering: .relaxed)
+            }
+        }
+        #expect(admitted.load(ordering: .relaxed) == 5)
+    }
+
+    /// How many of a number of guesses, one every 100 ms, are made.
+    private func made(
+        _ count: Int, _ subjects: (Int) -> [GuessLimits.Subject]
+    ) -> Int {
+        (0..<count).filter { number in
+            limits.take(
+                subjects(number).map { ($0, patience) }, now: Milliseconds(number) * 100) == nil
+        }.count
+    }
+
+    @Test("Of 10,000 guesses from one place at many accounts hardly any is made")
+    func fromOnePlace() {
+        let count = made(10_000) { [.address("a\($0)"), .client("one")] }
+        #expect(count < 20, "\(count)")
+    }
+
+    @Test("Of 10,000 guesses at one account from many places hardly any is made")
+    func atOneAccount() {
+        let count = made(10_000) { [.address("one"), .client("c\($0)")] }
+        #expect(count < 20, "\(count)")
+    }
+
+    @Test("10,000 guesses spread over accounts and places lock hardly anybody else")
+    func spread() {
+        #expect(made(10_000) { [.address("a\($0)"), .client("c\($0)")] } > 9_900)
+        let held = (0..<1_000).filter { take(.address("other\($0)"), at: 1_000_000) != nil }.count
+        #expect(held < 10, "\(held)")
+        // Nothing is forgotten to make room: one that had to wait still has to.
+        for _ in 0..<9 { _ = take(.address("guessed"), at: 1_000_000) }
+        _ = made(10_000) { [.address("more\($0)")] }
+        #expect(take(.address("guessed"), at: 1_000_500) != nil)
+    }
+}

@@ -1,0 +1,219 @@
+import Accounts
+import CloudModel
+import Cryptography
+import Dispatch
+import Foundation
+import Storage
+import Synchronization
+import Testing
+
+@Suite("Letters and the secrets in them")
+struct LetterTests {
+    let test: TestReception
+    let ida: AccountRecord
+
+    init() throws {
+        test = try TestReception()
+        ida = try test.user("ida@example.org")
+    }
+
+    private var now: Milliseconds { test.server.now }
+
+    private func ask(
+        _ purpose: Letter.Purpose, _ address: String, of account: AccountID? = nil,
+        by asker: String = "here"
+    ) throws -> Letters.Outcome {
+        try test.reception.letters.ask(
+            for: purpose, to: try AddressFormat.email(address), of: account, by: asker, now: now)
+    }
+
+    private func secret() throws -> String {
+        switch try #require(try test.sent().first).contents {
+        case .reset(let secret), .invitation(let secret), .code(let secret): return secret
+        default: return ""
+        }
+    }
+
+    /// Runs 64 at once; how many succeed.
+    private func race(_ body: @escaping @Sendable () throws -> Bool) -> Int {
+        let count = Atomic<Int>(0)
+        DispatchQueue.concurrentPerform(iterations: 64) { _ in
+            if (try? body()) == true { count.add(1, ordering: .relaxed) }
+        }
+        return count.load(ordering: .relaxed)
+    }
+
+    @Test("A link to a new password goes to who has an account; for others the same is queued")
+    func reset() throws {
+        #expect(try ask(.reset, "no@example.org") == .queued)
+        #expect(try test.catalog.dueLetters(now: now, countMax: 9).count == 1)
+        #expect(try test.sent().isEmpty)
+        #expect(try ask(.reset, "ida@example.org") == .queued)
+        let secret = try secret()
+        let answers = test.reception.letterAnswers
+        #expect(try answers.address(of: secret, .reset, now: now)?.text == "ida@example.org")
+        #expect(try answers.address(of: secret, .invitation, now: now) == nil)
+        #expect(throws: AccountsRefusal.passwordIllegal) {
+            try answers.reset(secret, password: Array("short".utf8), now: now)
+        }
+        let session = try test.reception.sessions.begin(
+            for: ida.id, device: "", isKept: true, now: now)
+        #expect(
+            try answers.reset(secret, password: Array("battery staple".utf8), now: now)
+                == ida.id)
+        #expect(try answers.reset(secret, password: Array("another one".utf8), now: now) == nil)
+        #expect(try test.reception.sessions.find(session.cookie, now: now) == nil)
+        #expect(try test.signIn("ida@example.org", "another one") == .wrong)
+        // A link ends with its hour.
+        _ = try ask(.reset, "ida@example.org")
+        let late = try self.secret()
+        #expect(
+            try answers.reset(late, password: Array("battery staple".utf8), now: now + 3_600_000)
+                == nil)
+        #expect(try test.server.catalog.check().isEmpty)
+    }
+
+    @Test("A used link ends all others of the address")
+    func severalLinks() throws {
+        _ = try ask(.reset, "ida@example.org")
+        let first = try secret()
+        _ = try ask(.reset, "ida@example.org")
+        let second = try secret()
+        let answers = test.reception.letterAnswers
+        #expect(try answers.reset(second, password: Array("password 2".utf8), now: now) != nil)
+        #expect(try answers.reset(first, password: Array("password 1".utf8), now: now) == nil)
+    }
+
+    @Test("Of 64 who use one reset link at once, one sets the password")
+    func resetRace() throws {
+        _ = try ask(.reset, "ida@example.org")
+        let (secret, answers, now) = (try secret(), test.reception.letterAnswers, now)
+        #expect(
+            race { try answers.reset(secret, password: Array("password".utf8), now: now) != nil }
+                == 1)
+    }
+
+    @Test("An invitation makes one account, whose address is verified; 64 at once make one")
+    func invitation() throws {
+        _ = try ask(.invitation, "noor@example.org")
+        let (secret, answers, now) = (try secret(), test.reception.letterAnswers, now)
+        #expect(throws: AccountsRefusal.nameIllegal) {
+            try answers.signUp(
+                secret, givenName: "a\u{0}", familyName: nil, password: Array("password".utf8),
+                now: now)
+        }
+        #expect(
+            race {
+                try answers.signUp(
+                    secret, givenName: "Noor", familyName: nil, password: Array("password".utf8),
+                    now: now) != nil
+            } == 1)
+        let noor = try Users(catalog: test.catalog).find(email: "noor@example.org")
+        #expect(noor.givenName == "Noor")
+        // Who has an account is told so, where nobody else sees it.
+        _ = try ask(.invitation, "noor@example.org")
+        #expect(try test.sent().map(\.contents) == [.accountExists])
+        #expect(try test.server.catalog.check().isEmpty)
+    }
+
+    @Test("A code makes an address the account's own, once, in five tries")
+    func code() throws {
+        let (answers, now, id) = (test.reception.letterAnswers, now, ida.id)
+        let work = try AddressFormat.email("ida@work.example")
+        func newCode() throws -> String {
+            _ = try ask(.address, work.text, of: id)
+            return try secret()
+        }
+        var code = try newCode()
+        #expect(code.count == 8 && code.allSatisfy(\.isNumber))
+        for _ in 0..<5 {
+            #expect(try answers.prove(work, of: id, code: "x", now: now) == .wrong)
+        }
+        #expect(try answers.prove(work, of: id, code: code, now: now) == CodeOutcome.none)
+        code = try newCode()
+        #expect(
+            try answers.prove(work, of: id, code: code, now: now + 900_000) == CodeOutcome.none)
+        code = try newCode()
+        let mo = try test.user("mo@example.org")
+        #expect(try answers.prove(work, of: mo.id, code: code, now: now) == CodeOutcome.none)
+        #expect(try test.catalog.account(verified: work) == nil)
+        let spaced = code.prefix(4) + " " + code.suffix(4)
+        #expect(
+            race { try answers.prove(work, of: id, code: String(spaced), now: now) == .right } == 1)
+        #expect(try test.catalog.account(verified: work)?.id == id)
+        // Proved by another later, it stays where it is.
+        _ = try ask(.address, work.text, of: mo.id, by: "mo")
+        let others = try secret()
+        #expect(throws: CatalogRefusal.addressTaken) {
+            try answers.prove(work, of: mo.id, code: others, now: now)
+        }
+    }
+
+    @Test("64 guesses at a code at once are five tries")
+    func codeRace() throws {
+        let (answers, now, id) = (test.reception.letterAnswers, now, ida.id)
+        let work = try AddressFormat.email("ida@work.example")
+        _ = try ask(.address, work.text, of: id)
+        let code = try secret()
+        #expect(race { try answers.prove(work, of: id, code: "00", now: now) == .wrong } == 5)
+        #expect(try answers.prove(work, of: id, code: code, now: now) == CodeOutcome.none)
+    }
+
+    @Test("Who asks for many letters waits, and so does the address")
+    func limits() throws {
+        for number in 0..<5 { #expect(try ask(.reset, "a\(number)@example.org") == .queued) }
+        #expect(try ask(.reset, "b@example.org") == .wait(seconds: 1))
+        for number in 0..<5 {
+            #expect(try ask(.reset, "c@example.org", by: "\(number)") == .queued)
+        }
+        #expect(try ask(.reset, "C@example.org", by: "x") == .wait(seconds: 1))
+    }
+
+    @Test("A letter that cannot be sent is tried again, later each time, and given up after a day")
+    func retries() throws {
+        let sender = StubSender()
+        let round = LetterRound(
+            catalog: test.catalog, letters: test.reception.letters, sender: sender,
+            compose: { LetterText(subject: "s", body: "\($0)") })
+        _ = try ask(.reset, "ida@example.org")
+        sender.fails = true
+        #expect(try round.run(now: now).failures.count == 1)
+        #expect(try round.run(now: now + 59_999) == LetterRound.Outcome())
+        #expect(try round.run(now: now + 60_000).failures.count == 1)
+        #expect(try round.run(now: now + 179_999) == LetterRound.Outcome())
+        sender.fails = false
+        #expect(try round.run(now: now + 180_000).sent == 1)
+        #expect(sender.sent.count == 1 && sender.sent[0].contains("reset"))
+        #expect(try round.run(now: now + 999_000) == LetterRound.Outcome())
+        _ = try ask(.reset, "ida@example.org")
+        #expect(try round.run(now: now + 86_400_000).givenUp == 1)
+        #expect(try test.catalog.nextLetterDue() == nil)
+    }
+
+    @Test("No secret waits in the catalog: what is queued and kept holds none of them")
+    func nothingKept() throws {
+        _ = try ask(.reset, "ida@example.org")
+        let secret = try secret()
+        let session = try test.reception.sessions.begin(
+            for: ida.id, device: "", isKept: true, now: now)
+        try test.server.catalog.checkpoint()
+        let bytes = try Data(contentsOf: URL(filePath: test.server.catalog.path))
+        for text in [secret, session.cookie] {
+            #expect(bytes.range(of: Data(text.utf8)) == nil)
+        }
+    }
+}
+
+/// Keeps what it is to send, or fails.
+final class StubSender: LetterSender, @unchecked Sendable {
+    // Unchecked: one test uses it from one thread.
+    var fails = false
+    var sent: [String] = []
+
+    func reaches(_ kind: Address.Kind) -> Bool { kind == .email }
+
+    func send(_ text: LetterText, to address: Address) throws {
+        guard !fails else { throw CancellationError() }
+        sent.append(text.body)
+    }
+}

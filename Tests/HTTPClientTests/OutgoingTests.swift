@@ -1,0 +1,262 @@
+import Dispatch
+import HTTPClient
+import Network
+import Synchronization
+import Testing
+
+@Suite("Many requests from one event loop", .timeLimit(.minutes(2)))
+struct OutgoingTests {
+    private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+    /// A time that tests move; the loop looks at it about once a second of the real one.
+    private final class Moment: Sendable {
+        private let value = Atomic<UInt64>(1)
+        var clock: MonotonicClock { MonotonicClock { self.value.load(ordering: .relaxed) } }
+        func advance(_ count: UInt64) { value.wrappingAdd(count, ordering: .relaxed) }
+    }
+
+    private func requests(
+        _ change: (inout OutgoingLimits) -> Void = { _ in }, allows: Bool = true,
+        clock: MonotonicClock = .system, resolve: OutgoingRequests.Resolve? = nil
+    ) throws -> OutgoingRequests {
+        var limits = OutgoingLimits()
+        change(&limits)
+        return try OutgoingRequests(
+            policy: TargetPolicy { _ in allows }, trust: ServerTrust(), limits: limits,
+            clock: clock, resolve: resolve ?? { $2(Self.lookUp($0, $1)) })
+    }
+
+    private static func lookUp(_ host: String, _ port: UInt16) -> NameResolver.Outcome {
+        do throws(SystemError) {
+            return .success(try ResolvedAddress.resolve(host: host, port: port))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func request(
+        _ server: ScriptedServer, _ path: String = "/", body: String = "",
+        milliseconds: Int = 60_000
+    ) throws -> OutgoingRequest {
+        OutgoingRequest(
+            method: "POST", url: try #require(TargetURL("\(server.origin.text)\(path)")),
+            body: Array(body.utf8), millisecondsMax: milliseconds)
+    }
+
+    private typealias Outcome = Result<OutgoingAnswer, ClientFailure>
+
+    private func send(_ request: OutgoingRequest, by requests: OutgoingRequests) async -> Outcome {
+        await withCheckedContinuation { continuation in
+            requests.send(request) { continuation.resume(returning: $0) }
+        }
+    }
+
+    private func failure(_ outcome: Outcome) -> ClientFailure? {
+        if case .failure(let failure) = outcome { return failure }
+        return nil
+    }
+
+    private func body(_ outcome: Outcome) -> String? {
+        guard case .success(let answer) = outcome else { return nil }
+        return String(decoding: answer.body, as: UTF8.self)
+    }
+
+    @Test("Requests to one origin follow each other on a kept connection")
+    func reuse() async throws {
+        let server = try ScriptedServer([
+            [.readHead, .readBytes(3), .send(Self.ok), .readHead, .send(Self.ok), .readUntilEnd]
+        ])
+        let requests = try requests()
+        #expect(body(await send(try request(server, "/1", body: "abc"), by: requests)) == "ok")
+        #expect(body(await send(try request(server, "/2"), by: requests)) == "ok")
+        requests.stop()
+        #expect(server.finish() == 1)
+        #expect(server.requests[0].hasPrefix("POST /1 HTTP/1.1\r\nHost: 127.0.0.1:"))
+        #expect(server.requests[0].contains("\r\nContent-Length: 3\r\n"))
+    }
+
+    @Test("A kept connection that the server has closed is replaced, and the request sent again")
+    func stale() async throws {
+        let server = try ScriptedServer([
+            [.readHead, .send(Self.ok)], [.readHead, .send(Self.ok)],
+        ])
+        let requests = try requests()
+        defer { requests.stop() }
+        #expect(body(await send(try request(server), by: requests)) == "ok")
+        // Whether its end was seen before or not, the second request arrives.
+        #expect(body(await send(try request(server), by: requests)) == "ok")
+        #expect(server.finish() == 2)
+    }
+
+    @Test("A redirect is the answer, and nothing is sent to where it leads")
+    func redirect() async throws {
+        let elsewhere = try ScriptedServer([])
+        let server = try ScriptedServer([
+            [
+                .readHead,
+                .send(
+                    "HTTP/1.1 302 Found\r\nLocation: \(elsewhere.origin.text)/\r\n"
+                        + "Content-Length: 0\r\n\r\n"),
+            ]
+        ])
+        let requests = try requests()
+        defer { requests.stop() }
+        guard case .success(let answer) = await send(try request(server), by: requests) else {
+            Issue.record("no answer")
+            return
+        }
+        #expect(answer.status == 302)
+        #expect(elsewhere.finish() == 0)
+    }
+
+    @Test("What may not be reached is refused before a connection is made")
+    func refused() async throws {
+        let server = try ScriptedServer([])
+        let requests = try requests(allows: false)
+        defer { requests.stop() }
+        let outcome = await send(try request(server), by: requests)
+        #expect(failure(outcome) == .refused(.notPublic(address: "127.0.0.1")))
+    }
+
+    @Test("Each look-up is looked at: a name that later leads elsewhere is refused then")
+    func rebinding() async throws {
+        let server = try ScriptedServer([
+            [
+                .readHead,
+                .send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok"),
+            ]
+        ])
+        let count = Atomic<Int>(0)
+        var limits = OutgoingLimits()
+        limits.addressMillisecondsMax = 0
+        let moment = Moment()
+        let requests = try OutgoingRequests(
+            policy: TargetPolicy { $0 == "127.0.0.1" }, trust: ServerTrust(), limits: limits,
+            clock: moment.clock
+        ) { _, port, then in
+            let isFirst = count.add(1, ordering: .relaxed).oldValue == 0
+            then(Self.lookUp(isFirst ? "127.0.0.1" : "127.0.0.2", port))
+        }
+        defer { requests.stop() }
+        let url = try #require(TargetURL("http://rebound.example:\(server.port)/"))
+        let request = OutgoingRequest(method: "GET", url: url)
+        #expect(body(await send(request, by: requests)) == "ok")
+        moment.advance(1)
+        #expect(
+            failure(await send(request, by: requests))
+                == .refused(.notPublic(address: "127.0.0.2")))
+    }
+
+    @Test("Failures are told by their kind, and the next request goes on")
+    func failures() async throws {
+        let server = try ScriptedServer([
+            [.readHead], [.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")],
+            [.readHead, .send("nonsense\r\n\r\n")],
+            [.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n")],
+            [.readHead, .send("HTTP/1.1 200 OK\r\n\r\nuntil the end")],
+        ])
+        let requests = try requests { $0.answerBytesMax = 20 }
+        defer { requests.stop() }
+        func next() async throws -> Outcome { await send(try request(server), by: requests) }
+        #expect(failure(try await next()) == .broken("ended without an answer"))
+        #expect(failure(try await next()) == .broken("ended within the answer's body"))
+        #expect(failure(try await next()) == .malformed("no status line of HTTP/1.1"))
+        #expect(failure(try await next()) == .broken("ended within the answer's body"))
+        #expect(body(try await next()) == "until the end")
+        let gone = try ScriptedServer([])
+        let url = try #require(TargetURL("http://127.0.0.1:\(gone.port)/"))
+        _ = gone.finish()
+        let broken = OutgoingRequest(method: "GET\r\n", url: url)
+        #expect(failure(await send(broken, by: requests)) != nil)
+        let nowhere = try #require(TargetURL("http://no-such-host.invalid/"))
+        guard
+            case .unreachable = failure(
+                await send(OutgoingRequest(method: "GET", url: nowhere), by: requests))
+        else {
+            Issue.record("a host that is none has answered")
+            return
+        }
+    }
+
+    @Test("An answer over the limit is refused as soon as it is")
+    func large() async throws {
+        let server = try ScriptedServer([
+            [
+                .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n"),
+                .send(String(repeating: "x", count: 30)), .readUntilEnd,
+            ]
+        ])
+        let requests = try requests { $0.answerBytesMax = 29 }
+        defer { requests.stop() }
+        let outcome = await send(try request(server), by: requests)
+        #expect(failure(outcome) == .malformed("the body is over 29 bytes"))
+    }
+
+    @Test("A silent server, and one that is looked up for ever, are given up at the deadline")
+    func deadlines() async throws {
+        let server = try ScriptedServer([[.readHead, .readUntilEnd]])
+        let moment = Moment()
+        let silent = try requests(clock: moment.clock)
+        defer { silent.stop() }
+        let first = Task { await send(try request(server, milliseconds: 5_000), by: silent) }
+        while server.requests.isEmpty { await Task.yield() }
+        moment.advance(5_001)
+        #expect(failure(try await first.value) == .timedOut)
+        let isAsked = Atomic<Bool>(false)
+        let unresolved = try requests(clock: moment.clock) { _, _, _ in
+            isAsked.store(true, ordering: .relaxed)
+        }
+        defer { unresolved.stop() }
+        let second = Task { await send(try request(server, milliseconds: 5_000), by: unresolved) }
+        while !isAsked.load(ordering: .relaxed) { await Task.yield() }
+        moment.advance(5_001)
+        #expect(failure(try await second.value) == .timedOut)
+    }
+
+    @Test("A destination that does not answer delays no other, and takes only its share")
+    func slow() async throws {
+        let silent = try ScriptedServer([[.readHead, .readUntilEnd], [.readHead, .readUntilEnd]])
+        let quick = try ScriptedServer([
+            [.readHead, .send(Self.ok), .readHead, .send(Self.ok), .readUntilEnd]
+        ])
+        let requests = try requests {
+            $0.connectionsPerDestinationMax = 2
+            $0.waitingPerDestinationMax = 3
+        }
+        let outcomes = Mutex<[Outcome]>([])
+        let ended = DispatchSemaphore(value: 0)
+        for _ in 0..<5 {
+            requests.send(try request(silent)) { outcome in
+                outcomes.withLock { $0.append(outcome) }
+                ended.signal()
+            }
+        }
+        while silent.requests.isEmpty { await Task.yield() }
+        #expect(body(await send(try request(quick), by: requests)) == "ok")
+        #expect(body(await send(try request(quick), by: requests)) == "ok")
+        requests.stop()
+        // All are told, those that were over the share as well as those that waited.
+        #expect(outcomes.withLock { $0.count } == 5)
+        #expect(outcomes.withLock { $0.allSatisfy { failure($0) == .overloaded } })
+    }
+
+    @Test("Where connections run out, destinations take turns")
+    func turns() async throws {
+        let servers = try (0..<3).map { _ in
+            try ScriptedServer((0..<4).map { _ in [.readHead, .send(Self.ok), .readUntilEnd] })
+        }
+        let requests = try requests { $0.connectionsMax = 1 }
+        defer { requests.stop() }
+        let bodies = try await withThrowingTaskGroup(of: String?.self) { group in
+            for server in servers {
+                for _ in 0..<4 {
+                    group.addTask {
+                        body(await send(try request(server), by: requests))
+                    }
+                }
+            }
+            return try await group.reduce(into: [String?]()) { $0.append($1) }
+        }
+        #expect(bodies == [String?](repeating: "ok", count: 12))
+    }
+}

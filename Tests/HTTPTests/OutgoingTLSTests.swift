@@ -1,0 +1,96 @@
+import Dispatch
+import HTTP
+import HTTPClient
+import Network
+import Synchronization
+import Testing
+
+@Suite("Many requests from one event loop, over TLS")
+struct OutgoingTLSTests {
+    private func run(_ body: (TestCertificate, _ port: UInt16) throws -> Void) throws {
+        let certificate = try TestCertificate(name: "localhost")
+        let context = try TLSContext(
+            certificateFile: certificate.certificateFile, keyFile: certificate.keyFile)
+        try TestServer.run({
+            $0.endpoints = [.init(.tcp(host: "127.0.0.1", port: 0), tls: context)]
+        }) { test in
+            guard case .tcp(_, let port) = test.address else { return }
+            try body(certificate, port)
+        }
+    }
+
+    private func requests(
+        _ trust: ServerTrust, _ change: (inout OutgoingLimits) -> Void = { _ in }
+    ) throws -> OutgoingRequests {
+        var limits = OutgoingLimits()
+        limits.answerBytesMax = 2_000_000
+        change(&limits)
+        return try OutgoingRequests(
+            policy: TargetPolicy { _ in true }, trust: trust, limits: limits
+        ) { host, port, then in
+            do throws(SystemError) {
+                then(.success(try ResolvedAddress.resolve(host: host, port: port)))
+            } catch {
+                then(.failure(error))
+            }
+        }
+    }
+
+    private func send(
+        _ all: [OutgoingRequest], by requests: OutgoingRequests
+    ) -> [Result<OutgoingAnswer, ClientFailure>?] {
+        let outcomes = Mutex(
+            [Result<OutgoingAnswer, ClientFailure>?](
+                repeating: nil, count: all.count))
+        let isDone = DispatchSemaphore(value: 0)
+        for (index, request) in all.enumerated() {
+            requests.send(request) { outcome in
+                outcomes.withLock { $0[index] = outcome }
+                isDone.signal()
+            }
+        }
+        for _ in all { isDone.wait() }
+        return outcomes.withLock { $0 }
+    }
+
+    @Test("Bodies of any size go both ways, many at a time, over a few connections")
+    func exchange() throws {
+        try run { certificate, port in
+            let requests = try requests(
+                ServerTrust(authoritiesFile: certificate.certificateFile)
+            ) { $0.connectionsPerDestinationMax = 3 }
+            defer { requests.stop() }
+            let url = try #require(TargetURL("https://localhost:\(port)/echo"))
+            let bodies = (0..<60).map {
+                TestResponder.bytes([0, 1, 16_384, 16_385, 300_000][$0 % 5])
+            }
+            let outcomes = send(
+                bodies.map { OutgoingRequest(method: "POST", url: url, body: $0) }, by: requests)
+            for (body, outcome) in zip(bodies, outcomes) {
+                let answer = try #require(outcome).get()
+                #expect(answer.status == 200)
+                #expect(answer.body == body)
+            }
+        }
+    }
+
+    @Test("A certificate of an unknown authority, or of another host, stops it")
+    func untrusted() throws {
+        let other = try TestCertificate(name: "localhost")
+        try run { certificate, port in
+            let cases = [
+                (other.certificateFile, "localhost"), (certificate.certificateFile, "127.0.0.1"),
+            ]
+            for (file, host) in cases {
+                let requests = try requests(ServerTrust(authoritiesFile: file))
+                defer { requests.stop() }
+                let url = try #require(TargetURL("https://\(host):\(port)/"))
+                let outcome = send([OutgoingRequest(method: "GET", url: url)], by: requests)[0]
+                guard case .failure(.untrusted) = outcome else {
+                    Issue.record("\(host): \(String(describing: outcome))")
+                    continue
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+import Administration
+import CloudModel
+import Configuration
+import Cryptography
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Server
+
+@Suite("Administration: one way to every action on the data")
+struct AdministrationTests {
+    /// What was noted, in order.
+    private final class Notes: Sendable {
+        let entries = Mutex<[ActionEntry]>([])
+
+        var last: ActionEntry? { entries.withLock { $0.last } }
+        var count: Int { entries.withLock { $0.count } }
+    }
+
+    private struct Refused: Error {}
+
+    private let temporary: TemporaryFolder
+    private let server: FolderServer
+    private let notes = Notes()
+    private let actor = Operator.commandLine(userNumber: 4_711)
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        server = try FolderServer(data: temporary.path("data"))
+    }
+
+    private var administrator: Administrator {
+        Administrator(actor, on: server.folder) { [notes] entry in
+            notes.entries.withLock { $0.append(entry) }
+        }
+    }
+
+    /// Runs a command as the server does.
+    private func run(
+        _ arguments: [String], _ inputs: [String: String] = [:], by administrator: Administrator
+    ) throws -> CommandOutput {
+        let parsed = try CommandLineParser(commands: Command.all).parse(arguments)
+        guard case .invocation(var invocation) = parsed else { throw Refused() }
+        for (name, text) in inputs { invocation.setContents(Array(text.utf8), of: name) }
+        switch invocation.command.action {
+        case .local: throw Refused()
+        case .data(let action): return try action(invocation, administrator)
+        case .copy(_, let action):
+            let path = temporary.path("copy")
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true)
+            return try action(invocation, administrator, CopyPlace(path: path))
+        }
+    }
+
+    struct Step {
+        let arguments: [String]
+        var inputs: [String: String] = [:]
+        var changes = true
+        var hasEnvironment = false
+        var hasAccount = false
+        var item: String?
+    }
+
+    private static let place = ["iCloud.a", "development"]
+    private static let schema =
+        "DEFINE SCHEMA CREATE ROLE Gardener; RECORD TYPE Bed ( \"___recordID\" REFERENCE );"
+
+    private func steps() -> [Step] { Self.stepsOfAccess() + stepsOfData() }
+
+    private static func stepsOfAccess() -> [Step] {
+        let pem = P256PrivateKey().publicKeyPEM
+        return [
+            Step(arguments: ["container", "create", "iCloud.a"]),
+            Step(arguments: ["container", "list"], changes: false),
+            Step(arguments: ["container", "set", "iCloud.a", "publicChanges=true"]),
+            Step(
+                arguments: ["api-token", "create"] + place + ["--name", "app"],
+                hasEnvironment: true, item: "app"),
+            Step(arguments: ["api-token", "list"], changes: false),
+            Step(arguments: ["api-token", "revoke", "app"], item: "app"),
+            Step(
+                arguments: ["server-key", "add"] + place + ["--public-key", "f", "--name", "job"],
+                inputs: ["public-key": pem], hasEnvironment: true, item: "job"),
+            Step(arguments: ["server-key", "list"], changes: false),
+            Step(arguments: ["user", "create", "ann@a.example", "--phone", "+4912345"]),
+            Step(arguments: ["user", "list"], changes: false),
+            Step(
+                arguments: ["user", "verify", "ann@a.example", "+4912345"], hasAccount: true),
+            Step(
+                arguments: ["user", "password", "ann@a.example", "--password-stdin"],
+                inputs: ["password-stdin": "correct horse"], hasAccount: true),
+            Step(arguments: ["user", "invite", "bea@a.example"]),
+            Step(
+                arguments: ["web-token", "create"] + place + ["ann@a.example"],
+                hasEnvironment: true, hasAccount: true),
+            Step(
+                arguments: ["web-token", "list"] + place, changes: false, hasEnvironment: true),
+            Step(
+                arguments: ["web-token", "revoke"] + place + ["ann@a.example", "--all"],
+                hasEnvironment: true, hasAccount: true),
+        ]
+    }
+
+    private func stepsOfData() -> [Step] {
+        let place = Self.place
+        let file = ["FILE": Self.schema]
+        return [
+            Step(
+                arguments: ["schema", "validate", "iCloud.a", "f"], inputs: file, changes: false,
+                hasEnvironment: true),
+            Step(
+                arguments: ["schema", "import", "iCloud.a", "f"], inputs: file,
+                hasEnvironment: true),
+            Step(
+                arguments: ["schema", "export", "iCloud.a"], changes: false, hasEnvironment: true),
+            Step(
+                arguments: ["schema", "check", "iCloud.a", "f"], inputs: file, changes: false,
+                hasEnvironment: true),
+            Step(
+                arguments: ["schema", "diff", "iCloud.a"], changes: false, hasEnvironment: true),
+            Step(
+                arguments: ["user", "role", "add", "ann@a.example"] + place + ["Gardener"],
+                hasEnvironment: true, hasAccount: true, item: "Gardener"),
+            Step(
+                arguments: ["user", "role", "remove", "ann@a.example"] + place + ["Gardener"],
+                hasEnvironment: true, hasAccount: true, item: "Gardener"),
+            Step(
+                arguments: ["schema", "deploy", "iCloud.a"], changes: false, hasEnvironment: true),
+            Step(arguments: ["schema", "deploy", "iCloud.a", "--yes"], hasEnvironment: true),
+            Step(
+                arguments: ["schema", "reset", "iCloud.a"], changes: false, hasEnvironment: true),
+            Step(arguments: ["schema", "reset", "iCloud.a", "--yes"], hasEnvironment: true),
+            Step(
+                arguments: ["schema", "history", "iCloud.a"], changes: false,
+                hasEnvironment: true),
+            Step(arguments: ["backup", temporary.path("backup")], changes: false),
+            Step(arguments: ["check"], changes: false),
+            Step(arguments: ["audit", "list"], changes: false),
+            Step(arguments: ["user", "delete", "ann@a.example", "--yes"], hasAccount: true),
+            Step(arguments: ["container", "delete", "iCloud.a", "--yes"]),
+        ]
+    }
+
+    @Test("Every command on the data is noted once, with who gave it and what it is about")
+    func everyCommandIsNoted() throws {
+        defer { server.stop() }
+        var seen: Set<String> = ["server-key revoke"]
+        for step in steps() {
+            let before = notes.count
+            _ = try run(step.arguments, step.inputs, by: administrator)
+            #expect(notes.count == before + 1, "\(step.arguments)")
+            let entry = try #require(notes.last)
+            #expect(entry.actor == actor)
+            #expect(entry.moment == 1_800_000_000_000)
+            #expect(entry.changes == step.changes, "\(step.arguments)")
+            let subject = entry.subject
+            #expect((subject.environment != nil) == step.hasEnvironment, "\(step.arguments)")
+            #expect((subject.account != nil) == step.hasAccount, "\(step.arguments)")
+            #expect(subject.item == step.item, "\(step.arguments)")
+            if step.arguments.contains("iCloud.a") {
+                #expect(subject.container?.name == "iCloud.a", "\(step.arguments)")
+            }
+            seen.insert(entry.action == "schema diff" ? step.words : entry.action)
+        }
+        let known = Command.all.filter {
+            if case .local = $0.action { false } else { true }
+        }
+        #expect(seen == Set(known.map(\.name)))
+    }
+
+    @Test("A key's end is noted with the key's ID")
+    func keyRevocation() throws {
+        defer { server.stop() }
+        _ = try run(["container", "create", "iCloud.a"], by: administrator)
+        let added = try run(
+            ["server-key", "add"] + Self.place + ["--public-key", "f"],
+            ["public-key": P256PrivateKey().publicKeyPEM], by: administrator)
+        _ = try run(["server-key", "revoke", added.text], by: administrator)
+        #expect(notes.last?.action == "server-key revoke")
+        #expect(notes.last?.subject.item == added.text)
+    }
+
+    @Test("What cannot be noted is not done")
+    func refusedWithoutNote() throws {
+        defer { server.stop() }
+        _ = try run(["container", "create", "iCloud.a"], by: administrator)
+        let unheard = Administrator(actor, on: server.folder) { _ in throw Refused() }
+        for words in [
+            ["container", "create", "iCloud.b"], ["container", "delete", "iCloud.a", "--yes"],
+            ["user", "create", "ann@a.example"], ["container", "list"],
+        ] {
+            #expect(throws: Refused.self) { try run(words, by: unheard) }
+        }
+        #expect(try server.folder.containers.list().map(\.id.name) == ["iCloud.a"])
+        #expect(try server.folder.users.list().isEmpty)
+    }
+
+    @Test("No note holds an address of a person or a secret")
+    func notesTellNothing() throws {
+        defer { server.stop() }
+        for step in steps() { _ = try run(step.arguments, step.inputs, by: administrator) }
+        let text = notes.entries.withLock { "\($0)" }
+        for hidden in ["a.example", "+49", "BEGIN"] { #expect(!text.contains(hidden)) }
+    }
+
+    @Test("The log of a server says which user of the machine gave it a command, and on what")
+    func inTheLog() throws {
+        let running = try ServerProcess(data: temporary.path("served"))
+        #expect(try running.command("container", "create", "iCloud.a").status == 0)
+        let line = running.waitForLine { $0.contains("an operator acts") }
+        #expect(line?.contains("\"action\":\"container create\"") == true, "\(line ?? "")")
+        #expect(line?.contains("\"by\":\"user \(geteuid()) of this machine\"") == true)
+        #expect(line?.contains("\"container\":\"iCloud.a\"") == true)
+        running.signal(SIGTERM)
+        _ = running.wait()
+        server.stop()
+    }
+}
+
+extension AdministrationTests.Step {
+    /// The words that name the command.
+    fileprivate var words: String { arguments.prefix(2).joined(separator: " ") }
+}
