@@ -138,8 +138,7 @@ let package = Package(
             [
                 "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",
                 "Cryptography", "Storage", "Accounts", "Administration", "AssetStorage", "SQLite",
-                "SharingModel",
-                "S3StandIn", "Seeding", "HTTPClient",
+                "SQLiteStorage", "SharingModel", "S3StandIn", "Seeding", "HTTPClient",
             ], besides: ["Fixtures"]),
         tests(of: "RepositoryTests", ["CloudModel", "Configuration", "WebServices"]),
     ],

@@ -17,6 +17,10 @@ package final class SQLiteStore: Storage {
         package var random: @Sendable (Int) -> [UInt8]
         /// Told of each commit; those who wait here go on waiting when the store is closed.
         package var notices = CommitNotices()
+        /// A life to go on with, if the file is still where that ended.
+        package var life: StoreLife?
+        /// Told what the file says of itself before anything is done to it; what it throws ends the opening.
+        package var admit: @Sendable (StoreFacts) throws -> Void = { _ in }
         /// What the catalog is to know a file by that has no name yet; empty for none.
         package var name: [UInt8] = []
         /// Told what its opening has found.
@@ -30,6 +34,10 @@ package final class SQLiteStore: Storage {
 
     private let facts: SharedFacts
     package let notices: CommitNotices
+    /// What the file calls itself; nil for one of before names.
+    package let name: [UInt8]?
+    /// The life that this opening writes in.
+    private let life: StoreIdentity
     private let publishedIndexes: PublishedIndexes
     private let note: PositionNote?
     private let worker = Mutex<(any StoreWorker)?>(nil)
@@ -69,6 +77,8 @@ package final class SQLiteStore: Storage {
         self.writer = writer
         self.facts = opened.facts
         self.notices = options.notices
+        self.name = opened.name
+        self.life = opened.life
         self.publishedIndexes = opened.publishedIndexes
         self.note = opened.note
         note.value = opened.note
@@ -158,13 +168,38 @@ package final class SQLiteStore: Storage {
         }
     }
 
+    /// Whether its worker is at a step, or about to be.
+    package var isWorking: Bool { attached?.isBusy ?? false }
+
     /// Finishes what waits, moves the log into the file and closes.
-    package func close() {
+    ///
+    /// - Parameter isUnused: whether nobody reads, nor will. Otherwise readers of event loops, who may be at
+    ///   it, are closed with the store's last reference.
+    @discardableResult
+    package func close(isUnused: Bool = false) -> StoreRest {
         attached?.stop()
-        writer.close()
-        note?.synchronize()
+        // Before the writer: the last connection to a file takes the log away with it.
         readers.close()
         idle.withLock { $0.removeAll() }
+        if isUnused { for reader in loopReaders { reader.close() } }
+        var rest = StoreRest(measurements: WriterMeasurements())
+        // NB: of a writer that has failed nobody knows what it left; the next opening looks.
+        if let left = try? rested() { (rest.nextWork, rest.life) = left }
+        writer.close()
+        group.value.letGo()
+        rest.measurements = measurements
+        note?.synchronize()
+        return rest
+    }
+
+    private func rested() throws -> (Milliseconds?, StoreLife?) {
+        let (group, clock, life) = (group, clock, life)
+        return try writer.write { connection in
+            let transaction = try SQLiteTransaction(
+                connection, group: group.value, now: clock.now())
+            let next = try transaction.nextWorkMoment(WorkKind.allCases, for: WorkHolder(1))
+            return (next, group.value.positions.rest(of: life))
+        }
     }
 
     /// What the writer has done and how it stands, for metrics and readiness.
@@ -187,11 +222,20 @@ package final class SQLiteStore: Storage {
 /// What the writer's connection holds when it has just been opened.
 private struct Opened {
     let facts = SharedFacts()
+    let life: StoreIdentity
     let publishedIndexes: PublishedIndexes
     let note: PositionNote?
     let group: GroupState
+    let name: [UInt8]?
 
     init(_ connection: Connection, _ options: SQLiteStore.Options) throws {
+        do {
+            try options.admit(StoreFacts(connection))
+        } catch {
+            // What may not be opened stays as it is.
+            connection.leaveLogOnClose()
+            throw error
+        }
         try Migrator(StoreFile.migrations).migrate(connection)
         // This process has the file alone: whoever held work is gone.
         try connection.execute(
@@ -204,14 +248,17 @@ private struct Opened {
         let recorded = try properties.identity()
         let last = try properties.lastPosition()
         let noted = PositionNote.read(besideStore: connection.path)
+        name = try properties.name()
+        let known = options.life.flatMap { $0.goesOn(with: recorded, last) ? $0 : nil }
         let (life, first) = try properties.newLife(
             after: recorded, noted: noted, random: options.random)
-        if !isNew, let lost = life.lostThrough {
+        let isFirst = isNew || known != nil
+        self.life =
+            known?.identity ?? (isNew ? recorded : recorded.followed(by: life, last: last))
+        if !isFirst, let lost = life.lostThrough {
             options.report(.behind(last: last, acknowledged: lost))
         }
-        note = PositionNote(
-            besideStore: connection.path,
-            incarnation: isNew ? recorded.incarnation : life.incarnation)
+        note = PositionNote(besideStore: connection.path, incarnation: self.life.incarnation)
         let schema = try FactReader(connection, facts).schema()
         publishedIndexes = PublishedIndexes(
             IndexCatalog(try SQLiteIndexReader(connection).indexes()))
@@ -220,7 +267,8 @@ private struct Opened {
             schema: TransactionSchema(schema: schema.schema, heldUntil: schema.heldUntil),
             shared: facts, publishedIndexes: publishedIndexes,
             positions: PositionCounter(
-                committed: last, next: isNew ? 1 : first, beginning: isNew ? nil : life,
+                committed: last, next: known?.next ?? (isNew ? 1 : first),
+                beginning: isFirst ? nil : life,
                 note: note, now: { clock.now() }),
             following: try Following(connection), notices: options.notices)
     }
@@ -256,6 +304,7 @@ extension SQLiteError {
         // Another program has the file to itself, such as a shell.
         case .busy: .conflict
         case .interrupted: .interrupted
+        case .tooManyFiles: .unavailable(.tooManyFiles)
         case .unopened: .unavailable(.unreachable(description))
         case .inputOutput, .outOfMemory, .constraint, .corrupt, .other: nil
         }
@@ -266,6 +315,9 @@ extension SQLiteError {
 private final class LoopReader: @unchecked Sendable {
     // Unchecked: only the thread of the one loop that it belongs to calls it.
     private var made: SQLiteSnapshot?
+
+    /// Of a store that nobody uses any more, on any thread.
+    func close() { made = nil }
 
     func reader(_ make: () throws -> SQLiteSnapshot) throws -> SQLiteSnapshot {
         if let made { return made }

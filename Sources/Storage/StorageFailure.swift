@@ -22,6 +22,8 @@ package enum StorageFailure: Error, Sendable, Equatable {
         case beginning
         /// What holds it is not there, or another's is in its place; its operator has to put it back.
         case missing
+        /// No file could be opened: the process has as many open as it may.
+        case tooManyFiles
         /// So much waits to be written that this was not taken.
         case busy
         /// So much of this caller's waits to be written that this was not taken.
@@ -32,6 +34,7 @@ package enum StorageFailure: Error, Sendable, Equatable {
 
     package static let beginning = StorageFailure.unavailable(.beginning)
     package static let missing = StorageFailure.unavailable(.missing)
+    package static let tooManyFiles = StorageFailure.unavailable(.tooManyFiles)
 }
 
 extension StorageFailure: CustomStringConvertible {
@@ -46,6 +49,8 @@ extension StorageFailure: CustomStringConvertible {
         case .unavailable(.missing):
             "the environment's store.sqlite is not there, or is another's; `check` names it. Put it "
                 + "back, restore a backup, or delete the container"
+        case .unavailable(.tooManyFiles):
+            "the server has as many files open as the system lets it (ulimit -n); try again"
         case .unavailable(.busy), .unavailable(.callerBusy): "too many writes wait; try again"
         case .unavailable(.unreachable(let words)):
             "the environment's data cannot be reached: \(words)"

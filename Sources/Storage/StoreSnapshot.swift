@@ -4,7 +4,8 @@ import CloudModel
 ///
 /// Used on the thread that opened it, until its closure returns.
 package protocol StoreSnapshot: ZoneReading, RecordReading, CurrentRecordReading, SchemaReading,
-    ShareReading, AssetReading, ClientTokenReading, ChangeReading
+    ShareReading, AssetReading, ClientTokenReading, SubscriptionReading,
+    ChangeReading
 {
     /// The indexes that queries use.
     var indexReader: any IndexReader { get }
@@ -17,7 +18,8 @@ package protocol StoreSnapshot: ZoneReading, RecordReading, CurrentRecordReading
 
 /// What a write may do besides reading what it has itself written.
 package protocol StoreTransaction: StoreSnapshot, ZoneWriting, RecordWriting, SchemaWriting,
-    ShareWriting, IndexWriting, AssetWriting, ClientTokenWriting, WorkQueue, ChangeFollowing
+    ShareWriting, IndexWriting, AssetWriting, ClientTokenWriting,
+    SubscriptionWriting, WorkQueue, ChangeFollowing
 {
     /// The moment of the transaction: every change in it carries the same.
     var now: Milliseconds { get }

@@ -136,6 +136,10 @@ final class Exchange: @unchecked Sendable {
         case StorageFailure.unavailable(.beginning):
             fail(
                 .tryAgainLater("the container's data is being reset", seconds: 1), failure: nil)
+        case StorageFailure.unavailable(.tooManyFiles):
+            fail(
+                .tryAgainLater("the server has too many files open", seconds: 1),
+                failure: "no descriptor left for a database (ulimit -n)")
         case StorageFailure.unavailable(.busy):
             fail(.tryAgainLater("too many writes wait", seconds: 1), failure: "writes wait")
         case StorageFailure.unavailable(.callerBusy): fail(.tooManyWrites, failure: nil)

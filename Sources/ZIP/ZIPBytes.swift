@@ -30,6 +30,7 @@ struct ZIPTime {
         let month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9
         let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
         date = UInt16((year - 1980) << 9 | month << 5 | day)
-        time = UInt16(seconds / 3_600 % 24 << 11 | seconds / 60 % 60 << 5 | seconds % 60 / 2)
+        let (hour, minute) = (seconds / 3_600 % 24, seconds / 60 % 60)
+        time = UInt16(hour << 11 | minute << 5 | seconds % 60 / 2)
     }
 }

@@ -116,6 +116,7 @@ struct SettingTests {
             ["files.example", "https://", "https://a/", "ftp://a", "https://a b", "https://a?b"]
         ),
         "assets.keyFile": (["", "/etc/lenticular/assets.key"], ["a\\0b"]),
+        "security.keyFile": (["", "/etc/lenticular/secrets.key"], ["a\\0b"]),
         "s3.endpoint": (
             ["", "https://s3.example", "http://127.0.0.1:9000"],
             ["s3.example", "https://", "https://a/b", "ftp://a", "https://a?b"]
@@ -182,6 +183,10 @@ struct SettingTests {
                 ["::1:80"], ["[::1]"], ["[x]:80"], ["[127.0.0.1]:80x"], ["unix:"], ["a:1", "a:1"],
                 ["ho st:80"], ["http://a:80"], ["*:80"], ["host:+80"], ["host:٣"],
             ]
+        ),
+        "outgoing.allowedNetworks": (
+            [[], ["10.0.0.7"], ["10.0.0.0/8", "fd00::/8"]],
+            [[""], ["10.0.0.1/8"], ["localhost"], ["10.0.0.0/33"]]
         ),
         "http.trustedProxies": (
             [

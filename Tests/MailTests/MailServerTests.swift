@@ -50,9 +50,13 @@ struct MailServerTests {
                     waiting = String(waiting[waiting.index(after: end)...])
                     return line
                 }
-                let piece = output.fileHandleForReading.availableData
-                if piece.isEmpty { return nil }
-                waiting += String(decoding: piece, as: UTF8.self)
+                // FileHandle ends the process where another test's signal interrupts its reading.
+                var piece = [UInt8](repeating: 0, count: 65_536)
+                let count = read(
+                    output.fileHandleForReading.fileDescriptor, &piece, piece.count)
+                if count < 0, errno == EINTR { continue }
+                if count <= 0 { return nil }
+                waiting += String(decoding: piece[..<count], as: UTF8.self)
             }
         }
 

@@ -28,6 +28,7 @@ struct RightRule {
     ///
     /// What must be read for that counts for no limit, which would tell of the record's size.
     func allows(_ permission: Permissions, _ key: RecordKey) throws -> Bool {
+        guard context.rights.holdsBack else { return true }
         let former = try context.former(key)
         return try context.rights.allows(permission, ofType: former.type) {
             guard let head = former.head else { return nil }

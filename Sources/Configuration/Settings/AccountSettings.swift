@@ -10,6 +10,7 @@ package struct AccountSettings: Sendable, Equatable {
     package var guessesPerAddressMax = 20
     package var guessWaitSecondsMax = 900
     package var lettersMax = 5
+    package var lettersWaitingMax = 1_000
     package var resetSecondsMax = 3_600
     package var invitationSecondsMax = 604_800
     package var codeSecondsMax = 900
@@ -59,6 +60,10 @@ extension AccountSettings {
                 Letters to one address, and for one who asks, before each further one has to wait, twice \
                 as long each time.
                 """),
+            .number(
+                "accounts.lettersWaitingMax", \.accounts.lettersWaitingMax, 1...1_000_000,
+                "letters",
+                "Letters that wait to be sent. Wishes beyond are refused for a minute."),
             .number(
                 "accounts.resetSecondsMax", \.accounts.resetSecondsMax, 60...604_800, "seconds",
                 "How long a link to a new password is good."),

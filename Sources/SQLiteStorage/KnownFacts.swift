@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// The row `progress` says with each snapshot whether it has moved. Who meets a new state first reads it, and leaves it
 /// for the store's other connections.
-struct StoreFacts: Sendable {
+struct KnownFacts: Sendable {
     /// The schema, under a number that moves with it.
     struct KnownSchema: Sendable {
         let revision: Int64
@@ -28,23 +28,23 @@ struct StoreFacts: Sendable {
 
 /// The latest facts that any connection of a store has read.
 final class SharedFacts: Sendable {
-    private let stored = Mutex(StoreFacts())
+    private let stored = Mutex(KnownFacts())
 
-    fileprivate func schema(_ revision: Int64) -> StoreFacts.KnownSchema? {
+    fileprivate func schema(_ revision: Int64) -> KnownFacts.KnownSchema? {
         stored.withLock { $0.schema.flatMap { $0.revision == revision ? $0 : nil } }
     }
 
-    fileprivate func lives(_ count: Int64) -> StoreFacts.KnownLives? {
+    fileprivate func lives(_ count: Int64) -> KnownFacts.KnownLives? {
         stored.withLock { $0.lives.flatMap { $0.count == count ? $0 : nil } }
     }
 
-    fileprivate func keep(_ schema: StoreFacts.KnownSchema) {
+    fileprivate func keep(_ schema: KnownFacts.KnownSchema) {
         stored.withLock { facts in
             if schema.revision >= facts.schema?.revision ?? 0 { facts.schema = schema }
         }
     }
 
-    fileprivate func keep(_ lives: StoreFacts.KnownLives) {
+    fileprivate func keep(_ lives: KnownFacts.KnownLives) {
         stored.withLock { facts in
             if lives.count >= facts.lives?.count ?? 0 { facts.lives = lives }
         }
@@ -56,7 +56,7 @@ final class FactReader {
     private let connection: Connection
     private let shared: SharedFacts
     private let progress: Statement
-    private var known = StoreFacts()
+    private var known = KnownFacts()
 
     init(_ connection: Connection, _ shared: SharedFacts) throws {
         self.connection = connection
@@ -72,7 +72,7 @@ final class FactReader {
     }
 
     /// The schema as the snapshot has it.
-    func schema() throws -> StoreFacts.KnownSchema {
+    func schema() throws -> KnownFacts.KnownSchema {
         let revision = try moved().schema
         if let schema = known.schema, schema.revision == revision { return schema }
         let found = try shared.schema(revision) ?? readSchema(revision)
@@ -80,11 +80,11 @@ final class FactReader {
         return found
     }
 
-    private func readSchema(_ revision: Int64) throws -> StoreFacts.KnownSchema {
+    private func readSchema(_ revision: Int64) throws -> KnownFacts.KnownSchema {
         var schema = try StoredSchema.read(connection)
         let (parts, until) = try HeldParts(connection).read()
         schema.leaving = parts
-        let read = StoreFacts.KnownSchema(revision: revision, schema: schema, heldUntil: until)
+        let read = KnownFacts.KnownSchema(revision: revision, schema: schema, heldUntil: until)
         shared.keep(read)
         return read
     }
@@ -100,8 +100,8 @@ final class FactReader {
         return found.identity.reaching(last)
     }
 
-    private func readLives(_ count: Int64) throws -> StoreFacts.KnownLives {
-        let read = StoreFacts.KnownLives(
+    private func readLives(_ count: Int64) throws -> KnownFacts.KnownLives {
+        let read = KnownFacts.KnownLives(
             count: count, identity: try StoreProperties(connection).identity())
         shared.keep(read)
         return read
