@@ -316,7 +316,7 @@ final class ModelRun {
             let expected = database.zones.values.flatMap(\.records.values)
                 .reduce(Int64(0)) { $0 + Int64($1.raw.utf8.count) }
             let name = key == "public" ? UserRecordName.publicOwner : UserRecordName(key)
-            let used = try server.store().read(loop: nil) { snapshot in
+            let used = try server.store().read { snapshot in
                 try name.flatMap { try snapshot.owner(named: $0) }?.usedBytes ?? 0
             }
             guard used == expected else {
