@@ -39,8 +39,8 @@ acceptance: release ## run the scripts that use the server as its clients do
 client-test: release ## run the tests of the Swift client against the server
 	LENTICULAR_BINARY=$(CURDIR)/.build/release/lenticular swift test --package-path Clients/Swift
 
-bench: release ## measure the server against SQLite's C API and nginx
-	Benchmarks/run
+bench: release ## measure the server against SQLite's C API and nginx (ONLY=fairness: beside abusers)
+	Benchmarks/run $(if $(ONLY),--only $(ONLY))
 
 lint: ## check the form of the sources
 	swift format lint --strict --recursive --parallel $(FORMATTED)

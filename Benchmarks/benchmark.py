@@ -18,6 +18,7 @@ from fairness import FairnessMeasures
 from measures import Measures
 from programs import REPOSITORY, Programs
 from queries import QueryMeasures
+from stores import StoreMeasures
 
 
 @dataclass
@@ -32,13 +33,15 @@ class Sizes:
     seconds_quiet: float = 20
     fairness_seconds: float = 60
     fairness_rounds: int = 3
+    containers: int = 10_000
 
 
 MARKER = "<!-- measured -->"
 
 QUICK = Sizes(
     records=10_000, singles=3_000, large=20_000, idle=1_000, seconds=0.4, delta_rounds=1,
-    shares=40, seconds_quiet=2, fairness_seconds=2, fairness_rounds=1)
+    shares=40, seconds_quiet=2, fairness_seconds=2, fairness_rounds=1,
+    containers=300)
 
 
 def arguments():
@@ -46,7 +49,8 @@ def arguments():
     parser.add_argument("--runs", type=int, default=1, help="how often all of it is done")
     parser.add_argument("--quick", action="store_true", help="small counts, a smoke test")
     parser.add_argument(
-        "--only", choices=["assets", "fairness", "queries", "sharing"], help="one part alone"
+        "--only", choices=["assets", "fairness", "queries", "sharing", "stores"],
+        help="one part alone"
     )
     parser.add_argument("--fairness-seconds", type=float, help="of each round of that part")
     parser.add_argument("--before", type=Path, help="an older server, for the part fairness")
@@ -65,12 +69,15 @@ def one_run(sizes, programs, binary, parent, seed, only, before):
     busy, stolen = machine.busy_seconds()
     try:
         figures = {}
-        if only not in ("queries", "fairness"):
+        if only not in ("queries", "fairness", "stores"):
             figures |= Measures(sizes, programs, binary, folder, seed).run(only)
         if only in (None, "queries"):
             figures |= QueryMeasures(sizes, programs, binary, folder / "queries", seed).run()
-        if only in (None, "fairness"):
+        # By itself alone: its many rounds take longer than all the rest together.
+        if only == "fairness":
             figures |= FairnessMeasures(sizes, binary, folder / "fairness", before).run()
+        if only in (None, "stores"):
+            figures |= StoreMeasures(sizes, binary, folder / "stores").run()
     except BaseException:
         for log in sorted(folder.rglob("server.log")):
             shutil.copy(log, parent / f"benchmark-{log.parent.name}.log")

@@ -4,6 +4,7 @@ import assets
 import fairness
 import queries
 import sharing
+import stores
 
 READS = ("sync1", "sync2", "sync2000", "delta", "deltaEmpty", "lookup")
 
@@ -69,6 +70,7 @@ GOALS = [
     *queries.GOALS,
     *assets.GOALS,
     *fairness.GOALS,
+    *stores.GOALS,
 ]
 
 LIMITS = [
@@ -85,6 +87,7 @@ LIMITS = [
     *queries.BESIDE,
     *assets.BESIDE,
     *fairness.BESIDE,
+    *stores.BESIDE,
     ("processors used by other programs", "machine.otherProcessors"),
 ]
 

@@ -6,7 +6,8 @@ import PackageDescription
 // The native names live under a neutral one, `LenticularCloudKit`. On Linux two thin targets give them
 // back as `CloudKit` and `CoreLocation`; on Apple platforms those names belong to the system.
 var products: [Product] = [
-    .`library`(name: "LenticularCloudKit", targets: ["LenticularCloudKit"])
+    .`library`(name: "LenticularCloudKit", targets: ["LenticularCloudKit"]),
+    .`library`(name: "CloudKitTesting", targets: ["CloudKitTesting"]),
 ]
 var targets: [Target] = [
     .target(name: "CloudKitWire"),
@@ -15,15 +16,33 @@ var targets: [Target] = [
         dependencies: [
             "CloudKitWire", .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
         ]),
+    .target(
+        name: "CloudKitStore",
+        dependencies: [.target(name: "CSQLite", condition: .when(platforms: [.linux]))]),
+    .systemLibrary(
+        name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .target(
-        name: "LenticularCloudKit", dependencies: ["CloudKitWire", "CloudKitTransport"]),
+        name: "LenticularCloudKit",
+        dependencies: ["CloudKitWire", "CloudKitTransport", "CloudKitStore"]),
+    .target(
+        name: "CloudKitTesting",
+        dependencies: ["LenticularCloudKit", "CloudKitTransport", "CloudKitWire"]),
+    .testTarget(
+        name: "CloudKitTestingTests", dependencies: ["CloudKitTesting", "LenticularCloudKit"]),
+    .testTarget(name: "CloudKitStoreTests", dependencies: ["CloudKitStore"]),
     .testTarget(name: "CloudKitWireTests", dependencies: ["CloudKitWire"]),
     .testTarget(
         name: "LenticularCloudKitTests",
-        dependencies: ["LenticularCloudKit", "CloudKitTransport", "CloudKitWire"]),
+        dependencies: [
+            "LenticularCloudKit", "CloudKitStore", "CloudKitTesting", "CloudKitTransport",
+            "CloudKitWire",
+        ]),
+    .executableTarget(
+        name: "Contacts", dependencies: ["LenticularCloudKit"], path: "Examples/Contacts"),
     .testTarget(
-        name: "ServerTests", dependencies: ["LenticularCloudKit", "CloudKitTransport"]),
+        name: "ServerTests",
+        dependencies: ["LenticularCloudKit", "CloudKitTransport", "Contacts"]),
 ]
 
 #if os(Linux)
@@ -32,6 +51,11 @@ var targets: [Target] = [
         .target(name: "CloudKit", dependencies: ["LenticularCloudKit"]),
         .target(name: "CoreLocation", dependencies: ["LenticularCloudKit"]),
         .testTarget(name: "CloudKitTests", dependencies: ["CloudKit", "CoreLocation"]),
+        // Apps' code in both language modes: that it compiles is the first test.
+        .testTarget(
+            name: "OlderAppTests", dependencies: ["CloudKit", "CoreLocation"],
+            swiftSettings: [.swiftLanguageMode(.v5)]),
+        .testTarget(name: "NewerAppTests", dependencies: ["CloudKit", "CoreLocation"]),
     ]
 #endif
 

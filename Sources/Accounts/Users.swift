@@ -47,14 +47,11 @@ package struct Users: Sendable {
 
     package func list() throws -> [AccountRecord] { try catalog.accounts() }
 
-    /// The account with this verified e-mail address.
+    /// The account with this verified e-mail address, or with this ID: who came from an app has no address.
     ///
     /// - Throws: `emailIllegal`, `userUnknown`.
     package func find(email: String) throws -> AccountRecord {
-        guard let account = try catalog.account(verified: AddressFormat.email(email)) else {
-            throw AccountsRefusal.userUnknown
-        }
-        return account
+        try catalog.account(namedByOperator: email)
     }
 
     /// The name under which a container knows an account, noted as given out.
@@ -82,18 +79,20 @@ package struct Users: Sendable {
 
     /// Deletes an account and ends its web tokens.
     ///
-    /// What each container's stores hold of it is to be deleted there; `unfinishedDepartures` names
+    /// What each container's stores hold of it is to be deleted there; `unfinishedDeletions` names
     /// the same again after a crash, until `finish` is called for each.
     ///
     /// - Throws: `emailIllegal`, `userUnknown`.
-    package func delete(email: String) throws -> [Departure] {
+    package func delete(email: String) throws -> [AccountDeletion] {
         try catalog.delete(find(email: email).id)
     }
 
-    package func unfinishedDepartures() throws -> [Departure] { try catalog.departures() }
+    package func unfinishedDeletions() throws -> [AccountDeletion] {
+        try catalog.accountDeletions()
+    }
 
     /// Notes that both environments' stores hold nothing of a deleted account any more.
-    package func finish(_ departure: Departure) throws { try catalog.forget(departure) }
+    package func finish(_ deletion: AccountDeletion) throws { try catalog.forget(deletion) }
 
     /// Sets a user's password, and ends their sessions everywhere.
     ///

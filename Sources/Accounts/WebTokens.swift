@@ -86,14 +86,11 @@ package struct WebTokens: Sendable {
         try catalog.deleteWebTokens(of: account(of: email).id)
     }
 
-    /// The user with this verified e-mail address.
+    /// The user with this verified e-mail address, or with this ID.
     ///
     /// - Throws: `emailIllegal`, `userUnknown`.
     func account(of email: String) throws -> AccountRecord {
-        guard let account = try catalog.account(verified: AddressFormat.email(email)) else {
-            throw AccountsRefusal.userUnknown
-        }
-        return account
+        try catalog.account(namedByOperator: email)
     }
 
     /// The one further token of the same session that follows a token, with the same length of life from

@@ -18,6 +18,8 @@ enum AssetFiles {
         return .system(call: call, reason: String(cString: strerror(code)))
     }
 
+    /// Makes a folder where there is none; see `DurableFolders` for one that must not be lost.
+    ///
     /// - Returns: whether there was none before.
     @discardableResult
     static func makeFolder(_ path: String) throws(AssetFailure) -> Bool {

@@ -12,6 +12,7 @@ import CloudModel
 /// gone before anybody noticed. What is here is still read by whoever asks the storage for it.
 package final class AssetTrash: Sendable {
     private let path: String
+    private let folders: DurableFolders
     /// Where a file belongs.
     private let place: @Sendable (AssetDigest, _ isSealed: Bool) -> String
     private let isShort: @Sendable () throws(AssetFailure) -> Bool
@@ -21,10 +22,12 @@ package final class AssetTrash: Sendable {
     ///   - place: where a file belongs; on the same disk.
     ///   - isShort: whether the disk has less room than is to be left on it.
     init(
-        path: String, place: @escaping @Sendable (AssetDigest, _ isSealed: Bool) -> String,
+        path: String, _ folders: DurableFolders,
+        place: @escaping @Sendable (AssetDigest, _ isSealed: Bool) -> String,
         isShort: @escaping @Sendable () throws(AssetFailure) -> Bool
     ) {
         self.path = path
+        self.folders = folders
         self.place = place
         self.isShort = isShort
     }
@@ -38,7 +41,7 @@ package final class AssetTrash: Sendable {
     ///
     /// - Parameter moment: from which on its time here counts.
     package func put(_ digest: AssetDigest, at moment: Milliseconds) throws(AssetFailure) {
-        try AssetFiles.makeFolder(path)
+        try folders.make(path)
         for isSealed in [false, true] {
             let kept = name(of: digest, isSealed: isSealed)
             guard rename(place(digest, isSealed), kept) == 0 else {

@@ -25,6 +25,7 @@ package final class FolderAssets: AssetStorage {
     /// Of the files here; also of those that a storage elsewhere takes on from here.
     let sums: SumFiles
     private let clocks: FileClocks
+    private let folders = DurableFolders()
     private let leftovers: AssetTrash
 
     /// - Parameters:
@@ -46,7 +47,7 @@ package final class FolderAssets: AssetStorage {
         self.random = random
         self.clocks = clocks
         sums = SumFiles(path: "\(path)-sums")
-        leftovers = AssetTrash(path: "\(path)-trash") {
+        leftovers = AssetTrash(path: "\(path)-trash", folders) {
             Self.place(of: $0, isSealed: $1, in: path)
         } isShort: { () throws(AssetFailure) in
             try AssetFiles.freeBytes(path) < floor()
@@ -70,9 +71,8 @@ package final class FolderAssets: AssetStorage {
 
     /// Makes sure that there is a place for a file on its way, and bytes for it.
     func makeRoom(for expectedBytes: Int) throws(AssetFailure) {
-        // With its name on disk: what is put below it later is as durable as that.
-        if try AssetFiles.makeFolder(path) { try AssetFiles.synchronizeFolder("\(path)/..") }
-        try AssetFiles.makeFolder(incoming)
+        try folders.make(path)
+        try folders.make(incoming)
         let (wanted, overflow) = expectedBytes.addingReportingOverflow(floor())
         guard !overflow, try AssetFiles.freeBytes(path) >= wanted else { throw .full }
     }
@@ -166,11 +166,7 @@ package final class FolderAssets: AssetStorage {
         _ temporary: String, as digest: AssetDigest, isSealed: Bool
     ) throws(AssetFailure) {
         let folder = Self.folder(of: digest, in: path)
-        if mkdir(folder, 0o700) == 0 {
-            try AssetFiles.synchronizeFolder(path)
-        } else if errno != EEXIST {
-            throw AssetFiles.failure("mkdir")
-        }
+        try folders.make(folder)
         guard rename(temporary, place(of: digest, isSealed: isSealed)) == 0 else {
             throw AssetFiles.failure("rename")
         }

@@ -66,7 +66,7 @@ package final class Database: Sendable {
     }
 
     /// Refuses zones that this database cannot have (rulings.md 26).
-    func check(_ zone: ZoneID) throws(Fault) {
+    package func check(_ zone: ZoneID) throws(Fault) {
         switch scope {
         case .public:
             guard zone.name.isDefault else { throw .zoneNotFound }

@@ -19,6 +19,10 @@ package struct ServiceLimits: Sendable {
     package var participantsPerShareMax = 100
     package var fieldsPerTypeMax = 256
     package var recordTypesMax = 1_000
+    /// Of one user in one database.
+    package var subscriptionsPerUserMax = 500
+    /// What one subscription's query and notification take together.
+    package var subscriptionBytesMax = 16_384
     /// Security roles of a container's own.
     package var rolesMax = 100
     /// Of a text in the schema language.

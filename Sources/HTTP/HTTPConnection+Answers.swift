@@ -109,7 +109,7 @@ extension HTTPConnection {
         phase = .reading
         if fields.framing == .none || flags.contains(.isHead) { return }
         if let stream = response.stream {
-            flush(body, stream: StreamCursor(stream))
+            flush(body, stream: StreamCursor(stream, for: stream.client ?? peer.block))
         } else if let pieces {
             flush(rest: pieces)
         } else if body.count <= Self.copiedBodyBytesMax {

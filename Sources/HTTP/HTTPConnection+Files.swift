@@ -14,7 +14,13 @@ final class StreamCursor {
     /// The last stretch that was found in memory or brought there ends here.
     var residentEnd = 0
 
-    init(_ body: StreamedBody) { parts = body.parts[...] }
+    /// Whose turn it is when a worker is needed.
+    let client: AddressBlock?
+
+    init(_ body: StreamedBody, for client: AddressBlock?) {
+        parts = body.parts[...]
+        self.client = client
+    }
 
     /// Moves on by bytes of the first part.
     func advance(_ count: Int) {
@@ -139,7 +145,7 @@ extension HTTPConnection {
     /// Has a worker bring a stretch of a file into memory.
     private func fetch(_ slice: FileSlice, _ stretch: Range<Int>, _ cursor: StreamCursor) {
         let request = wait(for: cursor)
-        shared.files.run {
+        shared.files.run(for: cursor.client) {
             let isThere =
                 Self.touch(slice, at: stretch.lowerBound, stretch.count)
                 && slice.check?.isSound(stretch) ?? true
@@ -172,7 +178,7 @@ extension HTTPConnection {
         _ maker: any ByteMaker, _ offset: Int, _ count: Int, _ cursor: StreamCursor
     ) {
         let request = wait(for: cursor)
-        shared.files.run {
+        shared.files.run(for: cursor.client) {
             // NB: whoever makes the bytes reports what fails; here it only ends the connection.
             let made = try? maker.bytes(at: offset, count: min(count, Self.stretchBytes))
             let piece = made?.isEmpty ?? true ? nil : made

@@ -44,6 +44,27 @@ package final class HTTPServer: Sendable {
         }
     }
 
+    /// Addresses that are bound, at which nobody accepts yet; let go with the last copy.
+    package struct Binding: Sendable {
+        fileprivate let listeners: [Listener]
+
+        /// - Throws: when an address cannot be bound; then nothing is left open.
+        package init(_ configuration: Configuration) throws(StartFailure) {
+            var listeners: [Listener] = []
+            for address in configuration.endpoints.map(\.address) {
+                do throws(SystemError) {
+                    listeners.append(try Listener(address, unixMode: configuration.unixMode))
+                } catch {
+                    throw StartFailure(address: address, error: error)
+                }
+            }
+            self.listeners = listeners
+        }
+
+        /// In the order configured, with the ports that were chosen where port 0 was asked for.
+        package var addresses: [ListenAddress] { listeners.map(\.address) }
+    }
+
     private struct State {
         var listeners: [Listener] = []
         var hasStarted = false
@@ -88,28 +109,28 @@ package final class HTTPServer: Sendable {
 
     /// Binds all addresses, starts the loops, and begins to accept.
     ///
-    /// - Returns: the addresses in use, in the order configured, with the ports that were chosen
-    ///   where port 0 was asked for.
+    /// - Returns: the addresses in use, as `Binding` has them.
     /// - Throws: when an address cannot be bound; then nothing is left open.
     package func start() throws(StartFailure) -> [ListenAddress] {
-        var listeners: [Listener] = []
-        do throws(StartFailure) {
-            for endpoint in configuration.endpoints { listeners.append(try listener(of: endpoint)) }
-            do throws(SystemError) {
-                for loop in loops { try loop.events.start() }
-            } catch {
-                throw StartFailure(address: nil, error: error)
-            }
+        let binding = try Binding(configuration)
+        try start(on: binding)
+        return binding.addresses
+    }
+
+    /// Starts the loops, and begins to accept where its own configuration has been bound.
+    ///
+    /// - Throws: when the system has no threads.
+    package func start(on binding: Binding) throws(StartFailure) {
+        do throws(SystemError) {
+            for loop in loops { try loop.events.start() }
         } catch {
-            for listener in listeners { listener.stop() }
-            throw error
+            throw StartFailure(address: nil, error: error)
         }
         state.withLock {
-            $0.listeners = listeners
+            $0.listeners = binding.listeners
             $0.hasStarted = true
         }
         loops[0].events.post { self.startListeners() }
-        return listeners.map(\.address)
     }
 
     /// Why the server does not start.
@@ -123,17 +144,6 @@ package final class HTTPServer: Sendable {
             let isTaken = error.code == EADDRINUSE
             return "cannot listen at \(address): "
                 + (isTaken ? "another program listens there already" : "\(error)")
-        }
-    }
-
-    private func listener(of endpoint: Endpoint) throws(StartFailure) -> Listener {
-        let tls = endpoint.tls
-        do throws(SystemError) {
-            return try Listener(endpoint.address, unixMode: configuration.unixMode) {
-                [weak self] in self?.place($0, tls)
-            }
-        } catch {
-            throw StartFailure(address: endpoint.address, error: error)
         }
     }
 
@@ -189,10 +199,12 @@ package final class HTTPServer: Sendable {
 extension HTTPServer {
     private func startListeners() {
         state.withLock { state in
-            for listener in state.listeners {
+            for (listener, endpoint) in zip(state.listeners, configuration.endpoints) {
                 // NB: a listener that cannot be watched is one that never accepts; the kernel
                 // refuses this only without memory, where nothing else would work either.
-                try? listener.start(on: loops[0].events)
+                try? listener.start(on: loops[0].events) { [weak self] in
+                    self?.place($0, endpoint.tls)
+                }
             }
         }
     }

@@ -1,3 +1,5 @@
+import Network
+
 /// A body that is sent in pieces, none of it whole in memory: stretches of files, bytes at hand, and
 /// bytes that are made on the way.
 package struct StreamedBody: Sendable {
@@ -17,8 +19,11 @@ package struct StreamedBody: Sendable {
 
     package let parts: [Part]
     package let byteCount: Int
+    /// Who has asked for it; nil for whoever is at the other end of the connection.
+    package let client: AddressBlock?
 
-    package init(_ parts: [Part]) {
+    package init(_ parts: [Part], for client: AddressBlock? = nil) {
+        self.client = client
         self.parts = parts.filter { $0.byteCount > 0 }
         byteCount = parts.reduce(0) { $0 + $1.byteCount }
     }

@@ -26,6 +26,25 @@ package struct JSONWriter: Sendable {
         self.bytes.append(contentsOf: bytes)
     }
 
+    /// Appends a value as it was received, without the white space between its tokens.
+    package mutating func compact(_ value: JSONValue) {
+        value.withRawBytes { text in
+            var isInString = false
+            var isEscaped = false
+            for byte in text {
+                if isInString {
+                    isInString = isEscaped || byte != UInt8(ascii: "\"")
+                    isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+                } else if byte <= 0x20 {
+                    continue
+                } else {
+                    isInString = byte == UInt8(ascii: "\"")
+                }
+                bytes.append(byte)
+            }
+        }
+    }
+
     /// Appends one byte, such as a bracket.
     package mutating func byte(_ byte: UInt8) {
         bytes.append(byte)

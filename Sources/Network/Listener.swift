@@ -37,7 +37,7 @@ package final class Listener: SocketHandler, @unchecked Sendable {
     package let address: ListenAddress
     private let descriptor: Int32
     private var spare: Int32
-    private let accepted: (AcceptedSocket) -> Void
+    private var accepted: (AcceptedSocket) -> Void = { $0.socket.close() }
     private var loop: EventLoop?
     private var isPaused = false
     private var isClosed = false
@@ -47,11 +47,7 @@ package final class Listener: SocketHandler, @unchecked Sendable {
     /// A Unix socket file that nobody answers on is replaced; one that somebody answers on fails
     /// with EADDRINUSE.
     /// - Parameter unixMode: the permissions of a Unix socket's file.
-    /// - Parameter accepted: called on the loop's thread; takes over the socket.
-    package init(
-        _ address: ListenAddress, unixMode: UInt32, accepted: @escaping (AcceptedSocket) -> Void
-    ) throws(SystemError) {
-        self.accepted = accepted
+    package init(_ address: ListenAddress, unixMode: UInt32) throws(SystemError) {
         switch address {
         case .tcp(let host, let port):
             descriptor = Int32(
@@ -78,7 +74,12 @@ package final class Listener: SocketHandler, @unchecked Sendable {
     deinit { close() }
 
     /// Begins to accept, on the loop's thread.
-    package func start(on loop: EventLoop) throws(SystemError) {
+    ///
+    /// - Parameter accepted: called on the loop's thread; takes over the socket.
+    package func start(
+        on loop: EventLoop, accepted: @escaping (AcceptedSocket) -> Void
+    ) throws(SystemError) {
+        self.accepted = accepted
         try loop.register(descriptor, self, interest: .readable)
         self.loop = loop
     }

@@ -47,4 +47,13 @@ package struct CheckpointMeasurements: Sendable {
     package var snapshotsEnded: UInt64 = 0
     /// How often a checkpoint failed; the log keeps what it could not move.
     package var failures: UInt64 = 0
+
+    mutating func add(_ other: CheckpointMeasurements) {
+        seconds.add(other.seconds)
+        writerHeldSeconds.add(other.writerHeldSeconds)
+        restarts &+= other.restarts
+        restartsPutOff &+= other.restartsPutOff
+        snapshotsEnded &+= other.snapshotsEnded
+        failures &+= other.failures
+    }
 }

@@ -19,25 +19,37 @@ final class Checkpointer: Sendable {
         var measured = CheckpointMeasurements()
     }
 
+    private let path: String
+    private let fileSystem: String?
     private let options: CheckpointOptions
     private let snapshots: OpenSnapshots?
     private let now: @Sendable () -> UInt64
     private let queue = DispatchQueue(label: "sqlite.checkpointer")
     private let state: Mutex<State>
-    // Touched on the queue only, and in `init` before anybody else can.
-    private nonisolated(unsafe) var connection: Connection?
+    // Both are touched on the queue only. Most stores never have a log that is worth a connection.
+    private nonisolated(unsafe) var opened: Connection?
+    private nonisolated(unsafe) var isStopped = false
 
     init(
         path: String, fileSystem: String?, options: CheckpointOptions, snapshots: OpenSnapshots?,
         now: @escaping @Sendable () -> UInt64
-    ) throws {
+    ) {
+        self.path = path
+        self.fileSystem = fileSystem
         self.options = options
         self.snapshots = snapshots
         self.now = now
         state = Mutex(State(restartAt: options.restartPages))
-        connection = try Connection(
+    }
+
+    /// On the queue.
+    private func connection() throws -> Connection {
+        if let opened { return opened }
+        let made = try Connection(
             path: path, mode: .readWrite, cacheKiB: 256, fileSystem: fileSystem)
-        connection?.leaveLogOnClose()
+        made.leaveLogOnClose()
+        opened = made
+        return made
     }
 
     var measurements: CheckpointMeasurements { state.withLock { $0.measured } }
@@ -63,7 +75,7 @@ final class Checkpointer: Sendable {
         if isBehind {
             // On its own queue, so that no passive checkpoint is going on.
             queue.sync {
-                guard connection != nil else { return }
+                guard !isStopped else { return }
                 restart(writing, SQLITE_CHECKPOINT_RESTART, logPages, writer)
             }
         }
@@ -75,7 +87,7 @@ final class Checkpointer: Sendable {
     func makeRoom(_ writing: Connection, roomBytes: Int) {
         // On its own queue, so that no passive checkpoint is going on.
         queue.sync {
-            guard connection != nil, writing.growthAtCheckpoint() < roomBytes else { return }
+            guard !isStopped, writing.growthAtCheckpoint() < roomBytes else { return }
             restart(writing, SQLITE_CHECKPOINT_TRUNCATE, options.logPagesMax, nil)
         }
     }
@@ -83,7 +95,10 @@ final class Checkpointer: Sendable {
     /// Ends after the checkpoint that is going on, if any.
     func stop() {
         state.withLock { $0.isRunning = true }
-        queue.async { self.connection = nil }
+        queue.async {
+            self.isStopped = true
+            self.opened = nil
+        }
     }
 
     /// Ends, and returns when no checkpoint goes on.
@@ -93,7 +108,12 @@ final class Checkpointer: Sendable {
     }
 
     private func run(_ writer: GroupWriter?) {
-        guard let connection, let writer else { return }
+        guard !isStopped, let writer else { return }
+        guard let connection = try? connection() else {
+            // NB: without descriptors or memory the log stays as it is; the next commit tries again.
+            state.withLock { $0.measured.failures &+= 1 }
+            return finished()
+        }
         let start = now()
         var outcome = connection.checkpoint(SQLITE_CHECKPOINT_PASSIVE)
         let isLong = outcome.logPages >= state.withLock { $0.restartAt }

@@ -62,9 +62,10 @@ package final class Connection {
             path, &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, fileSystem)
         guard code == SQLITE_OK, let handle else {
             let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+            let systemError = handle.map { sqlite3_system_errno($0) } ?? 0
             sqlite3_close_v2(handle)
             logPageCount.deallocate()
-            throw SQLiteError(code: code, message: message)
+            throw SQLiteError(code: code, message: message, systemError: systemError)
         }
         self.path = path
         self.handle = handle
@@ -134,7 +135,9 @@ package final class Connection {
     func lastError() -> SQLiteError {
         let code = sqlite3_extended_errcode(handle)
         if isQuotaExceeded(code, inLog: true) { return .diskFull }
-        return SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle)))
+        return SQLiteError(
+            code: code, message: String(cString: sqlite3_errmsg(handle)),
+            systemError: sqlite3_system_errno(handle))
     }
 
     /// Whether a write failed because who runs this has used up their share of the disk.

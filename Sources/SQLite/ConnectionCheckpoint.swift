@@ -97,5 +97,5 @@ extension Connection {
     }
 
     /// Leaves the write-ahead log as it lies when the connection closes.
-    func leaveLogOnClose() { _ = lenticular_leave_log_on_close(handle) }
+    package func leaveLogOnClose() { _ = lenticular_leave_log_on_close(handle) }
 }

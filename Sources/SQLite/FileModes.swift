@@ -55,9 +55,10 @@ package enum FileModes {
     }
 
     static func cannot(_ what: String, _ path: String) -> SQLiteError {
-        SQLiteError(
-            code: [ENOSPC, EDQUOT].contains(errno) ? SQLITE_FULL : SQLITE_CANTOPEN,
-            message: reason(what, path))
+        let code = errno
+        return SQLiteError(
+            code: [ENOSPC, EDQUOT].contains(code) ? SQLITE_FULL : SQLITE_CANTOPEN,
+            message: reason(what, path), systemError: code)
     }
 
     private static func reason(_ what: String, _ path: String) -> String {

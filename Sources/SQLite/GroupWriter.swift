@@ -71,8 +71,8 @@ package final class GroupWriter: Sendable {
         confined = Confined(
             committer: try GroupCommitter(connection: connection, hooks: hooks, now: options.now),
             reserve: options.reserve.map(DiskReserve.init))
-        checkpointer = try options.checkpoints.map {
-            try Checkpointer(
+        checkpointer = options.checkpoints.map {
+            Checkpointer(
                 path: path, fileSystem: options.fileSystem,
                 options: $0.fitting(reserveBytes: options.reserve?.bytes ?? .max),
                 snapshots: options.snapshots, now: options.now)

@@ -18,4 +18,12 @@ package struct Histogram: Sendable {
         sum += value
         if let place = bounds.firstIndex(where: { value <= $0 }) { counts[place] &+= 1 }
     }
+
+    /// Adds the observations of another one with the same bounds.
+    package mutating func add(_ other: Histogram) {
+        precondition(bounds == other.bounds, "histograms of one kind have the same bounds")
+        count &+= other.count
+        sum += other.sum
+        for place in counts.indices { counts[place] &+= other.counts[place] }
+    }
 }

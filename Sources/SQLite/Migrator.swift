@@ -2,14 +2,16 @@
 package struct Migration: Sendable {
     package let name: String
     package let sql: String
+    /// FNV-1a of the text, 64 bits: tells an edited file, not an attack.
+    let checksum: Int64
 
     package init(name: String, sql: String) {
         self.name = name
         self.sql = sql
+        checksum = Self.checksum(of: sql)
     }
 
-    /// FNV-1a of the text, 64 bits: tells an edited file, not an attack.
-    var checksum: Int64 {
+    private static func checksum(of sql: String) -> Int64 {
         let hash = sql.utf8.reduce(into: UInt64(0xcbf2_9ce4_8422_2325)) { hash, byte in
             hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
         }

@@ -1,5 +1,11 @@
 import CSQLite
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// A failure that SQLite reported.
 package struct SQLiteError: Error, Sendable, CustomStringConvertible {
     /// What the failure means to whoever has to react.
@@ -12,6 +18,8 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
         case busy
         case constraint
         case corrupt
+        /// The process, or the system, has as many files open as it may; a moment later it may have fewer.
+        case tooManyFiles
         /// A read went past its deadline.
         case interrupted
         case other
@@ -20,14 +28,17 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
     /// The extended result code, as `sqlite3.h` lists them.
     package let code: Int32
     package let message: String
+    /// The system's error where a file could not be opened; 0 for none.
+    private let systemError: Int32
 
     /// What a write gets that is refused because the disk was full a moment ago.
     package static let diskFull = SQLiteError(
         code: SQLITE_FULL, message: "database or disk is full")
 
-    package init(code: Int32, message: String) {
+    package init(code: Int32, message: String, systemError: Int32 = 0) {
         self.code = code
         self.message = message
+        self.systemError = systemError
     }
 
     package var kind: Kind {
@@ -39,6 +50,7 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
         case SQLITE_CONSTRAINT: .constraint
         case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
         case SQLITE_INTERRUPT: .interrupted
+        case SQLITE_CANTOPEN where systemError == EMFILE || systemError == ENFILE: .tooManyFiles
         default: .other
         }
     }

@@ -29,6 +29,22 @@ package struct WriterMeasurements: Sendable {
     /// Whether a COMMIT failed indeterminately, so that only a restart helps.
     package var isFailed = false
 
+    package init() {}
+
+    /// Adds what another writer has done that is closed; how it stood is over.
+    package mutating func add(_ other: WriterMeasurements) {
+        commits &+= other.commits
+        jobs &+= other.jobs
+        jobRollbacks &+= other.jobRollbacks
+        groupRollbacks &+= other.groupRollbacks
+        refusedWhileFull &+= other.refusedWhileFull
+        commitJobs.add(other.commitJobs)
+        commitSeconds.add(other.commitSeconds)
+        groupSeconds.add(other.groupSeconds)
+        feedLagSeconds.add(other.feedLagSeconds)
+        checkpoints.add(other.checkpoints)
+    }
+
     static let secondsBounds = [
         0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5,
     ]

@@ -146,6 +146,14 @@ final class GroupState: GroupHooks {
         return made
     }
 
+    /// Lets go of the connection, once the writer is closed.
+    func letGo() {
+        (statements, snapshot, indexWriter) = (nil, nil, nil)
+        (preparedForShares, preparedForCoverage, preparedForAssets) = (nil, nil, nil)
+        (preparedForWork, preparedForFollowing) = (nil, nil)
+        positions.letGo()
+    }
+
     /// Takes over what a job did, once it has ended well.
     func accept(_ job: SQLiteTransaction) {
         sums.add(job.sums)

@@ -18,15 +18,6 @@ extension SQLiteStore {
         try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
-    /// What the catalog knows a file by; nil for one of before names.
-    ///
-    /// - Throws: `SQLiteError`.
-    package static func name(at path: String) throws -> [UInt8]? {
-        let connection = try Connection(path: path, mode: .readOnly)
-        guard try has("properties", connection) else { return nil }
-        return try StoreProperties(connection).name()
-    }
-
     /// Whether a file holds nothing that anybody has put there.
     ///
     /// - Throws: `SQLiteError`.
@@ -45,30 +36,5 @@ extension SQLiteStore {
         defer { row.reset() }
         row.bind(table, at: 1)
         return try row.step()
-    }
-
-    /// Whether a file lacks what this version's migrations would bring.
-    ///
-    /// - Throws: as `requireKnown`.
-    package static func isOfEarlierVersion(at path: String) throws -> Bool {
-        let connection = try Connection(path: path, mode: .readOnly)
-        return try Migrator(StoreFile.migrations).pendingCount(connection) > 0
-    }
-
-    /// The schema's version of a file that lacks what this version's migrations would bring; nil for one that lacks
-    /// nothing, or holds nothing yet.
-    ///
-    /// - Throws: as `requireKnown`.
-    package static func formerVersion(at path: String) throws -> Int? {
-        let connection = try Connection(path: path, mode: .readOnly)
-        return try Migrator(StoreFile.migrations).formerVersion(connection)
-    }
-
-    /// Looks whether this version may open a file, without changing it.
-    ///
-    /// - Throws: `MigrationError` for another program's or a newer server's file, `SQLiteError`.
-    package static func requireKnown(at path: String) throws {
-        let connection = try Connection(path: path, mode: .readOnly)
-        _ = try Migrator(StoreFile.migrations).pendingCount(connection)
     }
 }

@@ -17,6 +17,10 @@ package final class SQLiteStore: Storage {
         package var random: @Sendable (Int) -> [UInt8]
         /// Told of each commit; those who wait here go on waiting when the store is closed.
         package var notices = CommitNotices()
+        /// A life to go on with, if the file is still where that ended.
+        package var life: StoreLife?
+        /// Told what the file says of itself before anything is done to it; what it throws ends the opening.
+        package var admit: @Sendable (StoreFacts) throws -> Void = { _ in }
         /// What the catalog is to know a file by that has no name yet; empty for none.
         package var name: [UInt8] = []
         /// Told what its opening has found.
@@ -30,6 +34,8 @@ package final class SQLiteStore: Storage {
 
     package let identity: StoreIdentity
     package let notices: CommitNotices
+    /// What the file calls itself; nil for one of before names.
+    package let name: [UInt8]?
     private let published: PublishedSchema
     private let publishedIndexes: PublishedIndexes
     private let note: PositionNote?
@@ -70,6 +76,7 @@ package final class SQLiteStore: Storage {
         self.writer = writer
         self.identity = opened.identity
         self.notices = options.notices
+        self.name = opened.name
         self.published = opened.published
         self.publishedIndexes = opened.publishedIndexes
         self.note = opened.note
@@ -117,9 +124,19 @@ package final class SQLiteStore: Storage {
     package func read<Value>(
         loop: Int?, stop: StopSignal?, _ body: (any StoreSnapshot) throws -> Value
     ) throws -> Value {
-        if let loop, loopReaders.indices.contains(loop) {
-            return try loopReaders[loop].reader(of: readers).reading(stop: stop, body)
+        do {
+            if let loop, loopReaders.indices.contains(loop) {
+                return try loopReaders[loop].reader(of: readers).reading(stop: stop, body)
+            }
+            return try readIdle(stop: stop, body)
+        } catch let error as SQLiteError where error.kind == .tooManyFiles {
+            throw StorageFailure.tooManyFiles
         }
+    }
+
+    private func readIdle<Value>(
+        stop: StopSignal?, _ body: (any StoreSnapshot) throws -> Value
+    ) throws -> Value {
         let reader =
             try idle.withLock { $0.popLast() }
             ?? UncheckedBox(SQLiteSnapshot(readers.makeReader()))
@@ -157,13 +174,38 @@ package final class SQLiteStore: Storage {
         }
     }
 
+    /// Whether its worker is at a step, or about to be.
+    package var isWorking: Bool { attached?.isBusy ?? false }
+
     /// Finishes what waits, moves the log into the file and closes.
-    package func close() {
+    ///
+    /// - Parameter isUnused: whether nobody reads, nor will. Otherwise readers of event loops, who may be at
+    ///   it, are closed with the store's last reference.
+    @discardableResult
+    package func close(isUnused: Bool = false) -> StoreRest {
         attached?.stop()
-        writer.close()
-        note?.synchronize()
+        // Before the writer: the last connection to a file takes the log away with it.
         readers.close()
         idle.withLock { $0.removeAll() }
+        if isUnused { for reader in loopReaders { reader.close() } }
+        var rest = StoreRest(measurements: WriterMeasurements())
+        // NB: of a writer that has failed nobody knows what it left; the next opening looks.
+        if let left = try? rested() { (rest.nextWork, rest.life) = left }
+        writer.close()
+        group.value.letGo()
+        rest.measurements = measurements
+        note?.synchronize()
+        return rest
+    }
+
+    private func rested() throws -> (Milliseconds?, StoreLife?) {
+        let (group, clock, identity) = (group, clock, identity)
+        return try writer.write { connection in
+            let transaction = try SQLiteTransaction(
+                connection, group: group.value, now: clock.now())
+            let next = try transaction.nextWorkMoment(WorkKind.allCases, for: WorkHolder(1))
+            return (next, group.value.positions.rest(of: identity))
+        }
     }
 
     /// What the writer has done and how it stands, for metrics and readiness.
@@ -175,6 +217,8 @@ package final class SQLiteStore: Storage {
     private static func failure(_ error: any Error) -> any Error {
         switch error {
         case let error as SQLiteError where error.kind == .full: StorageFailure.full
+        case let error as SQLiteError where error.kind == .tooManyFiles:
+            StorageFailure.tooManyFiles
         case WriterError.tooManyOfCaller: StorageFailure.callerBusy
         case WriterError.tooManyWaiting: StorageFailure.busy
         case is WriterError: StorageFailure.indeterminate
@@ -190,8 +234,16 @@ private struct Opened {
     let publishedIndexes: PublishedIndexes
     let note: PositionNote?
     let group: GroupState
+    let name: [UInt8]?
 
     init(_ connection: Connection, _ options: SQLiteStore.Options) throws {
+        do {
+            try options.admit(StoreFacts(connection))
+        } catch {
+            // What may not be opened stays as it is.
+            connection.leaveLogOnClose()
+            throw error
+        }
         try Migrator(StoreFile.migrations).migrate(connection)
         // This process has the file alone: whoever held work is gone.
         try connection.execute(
@@ -204,10 +256,13 @@ private struct Opened {
         let recorded = try properties.identity()
         let last = try properties.lastPosition()
         let noted = PositionNote.read(besideStore: connection.path)
+        name = try properties.name()
+        let known = options.life.flatMap { $0.goesOn(with: recorded, last) ? $0 : nil }
         let (life, first) = try properties.newLife(
             after: recorded, noted: noted, random: options.random)
-        identity = isNew ? recorded : recorded.followed(by: life)
-        if !isNew, let lost = life.lostThrough {
+        let isFirst = isNew || known != nil
+        identity = known?.identity ?? (isNew ? recorded : recorded.followed(by: life))
+        if !isFirst, let lost = life.lostThrough {
             options.report(.behind(last: last, acknowledged: lost))
         }
         note = PositionNote(besideStore: connection.path, incarnation: identity.incarnation)
@@ -218,7 +273,8 @@ private struct Opened {
         group = GroupState(
             published: published, publishedIndexes: publishedIndexes,
             positions: PositionCounter(
-                committed: last, next: isNew ? 1 : first, beginning: isNew ? nil : life,
+                committed: last, next: known?.next ?? (isNew ? 1 : first),
+                beginning: isFirst ? nil : life,
                 note: note, now: { clock.now() }),
             following: try Following(connection), notices: options.notices)
     }
@@ -261,6 +317,9 @@ extension StoreIdentity {
 private final class LoopReader: @unchecked Sendable {
     // Unchecked: only the thread of the one loop that it belongs to calls it.
     private var made: SQLiteSnapshot?
+
+    /// Of a store that nobody uses any more, on any thread.
+    func close() { made = nil }
 
     func reader(of pool: ReaderPool) throws -> SQLiteSnapshot {
         if let made { return made }

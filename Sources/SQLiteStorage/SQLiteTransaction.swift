@@ -287,10 +287,12 @@ final class SQLiteTransaction: StoreTransaction {
         let indexes =
             indexes.isEmpty
             ? nil
-            : Collection.Indexes(
+            : GarbageCollector.Indexes(
                 catalog: indexes, writer: try group.preparedIndexWriter(snapshot.connection))
-        return try Collection(snapshot.connection, rowsMax: rowsMax, now: now, indexes: indexes)
-            .run(olderThan: moment)
+        return try GarbageCollector(
+            snapshot.connection, rowsMax: rowsMax, now: now, indexes: indexes
+        )
+        .run(olderThan: moment)
     }
 
     func makeIndexes(_ needs: [IndexNeed], ofType type: Int64) throws {

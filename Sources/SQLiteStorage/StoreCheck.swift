@@ -32,16 +32,30 @@ package struct StoreCheck: Sendable {
             let damage = try connection.integrityCheck()
             // Rules would only repeat in other words what a damaged file shows.
             guard damage.isEmpty else { return damage }
-            let rules = try Self.rules + (connection.hasTable("work") ? Self.work : [])
+            let rules =
+                try Self.rules + (connection.hasTable("work") ? Self.work : [])
+                + (connection.hasTable("client_tokens") ? Self.clientTokens : [])
             let broken = try rules.compactMap { rule -> String? in
                 let statement = try connection.prepare(rule.count)
                 defer { statement.reset() }
                 let count = try statement.step() ? statement.int64(0) : 0
                 return count == 0 ? nil : "\(rule.broken): \(count)"
             }
-            return try broken + IndexCheck.problems(connection)
+            return try broken + Self.unreadable(connection) + IndexCheck.problems(connection)
                 + Self.losses(connection, noted: note, since: lossesSince)
         }
+    }
+
+    /// Records that are not the JSON that the server reads and sends.
+    private static func unreadable(_ connection: Connection) throws -> [String] {
+        let rows = try connection.prepare("SELECT body FROM versions")
+        defer { rows.reset() }
+        var count = 0
+        while try rows.step() {
+            // NB: what is wrong with it helps nobody; that it is wrong is counted.
+            if (try? StoredFields(rows.bytes(0))) == nil { count += 1 }
+        }
+        return count == 0 ? [] : ["records that are not JSON: \(count)"]
     }
 
     private static let rules = records + sums + references + positions + shares + assets
@@ -62,11 +76,6 @@ package struct StoreCheck: Sendable {
         Rule(
             broken: "names in zones that do not exist",
             count: "SELECT count(*) FROM heads WHERE zone NOT IN (SELECT id FROM zones)"),
-        Rule(
-            broken: "records that are not JSON",
-            count: """
-                SELECT count(*) FROM versions WHERE NOT json_valid(CAST(body AS TEXT))
-                """),
         Rule(
             broken: "records of types that do not exist",
             count: """
@@ -139,6 +148,23 @@ package struct StoreCheck: Sendable {
                 LEFT JOIN heads h ON h.zone = l.target_zone AND h.name = l.target_name
                 LEFT JOIN versions v ON v.key = (h.zone << 40 | h.position)
                 WHERE l.kind IN (2, 3) AND (v.flags IS NULL OR v.flags & 1 = 1)
+                """),
+    ]
+
+    private static let clientTokens = [
+        Rule(
+            broken: "data of clients in zones that do not exist or keep none",
+            count: """
+                SELECT count(*) FROM client_tokens WHERE zone NOT IN (
+                    SELECT z.id FROM zones z JOIN owners o ON o.id = z.owner
+                    WHERE z.is_purged = 0 AND z.name <> '_defaultZone'
+                    AND o.record_name <> '_defaultOwner')
+                """),
+        Rule(
+            broken: "data of clients that no device can have left",
+            count: """
+                SELECT count(*) FROM client_tokens WHERE typeof(data) <> 'blob'
+                OR length(data) = 0 OR user_record_name = ''
                 """),
     ]
 

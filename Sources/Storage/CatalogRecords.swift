@@ -168,7 +168,7 @@ package struct WebTokenRecord: Sendable, Equatable {
 }
 
 /// A deleted account whose data still lies in both stores of a container.
-package struct Departure: Sendable, Hashable {
+package struct AccountDeletion: Sendable, Hashable {
     package let account: AccountID
     package let container: ContainerID
     package let userRecordName: UserRecordName

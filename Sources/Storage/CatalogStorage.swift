@@ -73,11 +73,11 @@ package protocol AccountCatalog: Sendable {
     /// Deletes the account, its addresses and web tokens; what its stores must forget is kept.
     ///
     /// - Throws: `accountUnknown`.
-    func delete(_ account: AccountID) throws -> [Departure]
+    func delete(_ account: AccountID) throws -> [AccountDeletion]
     /// Deleted accounts whose data some store may still hold.
-    func departures() throws -> [Departure]
+    func accountDeletions() throws -> [AccountDeletion]
     /// Notes that both stores of the container hold nothing of the account any more.
-    func forget(_ departure: Departure) throws
+    func forget(_ deletion: AccountDeletion) throws
 
     /// Notes who is behind a user record name.
     ///

@@ -75,8 +75,8 @@ package protocol LetterCatalog: Sendable {
     func add(_ letter: Letter, dueAt: Milliseconds) throws
     /// Those that are due, the longest waiting first.
     func dueLetters(now: Milliseconds, countMax: Int) throws -> [Letter]
-    /// When the next one is due; nil when there is none.
-    func nextLetterDue() throws -> Milliseconds?
+    /// How many wait.
+    func letterCount() throws -> Int
     /// Notes one more try in vain.
     func postpone(letter number: Int64, until dueAt: Milliseconds) throws
     func deleteLetter(_ number: Int64) throws

@@ -89,6 +89,8 @@ package enum StorageFailure: Error, Sendable {
     case beginning
     /// The store's file is not there, or another is in its place; its operator has to put it back.
     case missing
+    /// No file could be opened: the process has as many open as it may.
+    case tooManyFiles
     /// So much waits to be written that this was not taken.
     case busy
     /// So much of this caller's waits to be written that this was not taken.
@@ -106,6 +108,8 @@ extension StorageFailure: CustomStringConvertible {
         case .missing:
             "the environment's store.sqlite is not there, or is another's; `check` names it. Put it "
                 + "back, restore a backup, or delete the container"
+        case .tooManyFiles:
+            "the server has as many files open as the system lets it (ulimit -n); try again"
         case .busy, .callerBusy: "too many writes wait; try again"
         }
     }

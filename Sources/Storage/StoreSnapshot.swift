@@ -5,7 +5,7 @@ import CloudModel
 /// Used on the thread that opened it, until its closure returns. Visiting closures get bodies that are
 /// valid only while they run.
 package protocol StoreSnapshot: CurrentRecordReading, ShareReading, AssetReading,
-    ClientTokenReading, ChangeReading
+    ClientTokenReading, SubscriptionReading, ChangeReading
 {
     /// The owner of that user record name, if he has ever had a zone.
     func owner(named name: UserRecordName) throws -> StoredOwner?
@@ -95,7 +95,7 @@ package protocol StoreSnapshot: CurrentRecordReading, ShareReading, AssetReading
 
 /// What a write may do besides reading what it has itself written.
 package protocol StoreTransaction: StoreSnapshot, ShareWriting, AssetWriting, ClientTokenWriting,
-    WorkQueue, ChangeFollowing
+    SubscriptionWriting, WorkQueue, ChangeFollowing
 {
     /// The moment of the transaction: every change in it carries the same.
     var now: Milliseconds { get }

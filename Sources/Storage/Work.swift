@@ -125,6 +125,9 @@ package protocol StoreWorker: AnyObject, Sendable {
     /// store that has some. Must not block.
     func wake()
 
+    /// Whether a step is on its way, or about to be.
+    var isBusy: Bool { get }
+
     /// Begins no further step and waits for the one that runs, if it runs outside of transactions.
     func stop()
 }

@@ -132,6 +132,10 @@ final class Exchange: @unchecked Sendable {
         case StorageFailure.beginning:
             fail(
                 .tryAgainLater("the container's data is being reset", seconds: 1), failure: nil)
+        case StorageFailure.tooManyFiles:
+            fail(
+                .tryAgainLater("the server has too many files open", seconds: 1),
+                failure: "no descriptor left for a database (ulimit -n)")
         case StorageFailure.busy:
             fail(.tryAgainLater("too many writes wait", seconds: 1), failure: "writes wait")
         case StorageFailure.callerBusy: fail(.tooManyWrites, failure: nil)

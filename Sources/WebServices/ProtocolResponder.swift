@@ -21,10 +21,7 @@ package final class ProtocolResponder: Responder {
         package var random: RandomSource
         package var authenticator: Authenticator
         package var catalog: any CatalogStorage
-        /// The store of a container environment that exists.
-        package var store: @Sendable (ContainerID, Environment) throws -> any Storage
-        /// Where the assets of a container environment are.
-        package var assetDepot: @Sendable (ContainerID, Environment) throws -> AssetDepot
+        package var stores: any StoreAccess
         package var assets: AssetOptions
         package var observer: any RequestObserver
         /// Threads for what is too long for an event loop, and what may wait for them.
@@ -35,9 +32,8 @@ package final class ProtocolResponder: Responder {
         package init(
             limits: ServiceLimits, clock: Clock, random: RandomSource,
             authenticator: Authenticator, catalog: any CatalogStorage,
-            store: @escaping @Sendable (ContainerID, Environment) throws -> any Storage,
-            assetDepot: @escaping @Sendable (ContainerID, Environment) throws -> AssetDepot,
-            assets: AssetOptions, observer: any RequestObserver, workers: WorkOptions,
+            stores: any StoreAccess, assets: AssetOptions, observer: any RequestObserver,
+            workers: WorkOptions,
             loopCount: Int
         ) {
             self.limits = limits
@@ -45,8 +41,7 @@ package final class ProtocolResponder: Responder {
             self.random = random
             self.authenticator = authenticator
             self.catalog = catalog
-            self.store = store
-            self.assetDepot = assetDepot
+            self.stores = stores
             self.assets = assets
             self.observer = observer
             self.workers = workers
@@ -55,7 +50,7 @@ package final class ProtocolResponder: Responder {
     }
 
     let dependencies: Dependencies
-    private let stores: OpenStores
+    private var stores: any StoreAccess { dependencies.stores }
     private let addresses: RecentAddresses
     private let assets: AssetResponder
     let rates: RateBudgets
@@ -68,10 +63,7 @@ package final class ProtocolResponder: Responder {
     package init(_ dependencies: Dependencies) {
         self.dependencies = dependencies
         people = KnownPeople(catalog: dependencies.catalog)
-        stores = OpenStores(
-            find: dependencies.store, findAssets: dependencies.assetDepot,
-            assets: dependencies.assets)
-        assets = AssetResponder(stores, dependencies)
+        assets = AssetResponder(dependencies)
         rates = RateBudgets(dependencies.rates, now: dependencies.uptime)
         addresses = RecentAddresses(loopCount: dependencies.loopCount)
         workers = Workers(name: "web", dependencies.workers)
@@ -83,9 +75,6 @@ package final class ProtocolResponder: Responder {
 
     /// How the workers are faring, for metrics.
     package var poolCounts: PoolCounts { workers.counts }
-
-    /// Lets go of a container's stores before they are closed and removed.
-    package func forget(_ container: ContainerID) { stores.forget(container) }
 
     /// Leaves nothing of resumable uploads that nobody goes on with; now and then.
     package func removeExpiredUploads() { assets.removeExpiredUploads() }
@@ -160,7 +149,7 @@ package final class ProtocolResponder: Responder {
             try admit(identified, to: route, exchange, at: address)
             try renewWebToken(of: identified, exchange, at: place)
             guard place.loop == nil || request.body.count <= RequestContext.loopBodyBytesMax
-            else { throw BelongsToWorker() }
+            else { throw NeedsWorker() }
             guard let store = stores.known(address.container, address.environment) else {
                 return open(address, for: exchange, at: place)
             }
@@ -175,7 +164,7 @@ package final class ProtocolResponder: Responder {
                 // Nothing is long on a loop.
                 store: place.loop == nil ? store.stopping(exchange.stop) : store,
                 rates: rates, principal: exchange.counted, place: place,
-                longWork: longWork(of: exchange))
+                onward: Onward(responder: self, exchange: exchange))
             try runOrHold(route, context, exchange)
         } catch {
             settle(exchange, error, at: place)
@@ -183,7 +172,7 @@ package final class ProtocolResponder: Responder {
     }
 
     /// Threads on which a request goes on, from whatever thread it is on.
-    private func longWork(of exchange: Exchange) -> LongWork {
+    fileprivate func longWork(of exchange: Exchange) -> LongWork {
         LongWork(stop: exchange.stop, habits: habits) { body in
             exchange.wake {
                 exchange.stopWhenAbandoned()
@@ -199,7 +188,7 @@ package final class ProtocolResponder: Responder {
     private func settle(_ exchange: Exchange, _ error: any Error, at place: Place) {
         if place.loop != nil { exchange.stopWhenAbandoned() }
         switch error {
-        case is BelongsToWorker: goOn(exchange, on: .short)
+        case is NeedsWorker: goOn(exchange, on: .short)
         case is WaitsForCommit: goOn(exchange, on: .commits)
         case let stopped as WorkStopped:
             // Nobody gets an answer to what was abandoned.
@@ -223,7 +212,7 @@ package final class ProtocolResponder: Responder {
 
     /// Makes a new web token when half of the present one's life is over.
     ///
-    /// - Throws: `WaitsForCommit` where that would hold others up, and `BelongsToWorker` afterwards.
+    /// - Throws: `WaitsForCommit` where that would hold others up, and `NeedsWorker` afterwards.
     private func renewWebToken(
         of identified: Identified, _ exchange: Exchange, at place: Place
     ) throws {
@@ -232,7 +221,7 @@ package final class ProtocolResponder: Responder {
         exchange.isRenewalOver = true
         exchange.renewedWebToken = dependencies.authenticator.renewedWebToken(
             identified, now: dependencies.clock.now())
-        throw BelongsToWorker()
+        throw NeedsWorker()
     }
 
     /// Runs an endpoint; an answer that comes too early waits for a commit, and is made anew.
@@ -243,7 +232,7 @@ package final class ProtocolResponder: Responder {
         let mark = notices.mark
         do {
             try run(route, context, exchange)
-        } catch let early as EarlyAnswer {
+        } catch let early as HeldAnswer {
             if context.loop != nil { exchange.stopWhenAbandoned() }
             held.hold(exchange, early, notices, since: mark) { self.goOn($0, on: .short) }
         }
@@ -265,7 +254,7 @@ package final class ProtocolResponder: Responder {
         exchange.wake {
             do {
                 exchange.succeed(try result.get()(exchange.request.loop))
-            } catch is BelongsToWorker {
+            } catch is NeedsWorker {
                 // NB: what was admitted before is not refused.
                 try? self.workers.submit(.short, for: exchange.principal, isAdmitted: true) {
                     do { exchange.succeed(try result.get()(nil)) } catch { exchange.fail(error) }
@@ -358,4 +347,12 @@ package final class ProtocolResponder: Responder {
                 now: dependencies.clock.now())
         }
     }
+}
+
+/// Where one request goes on that turns out to take long; made out only for the few that may.
+struct Onward: Sendable {
+    fileprivate let responder: ProtocolResponder
+    fileprivate let exchange: Exchange
+
+    var longWork: LongWork { responder.longWork(of: exchange) }
 }

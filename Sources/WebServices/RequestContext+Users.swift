@@ -18,7 +18,7 @@ extension RequestContext {
 
     /// Sees to it that the users' records that are named are there.
     ///
-    /// - Throws: `WaitsForCommit` when some are to be made, and `BelongsToWorker` once they are.
+    /// - Throws: `WaitsForCommit` when some are to be made, and `NeedsWorker` once they are.
     func makeUserRecords(named names: [String], in zone: ZoneID) throws {
         let users = try users(named: names, in: zone)
         guard !users.isEmpty else { return }
@@ -26,6 +26,6 @@ extension RequestContext {
         guard !make.users.isEmpty, try store.storage.read(loop: loop, make.isDue) else { return }
         guard place.mayWaitForCommits else { throw WaitsForCommit() }
         try make.run()
-        throw BelongsToWorker()
+        throw NeedsWorker()
     }
 }

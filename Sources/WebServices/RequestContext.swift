@@ -20,13 +20,13 @@ struct RequestContext: Sendable {
     let authenticator: Authenticator
     let catalog: any CatalogStorage
     let people: KnownPeople
-    let store: OpenStores.OpenStore
+    let store: OpenStore
     let rates: RateBudgets
     /// Whom the request counts to; nil for one that is not counted.
     let principal: Principal?
     let place: Place
     /// Where a decision goes on that takes longer than the writer has time for.
-    let longWork: LongWork
+    let onward: Onward
 
     /// The event loop whose thread this is; nil on a worker.
     var loop: Int? { place.loop }

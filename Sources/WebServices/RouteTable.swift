@@ -15,7 +15,7 @@ enum EndpointWork: Sendable {
 /// Makes the answer to what is on disk, which the writer has no time for.
 ///
 /// - Parameter loop: the event loop whose thread this is; nil on a worker.
-/// - Throws: `BelongsToWorker` on an event loop, when it is long.
+/// - Throws: `NeedsWorker` on an event loop, when it is long.
 typealias WrittenAnswer = @Sendable (_ loop: Int?) throws -> [UInt8]
 
 /// Who may call an endpoint (rulings.md 6 and 8).
@@ -90,6 +90,15 @@ package enum RouteTable {
             Route(
                 operation: "changes/zone", audience: .users, work: .read(ZoneChangesEndpoint.answer)
             ),
+            Route(
+                operation: "subscriptions/list", audience: .users, needsNoBody: true,
+                work: .read(ListSubscriptionsEndpoint.answer)),
+            Route(
+                operation: "subscriptions/lookup", audience: .users,
+                work: .read(LookupSubscriptionsEndpoint.answer)),
+            Route(
+                operation: "subscriptions/modify", audience: .users,
+                work: .write(ModifySubscriptionsEndpoint.run)),
             Route(
                 operation: "users/caller", audience: .anyIdentity, needsNoBody: true,
                 work: .read(CallerEndpoint.answer)),

@@ -6,6 +6,6 @@ import Server
     import Darwin
 #endif
 
-let answer = CommandLineProgram(surroundings: .ofProcess()).run(
+let answer = CommandLineProgram(process: .ofProcess()).run(
     Array(CommandLine.arguments.dropFirst()))
 exit(answer.report())

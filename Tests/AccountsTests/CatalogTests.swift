@@ -70,7 +70,7 @@ struct CatalogTests {
             container: server.container, environment: .development,
             publicKeyPEM: P256PrivateKey().publicKeyPEM, now: 1)
         _ = try Users(catalog: server.catalog).delete(email: "mo@example.org")
-        #expect(try server.catalog.check() == [])
+        #expect(try CatalogCheck(path: server.catalog.path).problems() == [])
 
         let connection = try Connection(path: server.catalog.path, mode: .readWrite)
         try connection.execute(
@@ -78,20 +78,24 @@ struct CatalogTests {
             DELETE FROM accounts; UPDATE api_tokens SET hash = x'00', container = 'gone';
             UPDATE server_keys SET scope = 'all';
             INSERT INTO accounts (id, created_at) VALUES ('x', 0);
-            INSERT INTO web_tokens VALUES (zeroblob(32), x'00', 'y', 'gone', 'production', 2, 1)
+            INSERT INTO web_tokens VALUES (zeroblob(32), x'00', 'y', 'gone', 'production', 2, 1);
+            INSERT INTO stores (container, environment, name, is_certain)
+                VALUES ('gone', 'development', x'00', 1)
             """)
-        let problems = try server.catalog.check()
+        let problems = try CatalogCheck(path: server.catalog.path).problems()
         #expect(
             problems == [
-                "catalog: 1 rows of api_tokens in no container",
-                "catalog: 1 rows of web_tokens in no container",
-                "catalog: 1 rows of addresses of no account",
-                "catalog: 1 rows of web_tokens of no account",
-                "catalog: 1 origins of no API token",
-                "catalog: 1 accounts without one verified primary address",
-                "catalog: 1 API tokens that no token can match",
-                "catalog: 1 web tokens that no token can match or that end before they begin",
-                "catalog: 1 server keys of another form",
+                "1 rows of api_tokens in no container",
+                "1 rows of web_tokens in no container",
+                "1 rows of stores in no container",
+                "1 rows of addresses of no account",
+                "1 rows of web_tokens of no account",
+                "1 stores that no file can be told by",
+                "1 origins of no API token",
+                "1 accounts without one verified primary address",
+                "1 API tokens that no token can match",
+                "1 web tokens that no token can match or that end before they begin",
+                "1 server keys of another form",
             ])
     }
 

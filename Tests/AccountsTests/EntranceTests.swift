@@ -170,6 +170,35 @@ struct EntranceTests {
         #expect(abs(medians.0 / medians.1 - 1) < 0.1, "\(medians)")
     }
 
+    @Test("Looking for a hidden person takes as much work as looking for one who is not there")
+    func sameWorkOfDiscovery() throws {
+        let test = try TestReception()
+        for number in 0..<200 {
+            try test.user("user\(number)@example.org")
+            _ = try test.server.webToken("user\(number)@example.org")
+        }
+        let known = try (0..<200).map { try AddressFormat.email("user\($0)@example.org") }
+        let unknown = try (0..<200).map { try AddressFormat.email("none\($0)@example.org") }
+        var samples: (known: [Double], unknown: [Double]) = ([], [])
+        for round in 0..<20 {
+            for number in 0..<200 {
+                let (first, second) = (known[number], unknown[number])
+                let one = try work { () throws in
+                    #expect(try test.catalog.discoverable(first, in: test.server.container) == nil)
+                }
+                let other = try work { () throws in
+                    #expect(try test.catalog.discoverable(second, in: test.server.container) == nil)
+                }
+                // The first rounds only warm caches.
+                guard round > 1 else { continue }
+                samples.known.append(one)
+                samples.unknown.append(other)
+            }
+        }
+        let medians = (samples.known.sorted()[1_800], samples.unknown.sorted()[1_800])
+        #expect((0.75...1.33).contains(medians.0 / medians.1), "\(medians)")
+    }
+
     @Test("A browser's session ends with its time, by signing out, and everywhere at once")
     func sessions() throws {
         let test = try TestReception()

@@ -3,6 +3,7 @@ import CloudModel
 import Cryptography
 import Dispatch
 import Foundation
+import SQLiteStorage
 import Storage
 import Synchronization
 import Testing
@@ -70,7 +71,7 @@ struct LetterTests {
         #expect(
             try answers.reset(late, password: Array("battery staple".utf8), now: now + 3_600_000)
                 == nil)
-        #expect(try test.server.catalog.check().isEmpty)
+        #expect(try CatalogCheck(path: test.server.catalog.path).problems().isEmpty)
     }
 
     @Test("A used link ends all others of the address")
@@ -113,7 +114,7 @@ struct LetterTests {
         // Who has an account is told so, where nobody else sees it.
         _ = try ask(.invitation, "noor@example.org")
         #expect(try test.sent().map(\.contents) == [.accountExists])
-        #expect(try test.server.catalog.check().isEmpty)
+        #expect(try CatalogCheck(path: test.server.catalog.path).problems().isEmpty)
     }
 
     @Test("A code makes an address the account's own, once, in five tries")
@@ -169,6 +170,20 @@ struct LetterTests {
         #expect(try ask(.reset, "C@example.org", by: "x") == .wait(seconds: 1))
     }
 
+    @Test("Letters that strangers ask for do not fill the catalog")
+    func full() throws {
+        let test = try TestReception { $0.lettersWaitingMax = 3 }
+        func ask(_ number: Int) throws -> Letters.Outcome {
+            try test.reception.letters.ask(
+                for: .reset, to: try AddressFormat.email("a\(number)@example.org"),
+                by: "\(number)", now: test.server.now)
+        }
+        for number in 0..<3 { #expect(try ask(number) == .queued) }
+        #expect(try ask(3) == .wait(seconds: 60))
+        _ = try test.sent()
+        #expect(try ask(4) == .queued)
+    }
+
     @Test("A letter that cannot be sent is tried again, later each time, and given up after a day")
     func retries() throws {
         let sender = StubSender()
@@ -187,7 +202,7 @@ struct LetterTests {
         #expect(try round.run(now: now + 999_000) == LetterRound.Outcome())
         _ = try ask(.reset, "ida@example.org")
         #expect(try round.run(now: now + 86_400_000).givenUp == 1)
-        #expect(try test.catalog.nextLetterDue() == nil)
+        #expect(try test.catalog.letterCount() == 0)
     }
 
     @Test("No secret waits in the catalog: what is queued and kept holds none of them")

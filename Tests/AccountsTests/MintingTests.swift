@@ -2,6 +2,7 @@ import Accounts
 import CloudModel
 import Dispatch
 import Foundation
+import SQLiteStorage
 import Storage
 import Synchronization
 import Testing
@@ -25,6 +26,6 @@ struct MintingTests {
         #expect(names.withLock { Set($0).count } == 1)
         #expect(try server.catalog.accounts().count == 1)
         #expect(try server.catalog.accounts().first?.addresses.count == 1)
-        #expect(try server.catalog.check().isEmpty)
+        #expect(try CatalogCheck(path: server.catalog.path).problems().isEmpty)
     }
 }

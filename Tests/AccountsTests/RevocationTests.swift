@@ -84,19 +84,19 @@ struct RevocationTests {
         let query = "ckAPIToken=\(api)&ckWebAuthToken=\(web.token)"
         #expect(server.identify(query: query).fault == nil)
         let users = Users(catalog: server.catalog)
-        let departures = try users.delete(email: "ida@example.org")
+        let deletions = try users.delete(email: "ida@example.org")
         #expect(
-            departures == [
-                Departure(
+            deletions == [
+                AccountDeletion(
                     account: account.id, container: server.container,
                     userRecordName: web.userRecordName)
             ])
         #expect(server.identify(query: query).fault?.code == .authenticationRequired)
         #expect(
             try server.catalog.account(named: web.userRecordName, in: server.container) == nil)
-        #expect(try users.unfinishedDepartures() == departures)
-        try users.finish(departures[0])
-        #expect(try users.unfinishedDepartures().isEmpty)
+        #expect(try users.unfinishedDeletions() == deletions)
+        try users.finish(deletions[0])
+        #expect(try users.unfinishedDeletions().isEmpty)
         // The address is free again, and the new account is another person to the container.
         let again = try server.user()
         #expect(again.id != account.id)

@@ -173,4 +173,24 @@ struct BodyDecisionTests {
         }
         #expect(random.seed != 0)
     }
+
+    @Test("Gzip is undone on the event loop up to 64 KiB, and what goes beyond by a worker")
+    func longGzip() throws {
+        try TestServer.run { test in
+            for (count, isLong) in [
+                (1_000, false), (65_000, false), (66_000, true), (900_000, true),
+            ] {
+                let before = test.responder.longCount
+                let body = TestResponder.bytes(count)
+                let gzip = Gzip.compress(body)
+                let client = try test.client()
+                try client.send(
+                    Self.head(
+                        "/echo", "Content-Length: \(gzip.count)\r\nContent-Encoding: gzip\r\n"))
+                try client.send(gzip)
+                #expect(try client.answer().body == body)
+                #expect((test.responder.longCount > before) == isLong, "\(count)")
+            }
+        }
+    }
 }

@@ -84,6 +84,15 @@ final class TestResponder: Responder {
         return .receive(BodyReception(owner: .doubted, keeps: false, witness: SeenBody()))
     }
 
+    private let longs = Atomic(0)
+    /// How often a worker was asked for what is too long for an event loop.
+    var longCount: Int { longs.load(ordering: .acquiring) }
+
+    func runLong(for request: HTTPRequest, _ work: @escaping @Sendable () -> Void) {
+        longs.add(1, ordering: .acquiringAndReleasing)
+        queue.async(execute: work)
+    }
+
     func streamsBody(of target: [UInt8]) -> Bool { target.starts(with: "/sink/".utf8) }
 
     func receive(

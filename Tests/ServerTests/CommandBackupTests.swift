@@ -154,4 +154,53 @@ struct CommandBackupTests {
         #expect(problems.contains("iCloud.a development: zones that miscount their records: 1"))
         #expect(problems.contains("iCloud.a development: records that no name leads to: 1"))
     }
+
+    @Test("Files that cannot be read are named, by check and by the start, and the others checked")
+    func unreadable() throws {
+        #expect(try save(server, "a") == 200)
+        try #require(try server.command("container", "create", "iCloud.b").status == 0)
+        try #require(
+            try server.command("schema", "export", "iCloud.b", "development").status == 0)
+        server.signal(SIGTERM)
+        #expect(server.wait() == 0)
+        let second = "\(server.data)/containers/icloud.b/development/store.sqlite"
+        try execute("UPDATE zones SET record_count = 7", on: second)
+        try execute("INSERT INTO client_tokens VALUES (99, 'u', 'd', x'00', 1)", on: second)
+        let store = "\(server.data)/containers/icloud.a/development/store.sqlite"
+        let whole = try Data(contentsOf: URL(fileURLWithPath: store))
+        try overwrite(store, from: 0, with: "no database at all")
+        let check = try Program.run(["check", "--json", "--data", server.data])
+        #expect(check.status == 1 && check.error.isEmpty)
+        let problems = check.object["problems"] as? [String] ?? []
+        #expect(
+            problems.first?.hasPrefix("iCloud.a development: store.sqlite is damaged") == true,
+            "\(problems)")
+        #expect(problems.dropFirst().allSatisfy { $0.hasPrefix("iCloud.b development: ") })
+        #expect(problems.count > 1)
+        let start = try Program.run(["serve", "--listen", "127.0.0.1:0", "--data", server.data])
+        #expect(start.status == 1)
+        #expect(start.error.hasPrefix("lenticular: \(store) is damaged"), "\(start.error)")
+        #expect(start.error.contains("lenticular check"))
+        let copy = try Program.run(["backup", folder.path("copy"), "--data", server.data])
+        #expect(copy.status == 1 && copy.error.contains("\(store) cannot be copied"), "\(copy)")
+        #expect(!FileManager.default.fileExists(atPath: folder.path("copy")))
+        try whole.write(to: URL(fileURLWithPath: store))
+
+        let catalog = "\(server.data)/catalog.sqlite"
+        try overwrite(catalog, from: 0, with: "no database at all")
+        for command in [["check"], ["serve", "--listen", "127.0.0.1:0"]] {
+            let refused = try Program.run(command + ["--data", server.data])
+            #expect(refused.status == 1)
+            #expect(
+                refused.error.hasPrefix("lenticular: \(catalog) is damaged"), "\(refused.error)")
+            #expect(refused.error.contains("restore a backup"))
+        }
+    }
+
+    private func overwrite(_ path: String, from offset: UInt64, with text: String) throws {
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        try file.seek(toOffset: offset)
+        try file.write(contentsOf: Data(text.utf8))
+        try file.close()
+    }
 }

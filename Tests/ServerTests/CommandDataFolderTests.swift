@@ -111,4 +111,36 @@ struct CommandDataFolderTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: path + "/a/b/empty")).isEmpty)
         #expect(throws: CommandFailure.self) { try NewFolder(at: path) }
     }
+
+    @Test("What a killed backup has left goes with the next one beside it, whatever their names")
+    func leftovers() throws {
+        let files = FileManager.default
+        func names() throws -> [String] {
+            try files.contentsOfDirectory(atPath: folder.root).sorted()
+        }
+        // The lock goes with the process, and here with the object.
+        do {
+            let killed = try NewFolder(at: folder.path("monday"))
+            try killed.receive(.file(name: "catalog.sqlite"))
+        }
+        let under = folder.path("under")
+        let filled = try NewFolder(at: under)
+        try files.createDirectory(
+            atPath: folder.path("mine.partial/notes"), withIntermediateDirectories: true)
+        #expect(try names() == ["mine.partial", "under.partial"])
+        #expect(throws: CommandFailure.self) { try NewFolder(at: under) }
+        #expect(throws: CommandFailure.self) { try NewFolder(at: folder.path("mine")) }
+        let tuesday = try NewFolder(at: folder.path("tuesday"))
+        try tuesday.receive(.file(name: "catalog.sqlite"))
+        try tuesday.finish()
+        try filled.finish()
+        #expect(try names() == ["mine.partial", "tuesday", "under"])
+        #expect(try files.contentsOfDirectory(atPath: folder.path("tuesday")) == ["catalog.sqlite"])
+        #expect(try files.contentsOfDirectory(atPath: under).isEmpty)
+        // Those of versions before the mark.
+        try files.createDirectory(
+            atPath: folder.path("old.partial/containers"), withIntermediateDirectories: true)
+        try NewFolder(at: folder.path("old")).discard()
+        #expect(try names() == ["mine.partial", "tuesday", "under"])
+    }
 }

@@ -112,7 +112,7 @@ struct CommandSchemaTests {
         let shown = Shown()
         let program = { (answer: String) in
             CommandLineProgram(
-                surroundings: Surroundings(
+                process: ProcessEnvironment(
                     environment: [:], folder: folder.root, isTerminal: true, readInput: { _ in [] },
                     ask: { question in
                         shown.add("? \(question)\n")

@@ -32,6 +32,18 @@ struct DescriptorTests {
         let server = try ServerProcess(
             data: folder.path("data"), under: ["/bin/sh", "-c", "ulimit -n 64; exec \"$@\"", "sh"])
         let port = try #require(server.address.split(separator: ":").last)
+        let tea = "iCloud.org.example.Tea"
+        #expect(try server.command("container", "create", tea).status == 0)
+        #expect(try server.command("user", "create", "ida@tea.example").status == 0)
+        let api = try server.command("api-token", "create", tea, "development", "--json")
+        let web = try server.command(
+            "web-token", "create", tea, "development", "ida@tea.example", "--json")
+        let query =
+            "?ckAPIToken=\(try #require(api.object["apiToken"] as? String))"
+            + "&ckWebAuthToken=\(try #require(web.object["webAuthToken"] as? String))"
+        // Who was there before the crowd, whose connections are closed where there are too many.
+        let connection = WireConnection(address: server.address)
+        _ = connection.send("GET", "/healthz", "")
         // Twice as many as the server has descriptors, each with half a head.
         let crowd = Process()
         crowd.executableURL = URL(fileURLWithPath: "/bin/bash")
@@ -48,8 +60,30 @@ struct DescriptorTests {
         defer { crowd.terminate() }
         #expect(output.fileHandleForReading.availableData.count > 0)
         let before = try processorTicks(of: server.identifier)
-        #expect(try server.command("container", "create", "iCloud.org.example.Tea").status == 0)
-        #expect(try server.command("container", "list").status == 0)
+        for words in [
+            ["container", "create", "iCloud.org.example.Mate"], ["container", "list"],
+            ["user", "create", "mo@tea.example"], ["api-token", "create", tea, "production"],
+            ["check"], ["backup", folder.path("copy")],
+        ] {
+            let outcome = try Program.run(words + ["--data", server.data])
+            #expect(outcome.status == 0, "\(outcome)")
+        }
+        for number in 0..<5 {
+            let asked = connection.send(
+                "POST", "/database/1/\(tea)/development/private/assets/upload\(query)",
+                #"{"tokens":[{"recordType":"T","fieldName":"f"}]}"#)
+            guard case .answered(200, let tokens) = asked else {
+                Issue.record("\(asked)")
+                continue
+            }
+            let text = String(decoding: tokens, as: UTF8.self)
+            let path = try #require(text.firstMatch(of: #/http:\/\/[^\/]+(\/assets\/[^"]+)"/#)?.1)
+            let upload = connection.send("POST", String(path), "bytes \(number)")
+            guard case .answered(200, _) = upload else {
+                Issue.record("\(upload)")
+                continue
+            }
+        }
         // A loop that spins takes all of a processor's time, a hundred ticks a second.
         let began = Date()
         while Date().timeIntervalSince(began) < 1 { _ = try server.command("container", "list") }
@@ -66,4 +100,60 @@ struct DescriptorTests {
         }
         return user + system
     }
+
+    @Test("Where no more files can be opened, requests say when to come again, and then succeed")
+    func noMore() throws {
+        #if os(Linux)
+            let folder = try TemporaryFolder()
+            let server = try ServerProcess(
+                data: folder.path("data"), environment: ["LENTICULAR_HTTP_EVENT_LOOPS": "2"])
+            let tea = "iCloud.org.example.Tea"
+            #expect(try server.command("container", "create", tea).status == 0)
+            let made = try server.command("api-token", "create", tea, "development", "--json")
+            let token = try #require(made.object["apiToken"] as? String)
+            let lookup = "/database/1/\(tea)/development/public/records/lookup?ckAPIToken=\(token)"
+            // On a loop each, made while there are descriptors.
+            let connections = (0..<2).map { _ in WireConnection(address: server.address) }
+            for connection in connections { _ = connection.send("GET", "/healthz", "") }
+            func ask(_ connection: WireConnection) -> (status: Int, text: String) {
+                let body = #"{"records":[{"recordName":"a"}]}"#
+                guard case .answered(let status, let bytes) = connection.send("POST", lookup, body)
+                else { return (0, "") }
+                return (status, String(decoding: bytes, as: UTF8.self))
+            }
+            for (number, connection) in connections.enumerated() {
+                // First the store cannot be opened, then the other loop's reader of it.
+                let former = try limitFiles(of: server.identifier, to: nil)
+                let refused = ask(connection)
+                #expect(refused.status == 503, "\(number): \(refused.text)")
+                #expect(refused.text.contains("TRY_AGAIN_LATER"))
+                #expect(refused.text.contains(#""retryAfter":1"#))
+                _ = try limitFiles(of: server.identifier, to: former)
+                #expect(ask(connection).status == 200)
+            }
+            server.signal(SIGTERM)
+            #expect(server.wait() == 0)
+            #expect(server.log().contains { $0.contains("no descriptor left for a database") })
+        #endif
+    }
+
+    #if os(Linux)
+        /// Sets how many files a process may open; nil for no more than it has.
+        ///
+        /// - Returns: how many it could before.
+        private func limitFiles(of process: Int32, to count: Int?) throws -> Int {
+            let limits = try String(contentsOfFile: "/proc/\(process)/limits", encoding: .utf8)
+            let former = try #require(
+                limits.firstMatch(of: #/Max open files +([0-9]+)/#).flatMap { Int($0.1) })
+            let open = Set(
+                try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")
+                    .compactMap { Int($0) })
+            let free = try #require((0...).first { !open.contains($0) })
+            let outcome = try Program.run(
+                ["--pid", "\(process)", "--nofile=\(count ?? free):"],
+                by: URL(fileURLWithPath: "/usr/bin/prlimit"))
+            #expect(outcome.status == 0, "\(outcome)")
+            return former
+        }
+    #endif
 }

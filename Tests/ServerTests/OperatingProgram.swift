@@ -34,10 +34,10 @@ enum Program {
     /// Runs to the end.
     static func run(
         _ arguments: [String], input: String = "", environment: [String: String] = [:],
-        in folder: String? = nil
+        in folder: String? = nil, by program: URL = url
     ) throws -> Outcome {
         let process = Process()
-        process.executableURL = url
+        process.executableURL = program
         process.arguments = arguments
         process.environment = cleanEnvironment.merging(environment) { $1 }
         if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder) }

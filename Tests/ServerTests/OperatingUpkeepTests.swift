@@ -27,15 +27,15 @@ struct OperatingUpkeepTests {
     init() throws {
         temporary = try TemporaryFolder()
         let time = time
-        var surroundings = Surroundings.ofProcess()
-        surroundings.clock = Clock { time.now.withLock { $0 } }
+        var process = ProcessEnvironment.ofProcess()
+        process.clock = Clock { time.now.withLock { $0 } }
         var configuration = Configuration()
         configuration.listen = ["127.0.0.1:0"]
         configuration.storage.reserveBytes = 0
         try DataFolder.make(temporary.path("data"))
         folder = try #require(
             try DataFolder.open(
-                temporary.path("data"), configuration: configuration, surroundings: surroundings
+                temporary.path("data"), configuration: configuration, process: process
             ) { Issue.record("commit of unknown outcome: \($0)") })
         container = try folder.containers.create("iCloud.a", now: 1).id
         _ = try folder.users.create(email: "ann@a.example", now: 1)
@@ -111,15 +111,15 @@ struct OperatingUpkeepTests {
     }
 
     @Test("A user's private data goes with the account, at the next start if the first was cut off")
-    func departure() throws {
+    func deletion() throws {
         try save("private")
         // What a process does that is killed after the catalog has forgotten the account.
         _ = try folder.catalog.delete(folder.users.find(email: "ann@a.example").id)
         #expect(try isKnown("private"))
-        #expect(try !folder.users.unfinishedDepartures().isEmpty)
+        #expect(try !folder.users.unfinishedDeletions().isEmpty)
         let server = try RunningServer(folder: folder, log: log)
         #expect(try !isKnown("private"))
-        #expect(try folder.users.unfinishedDepartures().isEmpty)
+        #expect(try folder.users.unfinishedDeletions().isEmpty)
         server.drain(withinSeconds: 5)
     }
 

@@ -1,3 +1,4 @@
+import SQLite
 import Testing
 
 /// `clientChangeTokenData`: what a device leaves with its changes of a zone, and finds with its feed.
@@ -123,5 +124,27 @@ struct ClientTokenTests {
         #expect(try kept() == nil)
         try server.collect(olderThan: server.clock.now + 1)
         #expect(try server.problems().isEmpty)
+    }
+
+    @Test("The check names data of zones that keep none, and what no device can have left")
+    func check() throws {
+        try change(#""AAEC""#)
+        try ida.save("default", zone: nil)
+        try server.restart { path in
+            try Connection(path: path, mode: .readWrite).execute(
+                """
+                INSERT INTO client_tokens SELECT 999, user_record_name, device, data, set_at
+                    FROM client_tokens;
+                INSERT INTO client_tokens SELECT id, 'u', 'd', x'00', 1
+                    FROM zones WHERE name = '_defaultZone';
+                UPDATE client_tokens SET data = x'' WHERE zone IN
+                    (SELECT id FROM zones WHERE name = 'Shelf')
+                """)
+        }
+        #expect(
+            try server.problems() == [
+                "data of clients in zones that do not exist or keep none: 2",
+                "data of clients that no device can have left: 1",
+            ])
     }
 }

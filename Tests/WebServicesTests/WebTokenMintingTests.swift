@@ -1,5 +1,6 @@
 import Accounts
 import CloudModel
+import SQLiteStorage
 import Storage
 import Testing
 
@@ -53,7 +54,7 @@ struct WebTokenMintingTests {
         try caller(second).make("Shelf")
         #expect(try caller(first).send("private/zones/list", "{}").zones.count == 2)
         #expect(try Users(catalog: server.catalog).list().count == 2)
-        #expect(try server.catalog.check().isEmpty)
+        #expect(try CatalogCheck(path: server.catalog.path).problems().isEmpty)
     }
 
     @Test("Names that come later take the place of the former ones, at once")
@@ -162,6 +163,6 @@ struct WebTokenMintingTests {
         #expect(try client.send("public/users/caller", nil).status == 421)
         try Containers(catalog: server.catalog).delete(WireServer.tea)
         #expect(try Users(catalog: server.catalog).list().isEmpty)
-        #expect(try server.catalog.check().isEmpty)
+        #expect(try CatalogCheck(path: server.catalog.path).problems().isEmpty)
     }
 }

@@ -77,11 +77,9 @@ final class WireServer: Sendable {
         var dependencies = ProtocolResponder.Dependencies(
             limits: limits, clock: Clock { clock.now }, random: .system,
             authenticator: authenticator, catalog: catalog,
-            store: {
-                opening?.run()
-                return try storage ?? stores.store($0, $1)
-            },
-            assetDepot: { stores.depot($0, $1) }, assets: assetOptions,
+            stores: TestStores(
+                prepare: { opening?.run() }, find: { try storage ?? stores.store($0, $1) },
+                depot: { stores.depot($0, $1) }, assets: assetOptions), assets: assetOptions,
             observer: observed, workers: work,
             loopCount: 1)
         if let rates {
@@ -139,7 +137,6 @@ final class WireServer: Sendable {
         _ change: (_ path: String) throws -> Void
     ) throws {
         let id = try Self.id(container)
-        web.forget(id)
         try stores.close(id, environment)
         try change(stores.path(id, environment))
     }
@@ -301,6 +298,56 @@ private final class OpenedStores: Sendable {
             for store in $0.values { store.close() }
             $0.removeAll()
         }
+    }
+}
+
+/// Stores that are opened once on a thread of their own, and not closed by themselves.
+private final class TestStores: StoreAccess {
+    private let prepare: @Sendable () -> Void
+    private let find: @Sendable (ContainerID, CloudModel.Environment) throws -> any Storage
+    private let depot: @Sendable (ContainerID, CloudModel.Environment) -> AssetDepot
+    private let assets: AssetOptions
+    private let opened = Mutex<Set<String>>([])
+
+    init(
+        prepare: @escaping @Sendable () -> Void,
+        find: @escaping @Sendable (ContainerID, CloudModel.Environment) throws -> any Storage,
+        depot: @escaping @Sendable (ContainerID, CloudModel.Environment) -> AssetDepot,
+        assets: AssetOptions
+    ) {
+        self.prepare = prepare
+        self.find = find
+        self.depot = depot
+        self.assets = assets
+    }
+
+    func known(_ container: ContainerID, _ environment: CloudModel.Environment) -> OpenStore? {
+        guard opened.withLock({ $0.contains("\(container.folded) \(environment)") }) else {
+            return nil
+        }
+        return try? seen(container, environment)
+    }
+
+    func open(
+        _ container: ContainerID, _ environment: CloudModel.Environment,
+        completion: @escaping @Sendable (Result<OpenStore, any Error>) -> Void
+    ) {
+        DispatchQueue(label: "test.open").async { [self] in
+            prepare()
+            let outcome = Result { try seen(container, environment) }
+            if case .success = outcome {
+                _ = opened.withLock { $0.insert("\(container.folded) \(environment)") }
+            }
+            completion(outcome)
+        }
+    }
+
+    private func seen(
+        _ container: ContainerID, _ environment: CloudModel.Environment
+    ) throws -> OpenStore {
+        OpenStore(
+            try find(container, environment), of: container, in: environment,
+            depot: depot(container, environment), assets: assets)
     }
 }
 

@@ -21,6 +21,7 @@ struct WorkQueueTests {
     }
 
     private final class Idle: StoreWorker {
+        let isBusy = false
         func wake() {}
         func stop() {}
     }

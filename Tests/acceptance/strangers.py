@@ -5,6 +5,7 @@ Each attack runs against a server of its own, as far as the limit on open files 
 addresses. The resident memory may grow by 32 MiB at most, over that of the server at rest.
 """
 
+import base64
 import gzip
 import os
 import resource
@@ -12,6 +13,7 @@ import select
 import socket
 import sys
 import time
+import zlib
 
 from server import Server
 
@@ -22,10 +24,13 @@ ADDRESSES = [f"127.0.0.{number}" for number in range(1, 5)]
 
 BASE = "/database/1/iCloud.org.example.Tea/development/public/records/query"
 BOMB = gzip.compress(bytes(14_000_000), 9)
+# Of good form and of now: only the key is nobody's, which the server may not show.
+SIGNATURE = base64.b64encode(bytes.fromhex("30440220" + "11" * 32 + "0220" + "22" * 32)).decode()
 SIGNED = (
     "X-Apple-CloudKit-Request-KeyID: " + "0" * 64 + "\r\n"
-    "X-Apple-CloudKit-Request-ISO8601Date: 2026-01-01T00:00:00Z\r\n"
-    "X-Apple-CloudKit-Request-SignatureV1: MEQCIAAA\r\n"
+    "X-Apple-CloudKit-Request-ISO8601Date: "
+    + time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()) + "\r\n"
+    "X-Apple-CloudKit-Request-SignatureV1: " + SIGNATURE + "\r\n"
 )
 
 
@@ -67,6 +72,17 @@ def signed_gzip_bombs():
     yield head(fields) + BOMB
 
 
+def half_signed_gzip():
+    compressor = zlib.compressobj(9, zlib.DEFLATED, 31)
+    begun = compressor.compress(os.urandom(40_000)) + compressor.flush(zlib.Z_SYNC_FLUSH)
+    yield head(SIGNED + "Content-Encoding: gzip\r\nContent-Length: 1000000\r\n") + begun
+
+
+def many_fields():
+    fields = b"".join(b"a%d: b\r\n" % number for number in range(95))
+    yield b"POST " + BASE.encode() + b" HTTP/1.1\r\nHost: a\r\n" + fields
+
+
 def pipelined_and_unread():
     while True:
         yield b"GET /database/1/a HTTP/1.1\r\nHost: a\r\n\r\n" * 1_500
@@ -78,7 +94,7 @@ def slow_small_bodies():
 
 ATTACKS = [
     bodies_without_end, signed_bodies_without_end, chunks_without_end, half_heads, gzip_bombs,
-    signed_gzip_bombs, pipelined_and_unread, slow_small_bodies,
+    signed_gzip_bombs, half_signed_gzip, many_fields, pipelined_and_unread, slow_small_bodies,
 ]
 
 

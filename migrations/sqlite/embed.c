@@ -11,6 +11,9 @@ static const unsigned char catalog_0002[] = {
 static const unsigned char catalog_0003[] = {
 #embed "catalog/0003-people.sql"
 };
+static const unsigned char catalog_0004[] = {
+#embed "catalog/0004-due-stores.sql"
+};
 static const unsigned char store_0001[] = {
 #embed "store/0001-records-and-feeds.sql"
 };
@@ -35,11 +38,15 @@ static const unsigned char store_0007[] = {
 static const unsigned char store_0008[] = {
 #embed "store/0008-followers.sql"
 };
+static const unsigned char store_0009[] = {
+#embed "store/0009-subscriptions.sql"
+};
 
 static const struct lenticular_migration catalog[] = {
     {"0001-catalog", (const char *)catalog_0001, sizeof catalog_0001},
     {"0002-stores", (const char *)catalog_0002, sizeof catalog_0002},
     {"0003-people", (const char *)catalog_0003, sizeof catalog_0003},
+    {"0004-due-stores", (const char *)catalog_0004, sizeof catalog_0004},
 };
 static const struct lenticular_migration store[] = {
     {"0001-records-and-feeds", (const char *)store_0001, sizeof store_0001},
@@ -50,6 +57,7 @@ static const struct lenticular_migration store[] = {
     {"0006-incarnations", (const char *)store_0006, sizeof store_0006},
     {"0007-client-tokens", (const char *)store_0007, sizeof store_0007},
     {"0008-followers", (const char *)store_0008, sizeof store_0008},
+    {"0009-subscriptions", (const char *)store_0009, sizeof store_0009},
 };
 
 struct lenticular_migrations lenticular_catalog_migrations(void) {

@@ -30,6 +30,8 @@ package struct Letters: Sendable {
 
     private static let secretBytes = 32
     private static let codeDigits = 8
+    /// When too many wait, whoever asks may come again after so long.
+    private static let fullSeconds = 60
 
     private let catalog: any CatalogStorage
     private let limits: GuessLimits
@@ -60,6 +62,9 @@ package struct Letters: Sendable {
         let wait = limits.take(
             [(.lettersTo(address.folded), patience), (.lettersFor(asker), patience)], now: now)
         if let wait { return .wait(seconds: wait) }
+        guard try catalog.letterCount() < settings.lettersWaitingMax else {
+            return .wait(seconds: Self.fullSeconds)
+        }
         try post(purpose, to: address, of: account, now: now)
         return .queued
     }

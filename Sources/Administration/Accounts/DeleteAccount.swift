@@ -19,7 +19,7 @@ package struct DeleteAccount: AdministrativeAction {
     package func run(in data: any ServerData, by actor: Operator) throws -> AccountRecord {
         let account = try data.users.find(email: email)
         _ = try data.users.delete(email: email)
-        try Departures(in: data).finish()
+        try UnfinishedDeletions(in: data).finish()
         return account
     }
 }

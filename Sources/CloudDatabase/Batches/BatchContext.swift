@@ -143,16 +143,20 @@ final class BatchContext {
         var asked: [RecordOperation] = []
         asked.reserveCapacity(operations.count)
         for case .operation(let operation) in operations { asked.append(operation) }
-        for operation in asked { formers[key(operation.name)] = .missing }
+        var isThere = [Bool](repeating: false, count: asked.count)
         // Of a record that may be kept from the caller no more is read than they may know.
         var readsBodies = access == nil && !rights.holdsBack
         try stored.current(of: asked.map(\.name), in: zone.number) { index, version in
+            isThere[index] = true
             let size = version.flags.contains(.tombstone) ? 0 : version.body.count
             let wantsBody = size > 0 && !asked[index].kind.deletes
             if wantsBody, bodyBytesRead + size > limits.batchBytesMax { readsBodies = false }
             if wantsBody, readsBodies { bodyBytesRead += size }
             formers[key(asked[index].name)] = FormerRecord(
                 version, withBody: wantsBody && readsBodies)
+        }
+        for (index, operation) in asked.enumerated() where !isThere[index] {
+            formers[key(operation.name)] = .missing
         }
     }
 

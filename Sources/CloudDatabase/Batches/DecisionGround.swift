@@ -9,7 +9,8 @@ struct DecisionGround {
     let now: Milliseconds
     /// How long the decision may take; nil for as long as it needs.
     let time: DecisionTime?
-    private let used: (UserRecordName) throws -> Int64
+    /// Nil beside the writer.
+    private let transaction: (any StoreTransaction)?
 
     /// - Parameter time: how long others may be held up.
     init(_ transaction: any StoreTransaction, time: DecisionTime?) {
@@ -17,10 +18,7 @@ struct DecisionGround {
         schema = transaction.schema
         now = transaction.now
         self.time = time
-        used = { owner in
-            try transaction.owner(named: owner).map { try transaction.usedBytes(of: $0.number) }
-                ?? 0
-        }
+        self.transaction = transaction
     }
 
     init(_ snapshot: any StoreSnapshot, schema: Schema, now: Milliseconds) {
@@ -28,11 +26,14 @@ struct DecisionGround {
         self.schema = schema
         self.now = now
         time = nil
-        used = { try snapshot.owner(named: $0)?.usedBytes ?? 0 }
+        transaction = nil
     }
 
-    /// What an owner's records take.
-    func usedBytes(of owner: UserRecordName) throws -> Int64 { try used(owner) }
+    /// What an owner's records take, with what the transaction has written.
+    func usedBytes(of name: UserRecordName) throws -> Int64 {
+        guard let owner = try stored.owner(named: name) else { return 0 }
+        return try transaction?.usedBytes(of: owner.number) ?? owner.usedBytes
+    }
 }
 
 /// How long deciding may go on before its first write, while everybody else waits for the writer.

@@ -20,7 +20,7 @@ struct PlannedSave {
     /// The roles that the user of a `Users` record is to have; nil when they stay.
     var roles: Set<Int64>?
 
-    /// What the caller has sent himself.
+    /// What the caller has sent.
     struct Shown {
         let fields: [UInt8]
         let parent: RecordName?
@@ -46,6 +46,27 @@ struct PlannedSave {
 
     /// Of a body without fields and names.
     private static let frameBytes = 460
+}
+
+/// Finds sent fields by the names of kept ones, which nearly always come in the same order.
+private struct SentPlaces {
+    private let fields: [EncodedFields.Field]
+    private(set) var isTaken: [Bool]
+    private lazy var places: [String: Int] = Dictionary(
+        fields.enumerated().map { ($1.name.text, $0) }, uniquingKeysWith: { _, last in last })
+
+    init(_ fields: [EncodedFields.Field]) {
+        self.fields = fields
+        isTaken = [Bool](repeating: false, count: fields.count)
+    }
+
+    /// Takes the field of a name; nil when none is sent.
+    mutating func take(_ name: String, likely place: Int) -> Int? {
+        let isThere = place < fields.count && fields[place].name.text == name
+        guard let found = isThere ? place : places[name], !isTaken[found] else { return nil }
+        isTaken[found] = true
+        return found
+    }
 }
 
 /// Joins what a save sends with what the former version keeps.
@@ -78,10 +99,10 @@ struct FieldMerge {
     ) throws {
         let counts = Self.mayHoldMore(
             than: listValuesMax, inBytes: sent.bytes.count + kept.fieldsBytes)
-        var pending: [String: EncodedFields.Field] = [:]
-        for field in sent.fields { pending[field.name.text] = field }
-        for (name, member) in kept.fields {
-            if let field = pending.removeValue(forKey: name) {
+        var sentPlaces = SentPlaces(sent.fields)
+        for (place, (name, member)) in kept.fields.enumerated() {
+            if let index = sentPlaces.take(name, likely: place) {
+                let field = sent.fields[index]
                 guard field.type != nil else { continue }
                 try append(sent.bytes[field.range], field.references, counts)
             } else {
@@ -89,7 +110,8 @@ struct FieldMerge {
                 try append(member[...], references, counts)
             }
         }
-        for field in sent.fields where pending[field.name.text] != nil && field.type != nil {
+        for (index, field) in sent.fields.enumerated()
+        where !sentPlaces.isTaken[index] && field.type != nil {
             try append(sent.bytes[field.range], field.references, counts)
         }
     }

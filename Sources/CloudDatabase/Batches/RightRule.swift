@@ -28,6 +28,7 @@ struct RightRule {
     ///
     /// What must be read for that counts for no limit, which would tell of the record's size.
     func allows(_ permission: Permissions, _ key: RecordKey) throws -> Bool {
+        guard context.rights.holdsBack else { return true }
         let former = try context.former(key)
         return try context.rights.allows(permission, ofType: former.type) {
             guard let head = former.head else { return nil }
@@ -60,7 +61,7 @@ struct RightRule {
         return (fields, wanted)
     }
 
-    /// The record of a user, with his roles for those who give them: to all others they are invisible.
+    /// The record of a user, with the user's roles for those who give roles, and for nobody else.
     func answered(_ body: [UInt8], of user: UserRecordName) throws -> [UInt8] {
         context.database.caller.passesRoles
             ? UserRecord.body(body, roles: try roles(of: user)) : body

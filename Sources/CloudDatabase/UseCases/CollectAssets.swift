@@ -1,8 +1,6 @@
 import AssetStorage
 import CloudModel
-import Dispatch
 import Storage
-import Synchronization
 
 /// Removes the bytes of assets that nothing refers to, in bounded steps.
 ///
@@ -39,7 +37,7 @@ package struct CollectAssets: Sendable {
         let claimed = depot.claims.claim(found)
         guard !claimed.isEmpty else { return false }
         defer { depot.claims.unclaim(claimed) }
-        let forgotten = try storage.writeAndWait {
+        let forgotten = try storage.writeAndWait(cost: Self.filesPerStepMax) {
             try $0.forgetUnusedAssets(claimed, since: moment)
         }
         for digest in forgotten { try depot.storage.delete(digest) }
@@ -95,25 +93,4 @@ package struct CollectAssets: Sendable {
         guard !digests.isEmpty else { return [] }
         return try storage.read(loop: nil) { try $0.unknownAssets(among: digests) }
     }
-}
-
-extension Storage {
-    /// Writes and blocks until it is on disk; for what runs in the background.
-    fileprivate func writeAndWait<Value: Sendable>(
-        _ body: @escaping @Sendable (any StoreTransaction) throws -> Value
-    ) throws -> Value {
-        let done = DispatchSemaphore(value: 0)
-        let outcome = Outcome<Value>()
-        write(cost: CollectAssets.filesPerStepMax, frees: true, body) { result in
-            outcome.value.withLock { $0 = result }
-            done.signal()
-        }
-        done.wait()
-        return try outcome.value.withLock { $0 }.get()
-    }
-}
-
-/// What a write came to, on its way between two threads.
-private final class Outcome<Value: Sendable>: Sendable {
-    let value = Mutex<Result<Value, any Error>>(.failure(StorageFailure.indeterminate))
 }

@@ -2,8 +2,8 @@ import CloudModel
 import JSON
 import Storage
 
-/// Reads records by name (web-services.md §4.3).
-package struct LookupRecords: Sendable {
+/// Reads records of one zone by name (web-services.md §4.3).
+package struct LookupRecords {
     /// One record asked for.
     package struct Item: Sendable {
         package let name: String
@@ -15,57 +15,40 @@ package struct LookupRecords: Sendable {
         }
     }
 
-    package let database: Database
-    package let zone: ZoneID
+    private let database: Database
+    private let id: ZoneID
+    private let snapshot: any StoreSnapshot
+    /// Nil for a default zone that nobody has written to.
+    private let zone: StoredZone?
+    /// What the caller is shown of another user's zone; nil for a zone of their own.
+    private let shown: ZoneAccess?
+    /// What the caller may read, by the types of records.
+    private let access: RecordAccess
 
-    package init(in zone: ZoneID, of database: Database) throws(Fault) {
+    /// - Throws: `Fault` ZONE_NOT_FOUND, and for a zone that this database cannot have.
+    package init(in zone: ZoneID, of database: Database, snapshot: any StoreSnapshot) throws {
         try database.check(zone)
         self.database = database
-        self.zone = zone
-    }
-
-    /// A zone as the caller may read it.
-    package struct Place {
-        /// Nil for a default zone that nobody has written to.
-        let zone: StoredZone?
-        /// What he is shown of another user's zone.
-        let access: ZoneAccess?
-    }
-
-    /// Finds the zone in a snapshot, once for all items.
-    ///
-    /// - Throws: `Fault` ZONE_NOT_FOUND.
-    package func open(_ snapshot: any StoreSnapshot) throws -> Place {
-        guard database.scope == .shared else {
-            return Place(zone: try database.zone(zone, snapshot), access: nil)
-        }
-        let access = try database.access(to: zone, snapshot)
-        return Place(zone: access.zone, access: access)
-    }
-
-    /// What the caller may read in a snapshot, found out once for all items.
-    package func access(_ snapshot: any StoreSnapshot) throws -> RecordAccess {
-        try RecordAccess(database, database.storage.schema, snapshot)
+        self.snapshot = snapshot
+        id = zone
+        shown = database.scope == .shared ? try database.access(to: zone, snapshot) : nil
+        self.zone = try shown?.zone ?? database.zone(zone, snapshot)
+        access = try RecordAccess(database, database.storage.schema, snapshot)
     }
 
     /// Appends one record.
     ///
     /// - Returns: the bytes of the stored record.
     /// - Throws: `Fault` for the item, with nothing appended: NOT_FOUND; ACCESS_DENIED for a record
-    ///   that the caller may not read, and for every name when he may read no type at all;
-    ///   TRY_AGAIN_LATER while it cannot be told whether he may.
-    package func append(
-        _ item: Item, of place: Place, by access: RecordAccess,
-        from snapshot: any StoreSnapshot, to writer: inout JSONWriter
-    ) throws -> Int {
-        guard let zone = place.zone, let name = RecordName(item.name) else {
-            throw missing(item.name, access)
-        }
-        if let shown = place.access {
+    ///   that the caller may not read, and for every name when they may read no type at all;
+    ///   TRY_AGAIN_LATER while it cannot be told whether they may.
+    package func append(_ item: Item, to writer: inout JSONWriter) throws -> Int {
+        guard let zone, let name = RecordName(item.name) else { throw missing(item.name) }
+        if let shown {
             // No more is read of what is not theirs than of what is not there.
             guard let head = try snapshot.head(of: name, in: zone.number),
                 try shown.sees(head.record)
-            else { throw missing(item.name, access) }
+            else { throw missing(item.name) }
         }
         let found = try snapshot.current(of: name, in: zone.number) { version -> Int? in
             // A type that the schema has not got yet is of a save that nobody was told of.
@@ -76,26 +59,26 @@ package struct LookupRecords: Sendable {
                 try RecordBody.creator(of: version.body)
             }
             guard mayRead else { throw RecordAccess.readRefused }
-            try append(version, of: name, as: item.rendering, from: snapshot, to: &writer)
+            try append(version, of: name, as: item.rendering, to: &writer)
             return version.body.count
         }
-        guard let found, let bytes = found else { throw missing(item.name, access) }
+        guard let found, let bytes = found else { throw missing(item.name) }
         return bytes
     }
 
-    private func missing(_ name: String, _ access: RecordAccess) -> Fault {
+    private func missing(_ name: String) -> Fault {
         // Such a name can be a user's only.
-        let isUser = zone.name.isDefault && UserRecordName(name) != nil
+        let isUser = id.name.isDefault && UserRecordName(name) != nil
         return access.conceals(.read, type: isUser ? .users : nil)
             ? RecordAccess.readRefused : .recordNotFound
     }
 
     private func append(
         _ version: StoredVersion, of name: RecordName, as rendering: RecordRendering,
-        from snapshot: any StoreSnapshot, to writer: inout JSONWriter
+        to writer: inout JSONWriter
     ) throws {
         guard database.scope == .public, database.caller.passesRoles,
-            let user = UserRecord.user(name, in: zone.name)
+            let user = UserRecord.user(name, in: id.name)
         else {
             return try database.append(
                 version.record, version.flags, version.body, as: rendering, from: snapshot,

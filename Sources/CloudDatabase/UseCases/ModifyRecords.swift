@@ -123,13 +123,14 @@ package struct ModifyRecords: Sendable {
             made = zone
         }
         guard milliseconds > 0, !isLong else { return nil }
+        let decided: BatchPlan
         do {
-            let plan = try plan(on: ground, in: made)
-            guard !isAtomic || plan.isWhole else { return refused(plan) }
-            return try write(plan, in: transaction)
+            decided = try plan(on: ground, in: made)
         } catch is DecisionTakesLong {
             return nil
         }
+        guard !isAtomic || decided.isWhole else { return refused(decided) }
+        return try write(decided, in: transaction)
     }
 
     /// What a decision beside the writer comes to.
@@ -223,9 +224,9 @@ package struct ModifyRecords: Sendable {
             devicesMax: database.limits.clientTokensPerZoneMax)
     }
 
-    /// Who has left a share may leave it again, though the zone is no longer there for him.
+    /// Somebody who has left a share may leave it again, though they no longer see the zone.
     ///
-    /// - Returns: nil for everything but deletions of share records that he has left.
+    /// - Returns: nil for everything but deletions of share records that they have left.
     private func outcomesOfHavingLeft(
         _ transaction: any StoreTransaction
     ) throws -> [RecordOutcome]? {

@@ -5,7 +5,8 @@ import Storage
 
 /// Makes the assets of stored records usable in others, without their bytes (web-services.md §4.14).
 ///
-/// The caller must be able to read the records. All of it succeeds or none.
+/// The caller must be able to read the records. All of it succeeds or none. At most
+/// `ServiceLimits.rereferencedAssetsMax` assets, because a receipt is written for each.
 package struct RereferenceAssets: Sendable {
     /// A field of a record.
     package struct Source: Sendable {
@@ -19,24 +20,36 @@ package struct RereferenceAssets: Sendable {
     }
 
     private let database: Database
-    private let lookup: LookupRecords
+    private let zone: ZoneID
+    private let sources: [Source]
 
     /// - Parameter zone: where the records are.
-    package init(in zone: ZoneID, of database: Database) throws(Fault) {
-        lookup = try LookupRecords(in: zone, of: database)
+    /// - Throws: `Fault` for a zone that this database cannot have.
+    package init(_ sources: [Source], in zone: ZoneID, of database: Database) throws(Fault) {
+        try database.check(zone)
+        self.sources = sources
+        self.zone = zone
         self.database = database
     }
 
-    /// The assets of the fields, in order; of a list all its members.
+    /// Reads the fields, then makes a receipt for each asset; of a list for all its members, in order.
     ///
-    /// - Throws: `Fault` BAD_REQUEST for a record or field that has none, and for more than
-    ///   `ServiceLimits.rereferencedAssetsMax`, because a receipt is written for each; ZONE_NOT_FOUND.
-    package func contents(
-        of sources: [Source], from snapshot: any StoreSnapshot
-    ) throws -> [AssetContent] {
+    /// Blocks while it reads: never on an event loop.
+    ///
+    /// - Parameter completion: gets the receipts, or `Fault` BAD_REQUEST for an asset that has just been
+    ///   removed; failures of the machinery. Success means on disk.
+    /// - Throws: `Fault` BAD_REQUEST for a record or field that has no asset, and for too many;
+    ///   ZONE_NOT_FOUND; ACCESS_DENIED for a caller who can save nothing.
+    package func run(
+        completion: @escaping @Sendable (Result<[AssetReceipt], any Error>) -> Void
+    ) throws {
+        let found = try database.storage.read(loop: nil) { try contents(from: $0) }
+        try makeReceipts(for: found, completion: completion)
+    }
+
+    private func contents(from snapshot: any StoreSnapshot) throws -> [AssetContent] {
         let most = database.limits.rereferencedAssetsMax
-        let zone = try lookup.open(snapshot)
-        let access = try lookup.access(snapshot)
+        let lookup = try LookupRecords(in: zone, of: database, snapshot: snapshot)
         var rendering = RecordRendering.whole
         rendering.keepsAssetsAsStored = true
         var contents: [AssetContent] = []
@@ -44,7 +57,7 @@ package struct RereferenceAssets: Sendable {
             var writer = JSONWriter()
             let item = LookupRecords.Item(name: source.record, rendering: rendering)
             do {
-                _ = try lookup.append(item, of: zone, by: access, from: snapshot, to: &writer)
+                _ = try lookup.append(item, to: &writer)
             } catch let fault as Fault where fault.code == .notFound {
                 throw Fault.badRequest("assets: record '\(source.record)' was not found")
             }
@@ -64,9 +77,8 @@ package struct RereferenceAssets: Sendable {
         return contents
     }
 
-    /// Makes a receipt for each, and reports when they are on disk.
-    package func receipts(
-        for contents: [AssetContent], random: RandomSource,
+    private func makeReceipts(
+        for contents: [AssetContent],
         completion: @escaping @Sendable (Result<[AssetReceipt], any Error>) -> Void
     ) throws(Fault) {
         guard let access = database.assets, let user = database.caller.userRecordName else {
@@ -75,7 +87,7 @@ package struct RereferenceAssets: Sendable {
         let identity = access.tokens.identity(database.scope, user)
         let life = Milliseconds(access.tokens.lives.receipt) * 1_000
         let receipts = contents.map {
-            AssetReceipt(id: random.bytes(AssetReceipt.idBytes), content: $0)
+            AssetReceipt(id: database.random.bytes(AssetReceipt.idBytes), content: $0)
         }
         database.storage.write(
             WriteLoad(cost: receipts.count, caller: WriteCaller(database.caller))

@@ -29,6 +29,8 @@ final class BlockingLane: Sendable {
         if activity.withLock({ $0.wake() }) { begin(.init(nanoseconds: 0, wait: nil)) }
     }
 
+    var isBusy: Bool { activity.withLock { $0.isBusy } }
+
     /// Waits for the step that runs.
     func stop() {
         activity.withLock { $0.stop() }

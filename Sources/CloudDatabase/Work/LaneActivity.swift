@@ -64,5 +64,8 @@ struct LaneActivity {
         }
     }
 
+    /// Whether a step runs, or is about to; not while it waits for a time to come.
+    var isBusy: Bool { stage == .running && !isStopped }
+
     mutating func stop() { isStopped = true }
 }

@@ -9,9 +9,10 @@ struct StepSize {
     private let range: ClosedRange<Int>
     private(set) var records: Int
 
-    init(_ range: ClosedRange<Int>) {
+    /// - Parameter first: what the first step takes, when nothing is known of its records yet.
+    init(_ range: ClosedRange<Int>, first: Int) {
         self.range = range
-        records = range.lowerBound
+        records = min(max(first, range.lowerBound), range.upperBound)
     }
 
     /// Takes note of a step.

@@ -37,6 +37,8 @@ package final class WorkRunner: StoreWorker {
         blocking?.wake()
     }
 
+    package var isBusy: Bool { inWriter.isBusy || blocking?.isBusy ?? false }
+
     package func stop() {
         inWriter.stop()
         blocking?.stop()

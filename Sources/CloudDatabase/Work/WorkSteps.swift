@@ -31,6 +31,11 @@ struct WorkSteps: Sendable {
         }
     }
 
+    /// How many records the first step of a kind takes.
+    ///
+    /// Somebody waits for an index that is made, and each step costs them a commit.
+    func firstSize(of kind: WorkKind) -> Int { kind == .index ? 512 : 1 }
+
     /// Does some of the work, and notes how far it came.
     ///
     /// - Returns: what it counts against the step's bound.

@@ -51,7 +51,9 @@ final class WriterLane: Sendable {
         let steps = WorkSteps(
             limits: options.limits, retentionMilliseconds: options.retentionMilliseconds)
         self.steps = steps
-        let sizes = WorkSteps.kinds.map { ($0, StepSize(steps.sizes(of: $0))) }
+        let sizes = WorkSteps.kinds.map {
+            ($0, StepSize(steps.sizes(of: $0), first: steps.firstSize(of: $0)))
+        }
         state = Mutex(
             State(
                 turn: WorkTurn(holder, WorkSteps.kinds),
@@ -61,6 +63,8 @@ final class WriterLane: Sendable {
     func wake() {
         if state.withLock({ $0.activity.wake() }) { begin(.init(nanoseconds: 0, wait: nil)) }
     }
+
+    var isBusy: Bool { state.withLock { $0.activity.isBusy } }
 
     func stop() { state.withLock { $0.activity.stop() } }
 

@@ -15,6 +15,8 @@ package struct LimitSettings: Sendable, Equatable {
     package var participantsPerShareMax = 100
     package var fieldsPerTypeMax = 256
     package var recordTypesMax = 1_000
+    package var subscriptionsPerUserMax = 500
+    package var subscriptionBytesMax = 16_384
     package var rolesMax = 100
     package var schemaBytesMax = 1_048_576
     package var deleteSelfSourcesMax = 750
@@ -87,6 +89,12 @@ extension LimitSettings {
             .number(
                 "limits.recordTypesMax", \.limits.recordTypesMax, 1...100_000, "record types",
                 "Record types of one container's environment."),
+            .number(
+                "limits.subscriptionsPerUserMax", \.limits.subscriptionsPerUserMax, 1...1_000_000,
+                "subscriptions", "Subscriptions of one user in one database."),
+            .number(
+                "limits.subscriptionBytesMax", \.limits.subscriptionBytesMax, 256...1_048_576,
+                "bytes", "The query and the notification of one subscription together."),
             .number(
                 "limits.rolesMax", \.limits.rolesMax, 1...10_000, "roles",
                 "Security roles of one container's environment, beside the built-in ones."),

@@ -2,6 +2,7 @@
 package struct RetentionSettings: Sendable, Equatable {
     package var tombstoneDays = 180
     package var upkeepSeconds = 60
+    package var closedUpkeepHours = 24
     package var assetTrashHours = 168
 }
 
@@ -18,6 +19,10 @@ extension RetentionSettings {
             .number(
                 "retention.upkeepSeconds", \.retention.upkeepSeconds, 1...86_400, "seconds",
                 "How often what nobody can ask for any more is removed, in small steps."),
+            .number(
+                "retention.closedUpkeepHours", \.retention.closedUpkeepHours, 1...8_760, "hours",
+                "The same for a database that is closed because nobody uses it: it is opened for it."
+            ),
             .number(
                 "retention.assetTrashHours", \.retention.assetTrashHours, 0...87_600, "hours",
                 """

@@ -4,6 +4,8 @@ package struct StorageSettings: Sendable, Equatable {
     package enum MigrationCopies: String, Sendable, CaseIterable { case on, off }
 
     package var backupBeforeMigration = MigrationCopies.on
+    package var storesOpenMax = 128
+    package var storeIdleMinutes = 10
     /// 0 for one per core.
     package var readers = 0
     package var writerCacheKiB = 32_768
@@ -29,6 +31,16 @@ extension StorageSettings {
                 Whether a database that a newer version is about to migrate is copied beside itself \
                 first, if there is room; the copy ends in .v and the version's number.
                 """),
+            .number(
+                "storage.storesOpenMax", \.storage.storesOpenMax, 1...100_000, "databases",
+                """
+                Databases of containers' environments that are open at once, at about 1.4 MB and 7 \
+                descriptors each. The one that was unused the longest is closed for another; more are \
+                open only while requests or queued work need them.
+                """),
+            .number(
+                "storage.storeIdleMinutes", \.storage.storeIdleMinutes, 1...525_600, "minutes",
+                "After this a database that nobody uses is closed."),
             .number(
                 "storage.readers", \.storage.readers, 0...256, "connections",
                 zero: "one per core",

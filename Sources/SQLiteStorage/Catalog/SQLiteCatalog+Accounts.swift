@@ -65,7 +65,7 @@ extension SQLiteCatalog {
         }
     }
 
-    package func delete(_ account: AccountID) throws -> [Departure] {
+    package func delete(_ account: AccountID) throws -> [AccountDeletion] {
         try write { catalog in
             try SQLiteCatalog.requireAccount(account, in: catalog)
             let id = CatalogValue.text(account.text)
@@ -78,7 +78,7 @@ extension SQLiteCatalog {
                 try catalog.run("DELETE FROM \(table) WHERE account = ?", id)
             }
             try catalog.run("DELETE FROM accounts WHERE id = ?", id)
-            return try SQLiteCatalog.departures(in: catalog).filter { $0.account == account }
+            return try SQLiteCatalog.accountDeletions(in: catalog).filter { $0.account == account }
         }
     }
 
@@ -88,15 +88,15 @@ extension SQLiteCatalog {
         "sign_in_codes", "letter_links", "address_codes", "letters",
     ]
 
-    package func departures() throws -> [Departure] {
-        try read { try SQLiteCatalog.departures(in: $0) }
+    package func accountDeletions() throws -> [AccountDeletion] {
+        try read { try SQLiteCatalog.accountDeletions(in: $0) }
     }
 
-    package func forget(_ departure: Departure) throws {
+    package func forget(_ deletion: AccountDeletion) throws {
         try write(endsWhatWasTrue: false) {
             try $0.run(
                 "DELETE FROM departures WHERE account = ? AND container = ?",
-                .text(departure.account.text), .text(departure.container.folded))
+                .text(deletion.account.text), .text(deletion.container.folded))
         }
     }
 
@@ -176,7 +176,8 @@ extension SQLiteCatalog {
         guard added == 1 else { throw CatalogRefusal.addressTaken }
     }
 
-    private static func departures(in catalog: CatalogConnection) throws -> [Departure] {
+    private static func accountDeletions(in catalog: CatalogConnection) throws -> [AccountDeletion]
+    {
         try catalog.all(
             """
             SELECT d.account, c.name, d.user_record_name
@@ -187,7 +188,7 @@ extension SQLiteCatalog {
             guard let container = ContainerID(row.string(1)),
                 let name = UserRecordName(row.string(2))
             else { throw SQLiteError.unreadable("departures") }
-            return Departure(
+            return AccountDeletion(
                 account: AccountID(row.string(0)), container: container, userRecordName: name)
         }
     }

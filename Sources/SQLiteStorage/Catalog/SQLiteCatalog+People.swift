@@ -92,7 +92,7 @@ extension SQLiteCatalog {
     private func discovered(
         _ account: String, in container: ContainerID, _ second: CatalogValue, _ third: CatalogValue
     ) throws -> DiscoveredPerson? {
-        let found = try read { catalog in
+        try read { catalog in
             try catalog.first(
                 """
                 SELECT n.user_record_name, a.given_name, a.family_name, a.is_discoverable
@@ -100,17 +100,16 @@ extension SQLiteCatalog {
                 LEFT JOIN accounts AS a ON a.id = wanted.id
                 LEFT JOIN user_names AS n ON n.account = wanted.id AND n.container = ?1
                 """, .text(container.folded), second, third
-            ) { row in
-                (
-                    name: row.optionalString(0), given: row.optionalString(1),
-                    family: row.optionalString(2), isShown: row.optionalInt64(3) == 1
-                )
-            }
+            ) { row -> DiscoveredPerson? in
+                // Nothing is read of who is hidden, as there is nothing of who is not there.
+                guard row.optionalInt64(3) == 1,
+                    let name = row.optionalString(0).flatMap({ UserRecordName($0) })
+                else { return nil }
+                return DiscoveredPerson(
+                    userRecordName: name, givenName: row.optionalString(1),
+                    familyName: row.optionalString(2))
+            } ?? nil
         }
-        guard let found, found.isShown, let name = found.name.flatMap({ UserRecordName($0) })
-        else { return nil }
-        return DiscoveredPerson(
-            userRecordName: name, givenName: found.given, familyName: found.family)
     }
 
     package func isDiscoverable(_ account: AccountID) throws -> Bool {

@@ -43,6 +43,49 @@ extension SQLiteCatalog {
         }
     }
 
+    /// When a store has to be opened for work of its own.
+    package struct DueMoment: Sendable {
+        package let container: ContainerID
+        package let environment: Environment
+        package let due: Milliseconds
+
+        package init(container: ContainerID, environment: Environment, due: Milliseconds) {
+            self.container = container
+            self.environment = environment
+            self.due = due
+        }
+    }
+
+    /// When each store is due; 0 for one that nobody has said anything of.
+    package func dueMoments() throws -> [DueMoment] {
+        try read { catalog in
+            try catalog.all(
+                """
+                SELECT c.name, s.environment, s.due_at FROM stores s
+                JOIN containers c ON c.folded = s.container WHERE s.is_certain = 1
+                """
+            ) { row in
+                guard let container = ContainerID(row.string(0)),
+                    let environment = Environment(rawValue: row.string(1))
+                else { throw SQLiteError.unreadable("stores") }
+                return DueMoment(
+                    container: container, environment: environment, due: row.int64(2))
+            }
+        }
+    }
+
+    /// Notes when stores are due; passes over those that it does not know.
+    package func setDue(_ moments: [DueMoment]) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            for moment in moments {
+                try catalog.run(
+                    "UPDATE stores SET due_at = ? WHERE container = ? AND environment = ?",
+                    .integer(moment.due), .text(moment.container.folded),
+                    .text(moment.environment.rawValue))
+            }
+        }
+    }
+
     /// Takes those stores for known which were made before the catalog knew them and have a file.
     package func settleStores(
         hasFile: (ContainerID, Environment) throws -> Bool

@@ -42,8 +42,8 @@ struct IndexCheck {
         while try rows.step() {
             let record = RecordNumber(rows.int64(0))
             let holding = (byType[rows.int64(2)] ?? []).filter { $0.holds(record) }
-            guard !holding.isEmpty else { continue }
-            let fields = try StoredFields(rows.bytes(3))
+            // NB: what is no JSON is told of by itself.
+            guard !holding.isEmpty, let fields = try? StoredFields(rows.bytes(3)) else { continue }
             for index in holding {
                 for entry in IndexEntry.entries(of: fields, for: index.need) {
                     let isThere = try isThere(

@@ -71,6 +71,14 @@ final class PositionCounter {
         note?.write(committed)
     }
 
+    /// Lets go of the connection, once the writer is closed.
+    func letGo() { move = nil }
+
+    /// The life as it stands between two groups; nil for one that has not begun.
+    func rest(of identity: StoreIdentity) -> StoreLife? {
+        beginning == nil ? StoreLife(identity: identity, last: committed, next: next) : nil
+    }
+
     /// The numbers that the group took are never used again.
     func groupRolledBack() { groupMoves = false }
 }

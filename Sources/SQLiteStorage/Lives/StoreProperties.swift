@@ -5,7 +5,7 @@ import Storage
 
 /// The migrations that make a store's file.
 enum StoreFile {
-    static var migrations: [Migration] {
+    static let migrations = {
         let embedded = lenticular_store_migrations()
         return (0..<embedded.count).map { index in
             let file = embedded.first[index]
@@ -15,7 +15,7 @@ enum StoreFile {
                     decoding: UnsafeRawBufferPointer(start: file.sql, count: file.byteCount),
                     as: UTF8.self))
         }
-    }
+    }()
 }
 
 /// What a store knows of itself.

@@ -5,7 +5,7 @@ package struct Command: Sendable {
     /// What the command works on, and so where its code runs.
     package enum Action: Sendable {
         /// Runs in the process that was started, and touches no data folder of a running server.
-        case local(@Sendable (Invocation, Surroundings) throws -> CommandOutput)
+        case local(@Sendable (Invocation, ProcessEnvironment) throws -> CommandOutput)
         /// Acts on the server's data, in the process that holds the data folder: this one, or the
         /// server (through its control socket).
         case data(@Sendable (Invocation, Administrator) throws -> CommandOutput)

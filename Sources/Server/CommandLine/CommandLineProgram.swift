@@ -17,11 +17,11 @@ package struct CommandLineProgram: Sendable {
     static let answerSecondsMax = 60
 
     private let commands: [Command]
-    private let surroundings: Surroundings
+    private let process: ProcessEnvironment
 
-    package init(commands: [Command] = Command.all, surroundings: Surroundings) {
+    package init(commands: [Command] = Command.all, process: ProcessEnvironment) {
         self.commands = commands
-        self.surroundings = surroundings
+        self.process = process
     }
 
     /// Runs the command that the arguments ask for, without the program's own name.
@@ -81,16 +81,16 @@ package struct CommandLineProgram: Sendable {
     /// Does what only the place where the command was typed can: paths, files, the question.
     private func prepare(_ invocation: inout Invocation) throws {
         let command = invocation.command
-        invocation.replaceValues(of: .path, surroundings.absolute)
+        invocation.replaceValues(of: .path, process.absolute)
         for option in command.options where invocation.has(option.name) {
             if option.readsStandardInput {
-                guard let bytes = surroundings.readInput(Self.inputBytesMax) else {
+                guard let bytes = process.readInput(Self.inputBytesMax) else {
                     throw CommandFailure("standard input cannot be read")
                 }
                 try setContents(bytes, of: option.name, in: &invocation)
             } else if option.kind == .contents, let path = invocation.value(option.name) {
                 let bytes = try FileSystem.contents(
-                    of: surroundings.absolute(path), bytesMax: Self.inputBytesMax)
+                    of: process.absolute(path), bytesMax: Self.inputBytesMax)
                 try setContents(bytes, of: option.name, in: &invocation)
             }
         }
@@ -98,9 +98,9 @@ package struct CommandLineProgram: Sendable {
             guard let path = invocation.value(place.name) else { continue }
             guard
                 let bytes = path == "-"
-                    ? surroundings.readInput(Self.inputBytesMax)
+                    ? process.readInput(Self.inputBytesMax)
                     : try FileSystem.contents(
-                        of: surroundings.absolute(path), bytesMax: Self.inputBytesMax)
+                        of: process.absolute(path), bytesMax: Self.inputBytesMax)
             else { throw CommandFailure("standard input cannot be read") }
             try setContents(bytes, of: place.name, in: &invocation)
         }
@@ -110,10 +110,10 @@ package struct CommandLineProgram: Sendable {
     /// Asks whether it is meant, where somebody can be asked.
     private func ask(for command: Command) throws(CommandFailure) {
         guard let question = command.question else { return }
-        guard surroundings.isTerminal else {
+        guard process.isTerminal else {
             throw CommandFailure("\(command.name) needs --yes where nobody can be asked")
         }
-        guard ["y", "yes"].contains(surroundings.ask("\(question) [y/N]").lowercased()) else {
+        guard ["y", "yes"].contains(process.ask("\(question) [y/N]").lowercased()) else {
             throw CommandFailure("nothing was done")
         }
     }
@@ -123,12 +123,12 @@ package struct CommandLineProgram: Sendable {
         _ invocation: inout Invocation, _ shown: CommandAnswer
     ) throws -> CommandAnswer {
         let isShown = !invocation.has("json")
-        if isShown, surroundings.isTerminal { surroundings.writeOutput(shown.output) }
+        if isShown, process.isTerminal { process.writeOutput(shown.output) }
         do {
             try ask(for: invocation.command)
         } catch {
             var refusal = CommandAnswer(failure: error)
-            if isShown, !surroundings.isTerminal { refusal.output = shown.output }
+            if isShown, !process.isTerminal { refusal.output = shown.output }
             return refusal
         }
         invocation.append("", toOption: "yes")
@@ -142,7 +142,7 @@ package struct CommandLineProgram: Sendable {
         let place = invocation.command.places.first { $0.kind == .output }
         guard let bytes = answer.file, let path = place.flatMap({ invocation.value($0.name) })
         else { return answer }
-        try FileSystem.write(bytes, over: surroundings.absolute(path))
+        try FileSystem.write(bytes, over: process.absolute(path))
         return answer
     }
 
@@ -160,7 +160,7 @@ package struct CommandLineProgram: Sendable {
     private func run(_ invocation: Invocation) throws -> CommandAnswer {
         switch invocation.command.action {
         case .local(let action):
-            return CommandAnswer(try action(invocation, surroundings), for: invocation)
+            return CommandAnswer(try action(invocation, process), for: invocation)
         case .data(let action):
             return try onData(invocation) { administrator in
                 CommandAnswer(try action(invocation, administrator), for: invocation)
@@ -191,14 +191,14 @@ package struct CommandLineProgram: Sendable {
         _ invocation: Invocation, receive: (ControlFrame) throws -> Void = { _ in },
         _ action: (Administrator) throws -> CommandAnswer
     ) throws -> CommandAnswer {
-        let loaded = try LoadedConfiguration(for: invocation, in: surroundings)
+        let loaded = try LoadedConfiguration(for: invocation, in: process)
         let configuration = loaded.values
         let path = configuration.data
         try DataFolder.requireMade(loaded)
         let client = ControlClient(path: DataFolder.controlSocketPath(in: path))
         for _ in 0..<(Self.folderSecondsMax * 20) {
             let folder = try DataFolder.open(
-                path, configuration: configuration, surroundings: surroundings,
+                path, configuration: configuration, process: process,
                 onIndeterminate: Self.endProcess)
             if let folder {
                 defer {
@@ -207,7 +207,7 @@ package struct CommandLineProgram: Sendable {
                 }
                 return try action(
                     Administrator(
-                        .commandLine(userNumber: surroundings.userNumber), on: folder,
+                        .commandLine(userNumber: process.userNumber), on: folder,
                         noting: folder.note))
             }
             if let answer = try client.run(

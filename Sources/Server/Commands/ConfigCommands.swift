@@ -4,8 +4,8 @@ extension Command {
     static let configs: [Command] = [
         Command(
             "config check", "say whether the server would start with the settings as they are",
-            action: .local { invocation, surroundings in
-                let loaded = try LoadedConfiguration(for: invocation, in: surroundings)
+            action: .local { invocation, process in
+                let loaded = try LoadedConfiguration(for: invocation, in: process)
                 _ = try loaded.values.makeTLS()
                 return described(loaded)
             }),

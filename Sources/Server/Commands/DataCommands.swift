@@ -26,10 +26,10 @@ extension Command {
             "restore", "fill an empty data folder from a backup",
             places: [CommandPlace("SRC", "the backup's folder", kind: .path)],
             question: "Fill the data folder from the backup?", isLong: true,
-            action: .local { invocation, surroundings in
-                let configuration = try Configuration.load(for: invocation, in: surroundings)
+            action: .local { invocation, process in
+                let configuration = try Configuration.load(for: invocation, in: process)
                 let problems = try DataFolder.restore(
-                    from: invocation.required("SRC"), configuration, surroundings)
+                    from: invocation.required("SRC"), configuration, process)
                 return outcome(
                     problems: problems,
                     (["restored into \(configuration.data)"] + problems).joined(separator: "\n"))

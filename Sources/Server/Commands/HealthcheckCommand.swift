@@ -3,8 +3,8 @@ import Configuration
 extension Command {
     static let healthcheck = Command(
         "healthcheck", "ask the running server whether it accepts work",
-        action: .local { invocation, surroundings in
-            let configuration = try Configuration.load(for: invocation, in: surroundings)
+        action: .local { invocation, process in
+            let configuration = try Configuration.load(for: invocation, in: process)
             if let trouble = try obstacle(configuration) {
                 throw CommandFailure("the server is not ready: \(trouble)")
             }

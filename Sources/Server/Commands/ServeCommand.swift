@@ -3,6 +3,7 @@ import CProcess
 import Configuration
 import Dispatch
 import Network
+import SQLite
 import Synchronization
 
 #if canImport(Glibc)
@@ -22,8 +23,8 @@ extension Command {
             CommandOption(
                 "dev", "make a container to try out in an empty data folder; loopback only"),
         ],
-        action: .local { invocation, surroundings in
-            try ServeProcess(invocation: invocation, surroundings: surroundings).run()
+        action: .local { invocation, process in
+            try ServeProcess(invocation: invocation, process: process).run()
         })
 }
 
@@ -38,25 +39,25 @@ struct ServeProcess {
     static let answerMicroseconds: UInt32 = 200_000
 
     let invocation: Invocation
-    let surroundings: Surroundings
+    let process: ProcessEnvironment
 
     /// Serves until a signal says to stop.
     func run() throws -> CommandOutput {
         lenticular_limit_arenas(2)
         DescriptorRoom.raiseLimit()
-        let loaded = try LoadedConfiguration(for: invocation, in: surroundings)
+        let loaded = try LoadedConfiguration(for: invocation, in: process)
         var configuration = loaded.values
         let isDevelopment = invocation.has("dev")
         if isDevelopment, configuration.mail.sender == .none { configuration.mail.sender = .log }
         if isDevelopment {
             try DevelopmentSetup.checkIsLocal(
-                configuration.addresses, environment: surroundings.environment)
+                configuration.addresses, environment: process.environment)
         }
         let log = Log(
             format: LogFormat(
-                configuration.log.format, isTerminal: surroundings.isOutputTerminal),
+                configuration.log.format, isTerminal: process.isOutputTerminal),
             level: LogLevel(configuration.log.level),
-            clock: surroundings.clock)
+            clock: process.clock)
         for warning in loaded.warnings { log.warning("odd setting", [("warning", .text(warning))]) }
         let stop = DispatchSemaphore(value: 0)
         let reload = Reload()
@@ -68,7 +69,9 @@ struct ServeProcess {
             reload.set { server.reloadCertificates() }
         } catch {
             folder.close()
-            throw error
+            guard let damage = error as? SQLiteError, damage.kind == .corrupt else { throw error }
+            throw CommandFailure(
+                "a database in \(folder.path) is damaged (\(damage)); `lenticular check` names it")
         }
         if isDevelopment { try showDevelopment(of: server) }
         log.info(
@@ -81,7 +84,7 @@ struct ServeProcess {
                 ),
                 ("metrics", .text(server.metricsAddress?.description ?? "")),
             ])
-        let notifier = ServiceNotifier(path: surroundings.environment["NOTIFY_SOCKET"])
+        let notifier = ServiceNotifier(path: process.environment["NOTIFY_SOCKET"])
         notifier.ready()
         lenticular_release_memory()
         stop.wait()
@@ -98,11 +101,11 @@ struct ServeProcess {
         guard let address = server.addresses.first else { return }
         // What it makes is printed, secrets and all: noting it beside that would tell nothing.
         let administrator = Administrator(
-            .commandLine(userNumber: surroundings.userNumber), on: server.folder)
+            .commandLine(userNumber: process.userNumber), on: server.folder)
         let setup = DevelopmentSetup(
             folder: server.folder, administrator: administrator, address: address)
         let text = try setup.make() ?? setup.reminder()
-        surroundings.writeOutput(Array((text + "\n").utf8))
+        process.writeOutput(Array((text + "\n").utf8))
     }
 
     /// Takes over the signals before anything else is made, so that none is lost.
@@ -129,7 +132,7 @@ struct ServeProcess {
         try DataFolder.make(path)
         for _ in 0..<(Self.folderSecondsMax * 20) {
             let folder = try DataFolder.open(
-                path, configuration: configuration, surroundings: surroundings
+                path, configuration: configuration, process: process
             ) { reason in
                 log.error("commit of unknown outcome", [("reason", .text(reason))])
                 log.flush()

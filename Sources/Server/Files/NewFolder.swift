@@ -7,22 +7,29 @@ import SQLite
 #endif
 
 /// A folder that is filled under another name and is in its place only when it is whole.
+///
+/// Until then it holds a mark, whose lock whoever fills it has: a marked folder that nobody has locked was left
+/// by a process that ended, and goes when the next one is made beside it, whatever that one's name.
 final class NewFolder {
     /// Under this name it grows.
     private static let partialSuffix = ".partial"
+    private static let markName = ".lenticular-partial"
+    /// What the copies of earlier versions held, which had no mark.
+    private static let unmarkedNames: Set = ["catalog.sqlite", "containers"]
     /// Of a name that somebody else chose, in parts between slashes.
     private static let depthMax = 16
 
     /// Where to put what is to be in it.
     let partial: String
     private let path: String
+    private var mark: FileLock?
     private var receiving: Int32 = -1
     private var receivedFolders: Set<String> = []
 
-    /// Makes the folder under its other name, without what an earlier attempt has left there.
+    /// Makes the folder under its other name; what earlier attempts have left there and beside it goes.
     ///
     /// - Parameter path: nothing may be there yet, but for an empty folder.
-    /// - Throws: `CommandFailure`.
+    /// - Throws: `CommandFailure`, also when somebody else fills one for the same place.
     init(at path: String) throws(CommandFailure) {
         self.path = path
         partial = path + Self.partialSuffix
@@ -31,8 +38,43 @@ final class NewFolder {
                 throw CommandFailure("\(path) exists already; nothing is overwritten")
             }
         }
-        try FileSystem.removeTree(partial)
+        if let above = FileSystem.parent(of: path) { Self.removeLeftovers(in: above) }
+        try Self.clear(partial)
         try FileSystem.makeFolder(partial)
+        do {
+            mark = try FileLock(path: "\(partial)/\(Self.markName)")
+        } catch {
+            throw CommandFailure("\(partial) is in use: \(error)")
+        }
+    }
+
+    /// Removes the folders that processes have left here which ended before they had filled them.
+    private static func removeLeftovers(in folder: String) {
+        // NB: what cannot be listed or removed is in nobody's way.
+        let names = (try? FileSystem.names(in: folder)) ?? []
+        for name in names where name.hasSuffix(partialSuffix) {
+            let left = "\(folder)/\(name)"
+            let mark = "\(left)/\(markName)"
+            // NB: one that cannot be locked is being filled, or is somebody else's.
+            guard (try? FileSystem.kind(of: mark)) == .file, let lock = try? FileLock(path: mark)
+            else { continue }
+            // NB: as above.
+            try? FileSystem.removeTree(left)
+            withExtendedLifetime(lock) {}
+        }
+    }
+
+    /// Makes way for the folder where an earlier version has left one, and for nothing else.
+    private static func clear(_ partial: String) throws(CommandFailure) {
+        guard try FileSystem.kind(of: partial) == .folder else { return }
+        let names = Set(try FileSystem.names(in: partial))
+        guard !names.contains(markName) else {
+            throw CommandFailure("\(partial) is being filled by another command")
+        }
+        guard names.isSubset(of: unmarkedNames) else {
+            throw CommandFailure("\(partial) is in the way, and no part of a backup")
+        }
+        try FileSystem.removeTree(partial)
     }
 
     deinit { if receiving >= 0 { close(receiving) } }
@@ -54,7 +96,9 @@ final class NewFolder {
     /// Puts the folder in its place, durably.
     func finish() throws {
         try finishFile()
-        for folder in receivedFolders { try FileModes.synchronize(folder) }
+        FileSystem.removeFile("\(partial)/\(Self.markName)")
+        mark = nil
+        for folder in receivedFolders.union([partial]) { try FileModes.synchronize(folder) }
         // An empty folder of that name would be in the way.
         if try FileSystem.kind(of: path) != nil { try FileSystem.removeTree(path) }
         try FileSystem.move(partial, to: path)

@@ -15,15 +15,15 @@ extension LoadedConfiguration {
     ///
     /// - Throws: `ConfigurationError`.
     init(
-        for invocation: Invocation, in surroundings: Surroundings
+        for invocation: Invocation, in process: ProcessEnvironment
     ) throws(ConfigurationError) {
         var flags: [(path: String, value: String)] = []
         if let data = invocation.value("data") { flags.append(("data", data)) }
         flags += invocation.values("listen").map { ("listen", $0) }
         if let format = invocation.value("log-format") { flags.append(("log.format", format)) }
         try self.init(
-            file: invocation.value("config"), environment: surroundings.environment, flags: flags)
-        values.data = surroundings.absolute(values.data)
+            file: invocation.value("config"), environment: process.environment, flags: flags)
+        values.data = process.absolute(values.data)
     }
 }
 
@@ -32,9 +32,9 @@ extension Configuration {
     ///
     /// - Throws: `ConfigurationError`.
     static func load(
-        for invocation: Invocation, in surroundings: Surroundings
+        for invocation: Invocation, in process: ProcessEnvironment
     ) throws(ConfigurationError) -> Configuration {
-        try LoadedConfiguration(for: invocation, in: surroundings).values
+        try LoadedConfiguration(for: invocation, in: process).values
     }
 
     /// Where to listen; the configuration's own check has ruled out what is no address.
@@ -47,6 +47,20 @@ extension Configuration {
         }
         let scheme = hasTLS ? "https" : "http"
         return "\(scheme)://\(listen.first { !$0.hasPrefix("unix:") } ?? "localhost")"
+    }
+
+    /// The same, with the ports that the system chose where port 0 was asked for.
+    ///
+    /// - Parameter addresses: that were bound, in the order of `listen`.
+    func reached(at addresses: [ListenAddress]) -> Configuration {
+        var reached = self
+        reached.listen = zip(listen, addresses).map { text, address in
+            guard case .tcp(let host, 0)? = ListenAddress(text),
+                case .tcp(_, let port) = address
+            else { return text }
+            return "\(ListenAddress.tcp(host: host, port: port))"
+        }
+        return reached
     }
 
     /// How many event loops there are.
@@ -126,6 +140,8 @@ extension Configuration {
         service.participantsPerShareMax = limits.participantsPerShareMax
         service.fieldsPerTypeMax = limits.fieldsPerTypeMax
         service.recordTypesMax = limits.recordTypesMax
+        service.subscriptionsPerUserMax = limits.subscriptionsPerUserMax
+        service.subscriptionBytesMax = limits.subscriptionBytesMax
         service.rolesMax = limits.rolesMax
         service.schemaBytesMax = limits.schemaBytesMax
         setDecisionLimits(of: &service)
@@ -225,6 +241,7 @@ extension Configuration {
         settings.accountPatience.secondsMax = accounts.guessWaitSecondsMax
         settings.clientPatience.secondsMax = accounts.guessWaitSecondsMax
         settings.letterPatience.free = accounts.lettersMax
+        settings.lettersWaitingMax = accounts.lettersWaitingMax
         settings.resetSeconds = accounts.resetSecondsMax
         settings.invitationSeconds = accounts.invitationSecondsMax
         settings.addressCodeSeconds = accounts.codeSecondsMax
@@ -234,6 +251,15 @@ extension Configuration {
     /// How each store is run.
     ///
     /// All stores of a folder share one reserve.
+    /// How many stores are open, and for how long.
+    var storeLimits: Stores.Limits {
+        var limits = Stores.Limits()
+        limits.openMax = storage.storesOpenMax
+        limits.idleSeconds = storage.storeIdleMinutes * 60
+        limits.upkeepMilliseconds = Milliseconds(retention.closedUpkeepHours) * 3_600_000
+        return limits
+    }
+
     func storeOptions(
         folder: String, clock: Clock, random: @escaping @Sendable (Int) -> [UInt8]
     ) -> SQLiteStore.Options {

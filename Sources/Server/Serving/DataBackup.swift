@@ -219,7 +219,9 @@ struct DataBackup {
     /// Copies one database and reads the copy through.
     private static func copyDatabase(_ source: String, to destination: String) throws {
         if let folder = FileSystem.parent(of: destination) { try FileSystem.makeFolder(folder) }
-        try Backup().copy(source, to: destination)
+        do { try Backup().copy(source, to: destination) } catch {
+            throw CommandFailure("\(source) cannot be copied: \(error)")
+        }
         let problems = try Connection(path: destination, mode: .readOnly).integrityCheck()
         // What reading leaves beside a file; the copy is whole without.
         for suffix in ["-wal", "-shm"] { FileSystem.removeFile(destination + suffix) }

@@ -32,13 +32,13 @@ package final class DataFolder: Sendable {
 
     private init(
         path: String, configuration: Configuration, lock: FileLock,
-        surroundings: Surroundings, onIndeterminate: @escaping @Sendable (String) -> Void
+        process: ProcessEnvironment, onIndeterminate: @escaping @Sendable (String) -> Void
     ) throws {
         self.path = path
         self.configuration = configuration
         self.lock = Mutex(lock)
-        clock = surroundings.clock
-        let random = surroundings.random
+        clock = process.clock
+        let random = process.random
         self.random = random
         secrets = try SecretKeys.open(configuration, of: path, random: random)
         audit = try AuditLog(path: Self.auditPath(in: path))
@@ -66,8 +66,9 @@ package final class DataFolder: Sendable {
             folder: path, clock: clock, random: { random.bytes($0) })
         assetPlaces = try AssetPlaces(configuration, of: path, clock: clock, random: random)
         stores = Stores(
-            folder: path, catalog: catalog, options: options, assetPlaces: assetPlaces,
-            former: former, onIndeterminate: onIndeterminate)
+            folder: path, catalog: catalog, options: options, limits: configuration.storeLimits,
+            assetPlaces: assetPlaces, assets: configuration.assetOptions, former: former,
+            onIndeterminate: onIndeterminate)
         try stores.settle()
     }
 
@@ -111,7 +112,7 @@ package final class DataFolder: Sendable {
     /// - Returns: a line for each asset that the backup does not have whole.
     /// - Throws: `CommandFailure`, and what the databases report; then nothing is left behind.
     static func restore(
-        from source: String, _ configuration: Configuration, _ surroundings: Surroundings
+        from source: String, _ configuration: Configuration, _ process: ProcessEnvironment
     ) throws -> [String] {
         let path = configuration.data
         try make(path)
@@ -122,12 +123,12 @@ package final class DataFolder: Sendable {
         } catch {
             throw CommandFailure("\(path) is in use: \(error)")
         }
-        let random = surroundings.random
+        let random = process.random
         return try withExtendedLifetime(lock) {
             try DataBackup.restore(
                 source, into: path,
                 assets: AssetPlaces(
-                    configuration, of: path, clock: surroundings.clock, random: random),
+                    configuration, of: path, clock: process.clock, random: random),
                 random: { random.bytes($0) })
         }
     }
@@ -151,7 +152,7 @@ package final class DataFolder: Sendable {
     /// - Returns: nil while another process holds it.
     /// - Throws: `CommandFailure`, and what the databases report.
     package static func open(
-        _ path: String, configuration: Configuration, surroundings: Surroundings,
+        _ path: String, configuration: Configuration, process: ProcessEnvironment,
         onIndeterminate: @escaping @Sendable (String) -> Void
     ) throws -> DataFolder? {
         try FolderAccess.require(path, names: ["lock", "catalog.sqlite", "containers"])
@@ -160,12 +161,18 @@ package final class DataFolder: Sendable {
             try CopyPlace.removeLeftovers(in: path)
             try requireWhole(path)
             return try DataFolder(
-                path: path, configuration: configuration, lock: lock, surroundings: surroundings,
+                path: path, configuration: configuration, lock: lock, process: process,
                 onIndeterminate: onIndeterminate)
         } catch FileLock.Failure.held {
             return nil
         } catch FileLock.Failure.unusable(let reason) {
             throw CommandFailure(reason)
+        } catch let error as SQLiteError where error.kind == .corrupt {
+            throw CommandFailure(
+                "\(catalogPath(in: path)) is damaged (\(error)); move the data folder away and restore a "
+                    + "backup")
+        } catch let error as MigrationError {
+            throw CommandFailure("\(catalogPath(in: path)): \(error)")
         }
     }
 
@@ -189,8 +196,14 @@ package final class DataFolder: Sendable {
 
     /// What is wrong with the data, each in a line that names the file; empty when nothing is.
     package func problems() throws -> [String] {
-        var problems = try CatalogCheck(path: Self.catalogPath(in: path)).problems()
-            .map { "catalog: \($0)" }
+        var problems: [String]
+        do {
+            problems = try CatalogCheck(path: Self.catalogPath(in: path)).problems()
+                .map { "catalog: \($0)" }
+        } catch let error as SQLiteError where error.kind == .corrupt {
+            // Without it nobody knows which stores there are.
+            return ["catalog: catalog.sqlite is damaged, and cannot be read: \(error)"]
+        }
         problems += try AuditReport(of: Self.auditPath(in: path), since: .min, limit: 0).problems
         for key in try stores.missing() {
             problems.append(
@@ -200,25 +213,34 @@ package final class DataFolder: Sendable {
         problems += try stores.strays().map { "files that no store owns: \($0)" }
         let missing = Set(try stores.missing())
         for key in try stores.existing() where !missing.contains(key) {
-            let file = Stores.path(of: key, in: path)
-            let depot = stores.depot(of: key)
-            let assets = AssetCheck(
-                storePath: file, storage: depot.storage,
-                strayBefore: clock.now() - Milliseconds(configuration.assets.graceSeconds) * 1_000)
+            problems += try self.problems(of: key).map {
+                "\(key.container.name) \(key.environment.rawValue): \($0)"
+            }
+        }
+        return problems
+    }
+
+    /// What is wrong with one store and its assets.
+    private func problems(of key: Stores.Key) throws -> [String] {
+        let file = Stores.path(of: key, in: path)
+        do {
             try stores.migrate(key)
             let found = try StoreCheck(
                 path: file, lossesSince: clock.now() - Self.lossesToldMilliseconds
             ).problems()
             // Rows that cannot be read say nothing of files.
-            let ofAssets =
-                found.isEmpty
-                // A file that is removed meanwhile, after its row was read, would count as missing.
-                ? try depot.claims.withoutRemoval { try assets.problems() } : []
-            problems += (found + ofAssets).map {
-                "\(key.container.name) \(key.environment.rawValue): \($0)"
-            }
+            guard found.isEmpty else { return found }
+            let depot = stores.depot(of: key)
+            let assets = AssetCheck(
+                storePath: file, storage: depot.storage,
+                strayBefore: clock.now() - Milliseconds(configuration.assets.graceSeconds) * 1_000)
+            // A file that is removed meanwhile, after its row was read, would count as missing.
+            return try depot.claims.withoutRemoval { try assets.problems() }
+        } catch let error as SQLiteError where error.kind == .corrupt {
+            return ["store.sqlite is damaged, and cannot be read: \(error)"]
+        } catch let error as MigrationError {
+            return ["store.sqlite: \(error)"]
         }
-        return problems
     }
 
     /// How many files of assets lie in the trash.

@@ -38,6 +38,14 @@ package struct DescriptorRoom: Sendable, Equatable {
         return DescriptorRoom(limit: count, inUse: open + beside)
     }
 
+    /// Whether the process, or the system, has as many files open as it may.
+    static var isUsedUp: Bool {
+        let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return errno == EMFILE || errno == ENFILE }
+        close(descriptor)
+        return false
+    }
+
     /// As many connections as wanted, or as there is room for.
     ///
     /// - Throws: `CommandFailure` where there is room for hardly any.

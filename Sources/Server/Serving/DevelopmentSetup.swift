@@ -103,12 +103,21 @@ struct DevelopmentSetup {
         }
         lines += [
             "  server key  \(keyID)", "              private half in \(keyPath)", "",
-            "Sign in as one of them in a browser: \(folder.configuration.baseURL)/sign-in", "",
+            "Sign in as one of them in a browser: \(signInAddress)", "",
             "Three commands to paste: make a zone, save a note in it, ask what has changed there.",
             "",
         ]
         lines += firstRequests(apiToken: apiToken, token: users[0].token).map { "  \($0)" } + [""]
         return lines.joined(separator: "\n")
+    }
+
+    private var signInAddress: String {
+        switch address {
+        case .unix: "\(folder.configuration.baseURL)/sign-in"
+        case .tcp(let host, let port):
+            "\(folder.configuration.hasTLS ? "https" : "http")://"
+                + "\(HealthProbe.reachable(host, port: port))/sign-in"
+        }
     }
 
     /// What to read where everything was made before: secrets are kept nowhere to be shown again.

@@ -1,15 +1,18 @@
 import Accounts
 import CloudModel
+import Configuration
 import Network
 import Storage
 import WebServices
 
 extension RunningServer {
     /// The part that answers the protocol, on a data folder's catalog and stores.
+    ///
+    /// - Parameter configuration: the folder's, with the ports that are in use.
     static func protocolResponder(
-        on folder: DataFolder, observer: any RequestObserver, log: Log
+        on folder: DataFolder, _ configuration: Configuration, observer: any RequestObserver,
+        log: Log
     ) throws -> ProtocolResponder {
-        let configuration = folder.configuration
         let (stores, catalog) = (folder.stores, folder.catalog)
         let authenticator = try Authenticator(
             catalog: catalog, settings: configuration.accountsSettings, random: folder.random,
@@ -20,8 +23,7 @@ extension RunningServer {
         var dependencies = ProtocolResponder.Dependencies(
             limits: configuration.serviceLimits, clock: folder.clock, random: folder.random,
             authenticator: authenticator, catalog: catalog,
-            store: { try stores.store(of: $0, in: $1) },
-            assetDepot: { stores.depot(of: Stores.Key($0, $1)) },
+            stores: stores,
             assets: configuration.assetOptions, observer: observer,
             workers: configuration.workers,
             loopCount: configuration.loopCount)

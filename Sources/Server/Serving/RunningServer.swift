@@ -33,22 +33,27 @@ package final class RunningServer: Sendable {
     package init(folder: DataFolder, log: Log) throws {
         let configuration = folder.configuration
         try Self.prepare(folder, log)
+        let sender = try LetterCarrier.sender(of: folder)
         let stores = folder.stores
         let metrics = Metrics(version: ProgramVersion.text, startedAt: folder.clock.now())
         let readiness = Readiness { stores.diskTrouble }
         let recorder = RequestRecorder(metrics: metrics, log: log)
-        let protocolResponder = try Self.protocolResponder(on: folder, observer: recorder, log: log)
-        stores.observeRemoval { protocolResponder.forget($0) }
-        let responder = ServerResponder(
-            readiness: readiness, metrics: metrics,
-            metricsAccess: MetricsAccess(token: configuration.metrics.bearerToken.revealed),
-            protocolResponder: protocolResponder, pages: try Self.pages(on: folder, log: log))
         tls = try configuration.makeTLS()
         var wire = configuration.wire(tls: tls)
         let clock = folder.clock
         wire.wallSeconds = { clock.now() / 1_000 }
         try Self.limitConnections(of: &wire, configuration, log)
-        (http, addresses) = try Self.started(wire, responder, Self.observer(of: metrics, log))
+        let binding = try Self.bound(wire)
+        addresses = binding.addresses
+        let reached = configuration.reached(at: binding.addresses)
+        stores.link(by: reached.assetOptions)
+        let protocolResponder = try Self.protocolResponder(
+            on: folder, reached, observer: recorder, log: log)
+        let responder = ServerResponder(
+            readiness: readiness, metrics: metrics,
+            metricsAccess: MetricsAccess(token: configuration.metrics.bearerToken.revealed),
+            protocolResponder: protocolResponder, pages: try Self.pages(on: folder, log: log))
+        http = try Self.started(wire, on: binding, responder, Self.observer(of: metrics, log))
         Self.observe(http, stores, log, in: metrics)
         let work = StoreWork(configuration, clock: clock, log: log)
         Self.observe(work.counts, in: metrics)
@@ -65,7 +70,7 @@ package final class RunningServer: Sendable {
             stores: stores, log: log, intervalSeconds: configuration.retention.upkeepSeconds,
             alsoDue: { protocolResponder.removeExpiredUploads() })
         stores.observeOpening { work.begin($0, $1) }
-        carrier = LetterCarrier(folder, log: log)
+        carrier = sender.map { LetterCarrier(folder, $0, log: log) }
         self.folder = folder
         self.log = log
         self.protocolResponder = protocolResponder
@@ -115,13 +120,21 @@ package final class RunningServer: Sendable {
         }
     }
 
-    /// Listens, or says at which address that cannot be.
+    /// Binds the addresses, or says which one cannot be listened at.
+    private static func bound(
+        _ wire: HTTPServer.Configuration
+    ) throws(CommandFailure) -> HTTPServer.Binding {
+        do { return try HTTPServer.Binding(wire) } catch { throw CommandFailure("\(error)") }
+    }
+
     private static func started(
-        _ wire: HTTPServer.Configuration, _ responder: any Responder, _ observer: WireObserver
-    ) throws(CommandFailure) -> (HTTPServer, [ListenAddress]) {
+        _ wire: HTTPServer.Configuration, on binding: HTTPServer.Binding,
+        _ responder: any Responder, _ observer: WireObserver
+    ) throws(CommandFailure) -> HTTPServer {
         do {
             let server = try HTTPServer(wire, responder: responder, observer: observer)
-            return (server, try server.start())
+            try server.start(on: binding)
+            return server
         } catch {
             throw CommandFailure("\(error)")
         }
@@ -132,9 +145,9 @@ package final class RunningServer: Sendable {
         try folder.assetPlaces.confirmOwnership {
             log.warning("the bucket of the assets does not answer", [("failure", .text("\($0)"))])
         }
-        try folder.stores.requireKnown()
         try folder.stores.finishRemovals()
-        try Departures(in: folder).finish()
+        try folder.stores.search.begin()
+        try UnfinishedDeletions(in: folder).finish()
     }
 
     /// Stops accepting, finishes what runs, closes the data folder.
@@ -243,7 +256,7 @@ package final class RunningServer: Sendable {
         _ http: HTTPServer, _ stores: Stores, _ log: Log, in metrics: Metrics
     ) {
         metrics.observeRefusals { http.counts().faultsByStatus }
-        metrics.observeWriters { stores.open.map(\.measurements) }
+        metrics.observeWriters { stores.measurements }
         metrics.gauge("lenticular_connections_open", "Open connections.") {
             Double(http.counts().connectionsOpen)
         }

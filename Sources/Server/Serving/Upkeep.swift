@@ -2,9 +2,14 @@ import Dispatch
 import SQLiteStorage
 import Storage
 
-/// Queues in every open store, now and then, the work that is due by time: to remove what nobody can ask
-/// for any more.
+/// Queues in stores, now and then, the work that is due by time: to remove what nobody can ask for any more.
+///
+/// In open stores it does so each round, in closed ones when they are due. A round also closes what nobody
+/// uses, and opens stores whose queued work is due.
 final class Upkeep: Sendable {
+    /// How many closed stores are opened in a round; further ones wait for the next.
+    private static let openedPerRound = 64
+
     private let stores: Stores
     private let log: Log
     /// What else is due in each round.
@@ -12,6 +17,8 @@ final class Upkeep: Sendable {
     private let queue = DispatchQueue(label: "lenticular.upkeep", qos: .utility)
     // Dispatch's own objects may be used from any thread; only their Swift class does not say so.
     private nonisolated(unsafe) let timer: any DispatchSourceTimer
+    // Touched on the queue only.
+    private nonisolated(unsafe) var isLoaded = false
 
     /// Begins the rounds.
     ///
@@ -42,15 +49,58 @@ final class Upkeep: Sendable {
     /// Queues what is due; on the queue, or before anybody else uses it.
     func round() {
         alsoDue()
-        for store in stores.open {
-            do {
-                try store.writeAndWait(caller: .background) { transaction in
-                    try transaction.enqueue(.collect)
-                    try transaction.enqueue(.collectAssets)
-                }
-            } catch {
-                log.warning("upkeep not queued", [("failure", .text("\(error)"))])
+        stores.forEachOpen { key, store in queueUpkeep(of: key, store) }
+        stores.closeIdle()
+        loadSchedule()
+        for key in stores.schedule.dueNow(limit: Self.openedPerRound) { openDue(key) }
+        stores.schedule.save()
+        examineMore()
+    }
+
+    private func queueUpkeep(of key: Stores.Key, _ store: any Storage) {
+        do {
+            try store.writeAndWait(caller: .background) { transaction in
+                try transaction.enqueue(.collect)
+                try transaction.enqueue(.collectAssets)
             }
+            stores.schedule.upkeepQueued(key)
+        } catch {
+            log.warning("upkeep not queued", [("failure", .text("\(error)"))])
+        }
+    }
+
+    private func loadSchedule() {
+        guard !isLoaded else { return }
+        do {
+            try stores.loadSchedule()
+            isLoaded = true
+        } catch {
+            log.warning("the catalog does not say what is due", [("failure", .text("\(error)"))])
+        }
+    }
+
+    private func openDue(_ key: Stores.Key) {
+        do {
+            queueUpkeep(of: key, try stores.openDue(key))
+        } catch {
+            stores.schedule.postpone(key)
+            log.warning(
+                "a store that is due could not be opened",
+                [
+                    ("container", .text(key.container.name)),
+                    ("environment", .text(key.environment.rawValue)),
+                    ("failure", .text("\(error)")),
+                ])
+        }
+    }
+
+    private func examineMore() {
+        do {
+            for failure in try stores.search.examineMore() {
+                log.error("a store cannot be opened", [("failure", .text("\(failure)"))])
+            }
+        } catch {
+            log.warning("stores not looked into", [("failure", .text("\(error)"))])
         }
     }
 }

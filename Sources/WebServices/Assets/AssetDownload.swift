@@ -124,14 +124,14 @@ struct AssetDownload {
         switch ranges {
         case .whole:
             fields.append(("Content-Type", fileName.type))
-            return Self.response(200, fields, source.parts(0..<size, begun: begun))
+            return Self.response(200, fields, exchange, source.parts(0..<size, begun: begun))
         case .unsatisfiable:
             fields.append(("Content-Range", "bytes */\(size)"))
             return HTTPResponse(status: 416, headers: fields)
         case .some(let ranges) where ranges.count == 1:
             fields.append(("Content-Type", fileName.type))
             fields.append(("Content-Range", Self.contentRange(ranges[0], of: size)))
-            return Self.response(206, fields, source.parts(ranges[0], begun: begun))
+            return Self.response(206, fields, exchange, source.parts(ranges[0], begun: begun))
         case .some(let ranges):
             // The request's id is in no file that was stored before it.
             let boundary = exchange.request.id
@@ -145,7 +145,7 @@ struct AssetDownload {
                 parts += source.parts(range, begun: index == 0 ? begun : [])
             }
             parts.append(.bytes(Array("\r\n--\(boundary)--\r\n".utf8)))
-            return Self.response(206, fields, parts)
+            return Self.response(206, fields, exchange, parts)
         }
     }
 
@@ -202,10 +202,11 @@ struct AssetDownload {
     }
 
     private static func response(
-        _ status: Int, _ fields: [(name: String, value: String)], _ parts: [StreamedBody.Part]
+        _ status: Int, _ fields: [(name: String, value: String)], _ exchange: Exchange,
+        _ parts: [StreamedBody.Part]
     ) -> HTTPResponse {
         var response = HTTPResponse(status: status, headers: fields)
-        response.stream = StreamedBody(parts)
+        response.stream = StreamedBody(parts, for: exchange.request.client)
         return response
     }
 

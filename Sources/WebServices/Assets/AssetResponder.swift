@@ -11,7 +11,7 @@ import Storage
 /// No credential is looked at here: whoever has the address may use it while it is good, and while those
 /// stand by whom it was got.
 final class AssetResponder: Sendable {
-    private let stores: OpenStores
+    private let stores: any StoreAccess
     private let options: AssetOptions
     private let clock: Clock
     private let random: RandomSource
@@ -20,8 +20,8 @@ final class AssetResponder: Sendable {
     private let tus: TusResponder
     private let origins: StandingOrigins
 
-    init(_ stores: OpenStores, _ dependencies: ProtocolResponder.Dependencies) {
-        self.stores = stores
+    init(_ dependencies: ProtocolResponder.Dependencies) {
+        stores = dependencies.stores
         options = dependencies.assets
         clock = dependencies.clock
         random = dependencies.random
@@ -56,7 +56,7 @@ final class AssetResponder: Sendable {
     }
 
     private func answer(
-        _ exchange: Exchange, _ address: AssetAddress, _ store: OpenStores.OpenStore
+        _ exchange: Exchange, _ address: AssetAddress, _ store: OpenStore
     ) throws {
         switch address.place {
         case .upload(let token) where TusResponder.serves(exchange.request):
@@ -115,13 +115,13 @@ final class AssetResponder: Sendable {
     @discardableResult
     private func withStore(
         _ exchange: Exchange, whenRefused: @escaping @Sendable () -> Void = {},
-        _ body: @escaping @Sendable (AssetAddress, OpenStores.OpenStore) throws -> Void
+        _ body: @escaping @Sendable (AssetAddress, OpenStore) throws -> Void
     ) -> Bool {
         guard let address = AssetAddress(exchange.query) else {
             exchange.fail(Self.notFound)
             return false
         }
-        let goOn: @Sendable (Result<OpenStores.OpenStore, any Error>) -> Bool = { result in
+        let goOn: @Sendable (Result<OpenStore, any Error>) -> Bool = { result in
             do {
                 let store = try result.get()
                 exchange.address = RequestAddress(address)
@@ -156,7 +156,7 @@ final class AssetResponder: Sendable {
 
     /// - Throws: `Fault` NOT_FOUND for what is no upload URL of this store; as `StandingOrigins`.
     private func place(
-        _ token: String, _ address: AssetAddress, _ store: OpenStores.OpenStore,
+        _ token: String, _ address: AssetAddress, _ store: OpenStore,
         _ exchange: Exchange
     ) throws -> TusResponder.Place {
         guard let grant = store.assetTokens.uploadGrant(token) else { throw Self.notFound }
@@ -172,13 +172,13 @@ final class AssetResponder: Sendable {
         AssetLine(workers, .short, for: .uploader(grant.identity))
     }
 
-    private func receiving(_ store: OpenStores.OpenStore) -> ReceiveAsset {
+    private func receiving(_ store: OpenStore) -> ReceiveAsset {
         ReceiveAsset(
             store.storage, depot: store.depot, tokens: store.assetTokens, random: random)
     }
 
     private func sink(
-        for exchange: Exchange, _ address: AssetAddress, _ store: OpenStores.OpenStore,
+        for exchange: Exchange, _ address: AssetAddress, _ store: OpenStore,
         stream: BodyStream
     ) throws -> AssetUploadSink {
         let request = exchange.request

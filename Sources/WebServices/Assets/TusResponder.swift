@@ -21,7 +21,7 @@ struct TusResponder {
     /// What an upload URL leads to.
     struct Place {
         let token: String
-        let store: OpenStores.OpenStore
+        let store: OpenStore
         let use: ReceiveAsset
         /// For an upload that begins.
         let queue: AssetLine

@@ -41,6 +41,23 @@ enum FaultResponse {
         writer.raw("}")
     }
 
+    /// An item error of a subscription; nil for one that came without an ID.
+    static func append(
+        subscription id: String?, _ fault: Fault, to writer: inout JSONWriter
+    ) {
+        var members = JSONWriter(reserving: 200)
+        append(members: fault, to: &members)
+        writer.raw("{")
+        if let id {
+            writer.raw("\"subscriptionID\":")
+            writer.string(id)
+            writer.raw(members.bytes)
+        } else {
+            writer.bytes.append(contentsOf: members.bytes.dropFirst())
+        }
+        writer.raw("}")
+    }
+
     private static func append(members fault: Fault, to writer: inout JSONWriter) {
         writer.raw(",\"reason\":")
         writer.string(fault.reason)

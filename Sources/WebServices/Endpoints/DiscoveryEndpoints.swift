@@ -113,13 +113,13 @@ private struct Directory {
 
     /// What is asked for; nil for a request without a body.
     ///
-    /// - Throws: `BelongsToWorker` on a loop when there is much.
+    /// - Throws: `NeedsWorker` on a loop when there is much.
     func items(_ key: StaticString) throws -> JSONElements? {
         let body = try context.body()
         guard body[key] != nil else { return nil }
         let items = try body.items(key, context.limits)
         if context.loop != nil, (body[key]?.count ?? 0) > Self.loopPeopleMax {
-            throw BelongsToWorker()
+            throw NeedsWorker()
         }
         return items
     }

@@ -7,12 +7,12 @@ enum LookupRecordsEndpoint {
     static func answer(_ context: RequestContext) throws -> [UInt8] {
         let body = try context.body()
         let zone = try context.zones.zone(of: body)
-        let lookup = try LookupRecords(in: zone, of: try context.database())
+        let database = try context.database()
+        try database.check(zone)
         let items = try items(body, context.limits)
         try context.makeUserRecords(named: items.map(\.name), in: zone)
         return try context.store.storage.read(loop: context.loop) { snapshot in
-            let zone = try lookup.open(snapshot)
-            let access = try lookup.access(snapshot)
+            let lookup = try LookupRecords(in: zone, of: database, snapshot: snapshot)
             var writer = JSONWriter(reserving: 64 + items.count * 600)
             var bytesRead = 0
             writer.raw("{\"records\":[")
@@ -23,13 +23,12 @@ enum LookupRecordsEndpoint {
                     continue
                 }
                 do {
-                    bytesRead += try lookup.append(
-                        item, of: zone, by: access, from: snapshot, to: &writer)
+                    bytesRead += try lookup.append(item, to: &writer)
                 } catch let fault as Fault {
                     FaultResponse.append(record: item.name, fault, to: &writer)
                 }
                 if context.loop != nil, bytesRead > RequestContext.loopBytesMax {
-                    throw BelongsToWorker()
+                    throw NeedsWorker()
                 }
             }
             writer.raw("]}")

@@ -26,13 +26,13 @@ enum ModifyRecordsEndpoint {
             operations, in: zone, of: database, atomic: try body.bool("atomic"),
             device: context.device, clientToken: try body.clientToken(context.limits),
             users: try context.users(named: operations.map(\.recordName), in: zone)
-        ).run(beside: context.longWork) { result in
+        ).run(beside: context.onward.longWork) { result in
             completion(
                 result.map { outcomes in
                     { loop in
                         let size = size(of: outcomes)
                         guard loop == nil || size <= RequestContext.loopBytesMax else {
-                            throw BelongsToWorker()
+                            throw NeedsWorker()
                         }
                         return try encode(
                             outcomes, renderings, database.assetLinks(in: zone), reserving: size)

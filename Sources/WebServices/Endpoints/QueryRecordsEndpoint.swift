@@ -6,7 +6,7 @@ import JSON
 enum QueryRecordsEndpoint {
     static func answer(_ context: RequestContext) throws -> [UInt8] {
         // How much a query looks at is not known before: never on a loop.
-        guard context.loop == nil else { throw BelongsToWorker() }
+        guard context.loop == nil else { throw NeedsWorker() }
         let database = try context.database()
         let request = try request(try context.body(), database, context)
         let query = try QueryRecords(request, of: database, key: context.store.tokenKey)
@@ -18,8 +18,8 @@ enum QueryRecordsEndpoint {
         } catch let missing as MissingIndexes {
             // Nobody's thread is held meanwhile: they are asked for, and the page is made anew.
             guard context.place.mayWaitForCommits else { throw WaitsForCommit() }
-            guard let fault = try query.prepare(missing) else { throw BelongsToWorker() }
-            throw EarlyAnswer(
+            guard let fault = try query.prepare(missing) else { throw NeedsWorker() }
+            throw HeldAnswer(
                 places: [.indexes], outcome: .failure(fault),
                 millisecondsMax: context.limits.indexWaitMilliseconds)
         }

@@ -10,7 +10,7 @@ enum RecordChangesEndpoint {
         let keys = try ZoneChangesKeys(body, context.limits)
         let request = keys.request(for: try context.zones.zone(of: body))
         if context.loop != nil, request.isLong(for: RequestContext.loopRecordsMax) {
-            throw BelongsToWorker()
+            throw NeedsWorker()
         }
         return try context.store.storage.read(loop: context.loop) { snapshot in
             let feed = try FetchZoneChanges(
@@ -19,7 +19,7 @@ enum RecordChangesEndpoint {
             var budget = context.budget
             writer.raw("{\"records\":[")
             let page = try feed.append(request, to: &writer, budget: &budget)
-            if context.loop != nil, budget.isExhausted { throw BelongsToWorker() }
+            if context.loop != nil, budget.isExhausted { throw NeedsWorker() }
             writer.raw("],\"syncToken\":\"")
             writer.bytes.append(contentsOf: page.syncToken.utf8)
             writer.raw(page.moreComing ? "\",\"moreComing\":true" : "\",\"moreComing\":false")

@@ -9,12 +9,12 @@ enum RereferenceAssetsEndpoint {
         _ context: RequestContext,
         completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
     ) throws {
-        if context.loop != nil { throw BelongsToWorker() }
+        if context.loop != nil { throw NeedsWorker() }
         let body = try context.body()
         let database = try context.database()
         let elements = try body.assetItems("assets", context.limits).elements
         let zone = try context.zones.zone(of: body)
-        let use = try RereferenceAssets(in: zone, of: database)
+        try database.check(zone)
         if let target = try body.object("targetZoneID") {
             // Where they will be saved is known only then; but it must be a zone of this database.
             _ = try context.zones.zone(target)
@@ -29,16 +29,13 @@ enum RereferenceAssetsEndpoint {
             }
             return RereferenceAssets.Source(record: record, field: field)
         }
-        let contents = try context.store.storage.read(loop: nil) {
-            try use.contents(of: sources, from: $0)
-        }
         let tokens = context.store.assetTokens
-        try use.receipts(for: contents, random: context.random) { result in
+        try RereferenceAssets(sources, in: zone, of: database).run { result in
             completion(
                 result.map { receipts in
                     { loop in
                         // Each has codes made for it.
-                        guard loop == nil else { throw BelongsToWorker() }
+                        guard loop == nil else { throw NeedsWorker() }
                         return encode(receipts, tokens, database.assetLinks(in: zone))
                     }
                 })

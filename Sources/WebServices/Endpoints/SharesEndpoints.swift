@@ -7,7 +7,7 @@ import JSON
 enum ResolveSharesEndpoint {
     static func answer(_ context: RequestContext) throws -> [UInt8] {
         let links = try ShareLinks.decode(context)
-        if context.loop != nil, links.count > ShareLinks.loopLinksMax { throw BelongsToWorker() }
+        if context.loop != nil, links.count > ShareLinks.loopLinksMax { throw NeedsWorker() }
         let invitations = try ShareLinks.invitations(links, context)
         return try context.store.storage.read(loop: context.loop) { snapshot in
             ShareLinks.answer(try invitations.resolve(snapshot))
@@ -27,7 +27,7 @@ enum AcceptSharesEndpoint {
             completion(
                 result.map {
                     { loop in
-                        guard loop == nil else { throw BelongsToWorker() }
+                        guard loop == nil else { throw NeedsWorker() }
                         // What is acknowledged is there to be read.
                         return try storage.read(loop: nil) {
                             ShareLinks.answer(try invitations.resolve($0))

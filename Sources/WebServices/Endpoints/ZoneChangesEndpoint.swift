@@ -43,14 +43,14 @@ enum ZoneChangesEndpoint {
             let id = try context.zones.zone(spelling)
             let request = keys.request(for: id, device: context.device)
             if context.loop != nil, request.isLong(for: RequestContext.loopRecordsMax) {
-                throw BelongsToWorker()
+                throw NeedsWorker()
             }
             writer.raw("{\"zoneID\":")
             feed.appendZoneID(of: id, to: &writer)
             writer.raw(",\"records\":[")
             let page = try feed.append(request, to: &writer, budget: &budget)
             pages.note(page)
-            if context.loop != nil, budget.isExhausted { throw BelongsToWorker() }
+            if context.loop != nil, budget.isExhausted { throw NeedsWorker() }
             writer.raw("],\"syncToken\":\"")
             writer.bytes.append(contentsOf: page.syncToken.utf8)
             writer.raw(page.moreComing ? "\",\"moreComing\":true" : "\",\"moreComing\":false")
@@ -78,10 +78,10 @@ struct HeldPages {
 
     mutating func noteFault() { otherCount += 1 }
 
-    /// - Throws: `EarlyAnswer` for one that had better wait.
+    /// - Throws: `HeldAnswer` for one that had better wait.
     func admit(_ body: [UInt8], _ limits: ServiceLimits) throws -> [UInt8] {
         guard awaited.isEmpty || otherCount > 0 else {
-            throw EarlyAnswer(
+            throw HeldAnswer(
                 places: awaited, outcome: .success(body),
                 millisecondsMax: limits.sharedPageHoldMilliseconds)
         }

@@ -11,7 +11,7 @@ import Synchronization
 final class HeldAnswers: Sendable {
     private struct Held: Sendable {
         let exchange: Exchange
-        let early: EarlyAnswer
+        let early: HeldAnswer
         let watch: CommitWatch
         let deadline: UInt64
         let resume: Resume
@@ -54,7 +54,7 @@ final class HeldAnswers: Sendable {
     ///   - notices: of the store that the answer looked at.
     ///   - mark: from before that look.
     func hold(
-        _ exchange: Exchange, _ early: EarlyAnswer, _ notices: CommitNotices,
+        _ exchange: Exchange, _ early: HeldAnswer, _ notices: CommitNotices,
         since mark: CommitNotices.Mark, resume: @escaping Resume
     ) {
         let now = DispatchTime.now().uptimeNanoseconds

@@ -23,14 +23,14 @@ typealias Workers = WorkPool<Principal>
 
 /// Thrown on an event loop by an answer that turns out to be long, and by one that waited for a commit: a
 /// worker makes it anew.
-struct BelongsToWorker: Error {}
+struct NeedsWorker: Error {}
 
 /// Thrown by an answer that must wait for a commit where that would hold others up: it is made anew where
 /// it may.
 struct WaitsForCommit: Error {}
 
 /// Thrown by an answer that shows nothing yet, but soon may: it waits, and is made anew.
-struct EarlyAnswer: Error {
+struct HeldAnswer: Error {
     /// What moves when there may be something to show.
     let places: Set<StorePlace>
     /// What to send when it has waited enough.

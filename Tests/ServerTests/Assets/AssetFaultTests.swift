@@ -97,7 +97,7 @@ struct AssetFaultTests {
 
     /// Runs a server on a small disk, and gives a path for files that lie elsewhere.
     private func onSmallDisk(
-        bytes: Int, freeBytesMin: Int,
+        bytes: Int, freeBytesMin: Int, reserveBytes: Int = 1 << 20,
         _ body: (_ disk: SmallDisk, _ test: AssetFixture, _ file: String) throws -> Void
     ) throws {
         guard let disk = try SmallDisk.make(bytes: bytes) else { return }
@@ -108,7 +108,7 @@ struct AssetFaultTests {
                 data: disk.folder.path("data"),
                 environment: [
                     "LENTICULAR_ASSETS_FREE_BYTES_MIN": "\(freeBytesMin)",
-                    "LENTICULAR_STORAGE_RESERVE_BYTES": "1048576",
+                    "LENTICULAR_STORAGE_RESERVE_BYTES": "\(reserveBytes)",
                 ])
             try body(disk, test, elsewhere.path("file"))
         }
@@ -162,6 +162,44 @@ struct AssetFaultTests {
             try test.save(
                 "small", test.upload(["-T", file, "-H", "Transfer-Encoding: chunked"]))
             #expect(try test.download(test.link(of: "small")) == small)
+        }
+    }
+
+    @Test(
+        "Uploads do not take the room that a full disk has set free for deletes, without a floor too"
+    )
+    func releasedReserve() throws {
+        try onSmallDisk(bytes: 48 << 20, freeBytesMin: 0, reserveBytes: 16 << 20) {
+            disk, test, file in
+            func modify(_ operation: String, _ name: String) throws -> [String: Any] {
+                let text = String(repeating: "x", count: 500_000)
+                let fields =
+                    operation == "forceDelete" ? "" : #","fields":{"t":{"value":"\#(text)"}}"#
+                let body =
+                    #"{"operations":[{"operationType":"\#(operation)","record":{"recordType":"T","#
+                    + #""recordName":"\#(name)"\#(fields)}}]}"#
+                try Data(body.utf8).write(to: URL(fileURLWithPath: file))
+                return try test.post("records/modify", "@\(file)")
+            }
+            _ = try modify("forceReplace", "kept")
+            #expect(disk.fill())
+            var isFull = false
+            for number in 0..<20 where !isFull {
+                do { _ = try modify("forceReplace", "r\(number)") } catch is AssetFixture.Refused {
+                    isFull = true
+                }
+            }
+            #expect(isFull)
+            _ = try makeFile(file, bytes: 2_000_000)
+            for options in [
+                ["--data-binary", "@\(file)"], ["-T", file, "-H", "Transfer-Encoding: chunked"],
+            ] {
+                let refused = try test.server.request(test.uploadPath(), options)
+                #expect(refused.status == 503 && refused.text.contains("full"), "\(refused.text)")
+            }
+            let deleted = try modify("forceDelete", "kept")
+            let record = (deleted["records"] as? [[String: Any]])?.first
+            #expect(record?["deleted"] as? Bool == true, "\(deleted)")
         }
     }
 }

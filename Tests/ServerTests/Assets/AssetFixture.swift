@@ -9,13 +9,18 @@ final class AssetFixture: @unchecked Sendable {
     let query: String
     private(set) var server: ServerProcess
     private let base = "/database/1/iCloud.a/development/private"
+    private let shell: [String]
 
     struct Refused: Error { let text: String }
 
-    init(data: String, environment: [String: String] = [:]) throws {
+    /// - Parameter shell: what runs the server's command.
+    init(
+        data: String, environment: [String: String] = [:], under shell: [String] = []
+    ) throws {
         self.data = data
         self.environment = environment
-        server = try ServerProcess(data: data, environment: environment)
+        self.shell = shell
+        server = try ServerProcess(data: data, environment: environment, under: shell)
         _ = try server.command("container", "create", "iCloud.a")
         _ = try server.command("user", "create", "ann@a.example")
         let api = try server.command("api-token", "create", "iCloud.a", "development", "--json")
@@ -27,7 +32,9 @@ final class AssetFixture: @unchecked Sendable {
     }
 
     /// Goes on with another process on the same data.
-    func restart() throws { server = try ServerProcess(data: data, environment: environment) }
+    func restart() throws {
+        server = try ServerProcess(data: data, environment: environment, under: shell)
+    }
 
     func post(_ operation: String, _ body: String) throws -> [String: Any] {
         let answer = try server.request("\(base)/\(operation)?\(query)", ["-d", body])

@@ -220,4 +220,45 @@ struct AssetProcessTests {
             #expect(outcome.error.contains("openssl rand -hex 32"), "\(outcome.error)")
         }
     }
+
+    @Test("Links name the port that the system chose, or the base that is set")
+    func links() throws {
+        let upload = #"{"tokens":[{"fieldName":"f","recordType":"T"}]}"#
+        for (environment, base) in [
+            ([:], nil),
+            (["LENTICULAR_PUBLIC_BASE_URL": "https://sync.example"], "https://sync.example"),
+        ] {
+            let folder = try TemporaryFolder()
+            let test = try AssetFixture(data: folder.path("data"), environment: environment)
+            let expected = base ?? "http://\(test.server.address)"
+            let tokens = try test.post("assets/upload", upload)["tokens"] as? [[String: Any]]
+            let url = try #require(tokens?.first?["url"] as? String)
+            #expect(url.hasPrefix("\(expected)/assets/"), "\(url)")
+            let api = test.query.split(separator: "&")[0]
+            let refused = try test.server.request(
+                "/database/1/iCloud.a/development/private/zones/list?\(api)")
+            #expect(refused.status == 421)
+            #expect(refused.body.contains("\(expected)/sign-in/"), "\(refused.body)")
+        }
+    }
+
+    @Test("The check counts the files in the trash, and an empty trash says nothing")
+    func trash() throws {
+        let folder = try TemporaryFolder()
+        let test = try AssetFixture(data: folder.path("data"))
+        let file = folder.path("file")
+        _ = try makeFile(file, bytes: 1_000)
+        try test.save("a", test.upload(file: file))
+        #expect(try test.server.command("check").output == "no problems\n")
+        let trash = "\(test.data)/containers/icloud.a/development/assets-trash"
+        try FileManager.default.createDirectory(atPath: trash, withIntermediateDirectories: true)
+        for digit in ["a", "b"] {
+            let name = String(repeating: digit, count: 64)
+            try Data([1]).write(to: URL(fileURLWithPath: "\(trash)/\(name)"))
+        }
+        #expect(
+            try test.server.command("check").output == "no problems\nassets in the trash: 2\n")
+        let counted = try test.server.command("check", "--json").object
+        #expect(counted["trashedAssets"] as? Int == 2 && counted["ok"] as? Bool == true)
+    }
 }

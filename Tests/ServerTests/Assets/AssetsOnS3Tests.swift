@@ -165,6 +165,10 @@ struct AssetsOnS3Tests {
         #expect(followed == bytes)
         let heads = try String(contentsOfFile: folder.path("heads"), encoding: .utf8)
         #expect(heads.contains("Location: \(store.origin.text)/\(S3StandInServer.bucket)/one/"))
+        // Nobody can take such an address back, so that it lives a minute, however long the link does.
+        let life = try #require(
+            heads.firstMatch(of: #/X-Amz-Expires=([0-9]+)/#).flatMap { Int($0.1) })
+        #expect((1...60).contains(life))
         #expect(heads.contains("Content-Disposition: attachment"))
         #expect(heads.contains("Content-Type: application/octet-stream"))
     }

@@ -25,13 +25,13 @@ final class FolderServer {
         configure: (inout Configuration) -> Void = { _ in }
     ) throws {
         let time = Time(now)
-        var surroundings = Surroundings.ofProcess()
-        surroundings.clock = Clock { time.now.withLock { $0 } }
+        var process = ProcessEnvironment.ofProcess()
+        process.clock = Clock { time.now.withLock { $0 } }
         var configuration = Configuration()
         configuration.listen = ["127.0.0.1:0"]
         configuration.storage.reserveBytes = 0
         configure(&configuration)
-        let folder = try Self.open(data, configuration, surroundings)
+        let folder = try Self.open(data, configuration, process)
         do {
             server = try RunningServer(
                 folder: folder, log: Log(format: .json, descriptor: -1, clock: .system))
@@ -47,12 +47,12 @@ final class FolderServer {
 
     /// Waits for the lock: a process that another test is just starting has it for a moment, too.
     private static func open(
-        _ data: String, _ configuration: Configuration, _ surroundings: Surroundings
+        _ data: String, _ configuration: Configuration, _ process: ProcessEnvironment
     ) throws -> DataFolder {
         try DataFolder.make(data)
         for _ in 0..<5_000 {
             let folder = try DataFolder.open(
-                data, configuration: configuration, surroundings: surroundings
+                data, configuration: configuration, process: process
             ) { Issue.record("commit of unknown outcome: \($0)") }
             if let folder { return folder }
             usleep(1_000)

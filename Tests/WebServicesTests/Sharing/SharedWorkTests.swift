@@ -147,7 +147,6 @@ struct SharedWorkTests {
         try storage.doStep()
         try storage.doStep()
         storage.forget()
-        server.web.forget(try WireServer.id(WireServer.tea))
         var copy = SharedZone(bo, of: ida)
         #expect(try copy.advance())
         #expect(copy.names.count < all.count)

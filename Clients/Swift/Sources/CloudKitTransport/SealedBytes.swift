@@ -14,7 +14,9 @@ public enum SealedBytes {
     private static let tagBytes = 16
 
     /// Nothing can be made of the bytes with this key and these associated data.
-    public struct Unreadable: Error {}
+    public struct Unreadable: Error {
+        package init() {}
+    }
 
     /// Random bytes that nobody can guess.
     public static func random(_ count: Int) -> [UInt8] {

@@ -31,6 +31,9 @@ public struct ServerAccess: Sendable {
     public var apiToken: String?
     /// Who the program is.
     public var credentials: Credentials
+    /// Told of every web token that takes the place of another, nil when a session has ended: for programs that
+    /// keep it for their next run, where nobody else reads it.
+    public var onTokenChange: (@Sendable (String?) -> Void)?
 
     /// Takes an address and what lets the program in.
     public init(

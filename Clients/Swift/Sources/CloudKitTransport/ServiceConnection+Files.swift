@@ -9,40 +9,39 @@ import Foundation
 extension ServiceConnection {
     /// Sends a file, a piece at a time.
     ///
+    /// - Parameter seconds: how long to wait while nothing moves.
     /// - Returns: the answer, which describes the file.
     /// - Throws: `WireFault`, `TransportFailure`.
-    public func upload(_ file: URL, to address: URL) async throws -> JSONView {
-        var request = URLRequest(url: address, timeoutInterval: requestSeconds)
+    public func upload(
+        _ file: URL, to address: URL, seconds: TimeInterval
+    ) async throws -> JSONView {
+        var request = URLRequest(url: address, timeoutInterval: seconds)
         request.httpMethod = "POST"
         request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
-        let data: Data
-        let response: URLResponse
+        let (data, answer): (Data, HTTPURLResponse)
         do {
-            (data, response) = try await session.upload(for: request, fromFile: file)
+            (data, answer) = try await exchange.answer(to: request, sending: file)
         } catch {
-            throw TransportFailure(error)
-        }
-        guard let answer = response as? HTTPURLResponse else {
-            throw TransportFailure.unreadable(status: 0)
+            // Sent again it is the same file: nothing is lost with the answer.
+            throw TransportFailure(error, isWrite: false)
         }
         return try Self.read(data, answer)
     }
 
     /// Fetches a file to the disk, a piece at a time, and moves it into its place.
     ///
+    /// - Parameter seconds: how long to wait while nothing moves.
     /// - Throws: `TransportFailure`, and what the file system reports.
-    public func download(_ address: URL, to place: URL) async throws {
-        let file: URL
-        let response: URLResponse
+    public func download(_ address: URL, to place: URL, seconds: TimeInterval) async throws {
+        let (file, answer): (URL, HTTPURLResponse)
         do {
-            (file, response) = try await session.download(from: address)
+            (file, answer) = try await exchange.file(at: address, seconds: seconds)
         } catch {
-            throw TransportFailure(error)
+            throw TransportFailure(error, isWrite: false)
         }
         defer { try? FileManager.default.removeItem(at: file) }
-        guard let status = (response as? HTTPURLResponse)?.statusCode, status == 200 else {
-            throw TransportFailure.unreadable(
-                status: (response as? HTTPURLResponse)?.statusCode ?? 0)
+        guard answer.statusCode == 200 else {
+            throw TransportFailure.unreadable(status: answer.statusCode)
         }
         // Another request may have brought the same file meanwhile.
         guard !FileManager.default.fileExists(atPath: place.path) else { return }

@@ -9,39 +9,52 @@ import Foundation
 public final class ServiceConnection: Sendable {
     private let service: ServerAccess?
     private let container: String
-    let session: URLSession
+    let exchange: any HTTPExchange
     private let webToken: WebToken
-    let requestSeconds: TimeInterval
+    private let observer = AccountObserver()
 
     /// - Parameters:
     ///   - service: nil where nobody has said which; requests then fail with `badAddress`.
-    ///   - session: what sends; tests hand in one of their own.
-    ///   - requestSeconds: how long to wait for an answer that has not begun.
-    public init(
-        _ service: ServerAccess?, container: String, session: URLSession = .shared,
-        requestSeconds: TimeInterval = 60
+    ///   - exchange: what carries the requests.
+    package init(
+        _ service: ServerAccess?, container: String,
+        exchange: any HTTPExchange = NetworkExchange.standard
     ) {
         self.service = service
         self.container = container
-        self.session = session
-        self.requestSeconds = requestSeconds
-        webToken = WebToken(service?.credentials ?? .none)
+        self.exchange = exchange
+        let observer = observer
+        webToken = WebToken(
+            service?.credentials ?? .none, onChange: { service?.onTokenChange?($0) },
+            onAccountChange: { observer.tell() })
     }
 
     /// What links to shares on this server begin with.
     public var shareLinks: URL? { service?.url.appendingPathComponent("share") }
+
+    /// Grows whenever somebody else may be signed in than before.
+    package var accountGeneration: Int { get async { await webToken.generation } }
+
+    /// The token of who is signed in, as it is now; nil for nobody.
+    package var currentWebToken: String? { get async { await webToken.current } }
+
+    /// Lets somebody know whenever somebody else may be signed in than before; one observer at a time.
+    package func observeAccount(_ body: @escaping @Sendable () -> Void) { observer.set(body) }
 
     /// Sends one request of the protocol.
     ///
     /// - Parameters:
     ///   - operation: the path below the environment, such as `private/records/modify`.
     ///   - body: a JSON text.
+    ///   - seconds: how long to wait while nothing comes.
     /// - Returns: the answer's body.
     /// - Throws: `WireFault` when the whole request failed; `TransportFailure` when no answer came.
-    public func call(_ operation: String, _ body: [UInt8]) async throws -> JSONView {
+    public func call(
+        _ operation: String, _ body: [UInt8], seconds: TimeInterval = 60
+    ) async throws -> JSONView {
         let sent = await webToken.current
         do {
-            return try await send(operation, body, webToken: sent)
+            return try await send(operation, body, webToken: sent, seconds)
         } catch let fault as WireFault where fault.status == 421 {
             let page = fault.redirectURL.flatMap { URL(string: $0) }
             let fresh: String?
@@ -51,23 +64,20 @@ public final class ServiceConnection: Sendable {
                 throw TransportFailure.notSignedIn
             }
             guard let fresh else { throw fault }
-            return try await send(operation, body, webToken: fresh)
+            return try await send(operation, body, webToken: fresh, seconds)
         }
     }
 
     private func send(
-        _ operation: String, _ body: [UInt8], webToken sent: String?
+        _ operation: String, _ body: [UInt8], webToken sent: String?, _ seconds: TimeInterval
     ) async throws -> JSONView {
-        let request = try request(operation, body, webToken: sent)
-        let data: Data
-        let response: URLResponse
+        let request = try request(operation, body, webToken: sent, seconds)
+        let (data, answer): (Data, HTTPURLResponse)
         do {
-            (data, response) = try await session.data(for: request)
+            (data, answer) = try await exchange.answer(to: request)
         } catch {
-            throw TransportFailure(error)
-        }
-        guard let answer = response as? HTTPURLResponse else {
-            throw TransportFailure.unreadable(status: 0)
+            let isWrite = operation.hasSuffix("/modify") || operation.hasSuffix("/accept")
+            throw TransportFailure(error, isWrite: isWrite)
         }
         let name = "X-Apple-CloudKit-Web-Auth-Token"
         if let fresh = answer.value(forHTTPHeaderField: name) {
@@ -91,6 +101,10 @@ public final class ServiceConnection: Sendable {
     private static func fault(withoutBody answer: HTTPURLResponse) -> WireFault? {
         let seconds = answer.value(forHTTPHeaderField: "Retry-After").flatMap(Double.init)
         switch answer.statusCode {
+        case 413:
+            return WireFault(
+                code: "BAD_REQUEST", reason: "the request is larger than the server takes",
+                detail: "limitExceeded", status: 413)
         case 429:
             return WireFault(
                 code: "THROTTLED", reason: "too many requests", retryAfterSeconds: seconds,
@@ -104,7 +118,7 @@ public final class ServiceConnection: Sendable {
     }
 
     private func request(
-        _ operation: String, _ body: [UInt8], webToken: String?
+        _ operation: String, _ body: [UInt8], webToken: String?, _ seconds: TimeInterval
     ) throws -> URLRequest {
         guard let service else { throw TransportFailure.badAddress }
         let path = "/database/1/\(container)/\(service.environment.rawValue)/\(operation)"
@@ -122,10 +136,11 @@ public final class ServiceConnection: Sendable {
             if let webToken {
                 query.append(URLQueryItem(name: "ckWebAuthToken", value: webToken))
             }
+            query.append(URLQueryItem(name: "clientId", value: DeviceName.standard))
         }
         if !query.isEmpty { parts.queryItems = query }
         guard let url = parts.url else { throw TransportFailure.badAddress }
-        var request = URLRequest(url: url, timeoutInterval: requestSeconds)
+        var request = URLRequest(url: url, timeoutInterval: seconds)
         request.httpMethod = "POST"
         request.httpBody = Data(body)
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
@@ -140,4 +155,15 @@ extension ServerAccess {
     fileprivate var isSigning: Bool {
         if case .serverKey = credentials { true } else { false }
     }
+}
+
+/// Who wants to know of another account.
+private final class AccountObserver: @unchecked Sendable {
+    // Unchecked: behind the lock.
+    private let lock = NSLock()
+    private var body: @Sendable () -> Void = {}
+
+    func set(_ body: @escaping @Sendable () -> Void) { lock.withLock { self.body = body } }
+
+    func tell() { lock.withLock { body }() }
 }

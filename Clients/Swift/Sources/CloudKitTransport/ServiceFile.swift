@@ -18,15 +18,24 @@ public enum ServiceFile {
     public static func service(
         of container: String, in environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> ServerAccess? {
-        guard let path = environment[variable],
-            let data = FileManager.default.contents(atPath: path),
-            let entries = try? JSONDecoder().decode([String: Entry].self, from: data),
-            let entry = entries[container]
-        else { return nil }
+        guard let entry = entries(in: environment)[container] else { return nil }
         return ServerAccess(
             url: entry.url,
             environment: entry.environment.flatMap { .init(rawValue: $0) } ?? .development,
             apiToken: entry.apiToken,
             credentials: entry.webAuthToken.map { .webAuthToken($0) } ?? .none)
+    }
+
+    /// The container that the file is about; nil when it names none or several.
+    package static var onlyContainer: String? {
+        let entries = entries(in: ProcessInfo.processInfo.environment)
+        return entries.count == 1 ? entries.keys.first : nil
+    }
+
+    private static func entries(in environment: [String: String]) -> [String: Entry] {
+        guard let path = environment[variable],
+            let data = FileManager.default.contents(atPath: path)
+        else { return [:] }
+        return (try? JSONDecoder().decode([String: Entry].self, from: data)) ?? [:]
     }
 }

@@ -21,16 +21,24 @@ public enum TransportFailure: Error, Equatable, Sendable {
     /// The address of the service cannot be used.
     case badAddress
 
-    init(_ error: any Error) {
+    /// - Parameter isWrite: whether the request may have changed something before its answer was lost.
+    init(_ error: any Error, isWrite: Bool) {
+        if let failure = error as? TransportFailure {
+            self = failure
+            return
+        }
         guard let error = error as? URLError else {
             self = error is CancellationError ? .cancelled : .unreachable
             return
         }
         switch error.code {
         case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff: self = .offline
-        case .networkConnectionLost, .badServerResponse: self = .responseLost
         case .cancelled: self = .cancelled
-        default: self = .unreachable
+        case .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .secureConnectionFailed,
+            .serverCertificateUntrusted, .serverCertificateHasBadDate, .timedOut:
+            self = .unreachable
+        // Whatever else breaks does so after the request has left.
+        default: self = isWrite ? .responseLost : .unreachable
         }
     }
 }

@@ -8,8 +8,21 @@ actor WebToken {
     private var token: String?
     private var signingIn: Task<String, any Error>?
     private let signIn: (@Sendable (URL) async throws -> String)?
+    private let onChange: @Sendable (String?) -> Void
+    private let onAccountChange: @Sendable () -> Void
+    /// Grows whenever somebody else may be signed in than before.
+    private(set) var generation = 0
 
-    init(_ credentials: ServerAccess.Credentials) {
+    /// - Parameters:
+    ///   - onChange: told of every token that takes the place of another; nil when a session has ended.
+    ///   - onAccountChange: told when somebody else may be signed in than before.
+    init(
+        _ credentials: ServerAccess.Credentials,
+        onChange: @escaping @Sendable (String?) -> Void = { _ in },
+        onAccountChange: @escaping @Sendable () -> Void = {}
+    ) {
+        self.onChange = onChange
+        self.onAccountChange = onAccountChange
         switch credentials {
         case .webAuthToken(let token):
             self.token = token
@@ -25,7 +38,9 @@ actor WebToken {
     ///
     /// What comes late, after another has taken over, is left.
     func renew(_ sent: String?, to fresh: String) {
-        if token == sent { token = fresh }
+        guard token == sent, token != fresh else { return }
+        token = fresh
+        onChange(fresh)
     }
 
     /// Signs in, unless another request has done so since this one was sent.
@@ -34,15 +49,25 @@ actor WebToken {
     func signInAgain(after sent: String?, at page: URL?) async throws -> String? {
         if let token, token != sent { return token }
         if let signingIn { return try await signingIn.value }
-        guard let signIn, let page else {
-            token = nil
-            return nil
-        }
+        end()
+        guard let signIn, let page else { return nil }
         let task = Task { try await signIn(page) }
         signingIn = task
         defer { signingIn = nil }
         let fresh = try await task.value
         token = fresh
+        generation += 1
+        onChange(fresh)
+        onAccountChange()
         return fresh
+    }
+
+    /// Notes that the session is over.
+    private func end() {
+        guard token != nil else { return }
+        token = nil
+        generation += 1
+        onChange(nil)
+        if signIn == nil { onAccountChange() }
     }
 }

@@ -16,7 +16,8 @@ final class ErrorTableTests: XCTestCase {
             CKServerAccess(
                 url: URL(string: "http://scripted.invalid")!, apiToken: "api",
                 credentials: .webAuthToken("secret-token")),
-            container: "iCloud.test", session: URLSession(configuration: configuration))
+            container: "iCloud.test",
+            exchange: NetworkExchange(URLSession(configuration: configuration)))
         return CKContainer(identifier: "iCloud.test", connection: connection)
             .privateCloudDatabase
     }
@@ -103,7 +104,8 @@ final class ErrorTableTests: XCTestCase {
         let table: [(URLError.Code, CKError.Code)] = [
             (.notConnectedToInternet, .networkUnavailable), (.cannotConnectToHost, .networkFailure),
             (.cannotFindHost, .networkFailure), (.timedOut, .networkFailure),
-            (.networkConnectionLost, .serverResponseLost), (.cancelled, .operationCancelled),
+            (.networkConnectionLost, .networkFailure), (.badServerResponse, .networkFailure),
+            (.cancelled, .operationCancelled),
         ]
         for (failure, code) in table {
             ScriptedAnswers.answer = .init(failure: failure)
@@ -113,6 +115,18 @@ final class ErrorTableTests: XCTestCase {
             } catch {
                 XCTAssertEqual((error as? CKError)?.code, code, "\(failure)")
                 XCTAssertFalse("\(error)".contains("secret-token"))
+            }
+        }
+    }
+
+    func testOnlyWritesWhoseAnswerIsLostMayHaveBeenCarriedOut() async {
+        for failure in [URLError.Code.networkConnectionLost, .badServerResponse, .unknown] {
+            ScriptedAnswers.answer = .init(failure: failure)
+            do {
+                try await database().save(CKRecordZone(zoneName: "Z"))
+                XCTFail("expected an error")
+            } catch {
+                XCTAssertEqual((error as? CKError)?.code, .serverResponseLost, "\(failure)")
             }
         }
     }

@@ -55,17 +55,33 @@
             try await second.encryption.lock()
         }
 
-        func testWithoutTheKeyNothingIsSentInTheClear() async throws {
+        func testTheFirstValueMakesTheKeyAndTheCodeOpensItElsewhere() async throws {
             let server = try ReleaseServer()
-            let ann = try server.container(of: "\(UUID().uuidString)@example.org")
-            try await ann.privateCloudDatabase.save(CKRecordZone(zoneName: "Diary"))
+            let email = "\(UUID().uuidString)@example.org"
+            let first = try server.container(of: email)
+            try await first.privateCloudDatabase.save(CKRecordZone(zoneName: "Diary"))
             let record = diary("today")
             record.encryptedValues["secret"] = "nobody knows"
+            try await first.privateCloudDatabase.save(record)
+            XCTAssertFalse(try server.storedBytes().contains(Data("nobody knows".utf8)))
+            let found = try await first.encryption.recoveryCode()
+            let code = try XCTUnwrap(found)
+            try await first.encryption.setPassphrase("correct horse")
+
+            try await first.encryption.lock()
+            let second = try server.container(of: email)
+            record.encryptedValues["secret"] = "what else nobody knows"
             do {
-                try await ann.privateCloudDatabase.save(record)
+                try await second.privateCloudDatabase.save(record)
                 XCTFail("expected a refusal")
             } catch CKError.accountTemporarilyUnavailable {}
-            XCTAssertFalse(try server.storedBytes().contains(Data("nobody knows".utf8)))
+            XCTAssertFalse(try server.storedBytes().contains(Data("what else nobody".utf8)))
+            try await second.encryption.unlock(recoveryCode: code)
+            let opened = try await second.privateCloudDatabase.record(for: record.recordID)
+            XCTAssertEqual(opened.encryptedValues["secret"] as? String, "nobody knows")
+            try await second.encryption.lock()
+            try await second.encryption.unlock(passphrase: "correct horse")
+            try await second.encryption.lock()
         }
 
         func testWhatIsSharedIsNotEncryptedForOneAlone() async throws {

@@ -81,6 +81,39 @@ final class OperationTests: XCTestCase {
         }
     }
 
+    func testWhatADeviceLeavesForItselfComesBackWithItsChange() async throws {
+        let server = try ReleaseServer()
+        let database = try server.container(of: "ann@example.org").privateCloudDatabase
+        let zone = try await database.save(CKRecordZone(zoneName: "Notes")).zoneID
+        let modify = CKModifyRecordsOperation(recordsToSave: [note("a", zone)])
+        modify.clientChangeTokenData = Data("mine".utf8)
+        await run(modify, on: database)
+        let story = Story()
+        let fetch = CKFetchRecordZoneChangesOperation(recordZoneIDs: [zone])
+        fetch.recordZoneFetchResultBlock = { _, result in
+            let data = (try? result.get())?.clientChangeTokenData
+            story.tell(data.map { String(decoding: $0, as: UTF8.self) } ?? "nothing")
+        }
+        await run(fetch, on: database)
+        XCTAssertEqual(story.lines, ["mine"])
+    }
+
+    func testAWaitForChangesEndsWithTheFirst() async throws {
+        let server = try ReleaseServer()
+        let database = try server.container(of: "ann@example.org").privateCloudDatabase
+        let zone = try await database.save(CKRecordZone(zoneName: "Notes")).zoneID
+        let before = try await database.databaseChanges(since: nil)
+        async let waited = database.databaseChanges(since: before.changeToken, waitingUpTo: 50)
+        try await database.save(note("a", zone))
+        var modifications = try await waited.modifications
+        if modifications.isEmpty {
+            // Servers from before they held requests answer at once.
+            modifications = try await database.databaseChanges(since: before.changeToken)
+                .modifications
+        }
+        XCTAssertEqual(modifications.map(\.zoneID), [zone])
+    }
+
     func testOperationsWaitForThoseTheyDependOn() async throws {
         let server = try ReleaseServer()
         let database = try server.container(of: "ann@example.org").privateCloudDatabase

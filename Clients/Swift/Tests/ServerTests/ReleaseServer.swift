@@ -35,14 +35,30 @@ final class ReleaseServer {
     }
 
     /// A container as somebody sees it who has just signed in.
-    func container(of email: String) throws -> CKContainer {
+    ///
+    /// - Parameter port: of a proxy that the requests go through.
+    func container(of email: String, by port: UInt16? = nil) throws -> CKContainer {
         _ = try? command("user", "create", email)
         let token = try text(
             command("web-token", "create", container, "development", email), "webAuthToken")
         return CKContainer(
             identifier: container,
             service: CKServerAccess(
-                url: url, apiToken: apiToken, credentials: .webAuthToken(token)))
+                url: port.flatMap { URL(string: "http://127.0.0.1:\($0)") } ?? url,
+                apiToken: apiToken, credentials: .webAuthToken(token)))
+    }
+
+    /// A file that names this server for programs, with somebody who has just signed in.
+    func serviceFile(of email: String) throws -> URL {
+        _ = try? command("user", "create", email)
+        let token = try text(
+            command("web-token", "create", container, "development", email), "webAuthToken")
+        let entry = [
+            "url": url.absoluteString, "apiToken": apiToken, "webAuthToken": token,
+        ]
+        let file = folder.appendingPathComponent("service-\(email).json")
+        try JSONSerialization.data(withJSONObject: [container: entry]).write(to: file)
+        return file
     }
 
     /// Everything that the server has written.
@@ -73,6 +89,8 @@ final class ReleaseServer {
         process.arguments = ["serve", "--data", data, "--listen", "127.0.0.1:\(port)"]
         process.environment = Self.environment
         process.standardOutput = log
+        // Not the tests' own: whoever reads that would wait for this server, too.
+        process.standardError = FileHandle.nullDevice
         try process.run()
         var text = ""
         while true {

@@ -34,32 +34,74 @@ extension CKContainer {
             CKUserIdentity(userRecordID: nil, nameComponents: nil, lookupInfo: info))
     }
 
+    /// Entries for a share, for several people with addresses.
+    public func shareParticipants(
+        forEmailAddresses emailAddresses: [String]
+    ) async throws -> [String: Result<CKShare.Participant, any Error>] {
+        await Self.each(emailAddresses) { try await self.shareParticipant(forEmailAddress: $0) }
+    }
+
+    /// Entries for a share, for several people with phone numbers.
+    public func shareParticipants(
+        forPhoneNumbers phoneNumbers: [String]
+    ) async throws -> [String: Result<CKShare.Participant, any Error>] {
+        await Self.each(phoneNumbers) { try await self.shareParticipant(forPhoneNumber: $0) }
+    }
+
+    /// Entries for a share, for several people who are known by their records.
+    public func shareParticipants(
+        forUserRecordIDs userRecordIDs: [CKRecord.ID]
+    ) async throws -> [CKRecord.ID: Result<CKShare.Participant, any Error>] {
+        await Self.each(userRecordIDs) { try await self.shareParticipant(forUserRecordID: $0) }
+    }
+
+    private static func each<Key: Hashable, Value>(
+        _ keys: [Key], _ body: (Key) async throws -> Value
+    ) async -> [Key: Result<Value, any Error>] {
+        var results: [Key: Result<Value, any Error>] = [:]
+        for key in keys {
+            do {
+                results[key] = .success(try await body(key))
+            } catch {
+                results[key] = .failure(CKError(error))
+            }
+        }
+        return results
+    }
+
     /// What a link leads to.
     ///
     /// - Throws: `CKError` `unknownItem` for a link that leads nowhere, or to what is not for the caller.
     public func shareMetadata(for url: URL) async throws -> CKShare.Metadata {
-        try await metadata("records/resolve", of: Self.shortGUID(of: url))
+        try await metadata("records/resolve", of: Self.shortGUID(of: url), RootRequest())
     }
 
     /// What several links lead to, each for itself.
     public func shareMetadatas(
         for urls: [URL]
     ) async throws -> [URL: Result<CKShare.Metadata, any Error>] {
-        var found: [URL: Result<CKShare.Metadata, any Error>] = [:]
-        for url in urls {
-            do {
-                found[url] = .success(try await shareMetadata(for: url))
-            } catch {
-                found[url] = .failure(error)
-            }
+        try await shareMetadatas(for: urls, RootRequest())
+    }
+
+    /// What of the roots of shares is wanted.
+    struct RootRequest: Sendable {
+        var isWanted = true
+        /// Nil for all fields.
+        var keys: [CKRecord.FieldKey]?
+    }
+
+    func shareMetadatas(
+        for urls: [URL], _ root: RootRequest
+    ) async throws -> [URL: Result<CKShare.Metadata, any Error>] {
+        await Self.each(urls) {
+            try await self.metadata("records/resolve", of: Self.shortGUID(of: $0), root)
         }
-        return found
     }
 
     /// Takes part in a share: its records are in the shared database from then on.
     @discardableResult
     public func accept(_ metadata: CKShare.Metadata) async throws -> CKShare {
-        try await self.metadata("records/accept", of: metadata.shortGUID).share
+        try await self.metadata("records/accept", of: metadata.shortGUID, RootRequest()).share
     }
 
     /// Takes part in several shares, each for itself.
@@ -67,22 +109,14 @@ extension CKContainer {
     public func accept(
         _ metadatas: [CKShare.Metadata]
     ) async throws -> [CKShare.Metadata: Result<CKShare, any Error>] {
-        var accepted: [CKShare.Metadata: Result<CKShare, any Error>] = [:]
-        for metadata in metadatas {
-            do {
-                accepted[metadata] = .success(try await accept(metadata))
-            } catch {
-                accepted[metadata] = .failure(error)
-            }
-        }
-        return accepted
+        await Self.each(metadatas) { try await self.accept($0) }
     }
 
     /// The last part of a link; what follows a `#` is for people.
     private static func shortGUID(of url: URL) -> String { url.lastPathComponent }
 
     private func metadata(
-        _ operation: String, of shortGUID: String
+        _ operation: String, of shortGUID: String, _ root: RootRequest
     ) async throws -> CKShare.Metadata {
         let answer = try await publicCloudDatabase.call(operation) { json in
             json.key("shortGUIDs")
@@ -90,7 +124,11 @@ extension CKContainer {
                 json.object { json in
                     json.member("value", shortGUID)
                     json.key("shouldFetchRootRecord")
-                    json.bool(true)
+                    json.bool(root.isWanted)
+                    if let keys = root.keys {
+                        json.key("rootRecordDesiredKeys")
+                        json.array { json in for key in keys { json.string(key) } }
+                    }
                 }
             }
         }

@@ -13,9 +13,12 @@ public final class CKContainer: NSObject, Sendable {
     public let publicCloudDatabase: CKDatabase
     /// What others share with the caller.
     public let sharedCloudDatabase: CKDatabase
-    private let connection: ServiceConnection
-    private let caller: CallerName
-    let keys: AccountKeys
+    let connection: ServiceConnection
+    let access: DatabaseAccess
+
+    private var caller: CallerName { access.caller }
+
+    var keys: AccountKeys { access.keys }
 
     /// A container whose server is named by the program.
     public convenience init(identifier: String, service: CKServerAccess) {
@@ -34,16 +37,51 @@ public final class CKContainer: NSObject, Sendable {
                 ServiceFile.service(of: identifier), container: identifier))
     }
 
-    init(identifier: String, connection: ServiceConnection) {
+    /// The container of an app that has one: the only one in the file that `LENTICULAR_SERVICE_FILE` names, else
+    /// `iCloud.` and the program's bundle identifier.
+    public static func `default`() -> CKContainer { standard }
+
+    private static let standard = CKContainer(
+        identifier: ServiceFile.onlyContainer
+            ?? "iCloud.\(Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName)")
+
+    package convenience init(
+        identifier: String, connection: ServiceConnection, keyFolder: URL? = nil,
+        assetFolder: URL? = nil
+    ) {
+        let caller = CallerName()
+        let store = keyFolder.map { KeyFolder(folder: $0) } ?? .standard
+        self.init(
+            identifier: identifier,
+            access: DatabaseAccess(
+                container: identifier, connection: connection, caller: caller,
+                keys: AccountKeys(
+                    container: identifier, connection: connection, caller: caller, store: store),
+                assets: assetFolder.map { AssetCache(folder: $0) } ?? .standard),
+            settings: .convenience)
+        connection.observeAccount { [weak self] in
+            Task { await self?.accountMayHaveChanged() }
+        }
+    }
+
+    private init(identifier: String, access: DatabaseAccess, settings: RequestSettings) {
         containerIdentifier = identifier
-        self.connection = connection
-        caller = CallerName()
-        keys = AccountKeys(container: identifier, connection: connection, caller: caller)
-        let access = DatabaseAccess(
-            container: identifier, connection: connection, caller: caller, keys: keys)
-        privateCloudDatabase = CKDatabase(.private, access)
-        publicCloudDatabase = CKDatabase(.public, access)
-        sharedCloudDatabase = CKDatabase(.shared, access)
+        connection = access.connection
+        self.access = access
+        privateCloudDatabase = CKDatabase(.private, access, settings)
+        publicCloudDatabase = CKDatabase(.public, access, settings)
+        sharedCloudDatabase = CKDatabase(.shared, access, settings)
+    }
+
+    /// The same container with other settings for its requests.
+    func with(_ settings: RequestSettings) -> CKContainer {
+        CKContainer(
+            identifier: containerIdentifier ?? "", access: access, settings: settings)
+    }
+
+    private func accountMayHaveChanged() async {
+        guard await caller.hasChanged(by: connection) else { return }
+        NotificationCenter.default.post(name: .CKAccountChanged, object: self)
     }
 
     /// A database by its scope: the same object as the property.
@@ -74,6 +112,7 @@ public final class CKContainer: NSObject, Sendable {
         } catch let error as CKError {
             switch error.code {
             case .notAuthenticated: return .noAccount
+            case .accountTemporarilyUnavailable: return .temporarilyUnavailable
             case .networkUnavailable, .networkFailure, .serviceUnavailable:
                 return .couldNotDetermine
             default: throw error
@@ -89,4 +128,10 @@ public enum CKAccountStatus: Int, Sendable {
     case restricted
     case noAccount
     case temporarilyUnavailable
+}
+
+extension Notification.Name {
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// Posted by a container, as its object, when somebody else is signed in than before, or nobody any more.
+    public static let CKAccountChanged = Notification.Name("CKAccountChangedNotification")
 }

@@ -43,11 +43,8 @@ extension CKDatabase {
         guard let address = token?["url"]?.string.flatMap({ URL(string: $0) }) else {
             throw CKError(.internalError, "the answer lacks the address for the file")
         }
-        let receipt: JSONView
-        do {
-            receipt = try await connection.upload(file, to: address)
-        } catch {
-            throw CKError(error)
+        let receipt = try await settings.attempt { seconds in
+            try await connection.upload(file, to: address, seconds: seconds)
         }
         guard FileStamp(file) == before else {
             throw CKError(.assetFileModified, "the asset's file changed while it was sent")
@@ -79,7 +76,8 @@ extension CKDatabase {
         let place = assetCache.place(of: asset.fileChecksum)
         do {
             try assetCache.makeFolder()
-            try await connection.download(address, to: place)
+            try await connection.download(
+                address, to: place, seconds: settings.requestSeconds)
         } catch let failure as TransportFailure {
             if case .unreadable = failure {
                 throw CKError(.assetNotAvailable, "the server does not have the file")

@@ -47,24 +47,59 @@ extension CKDatabase {
         }
     }
 
+    /// A page of the feed of zones.
+    public typealias DatabaseChanges = (
+        modifications: [DatabaseChange.Modification], deletions: [DatabaseChange.Deletion],
+        changeToken: CKServerChangeToken, moreComing: Bool
+    )
+
+    /// A page of a zone's feed.
+    public typealias RecordZoneChanges = (
+        modificationResultsByID: [CKRecord.ID: Result<RecordZoneChange.Modification, any Error>],
+        deletions: [RecordZoneChange.Deletion], changeToken: CKServerChangeToken,
+        moreComing: Bool
+    )
+
     /// One page of the zones that changed after a token.
     ///
     /// - Throws: `CKError`, `changeTokenExpired` when everything must be fetched anew.
     public func databaseChanges(
         since token: CKServerChangeToken?, resultsLimit: Int? = nil
-    ) async throws -> (
-        modifications: [DatabaseChange.Modification], deletions: [DatabaseChange.Deletion],
-        changeToken: CKServerChangeToken, moreComing: Bool
-    ) {
+    ) async throws -> DatabaseChanges {
+        try await databaseChanges(since: token, resultsLimit: resultsLimit, waitSeconds: nil)
+    }
+
+    /// How long a request for changes may be held, in seconds.
+    private static let waitSecondsMax = 55
+
+    /// Waits until zones have changed after a token, or the time is over; beyond Apple's framework.
+    ///
+    /// - Parameter seconds: 1 to 55; the server holds the request so long.
+    /// - Throws: `CKError`, `changeTokenExpired` when everything must be fetched anew.
+    public func databaseChanges(
+        since token: CKServerChangeToken?, waitingUpTo seconds: Int
+    ) async throws -> DatabaseChanges {
+        try await databaseChanges(
+            since: token, resultsLimit: nil,
+            waitSeconds: max(1, min(Self.waitSecondsMax, seconds)))
+    }
+
+    private func databaseChanges(
+        since token: CKServerChangeToken?, resultsLimit: Int?, waitSeconds: Int?
+    ) async throws -> DatabaseChanges {
         let answer = try await call("changes/database") { json in
             if let token { json.member("syncToken", token.text) }
             json.resultsLimit(resultsLimit)
+            if let waitSeconds {
+                json.key("waitSeconds")
+                json.int64(Int64(waitSeconds))
+            }
         }
         let reader = try await reader()
         var modified: [DatabaseChange.Modification] = []
         var deleted: [DatabaseChange.Deletion] = []
         for zone in answer["zones"]?.elements ?? answer.elements {
-            guard let id = reader.zoneID(zone["zoneID"]) else { continue }
+            guard let id = reader.zoneID(zone["zoneID"]), !id.holdsKeys else { continue }
             if zone["deleted"]?.bool == true {
                 deleted.append(DatabaseChange.Deletion(zoneID: id, reason: .init(zone["reason"])))
             } else {
@@ -85,11 +120,7 @@ extension CKDatabase {
     public func recordZoneChanges(
         inZoneWith zoneID: CKRecordZone.ID, since token: CKServerChangeToken?,
         desiredKeys: [CKRecord.FieldKey]? = nil, resultsLimit: Int? = nil
-    ) async throws -> (
-        modificationResultsByID: [CKRecord.ID: Result<RecordZoneChange.Modification, any Error>],
-        deletions: [RecordZoneChange.Deletion], changeToken: CKServerChangeToken,
-        moreComing: Bool
-    ) {
+    ) async throws -> RecordZoneChanges {
         let page = try await zonePage(
             of: zoneID, since: token, desiredKeys: desiredKeys, resultsLimit: resultsLimit)
         var results: [CKRecord.ID: Result<RecordZoneChange.Modification, any Error>] = [:]
@@ -108,6 +139,8 @@ extension CKDatabase {
         var deletions: [RecordZoneChange.Deletion] = []
         let token: CKServerChangeToken
         let moreComing: Bool
+        /// What this device has left for itself with its last change that the feed holds.
+        var clientData: Data?
     }
 
     func zonePage(
@@ -134,7 +167,10 @@ extension CKDatabase {
             throw CKError(.internalError, "the answer lacks its token")
         }
         var page = ZonePage(
-            token: CKServerChangeToken(next), moreComing: zone["moreComing"]?.bool ?? false)
+            token: CKServerChangeToken(next), moreComing: zone["moreComing"]?.bool ?? false,
+            clientData: zone["clientChangeTokenData"]?.string.flatMap {
+                Data(base64Encoded: $0)
+            })
         for item in zone["records"]?.elements ?? zone.elements {
             reader.note(item, in: zoneID, &page)
         }

@@ -4,23 +4,21 @@ import Foundation
 extension CKDatabase {
     /// Encrypts what was set in the encrypted parts of records; nil clears a field.
     ///
-    /// - Throws: `CKError` `accountTemporarilyUnavailable` without the key on this device; `invalidArguments`
-    ///   where others would get the record, for whom there are no keys yet.
+    /// The first values of an account make its key.
+    ///
+    /// - Throws: `CKError` `accountTemporarilyUnavailable` while another device alone has the key;
+    ///   `invalidArguments` where others would get a record, for whom there are no keys yet.
     func sealedValues(
         of records: [CKRecord]
     ) async throws -> [CKRecord.ID: [CKRecord.FieldKey: [UInt8]?]] {
         let concerned = records.filter { !$0.encrypted.changed.isEmpty }
         guard !concerned.isEmpty else { return [:] }
-        guard let key = try await access.keys.load() else {
-            throw CKError(
-                .accountTemporarilyUnavailable,
-                "encryptedValues: this device does not have the key; unlock it first")
-        }
+        try await refuseShared(concerned)
+        let key = try await keyForWriting()
         let cipher = ValueCipher(key: key)
         let user = await caller.known
         var sealed: [CKRecord.ID: [CKRecord.FieldKey: [UInt8]?]] = [:]
         for record in concerned {
-            try await refuseShared(record)
             sealed[record.recordID] = try Dictionary(
                 uniqueKeysWithValues: record.encrypted.changed.map { key in
                     let place = ValuePlace(record, key, in: access.container, user: user)
@@ -47,30 +45,59 @@ extension CKDatabase {
         }
     }
 
+    private func keyForWriting() async throws -> AccountKey {
+        #if canImport(CryptoKit)
+            guard let key = try await access.keys.load() else {
+                throw CKError(
+                    .accountTemporarilyUnavailable,
+                    "encryptedValues: this device does not have the key")
+            }
+            return key
+        #else
+            return try await CKEncryption(access).keyForWriting()
+        #endif
+    }
+
     /// Parents that are followed to find out whether a record is shared.
     private static let parentsMax = 50
 
-    private func refuseShared(_ record: CKRecord) async throws {
-        let refusal = CKError(
+    private static func refusal(_ record: CKRecord) -> CKError {
+        CKError(
             .invalidArguments,
             "encryptedValues: \(record.recordID.recordName) is shared or public, and there are no "
                 + "keys for others yet; nothing was sent")
-        guard databaseScope == .private, record.share == nil, !(record is CKShare) else {
-            throw refusal
+    }
+
+    private func refuseShared(_ records: [CKRecord]) async throws {
+        for record in records
+        where databaseScope != .private || record.share != nil || record is CKShare {
+            throw Self.refusal(record)
         }
-        let zone = record.recordID.zoneID
-        if zone.zoneName != CKRecordZone.ID.defaultZoneName,
-            try await recordZones(for: [zone])[zone].flatMap({ try? $0.get() })?.share != nil
-        {
-            throw refusal
+        let zones = Set(records.map(\.recordID.zoneID))
+            .filter { $0.zoneName != CKRecordZone.ID.defaultZoneName }
+        let found = try await recordZones(for: Array(zones))
+        for record in records {
+            if case .success(let zone)? = found[record.recordID.zoneID], zone.share != nil {
+                throw Self.refusal(record)
+            }
         }
-        var parent = record.parent?.recordID
+        try await refuseSharedTrees(records)
+    }
+
+    /// Follows the parents of all records at once, a level a request.
+    private func refuseSharedTrees(_ records: [CKRecord]) async throws {
+        guard let first = records.first else { return }
+        var known = Dictionary(records.map { ($0.recordID, $0) }) { $1 }
+        var above = Set(records.compactMap { $0.parent?.recordID })
         for _ in 0..<Self.parentsMax {
-            guard let id = parent else { return }
-            guard let above = try? await self.record(for: id) else { return }
-            if above.share != nil { throw refusal }
-            parent = above.parent?.recordID
+            let missing = above.filter { known[$0] == nil }
+            let fetched = try await self.records(for: Array(missing), desiredKeys: [])
+            for (id, result) in fetched { known[id] = try? result.get() }
+            let level = above.compactMap { known[$0] }
+            if let shared = level.first(where: { $0.share != nil }) { throw Self.refusal(shared) }
+            above = Set(level.compactMap { $0.parent?.recordID })
+            if above.isEmpty { return }
         }
-        throw refusal
+        throw Self.refusal(first)
     }
 }

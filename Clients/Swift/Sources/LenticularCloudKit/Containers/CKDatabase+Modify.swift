@@ -9,7 +9,8 @@ extension CKDatabase {
     ///   - atomically: whether what concerns one zone is done whole or not at all. Zones stand for themselves, and a
     ///     default zone knows no such batches.
     /// - Returns: a result for each record; those that were saved are brought up to date in place.
-    /// - Throws: `CKError` when nothing can be said of any record; `limitExceeded` for more than 200 in a zone.
+    /// - Throws: `CKError` when nothing can be said of any record; `limitExceeded`, before anything is sent, for
+    ///   more than 200 of one zone.
     @discardableResult
     public func modifyRecords(
         saving recordsToSave: [CKRecord] = [], deleting recordIDsToDelete: [CKRecord.ID] = [],
@@ -19,20 +20,34 @@ extension CKDatabase {
         saveResults: [CKRecord.ID: Result<CKRecord, any Error>],
         deleteResults: [CKRecord.ID: Result<Void, any Error>]
     ) {
+        try await modifyRecords(
+            saving: recordsToSave, deleting: recordIDsToDelete,
+            RecordBatch.Manner(policy: savePolicy, isAtomic: atomically))
+    }
+
+    func modifyRecords(
+        saving recordsToSave: [CKRecord], deleting recordIDsToDelete: [CKRecord.ID],
+        _ manner: RecordBatch.Manner
+    ) async throws -> ModifyRecordsResults {
         var saved: [CKRecord.ID: Result<CKRecord, any Error>] = [:]
         var deleted: [CKRecord.ID: Result<Void, any Error>] = [:]
         let batches = RecordBatch.byZone(saving: recordsToSave, deleting: recordIDsToDelete)
+        if let large = batches.first(where: { $0.count > Self.recordsPerRequestMax }) {
+            throw CKError(
+                .limitExceeded,
+                "\(large.count) records of one zone; the limit is \(Self.recordsPerRequestMax)")
+        }
         for var batch in batches {
             do {
                 let unsent = try await sendFiles(of: batch.saves)
                 for (id, error) in unsent { saved[id] = .failure(error) }
-                if !unsent.isEmpty, atomically, isAtomic(batch.zone) {
+                if !unsent.isEmpty, manner.isAtomic, isAtomic(batch.zone) {
                     batch.fail(beside: unsent, &saved, &deleted)
                     continue
                 }
                 batch.saves.removeAll { unsent[$0.recordID] != nil }
                 guard batch.count > 0 else { continue }
-                let answer = try await send(batch, savePolicy, atomically)
+                let answer = try await send(batch, manner)
                 try await note(answer, batch, &saved, &deleted)
             } catch let error as CKError where batches.count > 1 || error.isAboutZone {
                 // The other zones have their own fate.
@@ -49,25 +64,22 @@ extension CKDatabase {
     }
 
     private func send(
-        _ batch: RecordBatch, _ policy: CKModifyRecordsOperation.RecordSavePolicy,
-        _ atomically: Bool
+        _ batch: RecordBatch, _ manner: RecordBatch.Manner
     ) async throws -> JSONView {
-        guard batch.count <= Self.recordsPerRequestMax else {
-            throw CKError(
-                .limitExceeded,
-                "\(batch.count) records of one zone; the limit is \(Self.recordsPerRequestMax)")
-        }
         let sealed = try await sealedValues(of: batch.saves)
         return try await call("records/modify") { json in
             json.zone(batch.zone)
             if isAtomic(batch.zone) {
                 json.key("atomic")
-                json.bool(atomically)
+                json.bool(manner.isAtomic)
+            }
+            if let data = manner.clientData {
+                json.member("clientChangeTokenData", data.base64EncodedString())
             }
             json.key("operations")
             try json.array { json in
                 for record in batch.saves {
-                    try json.save(record, policy, sealed[record.recordID] ?? [:])
+                    try json.save(record, manner.policy, sealed[record.recordID] ?? [:])
                 }
                 for id in batch.deletions { json.deletion(of: id) }
             }
@@ -97,6 +109,14 @@ extension CKDatabase {
 
 /// What one request changes in one zone.
 struct RecordBatch {
+    /// How a batch is saved.
+    struct Manner: Sendable {
+        var policy = CKModifyRecordsOperation.RecordSavePolicy.ifServerRecordUnchanged
+        var isAtomic = true
+        /// What the device leaves for itself in the zone's feed.
+        var clientData: Data?
+    }
+
     let zone: CKRecordZone.ID
     var saves: [CKRecord] = []
     var deletions: [CKRecord.ID] = []

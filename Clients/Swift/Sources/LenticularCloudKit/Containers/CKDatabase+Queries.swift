@@ -68,7 +68,7 @@ extension CKDatabase {
 
 extension JSONText {
     /// Writes a query as the protocol has it.
-    fileprivate mutating func query(
+    mutating func query(
         _ type: String, _ filters: [CKQuery.Filter], _ sorts: [CKQuery.Sort]
     ) throws {
         try object { json in
@@ -83,7 +83,7 @@ extension JSONText {
 
     private mutating func filter(_ filter: CKQuery.Filter) throws {
         try object { json in
-            json.member("fieldName", filter.key)
+            json.member("fieldName", SystemKey.wire(filter.key))
             json.member("comparator", filter.comparator.rawValue)
             json.key("fieldValue")
             try json.field(filter.value, in: .default)
@@ -96,7 +96,7 @@ extension JSONText {
 
     private mutating func sort(_ sort: CKQuery.Sort) throws {
         try object { json in
-            json.member("fieldName", sort.key)
+            json.member("fieldName", SystemKey.wire(sort.key))
             json.key("ascending")
             json.bool(sort.isAscending)
             if let place = sort.place {
@@ -105,4 +105,21 @@ extension JSONText {
             }
         }
     }
+}
+
+/// The names by which predicates and sorts ask for what the server keeps of every record.
+enum SystemKey {
+    private static let names: [String: CKRecord.FieldKey] = [
+        "recordID": CKRecord.SystemFieldKey.recordID,
+        "recordName": CKRecord.SystemFieldKey.recordID,
+        "creationDate": CKRecord.SystemFieldKey.creationDate,
+        "modificationDate": CKRecord.SystemFieldKey.modificationDate,
+        "creatorUserRecordID": CKRecord.SystemFieldKey.creatorUserRecordID,
+        "lastModifiedUserRecordID": CKRecord.SystemFieldKey.lastModifiedUserRecordID,
+        "parent": CKRecord.SystemFieldKey.parent,
+        "share": CKRecord.SystemFieldKey.share,
+    ]
+
+    /// The name as the protocol has it; that of any other field stays.
+    static func wire(_ key: CKRecord.FieldKey) -> CKRecord.FieldKey { names[key] ?? key }
 }

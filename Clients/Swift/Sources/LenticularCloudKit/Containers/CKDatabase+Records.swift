@@ -56,7 +56,7 @@ extension CKDatabase {
 
     /// Fetches the files of a record, without which it counts as not fetched, and opens what is encrypted.
     func completed(_ result: Result<CKRecord, any Error>) async -> Result<CKRecord, any Error> {
-        guard case .success(let record) = result else { return result }
+        guard case .success(let record) = result, record.isIncomplete else { return result }
         do {
             try await fetchFiles(of: [record])
             try await openValues(of: [record])
@@ -109,5 +109,19 @@ extension AnswerReader {
             return .failure(CKError(.internalError, "an answer without a record"))
         }
         return .success(record)
+    }
+}
+
+extension CKRecord {
+    /// Whether files are still to be fetched, or values to be opened.
+    fileprivate var isIncomplete: Bool {
+        if !sealed.isEmpty { return true }
+        return values.values.contains { value in
+            switch value {
+            case .asset(let asset): asset.fileURL == nil
+            case .list(let members, .asset?): !members.isEmpty
+            default: false
+            }
+        }
     }
 }

@@ -25,15 +25,25 @@ public final class CKDatabase: NSObject, Sendable {
     /// Which of the three it is.
     public let databaseScope: Scope
     let access: DatabaseAccess
-    let assetCache = AssetCache.standard
+    let settings: RequestSettings
+
+    var assetCache: AssetCache { access.assets }
 
     var connection: ServiceConnection { access.connection }
 
     var caller: CallerName { access.caller }
 
-    init(_ scope: Scope, _ access: DatabaseAccess) {
+    init(
+        _ scope: Scope, _ access: DatabaseAccess, _ settings: RequestSettings = .convenience
+    ) {
         databaseScope = scope
         self.access = access
+        self.settings = settings
+    }
+
+    /// The same database with other settings for its requests.
+    func with(_ settings: RequestSettings) -> CKDatabase {
+        CKDatabase(databaseScope, access, settings)
     }
 
     /// Sends one request of this database.
@@ -45,10 +55,16 @@ public final class CKDatabase: NSObject, Sendable {
         var body = JSONText()
         do {
             try body.object(write)
-            return try await connection.call("\(databaseScope.path)/\(operation)", body.bytes)
         } catch {
             throw CKError(error)
         }
+        let path = "\(databaseScope.path)/\(operation)"
+        if let answer = settings.journal?.answer(to: path) { return answer }
+        let answer = try await settings.attempt { seconds in
+            try await connection.call(path, body.bytes, seconds: seconds)
+        }
+        try settings.journal?.note(answer, to: path)
+        return answer
     }
 
     /// Reads answers of this database.
@@ -75,19 +91,5 @@ struct DatabaseAccess: Sendable {
     let connection: ServiceConnection
     let caller: CallerName
     let keys: AccountKeys
-}
-
-/// The caller's user record name, asked for once.
-actor CallerName {
-    private(set) var known: String?
-
-    func name(by connection: ServiceConnection) async throws -> String {
-        if let known { return known }
-        let answer = try await connection.call("public/users/caller", Array("{}".utf8))
-        guard let name = answer["userRecordName"]?.string else {
-            throw TransportFailure.unreadable(status: 200)
-        }
-        known = name
-        return name
-    }
+    let assets: AssetCache
 }

@@ -7,7 +7,9 @@ actor AccountKeys {
     private let connection: ServiceConnection
     private let caller: CallerName
     private let store: any KeyStore
-    private var known: AccountKey?
+    /// The key, and whose it is.
+    private var known: (name: String, held: HeldKey)?
+    private var making: Task<AccountKey, any Error>?
 
     init(
         container: String, connection: ServiceConnection, caller: CallerName,
@@ -22,20 +24,44 @@ actor AccountKeys {
     /// Looks for the key of whoever is signed in.
     ///
     /// - Throws: `CKError`.
-    func load() async throws -> AccountKey? {
-        if let known { return known }
+    func load() async throws -> AccountKey? { try await held()?.key }
+
+    /// The key of whoever is signed in with what this device knows of it.
+    ///
+    /// - Throws: `CKError`.
+    func held() async throws -> HeldKey? {
         let name = try await name()
+        if let known, known.name == name { return known.held }
         do {
-            known = try store.key(of: name)
+            let found = try store.key(of: name)
+            known = found.map { (name, $0) }
+            return found
         } catch {
             throw CKError(.internalError, "the device's keys cannot be read")
         }
-        return known
     }
 
-    func keep(_ key: AccountKey) async throws {
-        try store.keep(key, of: try await name())
-        known = key
+    /// The key of this device, made when there is none; saves that need it at once make one.
+    func keyForWriting(
+        _ make: @escaping @Sendable () async throws -> AccountKey
+    ) async throws -> AccountKey {
+        if let key = try await load() { return key }
+        if let making { return try await making.value }
+        let task = Task { try await make() }
+        making = task
+        defer { making = nil }
+        return try await task.value
+    }
+
+    /// - Throws: `CKError` when the key cannot be written.
+    func keep(_ held: HeldKey) async throws {
+        let name = try await name()
+        do {
+            try store.keep(held, of: name)
+        } catch {
+            throw CKError(.internalError, "the device's keys cannot be written")
+        }
+        known = (name, held)
     }
 
     func forget() async throws {

@@ -3,8 +3,8 @@ import Foundation
 
 /// Where a device keeps its accounts' keys.
 protocol KeyStore: Sendable {
-    func key(of name: String) throws -> AccountKey?
-    func keep(_ key: AccountKey, of name: String) throws
+    func key(of name: String) throws -> HeldKey?
+    func keep(_ held: HeldKey, of name: String) throws
     func forget(_ name: String) throws
 }
 
@@ -23,14 +23,18 @@ struct KeyFolder: KeyStore {
         return folder.appendingPathComponent(text)
     }
 
-    func key(of name: String) throws -> AccountKey? {
+    /// A file has the key's bytes, then the recovery code where it is known.
+    func key(of name: String) throws -> HeldKey? {
         guard let data = FileManager.default.contents(atPath: file(name).path),
-            data.count == SealedBytes.keyBytes
+            data.count >= SealedBytes.keyBytes
         else { return nil }
-        return AccountKey(bytes: [UInt8](data))
+        let code = data.dropFirst(SealedBytes.keyBytes)
+        return HeldKey(
+            key: AccountKey(bytes: [UInt8](data.prefix(SealedBytes.keyBytes))),
+            code: code.isEmpty ? nil : RecoveryCode(String(decoding: code, as: UTF8.self)))
     }
 
-    func keep(_ key: AccountKey, of name: String) throws {
+    func keep(_ held: HeldKey, of name: String) throws {
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
@@ -38,7 +42,8 @@ struct KeyFolder: KeyStore {
         try? FileManager.default.removeItem(at: place)
         // Made with its permissions, so that nobody reads it in between.
         let isMade = FileManager.default.createFile(
-            atPath: place.path, contents: Data(key.bytes),
+            atPath: place.path,
+            contents: Data(held.key.bytes + Array((held.code?.text ?? "").utf8)),
             attributes: [.posixPermissions: 0o600])
         guard isMade else { throw CocoaError(.fileWriteUnknown) }
     }

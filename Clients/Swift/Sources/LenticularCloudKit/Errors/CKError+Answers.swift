@@ -66,6 +66,7 @@ extension CKError {
 extension CKError.Code {
     fileprivate init(_ fault: WireFault, of subject: CKError.Subject) {
         switch fault.code {
+        case "CONFLICT" where fault.detail == "alreadyShared": self = .alreadyShared
         case "CONFLICT", "EXISTS": self = .serverRecordChanged
         case "NOT_FOUND": self = .unknownItem
         case "ZONE_NOT_FOUND":

@@ -12,22 +12,28 @@ public final class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchec
     public var fetchAllChanges = true
 
     /// Told of each zone that was made or changed.
-    public var recordZoneWithIDChangedBlock: ((CKRecordZone.ID) -> Void)?
+    @preconcurrency public var recordZoneWithIDChangedBlock: (@Sendable (CKRecordZone.ID) -> Void)?
     /// Told of each zone that was deleted.
-    public var recordZoneWithIDWasDeletedBlock: ((CKRecordZone.ID) -> Void)?
+    @preconcurrency public var recordZoneWithIDWasDeletedBlock:
+        (@Sendable (CKRecordZone.ID) -> Void)?
     /// Told of each zone that its user threw away.
-    public var recordZoneWithIDWasPurgedBlock: ((CKRecordZone.ID) -> Void)?
+    @preconcurrency public var recordZoneWithIDWasPurgedBlock:
+        (@Sendable (CKRecordZone.ID) -> Void)?
     /// Told of each zone that is gone by a reset of encrypted data.
-    public var recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock:
-        ((CKRecordZone.ID) -> Void)?
+    @preconcurrency public var recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock:
+        (@Sendable (CKRecordZone.ID) -> Void)?
     /// Told after each page but the last.
-    public var changeTokenUpdatedBlock: ((CKServerChangeToken) -> Void)?
+    @preconcurrency public var changeTokenUpdatedBlock: (@Sendable (CKServerChangeToken) -> Void)?
     /// Told at the end.
-    public var fetchDatabaseChangesResultBlock:
+    @preconcurrency public var fetchDatabaseChangesResultBlock:
         (
-            (Result<(serverChangeToken: CKServerChangeToken, moreComing: Bool), any Error>) ->
-                Void
+            @Sendable (
+                Result<(serverChangeToken: CKServerChangeToken, moreComing: Bool), any Error>
+            ) -> Void
         )?
+    /// The older form of the end.
+    @preconcurrency public var fetchDatabaseChangesCompletionBlock:
+        (@Sendable (CKServerChangeToken?, Bool, (any Error)?) -> Void)?
 
     /// Takes where to begin.
     public init(previousServerChangeToken: CKServerChangeToken? = nil) {
@@ -46,12 +52,14 @@ public final class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchec
                 guard page.moreComing, fetchAllChanges else {
                     fetchDatabaseChangesResultBlock?(
                         .success((page.changeToken, page.moreComing)))
+                    fetchDatabaseChangesCompletionBlock?(page.changeToken, page.moreComing, nil)
                     return
                 }
                 changeTokenUpdatedBlock?(page.changeToken)
             }
         } catch {
             fetchDatabaseChangesResultBlock?(.failure(CKError(error)))
+            fetchDatabaseChangesCompletionBlock?(token, false, CKError(error))
         }
     }
 
@@ -97,23 +105,36 @@ public final class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unch
 
     /// The zones to fetch.
     public var recordZoneIDs: [CKRecordZone.ID]?
-    /// How each is fetched.
+    /// How each is fetched; the server's page, from the beginning, unless said otherwise.
     public var configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]?
     /// Whether the operation goes on until there is nothing more.
     public var fetchAllChanges = true
 
     /// Told of each record that was made or changed.
-    public var recordWasChangedBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+    @preconcurrency public var recordWasChangedBlock:
+        (@Sendable (CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
     /// Told of each record that is gone, and its type.
-    public var recordWithIDWasDeletedBlock: ((CKRecord.ID, CKRecord.RecordType) -> Void)?
+    @preconcurrency public var recordWithIDWasDeletedBlock:
+        (@Sendable (CKRecord.ID, CKRecord.RecordType) -> Void)?
     /// Told after each page of a zone but its last.
-    public var recordZoneChangeTokensUpdatedBlock:
-        ((CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?
+    @preconcurrency public var recordZoneChangeTokensUpdatedBlock:
+        (@Sendable (CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?
     /// Told once for each zone.
-    public var recordZoneFetchResultBlock:
-        ((CKRecordZone.ID, Result<ZoneResult, any Error>) -> Void)?
+    @preconcurrency public var recordZoneFetchResultBlock:
+        (@Sendable (CKRecordZone.ID, Result<ZoneResult, any Error>) -> Void)?
+    /// The older form of `recordWasChangedBlock`: records that could be read.
+    @preconcurrency public var recordChangedBlock: (@Sendable (CKRecord) -> Void)?
+    /// The older form of `recordZoneFetchResultBlock`.
+    @preconcurrency public var recordZoneFetchCompletionBlock:
+        (
+            @Sendable (CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void
+        )?
+    /// The older form of the end.
+    @preconcurrency public var fetchRecordZoneChangesCompletionBlock:
+        (@Sendable ((any Error)?) -> Void)?
     /// Told at the end: fails when no zone can be fetched.
-    public var fetchRecordZoneChangesResultBlock: ((Result<Void, any Error>) -> Void)?
+    @preconcurrency public var fetchRecordZoneChangesResultBlock:
+        (@Sendable (Result<Void, any Error>) -> Void)?
 
     /// Takes where to begin, and what of.
     public init(
@@ -126,12 +147,19 @@ public final class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unch
 
     override func run() async {
         var failure: CKError?
+        var failures = ItemFailures()
         for zone in recordZoneIDs ?? [] {
             do {
-                recordZoneFetchResultBlock?(zone, .success(try await fetch(zone)))
+                let done = try await fetch(zone)
+                recordZoneFetchResultBlock?(zone, .success(done))
+                recordZoneFetchCompletionBlock?(
+                    zone, done.serverChangeToken, done.clientChangeTokenData, done.moreComing, nil)
             } catch {
                 let error = CKError(error)
-                recordZoneFetchResultBlock?(zone, .failure(error))
+                let result = Result<ZoneResult, any Error>.failure(error)
+                failures.note(zone, result)
+                recordZoneFetchResultBlock?(zone, result)
+                recordZoneFetchCompletionBlock?(zone, nil, nil, false, error)
                 if error.concernsAllZones {
                     failure = error
                     break
@@ -139,6 +167,7 @@ public final class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unch
             }
         }
         fetchRecordZoneChangesResultBlock?(failure.map { .failure($0) } ?? .success(()))
+        fetchRecordZoneChangesCompletionBlock?(failure ?? failures.partialFailure)
     }
 
     /// Tokens that were told before a failure stay good: the next operation begins there.
@@ -152,17 +181,18 @@ public final class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unch
                 of: zone, since: token, desiredKeys: settings.desiredKeys,
                 resultsLimit: limit > 0 ? limit : nil)
             for record in page.records {
-                recordWasChangedBlock?(
-                    record.recordID, await database.completed(.success(record)))
+                let result = await database.completed(.success(record))
+                recordWasChangedBlock?(record.recordID, result)
+                if case .success = result { recordChangedBlock?(record) }
             }
             for deletion in page.deletions {
                 recordWithIDWasDeletedBlock?(deletion.recordID, deletion.recordType)
             }
             token = page.token
             guard page.moreComing, fetchAllChanges else {
-                return (page.token, nil, page.moreComing)
+                return (page.token, page.clientData, page.moreComing)
             }
-            recordZoneChangeTokensUpdatedBlock?(zone, page.token, nil)
+            recordZoneChangeTokensUpdatedBlock?(zone, page.token, page.clientData)
         }
     }
 }

@@ -10,29 +10,59 @@ public final class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Send
     public var desiredKeys: [CKRecord.FieldKey]?
 
     /// Told of each record.
-    public var perRecordResultBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+    @preconcurrency public var perRecordResultBlock:
+        (@Sendable (CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
     /// Told when a record has come: 1.
-    public var perRecordProgressBlock: ((CKRecord.ID, Double) -> Void)?
+    @preconcurrency public var perRecordProgressBlock: (@Sendable (CKRecord.ID, Double) -> Void)?
     /// Told at the end: fails only when nothing can be said of any record.
-    public var fetchRecordsResultBlock: ((Result<Void, any Error>) -> Void)?
+    @preconcurrency public var fetchRecordsResultBlock:
+        (@Sendable (Result<Void, any Error>) -> Void)?
     /// The older form: failures of items come here, too, as one partial failure.
-    public var perRecordCompletionBlock: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
+    @preconcurrency public var perRecordCompletionBlock:
+        (@Sendable (CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
     /// The older form of the end.
-    public var fetchRecordsCompletionBlock: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
+    @preconcurrency public var fetchRecordsCompletionBlock:
+        (@Sendable ([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
 
     /// Takes the records to fetch.
     public init(recordIDs: [CKRecord.ID]) { self.recordIDs = recordIDs }
 
     public override init() {}
 
+    /// Fetches the record that stands for whoever is signed in.
+    public static func fetchCurrentUserRecordOperation() -> CKFetchRecordsOperation {
+        let operation = CKFetchRecordsOperation()
+        operation.isAboutCaller = true
+        return operation
+    }
+
+    private var isAboutCaller = false
+
+    override var longLivedInput: LongLivedInput? {
+        isAboutCaller
+            ? nil : LongLivedInput(.fetchRecords, database, objects: ["ids": recordIDs ?? []])
+    }
+
     override func run() async {
-        let ids = recordIDs ?? []
         do {
+            let ids = try await ids()
             let found = try await requiredDatabase().records(for: ids, desiredKeys: desiredKeys)
             tell(ids, found)
         } catch {
             fetchRecordsResultBlock?(.failure(CKError(error)))
             fetchRecordsCompletionBlock?(nil, CKError(error))
+        }
+    }
+
+    private func ids() async throws -> [CKRecord.ID] {
+        guard isAboutCaller else { return recordIDs ?? [] }
+        let database = try requiredDatabase()
+        do {
+            return [
+                CKRecord.ID(recordName: try await database.caller.name(by: database.connection))
+            ]
+        } catch {
+            throw CKError(error)
         }
     }
 

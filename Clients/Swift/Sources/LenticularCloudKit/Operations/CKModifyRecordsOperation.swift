@@ -23,18 +23,26 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
     /// Whether what concerns one zone is done whole or not at all.
     public var isAtomic = true
 
+    /// What the device leaves for itself: it comes back with the zone's feed, once that holds this change.
+    public var clientChangeTokenData: Data?
+
     /// Told of each record that was to be saved.
-    public var perRecordSaveBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+    @preconcurrency public var perRecordSaveBlock:
+        (@Sendable (CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
     /// Told of each record that was to be deleted.
-    public var perRecordDeleteBlock: ((CKRecord.ID, Result<Void, any Error>) -> Void)?
+    @preconcurrency public var perRecordDeleteBlock:
+        (@Sendable (CKRecord.ID, Result<Void, any Error>) -> Void)?
     /// Told when a record has been sent: 1.
-    public var perRecordProgressBlock: ((CKRecord, Double) -> Void)?
+    @preconcurrency public var perRecordProgressBlock: (@Sendable (CKRecord, Double) -> Void)?
     /// Told at the end: fails only when nothing can be said of any record.
-    public var modifyRecordsResultBlock: ((Result<Void, any Error>) -> Void)?
+    @preconcurrency public var modifyRecordsResultBlock:
+        (@Sendable (Result<Void, any Error>) -> Void)?
     /// The older form: failures of items come here, too, as one partial failure.
-    public var perRecordCompletionBlock: ((CKRecord, (any Error)?) -> Void)?
+    @preconcurrency public var perRecordCompletionBlock:
+        (@Sendable (CKRecord, (any Error)?) -> Void)?
     /// The older form of the end.
-    public var modifyRecordsCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
+    @preconcurrency public var modifyRecordsCompletionBlock:
+        (@Sendable ([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
 
     /// Takes what to save and delete.
     public init(recordsToSave: [CKRecord]? = nil, recordIDsToDelete: [CKRecord.ID]? = nil) {
@@ -42,12 +50,21 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
         self.recordIDsToDelete = recordIDsToDelete
     }
 
+    override var longLivedInput: LongLivedInput? {
+        LongLivedInput(
+            .modifyRecords, database,
+            objects: ["records": recordsToSave ?? [], "ids": recordIDsToDelete ?? []],
+            numbers: ["policy": savePolicy.rawValue, "atomic": isAtomic ? 1 : 0])
+    }
+
     override func run() async {
         let records = recordsToSave ?? []
         let ids = recordIDsToDelete ?? []
         do {
             let done = try await requiredDatabase().modifyRecords(
-                saving: records, deleting: ids, savePolicy: savePolicy, atomically: isAtomic)
+                saving: records, deleting: ids,
+                RecordBatch.Manner(
+                    policy: savePolicy, isAtomic: isAtomic, clientData: clientChangeTokenData))
             tell(records, ids, done.saveResults, done.deleteResults)
         } catch {
             modifyRecordsResultBlock?(.failure(CKError(error)))

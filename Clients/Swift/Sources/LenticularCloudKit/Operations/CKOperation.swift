@@ -1,3 +1,4 @@
+import CloudKitStore
 import Foundation
 
 /// A request with callbacks, which can wait for others in a queue.
@@ -10,41 +11,70 @@ open class CKOperation: Operation, @unchecked Sendable {
     public typealias ID = String
 
     /// How an operation goes about its requests.
+    ///
+    /// What is not set comes from the operation's group, else it is as documented.
     public final class Configuration: NSObject, NSCopying, @unchecked Sendable {
         // Unchecked: as the operation's settings.
+
+        /// What was set, and nothing else.
+        struct Chosen {
+            var quality: QualityOfService?
+            var allowsCellular: Bool?
+            var isLongLived: Bool?
+            var requestSeconds: TimeInterval?
+            var resourceSeconds: TimeInterval?
+        }
+
+        var chosen = Chosen()
         /// The container; set by `CKContainer.add`.
         public var container: CKContainer?
-        /// How urgent it is.
-        public var qualityOfService = QualityOfService.default
+        /// How urgent it is: `.utility` and `.background` wait out failures of the network, others tell them.
+        public var qualityOfService: QualityOfService {
+            get { chosen.quality ?? .default }
+            set { chosen.quality = newValue }
+        }
         /// Whether it may use a network that costs.
-        public var allowsCellularAccess = true
+        public var allowsCellularAccess: Bool {
+            get { chosen.allowsCellular ?? true }
+            set { chosen.allowsCellular = newValue }
+        }
         /// Whether it is to outlive the process.
-        public var isLongLived = false
-        /// How long to wait for an answer to begin.
-        public var timeoutIntervalForRequest: TimeInterval = 60
-        /// How long all of it may take.
-        public var timeoutIntervalForResource: TimeInterval = 604_800
+        public var isLongLived: Bool {
+            get { chosen.isLongLived ?? false }
+            set { chosen.isLongLived = newValue }
+        }
+        /// How long to wait for an answer to begin, in seconds; 60 unless set.
+        public var timeoutIntervalForRequest: TimeInterval {
+            get { chosen.requestSeconds ?? 60 }
+            set { chosen.requestSeconds = newValue }
+        }
+        /// How long all tries of one request may take, in seconds; a week unless set, and without an end for
+        /// what somebody waits for.
+        public var timeoutIntervalForResource: TimeInterval {
+            get { chosen.resourceSeconds ?? 604_800 }
+            set { chosen.resourceSeconds = newValue }
+        }
 
-        /// Itself: it does not change.
+        /// A copy that can be changed by itself.
         public func copy(with zone: NSZone? = nil) -> Any {
             let copy = Configuration()
             copy.container = container
-            copy.qualityOfService = qualityOfService
-            copy.allowsCellularAccess = allowsCellularAccess
-            copy.isLongLived = isLongLived
-            copy.timeoutIntervalForRequest = timeoutIntervalForRequest
-            copy.timeoutIntervalForResource = timeoutIntervalForResource
+            copy.chosen = chosen
             return copy
         }
     }
 
     /// What the operation is known by.
-    public let operationID: ID = UUID().uuidString
+    public internal(set) var operationID: ID = UUID().uuidString
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     /// How it goes about its requests.
     public var configuration: Configuration! = Configuration()
     /// What it belongs to.
     public var group: CKOperationGroup?
+    /// Told once a long-lived operation will go on in a later run of the program.
+    @preconcurrency public var longLivedOperationWasPersistedBlock: (@Sendable () -> Void)?
+    /// The answers of a long-lived operation.
+    private var journal: OperationJournal?
 
     private enum Phase { case waiting, running, ended }
     private let lock = NSLock()
@@ -60,7 +90,9 @@ open class CKOperation: Operation, @unchecked Sendable {
     public override final func start() {
         guard enter(.running, "isExecuting") else { return }
         let task = Task {
+            self.persist()
             await self.run()
+            self.forget()
             _ = self.enter(.ended, "isExecuting", "isFinished")
         }
         lock.withLock { self.task = task }
@@ -69,11 +101,49 @@ open class CKOperation: Operation, @unchecked Sendable {
 
     public override final func cancel() {
         super.cancel()
+        forget()
         lock.withLock { task }?.cancel()
     }
 
     /// Sends the requests and makes the callbacks.
     func run() async {}
+
+    /// What a later run of the program needs to make the operation anew; nil for one that cannot outlive it.
+    var longLivedInput: LongLivedInput? { nil }
+
+    private func persist() {
+        guard isLongLived, let input = longLivedInput,
+            let operations = try? StoredOperations(DeviceStore.store()),
+            (try? operations.keep(input.stored(as: operationID), now: Date())) != nil,
+            let journal = try? OperationJournal(operationID, operations)
+        else { return }
+        lock.withLock { self.journal = journal }
+        longLivedOperationWasPersistedBlock?()
+    }
+
+    /// Its end was told: it does not come back.
+    private func forget() {
+        guard isLongLived, let operations = try? StoredOperations(DeviceStore.store()) else {
+            return
+        }
+        try? operations.remove(operationID)
+    }
+
+    private var isLongLived: Bool {
+        configuration?.chosen.isLongLived ?? group?.defaultConfiguration?.chosen.isLongLived
+            ?? false
+    }
+
+    /// How the operation goes about its requests, from itself and from its group.
+    var settings: RequestSettings {
+        var own = configuration?.chosen ?? Configuration.Chosen()
+        if own.quality == nil, qualityOfService != .default { own.quality = qualityOfService }
+        let chosen = Configuration()
+        chosen.chosen = own
+        var settings = RequestSettings(chosen, group: group?.defaultConfiguration)
+        settings.journal = lock.withLock { journal }
+        return settings
+    }
 
     /// - Throws: `CKError` `operationCancelled` once the operation has been cancelled.
     func checkCancellation() throws {
@@ -114,20 +184,6 @@ open class CKOperation: Operation, @unchecked Sendable {
     }
 }
 
-/// Operations that belong together, and what they have in common.
-public final class CKOperationGroup: NSObject, @unchecked Sendable {
-    // Unchecked: set before its operations are started.
-    /// What the group is known by.
-    public let operationGroupID = UUID().uuidString
-    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-    /// What its operations have in common.
-    public var defaultConfiguration: CKOperation.Configuration! = CKOperation.Configuration()
-    /// What the group is for, in the app's words.
-    public var name: String?
-    /// About how many bytes it is to move.
-    public var quantity = 0
-}
-
 /// An operation on one database.
 open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
     // Unchecked: as its parent.
@@ -139,7 +195,7 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
     func requiredDatabase() throws -> CKDatabase {
         try checkCancellation()
         guard let database else { throw CKError(.badDatabase, "the operation has no database") }
-        return database
+        return database.with(settings)
     }
 }
 

@@ -36,13 +36,14 @@ public final class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     public var desiredKeys: [CKRecord.FieldKey]?
 
     /// Told of each record that was found.
-    public var recordMatchedBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+    @preconcurrency public var recordMatchedBlock:
+        (@Sendable (CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
     /// Told at the end, with where the next page begins; nil after the last.
-    public var queryResultBlock: ((Result<Cursor?, any Error>) -> Void)?
+    @preconcurrency public var queryResultBlock: (@Sendable (Result<Cursor?, any Error>) -> Void)?
     /// The older form.
-    public var recordFetchedBlock: ((CKRecord) -> Void)?
+    @preconcurrency public var recordFetchedBlock: (@Sendable (CKRecord) -> Void)?
     /// The older form of the end.
-    public var queryCompletionBlock: ((Cursor?, (any Error)?) -> Void)?
+    @preconcurrency public var queryCompletionBlock: (@Sendable (Cursor?, (any Error)?) -> Void)?
 
     /// Asks from the beginning.
     public init(query: CKQuery) { self.query = query }

@@ -10,14 +10,17 @@ public final class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked
     public var recordZoneIDsToDelete: [CKRecordZone.ID]?
 
     /// Told of each zone that was to be made.
-    public var perRecordZoneSaveBlock: ((CKRecordZone.ID, Result<CKRecordZone, any Error>) -> Void)?
+    @preconcurrency public var perRecordZoneSaveBlock:
+        (@Sendable (CKRecordZone.ID, Result<CKRecordZone, any Error>) -> Void)?
     /// Told of each zone that was to be deleted.
-    public var perRecordZoneDeleteBlock: ((CKRecordZone.ID, Result<Void, any Error>) -> Void)?
+    @preconcurrency public var perRecordZoneDeleteBlock:
+        (@Sendable (CKRecordZone.ID, Result<Void, any Error>) -> Void)?
     /// Told at the end: fails only when nothing can be said of any zone.
-    public var modifyRecordZonesResultBlock: ((Result<Void, any Error>) -> Void)?
+    @preconcurrency public var modifyRecordZonesResultBlock:
+        (@Sendable (Result<Void, any Error>) -> Void)?
     /// The older form: failures of items come here, too, as one partial failure.
-    public var modifyRecordZonesCompletionBlock:
-        (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
+    @preconcurrency public var modifyRecordZonesCompletionBlock:
+        (@Sendable ([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
 
     /// Takes what to make and delete.
     public init(
@@ -25,6 +28,12 @@ public final class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked
     ) {
         self.recordZonesToSave = recordZonesToSave
         self.recordZoneIDsToDelete = recordZoneIDsToDelete
+    }
+
+    override var longLivedInput: LongLivedInput? {
+        LongLivedInput(
+            .modifyZones, database,
+            objects: ["zones": recordZonesToSave ?? [], "ids": recordZoneIDsToDelete ?? []])
     }
 
     override func run() async {
@@ -63,13 +72,14 @@ public final class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked 
     public var recordZoneIDs: [CKRecordZone.ID]?
 
     /// Told of each zone.
-    public var perRecordZoneResultBlock:
-        ((CKRecordZone.ID, Result<CKRecordZone, any Error>) -> Void)?
+    @preconcurrency public var perRecordZoneResultBlock:
+        (@Sendable (CKRecordZone.ID, Result<CKRecordZone, any Error>) -> Void)?
     /// Told at the end: fails only when nothing can be said of any zone.
-    public var fetchRecordZonesResultBlock: ((Result<Void, any Error>) -> Void)?
+    @preconcurrency public var fetchRecordZonesResultBlock:
+        (@Sendable (Result<Void, any Error>) -> Void)?
     /// The older form: failures of items come here, too, as one partial failure.
-    public var fetchRecordZonesCompletionBlock:
-        (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
+    @preconcurrency public var fetchRecordZonesCompletionBlock:
+        (@Sendable ([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
 
     /// Takes the zones to fetch.
     public init(recordZoneIDs: [CKRecordZone.ID]) { self.recordZoneIDs = recordZoneIDs }

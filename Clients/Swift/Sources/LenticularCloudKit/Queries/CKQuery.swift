@@ -76,7 +76,7 @@ public final class CKQuery: NSObject, NSCopying, @unchecked Sendable {
 
     /// The kind of records that is asked for.
     public let recordType: CKRecord.RecordType
-    /// What must hold; a constant for a query by filters.
+    /// What must hold.
     public let predicate: NSPredicate
     /// The order of the results; without one it is not specified.
     public var sortDescriptors: [NSSortDescriptor]?
@@ -94,7 +94,11 @@ public final class CKQuery: NSObject, NSCopying, @unchecked Sendable {
     /// A query by filters, which all must hold.
     public init(recordType: CKRecord.RecordType, filters: [Filter], sort: [Sort] = []) {
         self.recordType = recordType
-        predicate = NSPredicate(value: true)
+        #if os(Linux)
+            predicate = FormatPredicate(.filters(filters))
+        #else
+            predicate = NSPredicate(value: true)
+        #endif
         question = .filters(filters, sort)
     }
 

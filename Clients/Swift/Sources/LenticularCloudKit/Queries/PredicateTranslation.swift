@@ -23,6 +23,7 @@ struct PredicateTranslation {
         case .not(let inner): return try negation(of: inner)
         case .comparison(let left, let comparison, let right, let any):
             return try filters(left, comparison, right, any: any)
+        case .filters(let filters): return filters
         case .refused(let word): throw Self.refusal(word)
         }
     }
@@ -163,6 +164,14 @@ struct PredicateTranslation {
             return .reference(CKRecord.Reference(record: record, action: .none))
         case .value(let id as CKRecord.ID):
             return .reference(CKRecord.Reference(recordID: id, action: .none))
+        case .value(let ids as [CKRecord.ID]):
+            return .list(
+                ids.map { .reference(CKRecord.Reference(recordID: $0, action: .none)) },
+                .reference)
+        case .value(let records as [CKRecord]):
+            return .list(
+                records.map { .reference(CKRecord.Reference(record: $0, action: .none)) },
+                .reference)
         case .value(let object?):
             guard let value = FieldValue(object) else {
                 throw Self.refusal("a \(type(of: object)) (\(key))")

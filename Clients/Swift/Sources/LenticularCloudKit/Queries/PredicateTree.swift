@@ -36,6 +36,8 @@ indirect enum PredicateTree: @unchecked Sendable {
     case not(PredicateTree)
     /// - `any`: whether ANY or SOME stands before it.
     case comparison(Operand, Comparison, Operand, any: Bool)
+    /// Filters of a query that was made of them.
+    case filters([CKQuery.Filter])
     /// What a server cannot answer, by the word that says so. Told when the query runs, as natively.
     case refused(String)
 }

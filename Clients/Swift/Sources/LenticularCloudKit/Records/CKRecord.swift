@@ -116,6 +116,30 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
         changed.insert(key)
     }
 
+    #if os(Linux)
+        /// The value under a key, as key-value coding gives it elsewhere.
+        public func value(forKey key: FieldKey) -> Any? { object(forKey: key) }
+
+        /// Sets or clears a field, as key-value coding does elsewhere.
+        ///
+        /// - Precondition: as for `setObject`.
+        public func setValue(_ value: Any?, forKey key: FieldKey) {
+            guard let value else {
+                setObject(nil, forKey: key)
+                return
+            }
+            guard let object = (FieldValue(value)?.object) else {
+                preconditionFailure("key \"\(key)\": a field cannot hold a \(type(of: value))")
+            }
+            setObject(object, forKey: key)
+        }
+
+        /// Sets several fields, as key-value coding does elsewhere.
+        public func setValuesForKeys(_ values: [String: Any]) {
+            for (key, value) in values { setValue(value, forKey: key) }
+        }
+    #endif
+
     /// The keys that have values, in no particular order.
     public func allKeys() -> [FieldKey] { Array(values.keys) }
 

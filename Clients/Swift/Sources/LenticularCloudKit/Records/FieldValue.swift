@@ -125,6 +125,12 @@ enum FieldValue: Equatable, @unchecked Sendable {
     }
 
     private init?(number object: Any) {
+        // An object of Foundation's first: it would pass for a Swift number of another kind.
+        if type(of: object) is NSNumber.Type {
+            guard let number = object as? NSNumber else { return nil }
+            self.init(number)
+            return
+        }
         switch object {
         case let number as Int: self = .int64(Int64(number))
         case let flag as Bool: self = .int64(flag ? 1 : 0)
@@ -133,7 +139,6 @@ enum FieldValue: Equatable, @unchecked Sendable {
         case let number as any FixedWidthInteger:
             guard let whole = Int64(exactly: number) else { return nil }
             self = .int64(whole)
-        case let number as NSNumber: self.init(number)
         default: return nil
         }
     }

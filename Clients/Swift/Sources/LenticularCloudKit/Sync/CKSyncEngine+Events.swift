@@ -174,11 +174,16 @@ extension CKSyncEngine {
 
         /// Which zones or records.
         public var scope: Scope
+        /// What the requests belong to.
+        public var operationGroup: CKOperationGroup?
         /// Fetched before the others.
         public var prioritizedZoneIDs: [CKRecordZone.ID] = []
 
         /// Takes a scope; everything unless said otherwise.
-        public init(scope: Scope = .all) { self.scope = scope }
+        public init(scope: Scope = .all, operationGroup: CKOperationGroup? = nil) {
+            self.scope = scope
+            self.operationGroup = operationGroup
+        }
     }
 
     /// Which changes to send.
@@ -217,8 +222,13 @@ extension CKSyncEngine {
 
         /// Which zones or records.
         public var scope: Scope
+        /// What the requests belong to.
+        public var operationGroup: CKOperationGroup?
 
         /// Takes a scope; everything unless said otherwise.
-        public init(scope: Scope = .all) { self.scope = scope }
+        public init(scope: Scope = .all, operationGroup: CKOperationGroup? = nil) {
+            self.scope = scope
+            self.operationGroup = operationGroup
+        }
     }
 }

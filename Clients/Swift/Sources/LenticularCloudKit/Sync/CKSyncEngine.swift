@@ -1,3 +1,4 @@
+import CloudKitTransport
 import Foundation
 
 /// What an app does for its sync engine: takes events, and hands over the records to send.
@@ -44,7 +45,7 @@ public final class CKSyncEngine: Sendable {
         /// Whether the engine sends and fetches by itself; otherwise it makes no request unasked.
         public var automaticallySync = true
         /// The subscription that the engine is to use.
-        public var subscriptionID: String?
+        public var subscriptionID: CKSubscription.ID?
 
         /// Takes what every engine needs.
         public init(
@@ -71,11 +72,17 @@ public final class CKSyncEngine: Sendable {
 
     /// Makes an engine, which begins at once when it is to work by itself.
     public convenience init(_ configuration: Configuration) {
+        self.init(configuration) { try await Task.sleep(nanoseconds: UInt64($0 * 1e9)) }
+    }
+
+    /// - Parameter sleep: waits so many seconds; in tests as the test wants it.
+    package convenience init(
+        _ configuration: Configuration, sleep: @escaping @Sendable (Double) async throws -> Void
+    ) {
         self.init(
             configuration, server: configuration.database,
             schedule: SyncSchedule(
-                isOn: configuration.automaticallySync, timing: SyncTiming(),
-                sleep: { try await Task.sleep(nanoseconds: UInt64($0 * 1e9)) }))
+                isOn: configuration.automaticallySync, timing: SyncTiming(), sleep: sleep))
     }
 
     init(_ configuration: Configuration, server: any SyncServer, schedule: SyncSchedule) {
@@ -92,7 +99,13 @@ public final class CKSyncEngine: Sendable {
             Task { await self.schedule.send(self) }
         }
         Task { await schedule.start(self) }
+        account.observe(database.access.connection) { [weak self] in
+            guard let self else { return }
+            await schedule.look(self)
+        }
     }
+
+    private let account = AccountWatch()
 
     /// Fetches what others have changed; returns once the delegate has dealt with all of it.
     ///
@@ -133,7 +146,9 @@ public final class CKSyncEngine: Sendable {
 
     // MARK: - The delegate
 
-    @TaskLocal private static var isInDelegate = false
+    @TaskLocal private static var delegateCall: DelegateCall?
+
+    private static var isInDelegate: Bool { delegateCall?.isMadeByThisTask ?? false }
 
     private func refuseWithinDelegate(_ name: String) throws {
         guard Self.isInDelegate else { return }
@@ -174,9 +189,46 @@ public final class CKSyncEngine: Sendable {
     ) async -> Answer? {
         guard let delegate = delegate.value else { return nil }
         return await deliveries.run {
-            await Self.$isInDelegate.withValue(true) { await question(delegate) }
+            let call = DelegateCall()
+            defer { call.end() }
+            return await Self.$delegateCall.withValue(call) { await question(delegate) }
         }
     }
+}
+
+/// Waits for `CKAccountChanged` of one container while the engine lives.
+private final class AccountWatch: @unchecked Sendable {
+    // Unchecked: set once, before anybody else knows of it.
+    private var token: (any NSObjectProtocol)?
+
+    func observe(_ connection: ServiceConnection, _ body: @escaping @Sendable () async -> Void) {
+        token = NotificationCenter.default.addObserver(
+            forName: .CKAccountChanged, object: nil, queue: nil
+        ) { notification in
+            guard (notification.object as? CKContainer)?.connection === connection else { return }
+            Task { await body() }
+        }
+    }
+
+    deinit {
+        if let token { NotificationCenter.default.removeObserver(token) }
+    }
+}
+
+/// A call of the delegate while it lasts, and the task that makes it.
+///
+/// Tasks that the delegate starts inherit the call, but are free to wait for the engine: they are others.
+private final class DelegateCall: @unchecked Sendable {
+    // Unchecked: behind the lock.
+    private let lock = NSLock()
+    private var task = withUnsafeCurrentTask { $0?.hashValue }
+
+    var isMadeByThisTask: Bool {
+        guard let task = lock.withLock({ task }) else { return false }
+        return withUnsafeCurrentTask { $0?.hashValue } == task
+    }
+
+    func end() { lock.withLock { task = nil } }
 }
 
 /// The delegate, which the engine does not keep alive.
@@ -224,4 +276,9 @@ actor RunningTasks {
         guard waits else { return }
         for task in cancelled { _ = await task.result }
     }
+}
+
+extension CKSyncEngine: CustomStringConvertible {
+    /// Which database it keeps in step with.
+    public var description: String { "<CKSyncEngine of \(database.databaseScope.path)>" }
 }

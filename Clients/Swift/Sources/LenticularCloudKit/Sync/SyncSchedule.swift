@@ -52,6 +52,15 @@ actor SyncSchedule {
         }
     }
 
+    /// Looks at once, out of turn: somebody else may be signed in.
+    func look(_ engine: CKSyncEngine) async {
+        guard isOn else { return }
+        await attempt { try await engine.fetch(.init(reason: .scheduled, options: .init())) }
+        if engine.memory.read({ !$0.records.changes.isEmpty || !$0.database.changes.isEmpty }) {
+            send(engine)
+        }
+    }
+
     /// Sends soon, unless that is to happen already.
     func send(_ engine: CKSyncEngine) {
         isAsked = true

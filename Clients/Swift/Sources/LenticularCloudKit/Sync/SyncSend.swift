@@ -201,7 +201,8 @@ extension CKError {
     var isRetried: Bool {
         switch code {
         case .notAuthenticated, .accountTemporarilyUnavailable, .networkFailure,
-            .networkUnavailable, .requestRateLimited, .serviceUnavailable, .zoneBusy:
+            .networkUnavailable, .requestRateLimited, .serverResponseLost, .serviceUnavailable,
+            .zoneBusy:
             true
         default: false
         }

@@ -3,7 +3,7 @@ import Storage
 
 // What is left of shares that nobody can ask for any more. It goes before tombstones do: while a stay is
 // there, the number of its record is not given to another one.
-extension Collection {
+extension GarbageCollector {
     /// Removes shares, grants, views and stays that ended before a moment.
     mutating func collectShares(olderThan moment: Milliseconds) throws {
         try collectEndedShares(olderThan: moment)

@@ -6,7 +6,7 @@ import Storage
 /// Removes what the stores hold of accounts that the catalog has deleted.
 ///
 /// Each is an idempotent job: what a crash left undone is done at the next start.
-package struct Departures {
+package struct UnfinishedDeletions {
     private let data: any ServerData
 
     package init(in data: any ServerData) { self.data = data }
@@ -15,15 +15,16 @@ package struct Departures {
     ///
     /// - Throws: what the catalog and the stores report; what was not reached stays to be done.
     package func finish() throws {
-        for departure in try data.users.unfinishedDepartures() { try finish(departure) }
+        for deletion in try data.users.unfinishedDeletions() { try finish(deletion) }
     }
 
-    private func finish(_ departure: Departure) throws {
-        for place in try data.environments() where place.container == departure.container {
+    private func finish(_ deletion: AccountDeletion) throws {
+        for place in try data.environments() where place.container == deletion.container {
             let store = try data.store(of: place.container, in: place.environment)
             try store.writeAndWait { transaction in
-                try UserRecord.remove(departure.userRecordName, from: transaction)
-                guard let owner = try transaction.owner(named: departure.userRecordName) else {
+                try UserRecord.remove(deletion.userRecordName, from: transaction)
+                try transaction.deleteSubscriptions(of: deletion.userRecordName)
+                guard let owner = try transaction.owner(named: deletion.userRecordName) else {
                     return
                 }
                 for zone in try transaction.zones(of: owner.number) {
@@ -31,6 +32,6 @@ package struct Departures {
                 }
             }
         }
-        try data.users.finish(departure)
+        try data.users.finish(deletion)
     }
 }

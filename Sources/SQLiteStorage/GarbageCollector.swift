@@ -6,7 +6,7 @@ import Storage
 ///
 /// Records of deleted zones go at once, and so do removed roles; tombstones, of records and of zones,
 /// after their retention; receipts of uploads when they have expired.
-struct Collection {
+struct GarbageCollector {
     /// What must be taken out of indexes with the records.
     struct Indexes {
         let catalog: IndexCatalog

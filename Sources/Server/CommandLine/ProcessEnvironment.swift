@@ -8,7 +8,7 @@ import Cryptography
 #endif
 
 /// What a process finds around itself, handed in so that tests can be somewhere else.
-package struct Surroundings: Sendable {
+package struct ProcessEnvironment: Sendable {
     package var environment: [String: String]
     /// What relative paths start from, absolute.
     package var folder: String
@@ -45,8 +45,8 @@ package struct Surroundings: Sendable {
     }
 
     /// Those of the running process.
-    package static func ofProcess() -> Surroundings {
-        Surroundings(
+    package static func ofProcess() -> ProcessEnvironment {
+        ProcessEnvironment(
             environment: processEnvironment(), folder: processFolder(),
             isTerminal: isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1,
             isOutputTerminal: isatty(STDOUT_FILENO) == 1,

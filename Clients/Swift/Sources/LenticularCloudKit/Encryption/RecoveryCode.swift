@@ -1,0 +1,31 @@
+import CloudKitTransport
+import Foundation
+
+/// What opens a key when its passphrase is lost: about 160 random bits as letters and digits.
+struct RecoveryCode: Equatable, Sendable {
+    /// 32 of them, without letters that are taken for digits.
+    private static let letters = Array("ABCDEFGHJKMNPQRSTVWXYZ0123456789")
+    let text: String
+
+    static func random() -> RecoveryCode {
+        let groups = (0..<8).map { _ in
+            String(SealedBytes.random(4).map { letters[Int($0) % letters.count] })
+        }
+        return RecoveryCode(groups.joined(separator: "-"))
+    }
+
+    init(_ text: String) { self.text = text }
+
+    /// The same however the code is typed: case and what stands between the letters do not count.
+    var key: [UInt8] {
+        let typed = text.uppercased().filter { $0.isLetter || $0.isNumber }
+        return SHA256Digest.of(Array("lenticular recovery \(typed)".utf8))
+    }
+}
+
+/// A key as a device keeps it.
+struct HeldKey: Equatable, Sendable {
+    let key: AccountKey
+    /// What opens the key elsewhere; nil where the key was unlocked by a passphrase.
+    let code: RecoveryCode?
+}

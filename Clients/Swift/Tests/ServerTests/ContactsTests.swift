@@ -1,0 +1,77 @@
+import XCTest
+
+/// The example, as people use it: programs of their own, with a file that names the server.
+final class ContactsTests: XCTestCase {
+    private struct Person {
+        let service: URL
+        let home: URL
+    }
+
+    private let folder = FileManager.default.temporaryDirectory
+        .appendingPathComponent("contacts-\(UUID().uuidString)")
+
+    override func tearDown() { try? FileManager.default.removeItem(at: folder) }
+
+    private func person(_ email: String, _ server: ReleaseServer) throws -> Person {
+        let home = folder.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
+        return Person(service: try server.serviceFile(of: email), home: home)
+    }
+
+    /// The example beside the tests, wherever these were built.
+    private static func built() throws -> URL {
+        let bundle = Bundle(for: ContactsTests.self).bundleURL
+        let places = [bundle, bundle.deletingLastPathComponent()].map {
+            $0.appendingPathComponent("Contacts")
+        }
+        return try XCTUnwrap(
+            places.first { FileManager.default.isExecutableFile(atPath: $0.path) })
+    }
+
+    /// - Returns: what the program prints, and how it ends.
+    private func contacts(_ person: Person, _ arguments: String...) throws -> (String, Int32) {
+        let program = Process()
+        program.executableURL = try Self.built()
+        program.arguments = arguments
+        program.environment = [
+            "LENTICULAR_SERVICE_FILE": person.service.path, "HOME": person.home.path,
+        ]
+        let output = Pipe()
+        program.standardOutput = output
+        program.standardError = output
+        try program.run()
+        let bytes = output.fileHandleForReading.readDataToEndOfFile()
+        program.waitUntilExit()
+        return (String(decoding: bytes, as: UTF8.self), program.terminationStatus)
+    }
+
+    func testContactsAreKeptSharedAcceptedAndNotedInSecret() throws {
+        let server = try ReleaseServer()
+        let ann = try person("ann@example.org", server)
+        let bob = try person("bob@example.org", server)
+        XCTAssertEqual(try contacts(ann, "add", "Cleo", "+49 30 1").1, 0)
+        XCTAssertEqual(try contacts(ann, "add", "Dan", "+49 30 2").1, 0)
+        let link = try contacts(ann, "share", "Cleo", "bob@example.org").0
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        XCTAssertTrue(link.contains("/share/"), link)
+        let accepted = try contacts(bob, "accept", link)
+        XCTAssertEqual(accepted.1, 0, accepted.0)
+        XCTAssertEqual(try contacts(bob, "list").0, "shared: Cleo  +49 30 1\n")
+        XCTAssertEqual(try contacts(ann, "note", "Dan", "owes me a book").1, 0)
+        XCTAssertEqual(
+            try contacts(ann, "list").0, "Cleo  +49 30 1\nDan  +49 30 2  (owes me a book)\n")
+        XCTAssertFalse(try server.storedBytes().contains(Data("owes me a book".utf8)))
+        let refused = try contacts(ann, "note", "Cleo", "shared, so no secret")
+        XCTAssertEqual(refused.1, 1)
+        XCTAssertTrue(refused.0.contains("shared"), refused.0)
+
+        // Another device of the same person reads the note with the code alone.
+        let code = try contacts(ann, "code").0.trimmingCharacters(in: .whitespacesAndNewlines)
+        let second = Person(
+            service: ann.service, home: try person("ann@example.org", server).home)
+        XCTAssertEqual(try contacts(second, "list").0, "Cleo  +49 30 1\nDan  +49 30 2\n")
+        XCTAssertEqual(try contacts(second, "unlock", code).1, 0)
+        XCTAssertTrue(try contacts(second, "list").0.contains("owes me a book"))
+        XCTAssertEqual(try contacts(second, "frobnicate").1, 2)
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import LenticularCloudKit
+
+/// A device with notes of one zone, kept in step by an engine; the last edit wins.
+final class NotesDevice: CKSyncEngineDelegate, @unchecked Sendable {
+    // Unchecked: everything but the engine is behind the lock; the engine is changed by the test alone.
+    static let zone = CKRecordZone.ID(zoneName: "Notes")
+
+    private let lock = NSLock()
+    private let database: CKDatabase
+    private var texts: [String: String] = [:]
+    private var records: [String: CKRecord] = [:]
+    private var state: CKSyncEngine.State.Serialization?
+    private var current: CKSyncEngine?
+
+    init(_ container: CKContainer) {
+        database = container.privateCloudDatabase
+        current = make()
+        engine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: Self.zone))])
+    }
+
+    var engine: CKSyncEngine {
+        if let current { return current }
+        let made = make()
+        current = made
+        return made
+    }
+
+    var notes: [String: String] { lock.withLock { texts } }
+
+    private func make() -> CKSyncEngine {
+        var configuration = CKSyncEngine.Configuration(
+            database: database, stateSerialization: lock.withLock { state }, delegate: self)
+        configuration.automaticallySync = false
+        return CKSyncEngine(configuration)
+    }
+
+    /// The program ends, and begins again with the state that it was told last.
+    func restart() async {
+        // A state is told after each change, by itself: wait for one that holds them all.
+        let pending = engine.state.pendingRecordZoneChanges
+        try? await engine.fetchChanges()
+        current = make()
+        engine.state.add(pendingRecordZoneChanges: pending)
+    }
+
+    func write(_ name: String, _ text: String) {
+        lock.withLock { texts[name] = text }
+        engine.state.add(pendingRecordZoneChanges: [.saveRecord(Self.id(name))])
+    }
+
+    func remove(_ name: String) {
+        lock.withLock {
+            texts[name] = nil
+            records[name] = nil
+        }
+        engine.state.add(pendingRecordZoneChanges: [.deleteRecord(Self.id(name))])
+    }
+
+    private static func id(_ name: String) -> CKRecord.ID {
+        CKRecord.ID(recordName: name, zoneID: zone)
+    }
+
+    func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+        lock.withLock { note(event, syncEngine) }
+    }
+
+    private func note(_ event: CKSyncEngine.Event, _ engine: CKSyncEngine) {
+        switch event {
+        case .stateUpdate(let update): state = update.stateSerialization
+        case .fetchedRecordZoneChanges(let changes):
+            let waiting = Set(engine.state.pendingRecordZoneChanges)
+            for change in changes.modifications {
+                let id = change.record.recordID
+                records[id.recordName] = change.record
+                // An edit of one's own that still waits wins.
+                if waiting.contains(.saveRecord(id)) || waiting.contains(.deleteRecord(id)) {
+                    continue
+                }
+                texts[id.recordName] = change.record["text"] as? String
+            }
+            for deletion in changes.deletions {
+                let id = deletion.recordID
+                records[id.recordName] = nil
+                if !waiting.contains(.saveRecord(id)) { texts[id.recordName] = nil }
+            }
+        case .sentRecordZoneChanges(let sent):
+            for record in sent.savedRecords { records[record.recordID.recordName] = record }
+            for failure in sent.failedRecordSaves { retry(failure, engine) }
+        default: break
+        }
+    }
+
+    private func retry(
+        _ failure: CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave,
+        _ engine: CKSyncEngine
+    ) {
+        let id = failure.record.recordID
+        switch failure.error.code {
+        case .serverRecordChanged: records[id.recordName] = failure.error.serverRecord
+        case .unknownItem: records[id.recordName] = nil
+        case .zoneNotFound:
+            engine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: Self.zone))])
+        default: return
+        }
+        engine.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
+    }
+
+    func nextRecordZoneChangeBatch(
+        _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+        await .init(pendingChanges: syncEngine.state.pendingRecordZoneChanges) { id in
+            self.lock.withLock { self.recordToSave(id, syncEngine) }
+        }
+    }
+
+    private func recordToSave(_ id: CKRecord.ID, _ engine: CKSyncEngine) -> CKRecord? {
+        guard let text = texts[id.recordName] else {
+            engine.state.remove(pendingRecordZoneChanges: [.saveRecord(id)])
+            return nil
+        }
+        let record =
+            records[id.recordName]?.copy() as? CKRecord
+            ?? CKRecord(recordType: "Note", recordID: id)
+        record["text"] = text
+        return record
+    }
+}

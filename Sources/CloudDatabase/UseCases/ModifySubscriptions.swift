@@ -1,0 +1,145 @@
+import CloudModel
+import JSON
+import Storage
+
+/// Makes, changes and deletes the caller's subscriptions (web-services.md §4.15, rulings.md 42).
+///
+/// Every operation is tried, in order; one that fails leaves the others.
+package struct ModifySubscriptions: Sendable {
+    /// One operation on one subscription.
+    package enum Operation: Sendable {
+        /// What is to be watched, with the fields that its filters name.
+        case create(Subscription, fields: [FieldName])
+        case update(Subscription, fields: [FieldName])
+        case delete(SubscriptionID)
+    }
+
+    /// What became of one operation: the answer's item, or the fault.
+    package typealias Outcome = Result<[UInt8], Fault>
+
+    private let database: Database
+    private let owner: SubscriptionOwner
+    private let operations: [Operation]
+
+    /// - Throws: `Fault` BAD_REQUEST for too many operations; AUTHENTICATION_REQUIRED for who is nobody.
+    package init(_ operations: [Operation], in database: Database) throws(Fault) {
+        let most = database.limits.operationsPerRequestMax
+        guard operations.count <= most else {
+            throw .limitExceeded(
+                "operations: \(operations.count) given; the limit is \(most) "
+                    + "(limits.operationsPerRequestMax)")
+        }
+        guard let owner = database.subscriptionOwner else {
+            throw Fault(.authenticationRequired, "request needs authorization")
+        }
+        self.database = database
+        self.owner = owner
+        self.operations = operations
+    }
+
+    /// Runs the operations in the next group of the writer.
+    ///
+    /// - Parameter completion: gets one outcome an operation, in order; success means on disk.
+    package func run(completion: @escaping @Sendable (Result<[Outcome], any Error>) -> Void) {
+        let frees = operations.allSatisfy { if case .delete = $0 { true } else { false } }
+        let apply = self
+        database.storage.write(
+            WriteLoad(
+                cost: operations.count, frees: frees, caller: WriteCaller(database.caller)),
+            { transaction in
+                var kept = Kept(try transaction.subscriptions(of: apply.owner))
+                return try apply.operations.map { operation in
+                    do {
+                        return .success(try apply.apply(operation, transaction, &kept))
+                    } catch let fault as Fault {
+                        return .failure(fault)
+                    }
+                }
+            }, completion: completion)
+    }
+
+    /// The caller's subscriptions, with what the operations before have done.
+    private struct Kept {
+        private(set) var byID: [SubscriptionID: Subscription]
+
+        init(_ subscriptions: [Subscription]) {
+            byID = Dictionary(uniqueKeysWithValues: subscriptions.map { ($0.id, $0) })
+        }
+
+        mutating func keep(_ subscription: Subscription) { byID[subscription.id] = subscription }
+        mutating func remove(_ id: SubscriptionID) { byID[id] = nil }
+    }
+
+    private func apply(
+        _ operation: Operation, _ transaction: any StoreTransaction, _ kept: inout Kept
+    ) throws -> [UInt8] {
+        var writer = JSONWriter(reserving: 320)
+        switch operation {
+        case .create(let made, let fields):
+            if let known = kept.byID[made.id] {
+                guard known == made else {
+                    throw Fault.badRequest(
+                        "subscriptionID: another subscription of that ID exists; change it by update"
+                    )
+                }
+            } else {
+                try check(made, fields, transaction, kept)
+                let most = database.limits.subscriptionsPerUserMax
+                guard kept.byID.count < most else {
+                    throw Fault.limitExceeded(
+                        "subscriptionID: a user has at most \(most) subscriptions in a database "
+                            + "(limits.subscriptionsPerUserMax)")
+                }
+                try save(made, transaction, &kept)
+            }
+            SubscriptionJSON.append(made, owner: database.ownerRecordName, to: &writer)
+        case .update(let changed, let fields):
+            guard kept.byID[changed.id] != nil else { throw Fault.subscriptionNotFound }
+            try check(changed, fields, transaction, kept)
+            try save(changed, transaction, &kept)
+            SubscriptionJSON.append(changed, owner: database.ownerRecordName, to: &writer)
+        case .delete(let id):
+            guard kept.byID[id] != nil else { throw Fault.subscriptionNotFound }
+            try transaction.deleteSubscription(id, of: owner)
+            kept.remove(id)
+            SubscriptionJSON.append(deleted: id, to: &writer)
+        }
+        return writer.bytes
+    }
+
+    private func save(
+        _ subscription: Subscription, _ transaction: any StoreTransaction, _ kept: inout Kept
+    ) throws {
+        try transaction.save(subscription, of: owner)
+        kept.keep(subscription)
+    }
+
+    private func check(
+        _ wanted: Subscription, _ fields: [FieldName], _ transaction: any StoreTransaction,
+        _ kept: Kept
+    ) throws {
+        if let zone = wanted.zone { _ = try database.zone(ZoneID(name: zone), transaction) }
+        try checkSchema(wanted, fields, transaction.schema)
+        guard wanted.kind == .query else { return }
+        for other in kept.byID.values
+        where other.id != wanted.id && other.watchesTheSame(as: wanted) {
+            // Clients know the words (web-services.md §4.15).
+            throw Fault(.internalError, "could not find subscription we just created")
+        }
+    }
+
+    /// In development types and fields may come later (rulings.md 42).
+    private func checkSchema(
+        _ wanted: Subscription, _ fields: [FieldName], _ schema: Schema
+    ) throws(Fault) {
+        guard database.environment == .production, let type = wanted.recordType else { return }
+        guard let known = schema.types[type] else {
+            throw .badRequest("recordType: the production schema has no type '\(type.text)'")
+        }
+        for field in fields where known.fields[field] == nil {
+            throw .badRequest(
+                "fieldName: type '\(type.text)' of the production schema has no field "
+                    + "'\(field.text)'")
+        }
+    }
+}

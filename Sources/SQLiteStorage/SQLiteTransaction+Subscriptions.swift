@@ -1,0 +1,52 @@
+import CloudModel
+import SQLite
+import Storage
+
+// What a write does with subscriptions.
+extension SQLiteTransaction {
+    func subscription(
+        _ id: SubscriptionID, of owner: SubscriptionOwner
+    ) throws -> Subscription? { try snapshot.subscription(id, of: owner) }
+
+    func subscriptions(of owner: SubscriptionOwner) throws -> [Subscription] {
+        try snapshot.subscriptions(of: owner)
+    }
+
+    func save(_ subscription: Subscription, of owner: SubscriptionOwner) throws {
+        let statement = try snapshot.connection.prepare(
+            """
+            INSERT OR REPLACE INTO subscriptions (
+                user_record_name, scope, name, kind, record_type, zone, fires_on, fires_once,
+                query, notification_info)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+            """)
+        statement.bind(owner)
+        statement.bind(subscription.id.text, at: 3)
+        statement.bind(subscription.kind.rawValue, at: 4)
+        statement.bind(subscription.recordType?.text ?? "", at: 5)
+        statement.bind(subscription.zone?.text ?? "", at: 6)
+        statement.bind(subscription.firesOn.rawValue, at: 7)
+        statement.bind(Int64(subscription.firesOnce ? 1 : 0), at: 8)
+        if let query = subscription.query { statement.bind(query, at: 9) }
+        if let info = subscription.notificationInfo { statement.bind(info, at: 10) }
+        try statement.run()
+    }
+
+    func deleteSubscription(_ id: SubscriptionID, of owner: SubscriptionOwner) throws {
+        let statement = try snapshot.connection.prepare(
+            """
+            DELETE FROM subscriptions
+            WHERE user_record_name = ?1 AND scope = ?2 AND name = ?3
+            """)
+        statement.bind(owner)
+        statement.bind(id.text, at: 3)
+        try statement.run()
+    }
+
+    func deleteSubscriptions(of user: UserRecordName) throws {
+        let statement = try snapshot.connection.prepare(
+            "DELETE FROM subscriptions WHERE user_record_name = ?1")
+        statement.bind(user.text, at: 1)
+        try statement.run()
+    }
+}

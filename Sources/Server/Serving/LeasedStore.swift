@@ -1,0 +1,54 @@
+import CloudModel
+import SQLiteStorage
+import Storage
+
+/// A store that stays open as long as anybody keeps this.
+package final class LeasedStore: Storage {
+    private let lease: LeaseCache<Stores.Key, Stores.Opened>.Lease
+    private let store: SQLiteStore
+
+    init(_ lease: LeaseCache<Stores.Key, Stores.Opened>.Lease) {
+        self.lease = lease
+        store = lease.value.store
+    }
+
+    package var identity: StoreIdentity { store.identity }
+    package var schema: Schema { store.schema }
+    package var notices: CommitNotices { store.notices }
+    package var writeCount: UInt64 { store.writeCount }
+
+    package func read<Value>(
+        loop: Int?, _ body: (any StoreSnapshot) throws -> Value
+    ) throws -> Value {
+        try withExtendedLifetime(lease) { try store.read(loop: loop, body) }
+    }
+
+    package func read<Value>(
+        loop: Int?, stop: StopSignal?, _ body: (any StoreSnapshot) throws -> Value
+    ) throws -> Value {
+        try withExtendedLifetime(lease) { try store.read(loop: loop, stop: stop, body) }
+    }
+
+    package func write<Value: Sendable>(
+        _ load: WriteLoad,
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
+        completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        let lease = lease
+        store.write(load, body) { result in
+            // Until it is answered.
+            withExtendedLifetime(lease) { completion(result) }
+        }
+    }
+
+    package func attach(_ worker: any StoreWorker) { store.attach(worker) }
+
+    package func prepareIndexes(
+        _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
+    ) throws -> IndexProgress? {
+        try withExtendedLifetime(lease) {
+            try store.prepareIndexes(
+                needs, ofType: type, waitMillisecondsMax: waitMillisecondsMax)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import CloudModel
+import SQLite
+
+/// Where the files of stores are, and what is done to whole folders of them.
+struct StoreFiles: Sendable {
+    /// Ends the name of files that are not in their place yet.
+    private static let freshSuffix = "~fresh"
+    /// Ends the name of files that are on their way out; no container's name has such a sign.
+    static let asideSuffix = "~deleted"
+    /// Ends the name of a folder that was put out of the way.
+    private static let straySuffix = "~stray"
+
+    /// The data folder.
+    let folder: String
+
+    /// Where a store's file is; a container has one folder, whatever its name's case.
+    func path(of key: Stores.Key) -> String { "\(place(of: key))/store.sqlite" }
+
+    /// The folder of an environment.
+    func place(of key: Stores.Key) -> String {
+        "\(place(of: key.container))/\(key.environment.rawValue)"
+    }
+
+    func place(of container: ContainerID) -> String { "\(containers)/\(container.folded)" }
+
+    private var containers: String { "\(folder)/containers" }
+
+    /// Names below `containers`, folders of deleted containers with them.
+    func names() throws -> [String] {
+        guard try FileSystem.kind(of: containers) == .folder else { return [] }
+        return try FileSystem.names(in: containers)
+    }
+
+    func hasFile(_ key: Stores.Key) throws -> Bool {
+        try FileSystem.kind(of: path(of: key)) == .file
+    }
+
+    /// Folders below `containers` with a store in them, but for those of some keys.
+    func strays(beside known: [Stores.Key]) throws -> [String] {
+        let places = Set(known.map { place(of: $0) })
+        var found: [String] = []
+        for name in try names() {
+            let container = "\(containers)/\(name)"
+            guard try FileSystem.kind(of: container) == .folder else { continue }
+            for environment in try FileSystem.names(in: container) {
+                let place = "\(container)/\(environment)"
+                guard !places.contains(place),
+                    try FileSystem.kind(of: "\(place)/store.sqlite") != nil
+                else { continue }
+                found.append(place)
+            }
+        }
+        return found
+    }
+
+    /// Puts a store's folder out of the way.
+    ///
+    /// - Returns: where it is now.
+    func putAside(_ key: Stores.Key) throws -> String {
+        let place = place(of: key)
+        var aside = place + Self.straySuffix
+        var number = 1
+        while try FileSystem.kind(of: aside) != nil {
+            number += 1
+            aside = "\(place)\(Self.straySuffix)-\(number)"
+        }
+        try FileSystem.move(place, to: aside)
+        return aside
+    }
+
+    /// Removes a container's files.
+    ///
+    /// They are put aside first: after a crash at any moment a container made again under the name finds
+    /// nothing of the old one's.
+    ///
+    /// - Parameter forget: run when they are aside; when it throws, they are put back.
+    func remove(_ container: ContainerID, forgetting forget: () throws -> Void) throws {
+        let place = place(of: container)
+        let aside = place + Self.asideSuffix
+        try FileSystem.removeTree(aside)
+        let hasFiles = try FileSystem.kind(of: place) != nil
+        if hasFiles { try FileSystem.move(place, to: aside) }
+        do { try forget() } catch {
+            if hasFiles { try FileSystem.move(aside, to: place) }
+            throw error
+        }
+    }
+
+    /// Removes what `remove` has put aside.
+    func finishRemoval(of name: String) throws {
+        try FileSystem.removeTree("\(containers)/\(name)\(Self.asideSuffix)")
+    }
+
+    /// Puts new files in the place of a store's.
+    ///
+    /// They are made beside the old ones: after a crash at any moment the store is as it was, or new.
+    ///
+    /// - Parameter make: makes the file at a path.
+    func replace(_ key: Stores.Key, _ make: (String) throws -> Void) throws {
+        let place = place(of: key)
+        let (fresh, aside) = (place + Self.freshSuffix, place + Self.asideSuffix)
+        try FileSystem.removeTree(fresh)
+        try FileSystem.removeTree(aside)
+        try FileSystem.makeFolder(fresh)
+        try make("\(fresh)/store.sqlite")
+        try FileModes.synchronize(fresh)
+        try FileSystem.move(place, to: aside)
+        do { try FileSystem.move(fresh, to: place) } catch {
+            try FileSystem.move(aside, to: place)
+            throw error
+        }
+        try FileModes.synchronize(self.place(of: key.container))
+        try FileSystem.removeTree(aside)
+    }
+
+    /// Puts the new files of a store in their place when only that was left to do, and removes what else
+    /// there is beside it.
+    func finishReplacing(_ key: Stores.Key) throws {
+        let place = place(of: key)
+        let fresh = place + Self.freshSuffix
+        if try FileSystem.kind(of: fresh) != nil {
+            if try FileSystem.kind(of: place) == nil {
+                try FileSystem.move(fresh, to: place)
+            } else {
+                try FileSystem.removeTree(fresh)
+            }
+        }
+        try FileSystem.removeTree(place + Self.asideSuffix)
+    }
+}

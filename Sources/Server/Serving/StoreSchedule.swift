@@ -1,0 +1,123 @@
+import CloudModel
+import SQLiteStorage
+import Synchronization
+
+/// When each store that is closed has to be opened for work of its own.
+///
+/// That is when its next queued work is due, or its next upkeep. The catalog has these moments, so that a
+/// server that has just started knows them without opening a file.
+final class StoreSchedule: Sendable {
+    private struct State {
+        /// Of stores that are closed.
+        var due: [Stores.Key: Milliseconds] = [:]
+        /// When upkeep is to be done next.
+        var upkeep: [Stores.Key: Milliseconds] = [:]
+        /// What the catalog does not have yet.
+        var unsaved: [Stores.Key: Milliseconds] = [:]
+        var open: Set<Stores.Key> = []
+    }
+
+    private let catalog: SQLiteCatalog
+    private let clock: Clock
+    private let upkeepMilliseconds: Milliseconds
+    private let state = Mutex(State())
+
+    /// - Parameter upkeepMilliseconds: how long a closed store is left alone.
+    init(catalog: SQLiteCatalog, clock: Clock, upkeepMilliseconds: Milliseconds) {
+        self.catalog = catalog
+        self.clock = clock
+        self.upkeepMilliseconds = upkeepMilliseconds
+    }
+
+    /// Reads what the catalog has of stores that are not open.
+    ///
+    /// - Parameter isUnfinished: whether a file was left open by a process that ended: it is due at once.
+    func load(isUnfinished: (Stores.Key) -> Bool) throws {
+        let moments = try catalog.dueMoments().map {
+            (key: Stores.Key($0.container, $0.environment), due: $0.due)
+        }
+        let unfinished = Set(moments.map(\.key).filter(isUnfinished))
+        state.withLock { state in
+            for (key, due) in moments where !state.open.contains(key) && state.due[key] == nil {
+                state.due[key] = unfinished.contains(key) ? 0 : due
+                state.upkeep[key] = due
+            }
+        }
+    }
+
+    /// Stores that have to be opened by now, those first that have been due the longest.
+    func dueNow(limit: Int) -> [Stores.Key] {
+        let now = clock.now()
+        let due = state.withLock { $0.due.filter { $0.value <= now } }
+        return due.sorted { $0.value < $1.value }.prefix(limit).map(\.key)
+    }
+
+    func opened(_ key: Stores.Key) {
+        state.withLock { state in
+            state.open.insert(key)
+            state.due[key] = nil
+        }
+    }
+
+    /// Takes note that a store's upkeep has been queued.
+    func upkeepQueued(_ key: Stores.Key) {
+        let next = clock.now() + upkeepMilliseconds
+        state.withLock { $0.upkeep[key] = next }
+    }
+
+    /// Puts off a store that could not be opened.
+    func postpone(_ key: Stores.Key) {
+        let next = clock.now() + Self.retryMilliseconds
+        state.withLock { state in
+            if !state.open.contains(key) { state.due[key] = next }
+        }
+    }
+
+    /// After this a store that could not be opened is tried again.
+    private static let retryMilliseconds: Milliseconds = 600_000
+
+    /// - Parameter nextWork: when its next queued work is due; nil for none.
+    func closed(_ key: Stores.Key, nextWork: Milliseconds?) {
+        let now = clock.now()
+        state.withLock { state in
+            let upkeep = state.upkeep[key] ?? now + upkeepMilliseconds
+            let due = min(nextWork ?? .max, upkeep)
+            state.open.remove(key)
+            state.upkeep[key] = upkeep
+            state.due[key] = due
+            state.unsaved[key] = due
+        }
+        // Work must not wait for longer because the process ends; upkeep may.
+        if nextWork != nil { save() }
+    }
+
+    func forget(_ key: Stores.Key) {
+        state.withLock { state in
+            state.open.remove(key)
+            state.due[key] = nil
+            state.upkeep[key] = nil
+            state.unsaved[key] = nil
+        }
+    }
+
+    /// Brings to the catalog what has changed.
+    func save() {
+        let unsaved = state.withLock { state in
+            defer { state.unsaved = [:] }
+            return state.unsaved
+        }
+        guard !unsaved.isEmpty else { return }
+        let moments = unsaved.map {
+            SQLiteCatalog.DueMoment(
+                container: $0.key.container, environment: $0.key.environment, due: $0.value)
+        }
+        do {
+            try catalog.setDue(moments)
+        } catch {
+            // NB: an earlier moment opens a store in vain, and a full disk lets nothing better be written.
+            state.withLock { state in
+                state.unsaved.merge(unsaved) { later, _ in later }
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import CloudDatabase
+import CloudModel
+import JSON
+
+/// Reads the operations of `subscriptions/modify` (web-services.md §4.15, §5.14; rulings.md 1 and 42).
+struct SubscriptionDecoder {
+    /// An operation with the ID that its item is answered under.
+    struct Item: Sendable {
+        /// As the request has it; nil for none.
+        let id: String?
+        let decoded: Result<ModifySubscriptions.Operation, Fault>
+    }
+
+    private enum Kind: String, CaseIterable { case create, update, delete }
+    private enum KindWord: String, CaseIterable { case query, zone, database }
+    private enum FiringWord: String, CaseIterable { case create, update, delete }
+
+    let scope: DatabaseScope
+    let zones: ZoneReader
+    let limits: ServiceLimits
+
+    /// - Throws: `Fault` for the whole request: a key of another JSON type, or an unknown word.
+    func item(_ element: JSONValue) throws(Fault) -> Item {
+        let operation = try RequestObject(element, key: "operations")
+        guard let kind = try operation.word("operationType", Kind.self) else {
+            throw RequestObject.missing("operationType")
+        }
+        guard let subscription = try operation.object("subscription") else {
+            throw RequestObject.missing("subscription")
+        }
+        let spelt = try subscription.string("subscriptionID")
+        guard let spelt else {
+            return Item(id: nil, decoded: .failure(RequestObject.missing("subscriptionID")))
+        }
+        guard let id = SubscriptionID(spelt) else {
+            return Item(id: spelt, decoded: .failure(Self.badID))
+        }
+        if kind == .delete { return Item(id: spelt, decoded: .success(.delete(id))) }
+        let parts = try parts(of: subscription)
+        return Item(
+            id: spelt,
+            decoded: Result { () throws(Fault) in
+                let (made, fields) = try self.subscription(id, parts)
+                return kind == .create
+                    ? .create(made, fields: fields) : .update(made, fields: fields)
+            })
+    }
+
+    static let badID = Fault.badRequest(
+        "subscriptionID: expected 1 to 255 bytes without control characters")
+
+    /// What a subscription says, each of the right JSON type, before it is looked at as a whole.
+    private struct Parts {
+        var kind: KindWord?
+        var firesOn: [FiringWord]
+        var firesOnce: Bool
+        var zoneWide: Bool?
+        var zone: ZoneReader.Spelling?
+        var recordType: String?
+        var query: RequestObject?
+        var info: [UInt8]?
+    }
+
+    private func parts(of object: RequestObject) throws(Fault) -> Parts {
+        var zone: ZoneReader.Spelling?
+        if let named = try object.object("zoneID") { zone = try ZoneReader.spelling(named) }
+        var info: [UInt8]?
+        if let given = try object.object("notificationInfo") {
+            info = try NotificationInfoDecoder.decode(given)
+        }
+        return Parts(
+            kind: try object.word("subscriptionType", KindWord.self),
+            firesOn: try firesOn(object), firesOnce: try object.bool("firesOnce") ?? false,
+            zoneWide: try object.bool("zoneWide"), zone: zone,
+            recordType: try object.string("recordType"), query: try object.object("query"),
+            info: info)
+    }
+
+    private func firesOn(_ object: RequestObject) throws(Fault) -> [FiringWord] {
+        guard let words = try object.strings("firesOn"), let member = object["firesOn"] else {
+            return []
+        }
+        var found: [FiringWord] = []
+        for word in words {
+            guard let known = FiringWord(rawValue: word) else {
+                throw RequestObject.mismatch(member, "firesOn", "a list of create, update, delete")
+            }
+            found.append(known)
+        }
+        return found
+    }
+
+    private func subscription(
+        _ id: SubscriptionID, _ parts: Parts
+    ) throws(Fault) -> (Subscription, [FieldName]) {
+        guard let kind = parts.kind else { throw RequestObject.missing("subscriptionType") }
+        let made: (Subscription, [FieldName])
+        switch kind {
+        case .query: made = try query(id, parts)
+        case .zone where parts.zone == nil:
+            // Some clients say so what others say by type `database`.
+            guard parts.zoneWide == true else { throw RequestObject.missing("zoneID") }
+            made = (try database(id, parts), [])
+        case .zone: made = (try zone(id, parts), [])
+        case .database: made = (try database(id, parts), [])
+        }
+        let bytes = (made.0.query?.count ?? 0) + (made.0.notificationInfo?.count ?? 0)
+        guard bytes <= limits.subscriptionBytesMax else {
+            throw .limitExceeded(
+                "subscription: query and notificationInfo take \(bytes) bytes; the limit is "
+                    + "\(limits.subscriptionBytesMax) (limits.subscriptionBytesMax)")
+        }
+        return made
+    }
+
+    private func query(
+        _ id: SubscriptionID, _ parts: Parts
+    ) throws(Fault) -> (Subscription, [FieldName]) {
+        guard scope != .shared else { throw refusal("query", "public and private databases") }
+        guard let object = parts.query else { throw RequestObject.missing("query") }
+        guard !parts.firesOn.isEmpty else { throw RequestObject.missing("firesOn") }
+        var decoder = QueryDecoder(zones: zones, limits: limits)
+        let query = try decoder.decode(object)
+        var text = JSONWriter(reserving: 200)
+        text.compact(object.value)
+        var firing: Subscription.Firing = []
+        for word in parts.firesOn { firing.insert(Self.firing(word)) }
+        return (
+            Subscription(
+                id: id, kind: .query, recordType: query.type, zone: try queriedZone(parts),
+                firesOn: firing, firesOnce: parts.firesOnce, query: text.bytes,
+                notificationInfo: parts.info),
+            query.filters.compactMap {
+                if case .field(let name) = $0.subject { name } else { nil }
+            }
+        )
+    }
+
+    private static func firing(_ word: FiringWord) -> Subscription.Firing {
+        switch word {
+        case .create: .create
+        case .update: .update
+        case .delete: .delete
+        }
+    }
+
+    /// The zone that is named; else nil for all zones, or the default one where `zoneWide` is false.
+    private func queriedZone(_ parts: Parts) throws(Fault) -> ZoneName? {
+        guard let spelling = parts.zone else {
+            return parts.zoneWide == false && scope == .private ? .defaultZone : nil
+        }
+        let zone = try zones.zone(spelling)
+        guard scope == .private else {
+            guard zone.name.isDefault else { throw .zoneNotFound }
+            return nil
+        }
+        guard zone.owner == nil else { throw .foreignZone }
+        return zone.name
+    }
+
+    private func zone(_ id: SubscriptionID, _ parts: Parts) throws(Fault) -> Subscription {
+        guard scope == .private else { throw refusal("zone", "private databases") }
+        guard let spelling = parts.zone else { throw RequestObject.missing("zoneID") }
+        let zone = try zones.zone(spelling)
+        guard zone.owner == nil else { throw .foreignZone }
+        return Subscription(
+            id: id, kind: .zone, recordType: try recordType(parts), zone: zone.name,
+            notificationInfo: parts.info)
+    }
+
+    private func database(_ id: SubscriptionID, _ parts: Parts) throws(Fault) -> Subscription {
+        guard scope != .public else { throw refusal("database", "private and shared databases") }
+        return Subscription(
+            id: id, kind: .database, recordType: try recordType(parts),
+            notificationInfo: parts.info)
+    }
+
+    private func recordType(_ parts: Parts) throws(Fault) -> RecordTypeName? {
+        guard let name = parts.recordType else { return nil }
+        guard let type = RecordTypeName(name) else { throw .unknownRecordType(name) }
+        return type
+    }
+
+    private func refusal(_ kind: String, _ databases: String) -> Fault {
+        .badRequest("subscriptionType: '\(kind)' is for \(databases) only")
+    }
+}

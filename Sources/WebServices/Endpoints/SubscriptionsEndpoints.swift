@@ -1,0 +1,97 @@
+import CloudDatabase
+import CloudModel
+import JSON
+
+/// `subscriptions/list` (web-services.md §4.15).
+enum ListSubscriptionsEndpoint {
+    static func answer(_ context: RequestContext) throws -> [UInt8] {
+        let database = try context.database()
+        _ = try context.body()
+        return try context.store.storage.read(loop: context.loop) { snapshot in
+            var writer = JSONWriter(reserving: 1_024)
+            writer.raw("{\"subscriptions\":[")
+            try ListSubscriptions(database, snapshot: snapshot).appendAll(to: &writer)
+            writer.raw("]}")
+            return writer.bytes
+        }
+    }
+}
+
+/// `subscriptions/lookup` (web-services.md §4.15; rulings.md 1: IDs may also come bare).
+enum LookupSubscriptionsEndpoint {
+    static func answer(_ context: RequestContext) throws -> [UInt8] {
+        let database = try context.database()
+        let asked = try context.body().items("subscriptions", context.limits)
+        return try context.store.storage.read(loop: context.loop) { snapshot in
+            let subscriptions = ListSubscriptions(database, snapshot: snapshot)
+            var writer = JSONWriter(reserving: 1_024)
+            writer.raw("{\"subscriptions\":[")
+            for (index, element) in asked.enumerated() {
+                if index > 0 { writer.raw(",") }
+                let spelt = try spelling(element)
+                do {
+                    guard let id = SubscriptionID(spelt) else { throw SubscriptionDecoder.badID }
+                    try subscriptions.append(id, to: &writer)
+                } catch let fault as Fault {
+                    FaultResponse.append(subscription: spelt, fault, to: &writer)
+                }
+            }
+            writer.raw("]}")
+            return writer.bytes
+        }
+    }
+
+    private static func spelling(_ element: JSONValue) throws(Fault) -> String {
+        if let bare = element.string { return bare }
+        let object = try RequestObject(element, key: "subscriptions")
+        guard let id = try object.string("subscriptionID") else {
+            throw RequestObject.missing("subscriptionID")
+        }
+        return id
+    }
+}
+
+/// `subscriptions/modify` (web-services.md §4.15, rulings.md 42).
+enum ModifySubscriptionsEndpoint {
+    static func run(
+        _ context: RequestContext,
+        completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
+    ) throws {
+        let database = try context.database()
+        let decoder = SubscriptionDecoder(
+            scope: database.scope, zones: context.zones, limits: context.limits)
+        var items: [SubscriptionDecoder.Item] = []
+        for element in try context.body().items("operations", context.limits) {
+            items.append(try decoder.item(element))
+        }
+        let decoded = items
+        let operations = items.compactMap {
+            if case .success(let made) = $0.decoded { made } else { nil }
+        }
+        context.charge(records: operations.count)
+        try ModifySubscriptions(operations, in: database).run { result in
+            completion(result.map { outcomes in { _ in encode(decoded, outcomes) } })
+        }
+    }
+
+    private static func encode(
+        _ items: [SubscriptionDecoder.Item], _ outcomes: [ModifySubscriptions.Outcome]
+    ) -> [UInt8] {
+        var writer = JSONWriter(reserving: 1_024)
+        var outcomes = outcomes[...]
+        writer.raw("{\"subscriptions\":[")
+        for (index, item) in items.enumerated() {
+            if index > 0 { writer.raw(",") }
+            let outcome = item.decoded.flatMap { _ in
+                outcomes.popFirst() ?? .failure(Fault(.internalError, "internal error"))
+            }
+            switch outcome {
+            case .success(let body): writer.raw(body)
+            case .failure(let fault):
+                FaultResponse.append(subscription: item.id, fault, to: &writer)
+            }
+        }
+        writer.raw("]}")
+        return writer.bytes
+    }
+}

@@ -1,0 +1,143 @@
+import CloudModel
+import Foundation
+import SQLite
+import Seeding
+import Testing
+
+@testable import Server
+
+/// Files of databases that have decayed.
+@Suite("Flipped bits in databases")
+struct FlippedBitsTests {
+    private static let base = "/database/1/iCloud.a/development"
+    private let notes: FolderNotes
+    /// The credentials of somebody else than who wrote the notes.
+    private let query: String
+
+    init() throws {
+        notes = try FolderNotes()
+        for number in 0..<40 { try notes.save("a\(number)") }
+        for number in 0..<5 { try notes.save("p\(number)", in: "public") }
+        // So that there is an index.
+        _ = try notes.found(after: nil)
+        let folder = try #require(notes.running).folder
+        let id = try #require(try folder.containers.list().first).id
+        _ = try folder.users.create(email: "eve@a.example", now: 1)
+        let api = try folder.apiTokens.create(container: id, environment: .development, now: 1)
+        let web = try folder.webTokens.create(
+            container: id, environment: .development, email: "eve@a.example",
+            seconds: 31_536_000, now: folder.clock.now())
+        query = "?ckAPIToken=\(api.token)&ckWebAuthToken=\(web.token)"
+    }
+
+    private var catalog: String { "\(notes.data)/catalog.sqlite" }
+
+    /// Changes bits of one byte of a file.
+    private func flip(_ path: String, at offset: Int, _ bits: UInt8) throws {
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        defer { try? file.close() }
+        try file.seek(toOffset: UInt64(offset))
+        let byte = try #require(try file.read(upToCount: 1)?.first)
+        try file.seek(toOffset: UInt64(offset))
+        try file.write(contentsOf: Data([byte ^ bits]))
+    }
+
+    /// What the check of the folder says; a failure is one problem.
+    private func problems() throws -> [String] {
+        let outcome = try Program.run(["check", "--json", "--data", notes.data])
+        #expect(outcome.status == 0 || outcome.status == 1, "\(outcome)")
+        if !outcome.error.isEmpty { return [outcome.error] }
+        return try #require(outcome.object["problems"] as? [String])
+    }
+
+    @Test("A page of a database that has lost its kind is named by the check, whichever it is")
+    func pages() throws {
+        var random = SeededRandom("pages of databases")
+        notes.stop()
+        for path in [catalog, notes.store] {
+            let connection = try Connection(path: path, mode: .readWrite)
+            // Pages that nothing uses may hold anything.
+            try connection.execute("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
+        }
+        try notes.copy(to: "good")
+        for path in [catalog, notes.store] {
+            let size = try #require(
+                try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+            let pages = [0] + (0..<12).map { _ in random.below(size / 4_096) }
+            for page in pages {
+                try flip(path, at: page * 4_096, 0x80)
+                let named = try problems()
+                #expect(!named.isEmpty, "page \(page) of \(path)")
+                let isNamed = named.allSatisfy {
+                    path == catalog ? $0.contains("catalog") : $0.contains("iCloud.a development: ")
+                }
+                #expect(isNamed, "page \(page) of \(path): \(named)")
+                try notes.putBack("good")
+            }
+        }
+    }
+
+    @Test("A record whose JSON has decayed is named by the check, with an index over it or not")
+    func records() throws {
+        notes.stop()
+        try Connection(path: notes.store, mode: .readWrite).execute(
+            "UPDATE versions SET body = CAST(replace(CAST(body AS TEXT), 'text 7', 'text \u{1}') AS BLOB)"
+        )
+        #expect(try problems().contains("iCloud.a development: records that are not JSON: 1"))
+    }
+
+    @Test("Whatever bit flips, the server lives, and nobody sees another's records by it")
+    func answers() throws {
+        var random = SeededRandom("flipped bits")
+        // As a kill leaves it, with a log.
+        try notes.copy(to: "killed")
+        notes.stop()
+        try notes.copy(to: "stopped")
+        let cases: [(copy: String, path: String)] = [
+            ("stopped", catalog), ("stopped", notes.store), ("killed", notes.store + "-wal"),
+            ("killed", catalog + "-wal"),
+        ]
+        var served = 0
+        for (copy, path) in cases {
+            for _ in 0..<15 {
+                try notes.putBack(copy)
+                let size = try #require(
+                    try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+                try flip(path, at: random.below(size), 1 << UInt8(random.below(8)))
+                let server: FolderServer
+                do { server = try FolderServer(data: notes.data) } catch {
+                    // Whatever is wrong, it says that it is a database.
+                    #expect("\(error)".lowercased().contains("sqlite"), "\(error)")
+                    continue
+                }
+                served += 1
+                for answer in answersToEve(server) {
+                    // What Ann has written.
+                    #expect(!answer.contains("text "), "\(answer)")
+                }
+                server.stop()
+            }
+        }
+        #expect(served > 30)
+    }
+
+    /// What somebody else is told who asks for everything.
+    private func answersToEve(_ server: FolderServer) -> [String] {
+        let connection = WireConnection(address: server.server.addresses[0].description)
+        let names = (0..<3).map { #"{"recordName":"a\#($0)"}"# }.joined(separator: ",")
+        let zone = #"{"zoneID":{"zoneName":"z"}"#
+        let requests = [
+            ("private/records/lookup", zone + #","records":[\#(names)]}"#),
+            ("private/records/query", zone + #","query":{"recordType":"Note"}}"#),
+            ("private/records/query", #"{"zoneWide":true,"query":{"recordType":"Note"}}"#),
+            ("private/changes/zone", #"{"zones":[\#(zone)}]}"#),
+            ("private/changes/database", "{}"), ("private/zones/list", "{}"),
+            ("shared/zones/list", "{}"), ("users/caller", "{}"),
+        ]
+        return requests.map { path, body in
+            let answer = connection.send("POST", "\(Self.base)/\(path)\(query)", body)
+            guard case .answered(let status, let bytes) = answer else { return "\(answer)" }
+            return "\(status) \(String(decoding: bytes, as: UTF8.self))"
+        }
+    }
+}
