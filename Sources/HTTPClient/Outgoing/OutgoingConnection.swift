@@ -6,6 +6,8 @@ final class OutgoingConnection: SocketHandler {
         case connecting, shakingHands, idle, busy, over
     }
 
+    private static let piecesPerTurn = 16
+
     private unowned let destination: OutgoingDestination
     private unowned let requests: OutgoingRequests
     private let otherAddresses: ArraySlice<ResolvedAddress>
@@ -112,10 +114,14 @@ extension OutgoingConnection {
     }
 
     private func receive() {
-        // So many pieces at a time that one answer keeps no other waiting.
-        for _ in 0..<16 {
+        // So many pieces at a time that one answer keeps no other waiting. What TLS holds is taken to
+        // its end: the socket tells of what is in it alone.
+        var pieceCount = 0
+        while true {
             guard let tls else {
                 if phase == .shakingHands { return established() }
+                guard pieceCount < Self.piecesPerTurn else { return }
+                pieceCount += 1
                 let outcome = requests.buffers.plain.withUnsafeMutableBytes {
                     socket.receive(into: $0)
                 }
@@ -135,7 +141,9 @@ extension OutgoingConnection {
             case .failed:
                 return fail(
                     tls.refusedCertificate.map { .untrusted($0) } ?? .broken("TLS failed"))
-            case .needsMore: guard feed(tls) else { return }
+            case .needsMore:
+                guard pieceCount < Self.piecesPerTurn, feed(tls) else { return }
+                pieceCount += 1
             }
         }
     }
