@@ -157,15 +157,15 @@ extension StoragePromise {
                 try catalog.add(ContainerRecord(id: home, createdAt: 1))
                 try catalog.note(Trial.user(number + 1), of: AccountID("a"), in: home)
             }
-            let departures = try catalog.delete(AccountID("a"))
-            try expect(Set(departures.map(\.container)), is: Set(homes))
+            let deletions = try catalog.delete(AccountID("a"))
+            try expect(Set(deletions.map(\.container)), is: Set(homes))
             let again = try trial.place.openCatalog()
-            try expect(Set(try again.departures()), is: Set(departures))
+            try expect(Set(try again.accountDeletions()), is: Set(deletions))
             try refuses(.accountUnknown) { _ = try again.delete(AccountID("a")) }
-            try again.forget(departures[0])
-            try expect(again.departures(), is: [departures[1]])
-            try again.delete(departures[1].container)
-            try expect(again.departures().isEmpty)
+            try again.forget(deletions[0])
+            try expect(again.accountDeletions(), is: [deletions[1]])
+            try again.delete(deletions[1].container)
+            try expect(again.accountDeletions().isEmpty)
         },
     ]
 

@@ -19,6 +19,8 @@ struct IndexTrial: Sendable {
 
         func wake() { queue.async { self.work() } }
 
+        let isBusy = false
+
         func stop() { isOver.store(true, ordering: .sequentiallyConsistent) }
 
         private func work() {

@@ -179,6 +179,8 @@ private final class CountingWorker: StoreWorker {
 
     var isStopped: Bool { stopped.load(ordering: .sequentiallyConsistent) }
 
+    let isBusy = false
+
     func wake() { woken.signal() }
     func stop() { stopped.store(true, ordering: .sequentiallyConsistent) }
     func waitForWaking() { woken.wait() }
