@@ -33,10 +33,13 @@ struct StoppedReadTests {
             }
             let signal = StopSignal()
             do {
-                return try store.read(by: reader, until: signal) { snapshot in
+                let value = try store.read(by: reader, until: signal) { snapshot in
                     signal.stop(.makesRoom)
                     return try body(snapshot)
                 }
+                // It was too short to be ended: the next one's turn.
+                arm()
+                return value
             } catch let error as WorkStopped {
                 stopped.add(1, ordering: .acquiringAndReleasing)
                 throw error
