@@ -21,6 +21,7 @@ package final class GroupWriter: Sendable {
 
     package let path: String
     private let queue: DispatchQueue
+    private let refusals = DispatchQueue(label: "writer.refusals")
     /// Signalled when as many jobs wait as the writer waits for.
     private let gathered = MonotonicSemaphore()
     private let waiting: Mutex<Waiting>
@@ -112,7 +113,8 @@ package final class GroupWriter: Sendable {
             return (nil, !waiting.isDraining)
         }
         if starts { queue.async { self.drain() } }
-        if let refusal { queue.async { pending.finish(groupError: refusal) } }
+        // Not behind the jobs that wait: there are too many of them.
+        if let refusal { refusals.async { pending.finish(groupError: refusal) } }
     }
 
     /// Runs `job` as `submit` does and waits for the commit; never call it on the writer's queue.
