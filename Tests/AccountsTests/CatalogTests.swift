@@ -79,7 +79,8 @@ struct CatalogTests {
             UPDATE server_keys SET scope = 'all';
             INSERT INTO accounts (id, created_at) VALUES ('x', 0);
             INSERT INTO web_tokens VALUES (zeroblob(32), x'00', 'y', 'gone', 'production', 2, 1);
-            INSERT INTO stores VALUES ('gone', 'development', x'00', 1)
+            INSERT INTO stores (container, environment, name, is_certain)
+                VALUES ('gone', 'development', x'00', 1)
             """)
         let problems = try CatalogCheck(path: server.catalog.path).problems()
         #expect(

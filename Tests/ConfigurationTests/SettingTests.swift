@@ -96,7 +96,12 @@ struct SettingTests {
     /// Texts by setting: some that are allowed and some that are not.
     private static let texts: [String: (allowed: [String], refused: [String])] = [
         "accounts.signUp": (["off", "invitation", "open"], ["", "Open", "on", "open\\0"]),
-        "mail.sender": (["none", "log", "program"], ["", "smtp", "Log"]),
+        "mail.sender": (["none", "log", "program", "smtp"], ["", "SMTP", "Log"]),
+        "mail.host": (["", "mail.example.org", "[::1]"], ["a b", "mail:25"]),
+        "mail.security": (["starttls", "implicit", "none"], ["", "tls"]),
+        "mail.user": (["", "sync"], ["a\\0b"]),
+        "mail.passwordFile": (["", "/etc/lenticular/mail"], ["a\\0b"]),
+        "mail.authoritiesFile": (["", "/etc/ssl/own.pem"], ["a\\0b"]),
         "mail.program": (["", "/usr/sbin/sendmail"], ["a\\0b"]),
         "mail.from": (
             ["sync@example.org"],

@@ -40,15 +40,20 @@ struct WaitingWriteTests {
         defer { go.signal() }
         let save = "{\"operations\":[\(operation("forceReplace", "a"))]}"
         var waiting: [WireClient.Pending] = []
+        func start(_ user: WireClient) throws {
+            waiting.append(user.start("private/records/modify", save))
+            // With the one at work.
+            try server.until { store.measurements.waiting == waiting.count + 1 }
+        }
         // The writer's own job counts, too: there is room for 15.
         for user in users.prefix(7) {
-            for _ in 0..<2 { waiting.append(user.start("private/records/modify", save)) }
+            for _ in 0..<2 { try start(user) }
             let over = try user.send("private/records/modify", save)
             #expect(over.status == 429 && over.code == "THROTTLED", "\(over.text)")
             #expect(over.header("Retry-After") == over["retryAfter"].raw)
             #expect((over["retryAfter"].int ?? 0) > 0)
         }
-        waiting.append(users[7].start("private/records/modify", save))
+        try start(users[7])
         let full = try users[8].send("private/records/modify", save)
         #expect(full.status == 503 && full.code == "TRY_AGAIN_LATER", "\(full.text)")
         #expect(full.header("Retry-After") == full["retryAfter"].raw)

@@ -59,7 +59,7 @@ extension BatchWriter {
             }, current.flags)
     }
 
-    /// Lets the caller leave a share; its record stays, and shows the others that he has left.
+    /// Lets the caller leave a share; its record stays, and shows the others that they have left.
     mutating func leave(_ share: StoredShare, _ key: RecordKey) throws {
         guard let user = context.database.caller.userRecordName else { return }
         let former = ParticipantList(try transaction.participants(of: share.number))

@@ -15,11 +15,11 @@ struct ParticipantRule {
     func check(_ operation: RecordOperation, on former: FormerRecord) throws {
         guard let access, let record = former.head?.record else { return }
         let isShare = former.flags.contains(.share)
-        // Who leaves a share deletes its record, also when he has left before.
+        // To leave a share is to delete its record, even for somebody who has left before.
         if isShare, operation.kind.deletes, try ShareRule(context).hasTakenPart(record) { return }
         switch try access.permission(on: record) {
         case nil, .some(.none): throw Fault.recordNotFound
-        // Who changes a share is no question of what he may do with records.
+        // What somebody may do with records does not decide whether they may change a share.
         case .readOnly where isShare: return
         case .readOnly: throw Self.noRight("WRITE operation not permitted")
         case .readWrite: break
@@ -39,7 +39,9 @@ struct ParticipantRule {
         return try !access.sees(record)
     }
 
-    /// The parent of a participant's save: that of a root is none of his business and stays.
+    /// The parent of a participant's save.
+    ///
+    /// A participant does not see a root's parent, so it stays as it is.
     func parent(
         _ parent: RecordName?, of operation: RecordOperation, over former: FormerRecord?,
         kept: RecordName?
@@ -108,10 +110,10 @@ struct ParticipantRule {
             Link(targetZone: number, target: name, kind: kind), from: record)
     }
 
-    /// Whether a DELETE_SELF reference is a participant's: by it he must not find out what becomes of a
-    /// record that he cannot see, nor whether there is one.
+    /// Whether a DELETE_SELF reference is a participant's.
     ///
-    /// It stays one when the owner saves the record again, as the owner's own stays his.
+    /// By such a one they must not learn what becomes of a record that they cannot see, nor whether there is
+    /// one. It stays one when the owner saves the record again, as the owner's own stays the owner's.
     func actsInTree(
         _ name: RecordName, in number: ZoneNumber, from former: FormerRecord?
     ) throws -> Bool {

@@ -20,7 +20,7 @@ struct PlannedSave {
     /// The roles that the user of a `Users` record is to have; nil when they stay.
     var roles: Set<Int64>?
 
-    /// What the caller has sent himself.
+    /// What the caller has sent.
     struct Shown {
         let fields: [UInt8]
         let parent: RecordName?

@@ -61,7 +61,7 @@ struct RightRule {
         return (fields, wanted)
     }
 
-    /// The record of a user, with his roles for those who give them: to all others they are invisible.
+    /// The record of a user, with the user's roles for those who give roles, and for nobody else.
     func answered(_ body: [UInt8], of user: UserRecordName) throws -> [UInt8] {
         context.database.caller.passesRoles
             ? UserRecord.body(body, roles: try roles(of: user)) : body

@@ -130,7 +130,7 @@ struct ShareRule {
         return true
     }
 
-    /// The caller's part in a share that he sees.
+    /// The caller's part in a share that they see.
     private func participant(_ list: ParticipantList) throws -> StoredParticipant? {
         guard let user = database.caller.userRecordName,
             let own = list.participant(user), own.access != .none
@@ -150,14 +150,14 @@ struct ShareRule {
 
     /// Whether the caller takes part in the share of a record, or has left it.
     ///
-    /// Whom a permission of NONE keeps out does not: it is not there for him.
+    /// Somebody whom a permission of NONE keeps out has not: they do not see the share.
     func hasTakenPart(_ record: RecordNumber) throws -> Bool {
         try part(in: record).map { $0.1.status == .removed || $0.1.access != .none } ?? false
     }
 
-    /// What a participant's deletion of a share record does: he leaves, and the record stays.
+    /// What a participant's deletion of a share record does: they leave, and the record stays.
     ///
-    /// - Returns: nil when he has left before.
+    /// - Returns: nil when they have left before.
     /// - Throws: NOT_FOUND for somebody who has never taken part.
     func leaving(_ former: FormerRecord) throws -> StoredShare? {
         guard let record = former.head?.record, let (share, own) = try part(in: record),

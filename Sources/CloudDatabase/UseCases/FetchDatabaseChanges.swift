@@ -91,7 +91,9 @@ package struct FetchDatabaseChanges {
         return max(try snapshot.lastChange(of: owner.number), owner.wholeAfter)
     }
 
-    /// The zones of others that the caller is shown: where he has lost all, the zone is gone.
+    /// The zones of others that the caller is shown.
+    ///
+    /// A zone of which they have lost everything is gone.
     private func appendViewed(
         after token: String?, limit: Int, form: Form, to writer: inout JSONWriter
     ) throws -> ZoneChangesPage {

@@ -88,7 +88,7 @@ package struct FetchZoneChanges {
             ClientTokenKey(zone: place.zone.number, user: user, device: device))
     }
 
-    /// A zone of the caller's own, or one that he is shown.
+    /// A zone of the caller's own, or one that they are shown.
     private struct Place {
         let zone: StoredZone
         var access: ZoneAccess?

@@ -223,9 +223,9 @@ package struct ModifyRecords: Sendable {
             devicesMax: database.limits.clientTokensPerZoneMax)
     }
 
-    /// Who has left a share may leave it again, though the zone is no longer there for him.
+    /// Somebody who has left a share may leave it again, though they no longer see the zone.
     ///
-    /// - Returns: nil for everything but deletions of share records that he has left.
+    /// - Returns: nil for everything but deletions of share records that they have left.
     private func outcomesOfHavingLeft(
         _ transaction: any StoreTransaction
     ) throws -> [RecordOutcome]? {

@@ -147,7 +147,7 @@ package struct QueryRecords {
         return access
     }
 
-    /// The query, held to the records that the caller made where he sees no others.
+    /// The query, held to the records that the caller made where they may see no others.
     private func query(for access: QueryAccess) throws -> RecordQuery {
         guard case .own(let user) = access else { return query }
         var held = query

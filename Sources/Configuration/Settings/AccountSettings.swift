@@ -78,12 +78,21 @@ extension AccountSettings {
 
 /// How letters leave.
 package struct MailSettings: Sendable, Equatable {
-    package enum Sender: String, Sendable, CaseIterable { case none, log, program }
+    package enum Sender: String, Sendable, CaseIterable { case none, log, program, smtp }
+
+    package enum Security: String, Sendable, CaseIterable { case starttls, implicit, none }
 
     package var sender = Sender.none
     /// Empty for none.
     package var program = ""
     package var from = "lenticular@localhost"
+    /// Empty for none.
+    package var host = ""
+    package var port = 587
+    package var security = Security.starttls
+    package var user = ""
+    package var passwordFile = ""
+    package var authoritiesFile = ""
 }
 
 extension MailSettings {
@@ -94,7 +103,8 @@ extension MailSettings {
             .choice(
                 "mail.sender", \.mail.sender,
                 """
-                How they leave. "program": `mail.program` gets each on its standard input. "log": they \
+                How they leave. "smtp": by the mail server `mail.host`. "program": `mail.program` gets each on \
+                its standard input. "log": they \
                 are printed, for development; `serve --dev` takes it by itself. "none": they are not sent.
                 """),
             .text(
@@ -114,5 +124,30 @@ extension MailSettings {
                         && !address.contains { "<>,;:\"()[]\\".contains($0) }
                 },
                 "Whom letters are from."),
+            .text(
+                "mail.host", \.mail.host, allowed: "empty, or a host",
+                check: { $0.isEmpty || ListenText.isHost($0[...]) },
+                "The mail server of \"smtp\"."),
+            .number("mail.port", \.mail.port, 1...65_535, "ports", "Its port."),
+            .choice(
+                "mail.security", \.mail.security,
+                """
+                How it is spoken to: TLS from STARTTLS on, TLS from the first byte on, or none, which is \
+                for a server on this machine and never with a password.
+                """),
+            .text(
+                "mail.user", \.mail.user, allowed: "empty, or a name",
+                check: { !$0.utf8.contains(0) },
+                "Whom it knows this server as; empty: nobody."),
+            .text(
+                "mail.passwordFile", \.mail.passwordFile,
+                allowed: "empty, or the path of a file that holds the password in its first line",
+                check: { $0.isEmpty || SettingText.isPath($0) },
+                "A file that holds the password of `mail.user`."),
+            .text(
+                "mail.authoritiesFile", \.mail.authoritiesFile,
+                allowed: "empty, or the path of a file with certificates in PEM",
+                check: { $0.isEmpty || SettingText.isPath($0) },
+                "Whose certificates are believed instead of the machine's authorities."),
         ])
 }

@@ -17,9 +17,8 @@ final class LetterCarrier: Sendable {
     // Dispatch's own objects may be used from any thread; only their Swift class does not say so.
     private nonisolated(unsafe) let timer: any DispatchSourceTimer
 
-    /// Begins to look; nil where the settings name no way to send.
-    init?(_ folder: DataFolder, log: Log) {
-        guard let sender = folder.configuration.mail.letterSender else { return nil }
+    /// Begins to look.
+    init(_ folder: DataFolder, _ sender: any LetterSender, log: Log) {
         round = LetterRound(
             catalog: folder.catalog, letters: folder.reception.letters, sender: sender,
             compose: LetterTexts.compose(base: folder.configuration.baseURL))
@@ -39,6 +38,23 @@ final class LetterCarrier: Sendable {
         queue.sync {}
     }
 
+    /// What sends letters; nil where the settings name nothing.
+    ///
+    /// - Throws: `CommandFailure` when the settings cannot be used.
+    static func sender(
+        of folder: DataFolder
+    ) throws(CommandFailure) -> (any LetterSender)? {
+        let settings = folder.configuration.mail
+        switch settings.sender {
+        case .none: return nil
+        case .log: return PrintedLetters()
+        case .program: return ProgramSender(program: settings.program, from: settings.from)
+        case .smtp:
+            return try ServerSender(
+                settings, clock: folder.clock, random: folder.random)
+        }
+    }
+
     private func look() {
         do {
             let outcome = try round.run(now: clock.now())
@@ -51,17 +67,6 @@ final class LetterCarrier: Sendable {
             }
         } catch {
             log.error("letters not sent", [("failure", .text("\(error)"))])
-        }
-    }
-}
-
-extension MailSettings {
-    /// What sends letters; nil for nothing.
-    fileprivate var letterSender: (any LetterSender)? {
-        switch sender {
-        case .none: nil
-        case .log: PrintedLetters()
-        case .program: ProgramSender(program: program, from: from)
         }
     }
 }

@@ -33,6 +33,7 @@ package final class RunningServer: Sendable {
     package init(folder: DataFolder, log: Log) throws {
         let configuration = folder.configuration
         try Self.prepare(folder, log)
+        let sender = try LetterCarrier.sender(of: folder)
         let stores = folder.stores
         let metrics = Metrics(version: ProgramVersion.text, startedAt: folder.clock.now())
         let readiness = Readiness { stores.diskTrouble }
@@ -44,8 +45,10 @@ package final class RunningServer: Sendable {
         try Self.limitConnections(of: &wire, configuration, log)
         let binding = try Self.bound(wire)
         addresses = binding.addresses
+        let reached = configuration.reached(at: binding.addresses)
+        stores.link(by: reached.assetOptions)
         let protocolResponder = try Self.protocolResponder(
-            on: folder, configuration.reached(at: binding.addresses), observer: recorder, log: log)
+            on: folder, reached, observer: recorder, log: log)
         let responder = ServerResponder(
             readiness: readiness, metrics: metrics,
             metricsAccess: MetricsAccess(token: configuration.metrics.bearerToken.revealed),
@@ -67,7 +70,7 @@ package final class RunningServer: Sendable {
             stores: stores, log: log, intervalSeconds: configuration.retention.upkeepSeconds,
             alsoDue: { protocolResponder.removeExpiredUploads() })
         stores.observeOpening { work.begin($0, $1) }
-        carrier = LetterCarrier(folder, log: log)
+        carrier = sender.map { LetterCarrier(folder, $0, log: log) }
         self.folder = folder
         self.log = log
         self.protocolResponder = protocolResponder

@@ -30,7 +30,8 @@ final class StoreKeeper: Sendable {
 
     private let opener: StoreOpener
     private let assetPlaces: AssetPlaces
-    private let assets: AssetOptions
+    /// What links of assets are made by.
+    private let assets: Mutex<AssetOptions>
     private let schedule: StoreSchedule
     private let state = Mutex(State())
 
@@ -40,14 +41,26 @@ final class StoreKeeper: Sendable {
     ) {
         self.opener = opener
         self.assetPlaces = assetPlaces
-        self.assets = assets
+        self.assets = Mutex(assets)
         self.schedule = schedule
     }
 
+    /// Has links of stores that are opened from now on begin with an address that is known by now.
+    func link(by options: AssetOptions) { assets.withLock { $0 = options } }
+
     /// Opens a store; blocks while it is made, migrated or recovered.
     ///
-    /// - Throws: as `StoreOpener.open`; `AssetFailure`.
+    /// - Throws: as `StoreOpener.open`; `StorageFailure.tooManyFiles`; `AssetFailure`.
     func open(_ key: Stores.Key) throws -> Stores.Opened {
+        do {
+            return try opened(key)
+        } catch {
+            // Whatever failed for it, by whichever call, may succeed in a moment.
+            throw DescriptorRoom.isUsedUp ? StorageFailure.tooManyFiles : error
+        }
+    }
+
+    private func opened(_ key: Stores.Key) throws -> Stores.Opened {
         let known = state.withLock { $0.kept[key] }
         let kept =
             known
@@ -71,7 +84,8 @@ final class StoreKeeper: Sendable {
         let seen: OpenStore
         do {
             seen = try OpenStore(
-                store, of: key.container, in: key.environment, depot: depot, assets: assets)
+                store, of: key.container, in: key.environment, depot: depot,
+                assets: assets.withLock { $0 })
         } catch {
             store.close()
             throw error
@@ -119,14 +133,8 @@ final class StoreKeeper: Sendable {
     }
 
     /// Says whom to tell of each store that is opened from now on.
-    ///
-    /// - Parameter open: those that are open already, who are told at once.
-    func observeOpening(
-        _ attach: @escaping @Sendable (SQLiteStore, AssetDepot) -> Void,
-        _ open: [(key: Stores.Key, value: Stores.Opened)]
-    ) {
+    func observeOpening(_ attach: @escaping @Sendable (SQLiteStore, AssetDepot) -> Void) {
         state.withLock { $0.attach = attach }
-        for (key, opened) in open { attach(opened.store, depot(of: key)) }
     }
 
     /// Forgets a store whose data is gone; who waits for it is woken and finds that out.

@@ -69,9 +69,6 @@ struct StoreOpener: Sendable {
         } catch let error as SQLiteError where error.kind == .full {
             // It finds no room; its maker may try again.
             throw StorageFailure.full
-        } catch {
-            // Whatever failed for it, by whichever call, may succeed in a moment.
-            throw DescriptorRoom.isUsedUp ? StorageFailure.tooManyFiles : error
         }
     }
 

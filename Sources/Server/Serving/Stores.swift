@@ -111,6 +111,9 @@ package final class Stores: Sendable {
         }
     }
 
+    /// Has links of stores that are opened from now on begin with an address that is known by now.
+    func link(by options: AssetOptions) { keeper.link(by: options) }
+
     /// The assets of a container environment, whether its store is open or not.
     package func depot(of key: Key) -> AssetDepot { keeper.depot(of: key) }
 
@@ -124,7 +127,9 @@ package final class Stores: Sendable {
 
     /// Says whom to tell of each store that is open or will be, with its assets.
     func observeOpening(_ tell: @escaping @Sendable (SQLiteStore, AssetDepot) -> Void) {
-        keeper.observeOpening(tell, cache.open)
+        keeper.observeOpening(tell)
+        // Afterwards: one that is opened meanwhile is told twice rather than not at all.
+        for (key, opened) in cache.open { tell(opened.store, depot(of: key)) }
     }
 
     /// Brings a file of an earlier version to this one's schema.

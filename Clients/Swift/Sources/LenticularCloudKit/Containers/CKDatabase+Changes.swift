@@ -99,7 +99,7 @@ extension CKDatabase {
         var modified: [DatabaseChange.Modification] = []
         var deleted: [DatabaseChange.Deletion] = []
         for zone in answer["zones"]?.elements ?? answer.elements {
-            guard let id = reader.zoneID(zone["zoneID"]) else { continue }
+            guard let id = reader.zoneID(zone["zoneID"]), !id.holdsKeys else { continue }
             if zone["deleted"]?.bool == true {
                 deleted.append(DatabaseChange.Deletion(zoneID: id, reason: .init(zone["reason"])))
             } else {

@@ -41,10 +41,11 @@ extension CKDatabase {
         } ?? []
     }
 
-    /// Saves a subscription, in place of one of the same name.
+    /// Saves a subscription; one that is there already counts as saved.
     ///
     /// - Returns: the subscription that was passed in.
-    /// - Throws: `CKError`; `invalidArguments` for a predicate that no server can answer.
+    /// - Throws: `CKError`; `invalidArguments` for a predicate that no server can answer, and for another
+    ///   subscription of the same name, which is to be deleted first.
     @discardableResult
     public func save(_ subscription: CKSubscription) async throws -> CKSubscription {
         let done = try await modifySubscriptions(saving: [subscription], deleting: [])
@@ -79,7 +80,7 @@ extension CKDatabase {
             json.key("operations")
             try json.array { json in
                 for subscription in subscriptions {
-                    try json.subscriptionOperation("update") {
+                    try json.subscriptionOperation("create") {
                         try SubscriptionText.write(subscription, to: &$0)
                     }
                 }

@@ -4,10 +4,13 @@ import Foundation
 // Zones.
 extension CKDatabase {
     /// All zones of the database, the default zone of one's own among them.
+    ///
+    /// The zone in which this library keeps the account's key is no app's, and is left out.
     public func allRecordZones() async throws -> [CKRecordZone] {
         let answer = try await call("zones/list") { _ in }
         let reader = try await reader()
-        return (answer["zones"]?.elements).map { $0.compactMap(reader.zone) } ?? []
+        let zones = (answer["zones"]?.elements).map { $0.compactMap(reader.zone) } ?? []
+        return zones.filter { !$0.zoneID.holdsKeys }
     }
 
     /// - Throws: `CKError`, `zoneNotFound` when there is no such zone.

@@ -4,7 +4,7 @@
 
     /// An account's key as the server keeps it: wrapped by a recovery code, and by a passphrase if there is one.
     struct WrappedKey {
-        static let zone = CKRecordZone.ID(zoneName: "LenticularKeys")
+        static let zone = CKRecordZone.ID.keys
         static let recordID = CKRecord.ID(recordName: "account-key", zoneID: zone)
         /// Half a second and 128 MiB for each guess.
         private static let cost: Int64 = 1 << 17

@@ -116,7 +116,7 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     public var zoneID: CKRecordZone.ID?
     private(set) var query: CKQuery
 
-    /// - Parameter subscriptionID: a name of the app's choice; another subscription of that name is replaced.
+    /// - Parameter subscriptionID: a name of the app's choice, of one subscription of the database.
     public init(
         recordType: CKRecord.RecordType, predicate: NSPredicate,
         subscriptionID: CKSubscription.ID = UUID().uuidString, options: Options = []
@@ -182,7 +182,7 @@ public final class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable
     /// Only records of this type; nil for all.
     public var recordType: CKRecord.RecordType?
 
-    /// - Parameter subscriptionID: a name of the app's choice; another subscription of that name is replaced.
+    /// - Parameter subscriptionID: a name of the app's choice, of one subscription of the database.
     public init(
         zoneID: CKRecordZone.ID, subscriptionID: CKSubscription.ID = UUID().uuidString
     ) {
@@ -214,7 +214,7 @@ public final class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
     /// Only records of this type; nil for all.
     public var recordType: CKRecord.RecordType?
 
-    /// - Parameter subscriptionID: a name of the app's choice; another subscription of that name is replaced.
+    /// - Parameter subscriptionID: a name of the app's choice, of one subscription of the database.
     public init(subscriptionID: CKSubscription.ID = UUID().uuidString) {
         super.init(.database, subscriptionID)
     }

@@ -23,6 +23,13 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, Sendable
         self.ownerName = ownerName
     }
 
+    /// The zone in which this library keeps an account's key, wrapped.
+    static let keys = CKRecordZoneID(zoneName: "LenticularKeys")
+
+    /// Whether it is the zone of the account's key: feeds and lists leave it out, as an app's code does not
+    /// expect it.
+    var holdsKeys: Bool { self == .keys }
+
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? CKRecordZoneID else { return false }
         return zoneName == other.zoneName && ownerName == other.ownerName
