@@ -109,8 +109,8 @@ final class Checkpointer: Sendable {
 
     private func run(_ writer: GroupWriter?) {
         guard !isStopped, let writer else { return }
+        // NB: without descriptors or memory the log stays as it is; the next commit tries again.
         guard let connection = try? connection() else {
-            // NB: without descriptors or memory the log stays as it is; the next commit tries again.
             state.withLock { $0.measured.failures &+= 1 }
             return finished()
         }

@@ -68,28 +68,32 @@ struct DescriptorTests {
             let outcome = try Program.run(words + ["--data", server.data])
             #expect(outcome.status == 0, "\(outcome)")
         }
-        for number in 0..<5 {
-            let asked = connection.send(
-                "POST", "/database/1/\(tea)/development/private/assets/upload\(query)",
-                #"{"tokens":[{"recordType":"T","fieldName":"f"}]}"#)
-            guard case .answered(200, let tokens) = asked else {
-                Issue.record("\(asked)")
-                continue
-            }
-            let text = String(decoding: tokens, as: UTF8.self)
-            let path = try #require(text.firstMatch(of: #/http:\/\/[^\/]+(\/assets\/[^"]+)"/#)?.1)
-            let upload = connection.send("POST", String(path), "bytes \(number)")
-            guard case .answered(200, _) = upload else {
-                Issue.record("\(upload)")
-                continue
-            }
-        }
+        for number in 0..<5 { try upload(number, to: tea, query, over: connection) }
         // A loop that spins takes all of a processor's time, a hundred ticks a second.
         let began = Date()
         while Date().timeIntervalSince(began) < 1 { _ = try server.command("container", "list") }
         #expect(try processorTicks(of: server.identifier) - before < 150)
         server.signal(SIGTERM)
         #expect(server.wait() == 0)
+    }
+
+    private func upload(
+        _ number: Int, to container: String, _ query: String, over connection: WireConnection
+    ) throws {
+        let asked = connection.send(
+            "POST", "/database/1/\(container)/development/private/assets/upload\(query)",
+            #"{"tokens":[{"recordType":"T","fieldName":"f"}]}"#)
+        guard case .answered(200, let tokens) = asked else {
+            Issue.record("\(asked)")
+            return
+        }
+        let text = String(decoding: tokens, as: UTF8.self)
+        let path = try #require(text.firstMatch(of: #/http:\/\/[^\/]+(\/assets\/[^"]+)"/#)?.1)
+        let upload = connection.send("POST", String(path), "bytes \(number)")
+        guard case .answered(200, _) = upload else {
+            Issue.record("\(upload)")
+            return
+        }
     }
 
     private func processorTicks(of process: Int32) throws -> Int {

@@ -128,7 +128,7 @@ extension MailSettings {
                 "mail.host", \.mail.host, allowed: "empty, or a host",
                 check: { $0.isEmpty || ListenText.isHost($0[...]) },
                 "The mail server of \"smtp\"."),
-            .number("mail.port", \.mail.port, 1...65_535, "ports", "Its port."),
+            .number("mail.port", \.mail.port, 1...65_535, "ports", "The port of the mail server."),
             .choice(
                 "mail.security", \.mail.security,
                 """
