@@ -53,10 +53,11 @@ extension StoragePromise {
             func used() throws -> Int64 {
                 try trial.read { try $0.owner(named: Trial.user(1))?.usedBytes ?? 0 }
             }
-            try expect(used(), is: 131)
+            // The body is the name in quotes.
+            try expect(used(), is: 133)
             try expect(trial.read { try $0.assetBytes(of: head.record) }, is: 130)
             try trial.write { try $0.replaceAssets(of: head.record, in: zone, with: [digest(2)]) }
-            try expect(used(), is: 31)
+            try expect(used(), is: 33)
             trial.clock.advance(20)
             let moment = trial.clock.now
             try expect(trial.read { try $0.unusedAssets(since: moment, limit: 9) }, is: [])

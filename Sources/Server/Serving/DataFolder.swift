@@ -196,14 +196,17 @@ package final class DataFolder: Sendable {
 
     /// What is wrong with the data, each in a line that names the file; empty when nothing is.
     package func problems() throws -> [String] {
-        var problems: [String]
         do {
-            problems = try CatalogCheck(path: Self.catalogPath(in: path)).problems()
-                .map { "catalog: \($0)" }
+            return try problemsOfAll()
         } catch let error as SQLiteError where error.kind == .corrupt {
-            // Without it nobody knows which stores there are.
+            // Those of stores are told by themselves. Without the catalog nobody knows which there are.
             return ["catalog: catalog.sqlite is damaged, and cannot be read: \(error)"]
         }
+    }
+
+    private func problemsOfAll() throws -> [String] {
+        var problems = try CatalogCheck(path: Self.catalogPath(in: path)).problems()
+            .map { "catalog: \($0)" }
         problems += try AuditReport(of: Self.auditPath(in: path), since: .min, limit: 0).problems
         for key in try stores.missing() {
             problems.append(
@@ -245,8 +248,13 @@ package final class DataFolder: Sendable {
 
     /// How many files of assets lie in the trash.
     package func trashedAssets() throws -> Int {
-        try stores.existing().reduce(0) {
-            try $0 + (stores.depot(of: $1).storage.trash?.list().count ?? 0)
+        do {
+            return try stores.existing().reduce(0) {
+                try $0 + (stores.depot(of: $1).storage.trash?.list().count ?? 0)
+            }
+        } catch let error as SQLiteError where error.kind == .corrupt {
+            // NB: `problems` names the catalog, without which nobody knows where to look.
+            return 0
         }
     }
 
