@@ -83,6 +83,12 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         tests(of: "SQLiteTests", ["SQLite", "CSQLite", "CFaultVFS", "Seeding"]),
+        .target(
+            name: "StorageConformance", dependencies: ["CloudModel", "Storage"],
+            path: "Tests/StorageConformance", swiftSettings: strict),
+        tests(
+            of: "SQLiteStorageTests",
+            ["SQLiteStorage", "SQLite", "Storage", "CloudModel", "StorageConformance"]),
         tests(of: "CryptographyTests", ["Cryptography", "Seeding"]),
         tests(of: "AuditTests", ["Audit", "Seeding"]),
         tests(of: "MailTests", ["Mail", "Network", "Cryptography", "Seeding"]),

@@ -76,7 +76,7 @@ package final class Authenticator: Sendable {
     /// Counts the changes that may end somebody's credentials.
     ///
     /// What `identify` has found holds for its request as long as this stays what it was before.
-    package var changeCount: Int { catalog.changeCount }
+    package var changeCount: Int { catalog.version }
 
     /// How many signatures have been verified, for metrics.
     package var verificationCount: Int { verifications.load(ordering: .relaxed) }
@@ -210,15 +210,15 @@ package final class Authenticator: Sendable {
                     ? Authenticator.noCredentials : Authenticator.webTokenAlone)
         }
         let key = CheckedTokens.Key(apiToken: apiToken, webToken: credentials.webToken)
-        let changeCount = catalog.changeCount
-        if let entry = checked.entry(key, changeCount: changeCount) {
+        let version = catalog.version
+        if let entry = checked.entry(key, version: version) {
             if let why = entry.apiToken.refusal(of: credentials, in: container, environment) {
                 return .refused(Authenticator.failed, why)
             }
             return answer(by: entry, key, credentials, now: now)
         }
         func keep(_ entry: CheckedTokens.Entry) -> Identification {
-            checked.keep(entry, for: key, changeCount: changeCount)
+            checked.keep(entry, for: key, version: version)
             return answer(by: entry, key, credentials, now: now)
         }
         guard let token = try catalog.apiToken(hash: SHA256.digest(apiToken.bytes)) else {

@@ -56,14 +56,14 @@ final class CheckedTokens: Sendable {
     }
 
     private struct State {
-        var changeCount = 0
+        var version = 0
         var entries: [Key: Entry] = [:]
         var successors: [TokenBytes: Successor] = [:]
 
         /// Drops everything when the catalog has changed since.
         mutating func follow(_ current: Int) {
-            guard changeCount != current else { return }
-            changeCount = current
+            guard version != current else { return }
+            version = current
             entries.removeAll(keepingCapacity: true)
             successors.removeAll(keepingCapacity: true)
         }
@@ -77,18 +77,18 @@ final class CheckedTokens: Sendable {
     /// How many pairs are remembered.
     var count: Int { state.withLock { $0.entries.count } }
 
-    /// The pair as found good before, if the catalog's change count is still what it was then.
-    func entry(_ key: Key, changeCount: Int) -> Entry? {
+    /// The pair as found good before, if the catalog's version is still what it was then.
+    func entry(_ key: Key, version: Int) -> Entry? {
         state.withLock {
-            $0.follow(changeCount)
+            $0.follow(version)
             return $0.entries[key]
         }
     }
 
-    /// Keeps a pair that was found good after the change count was read.
-    func keep(_ entry: Entry, for key: Key, changeCount: Int) {
+    /// Keeps a pair that was found good after the catalog's version was read.
+    func keep(_ entry: Entry, for key: Key, version: Int) {
         state.withLock { state in
-            guard state.changeCount == changeCount else { return }
+            guard state.version == version else { return }
             if state.entries.count >= entriesMax { state.entries.removeAll() }
             state.entries[key] = entry
         }

@@ -14,8 +14,8 @@ final class KeyRing: Sendable {
     }
 
     private struct State {
-        /// The catalog's change count from before the keys were read; nil before the first time.
-        var changeCount: Int?
+        /// The catalog's version from before the keys were read; nil before the first time.
+        var version: Int?
         var entries: [String: Entry] = [:]
     }
 
@@ -36,9 +36,9 @@ final class KeyRing: Sendable {
     }
 
     private func current() throws -> [String: Entry] {
-        let changeCount = catalog.changeCount
+        let version = catalog.version
         let (known, isCurrent) = state.withLock {
-            ($0.entries, $0.changeCount == changeCount)
+            ($0.entries, $0.version == version)
         }
         if isCurrent { return known }
         var entries: [String: Entry] = [:]
@@ -53,9 +53,9 @@ final class KeyRing: Sendable {
         let read = entries
         state.withLock { state in
             // Another thread may have read a later state meanwhile.
-            guard (state.changeCount ?? -1) < changeCount else { return }
+            guard (state.version ?? -1) < version else { return }
             state.entries = read
-            state.changeCount = changeCount
+            state.version = version
         }
         return read
     }

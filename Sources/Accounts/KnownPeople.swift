@@ -11,8 +11,8 @@ package final class KnownPeople: Sendable {
 
     private struct Known {
         var people: [Key: Person] = [:]
-        /// What was true at another count of changes may have ended.
-        var changeCount = 0
+        /// What was true at another version of the catalog may have ended.
+        var version = 0
     }
 
     /// Then all are forgotten: what is asked for often is soon known again.
@@ -39,21 +39,21 @@ package final class KnownPeople: Sendable {
 
     private func person(named name: UserRecordName, in container: ContainerID) throws -> Person? {
         let key = Key(container: container, name: name)
-        let changeCount = catalog.changeCount
+        let version = catalog.version
         let found = known.withLock { known in
-            if known.changeCount != changeCount || known.people.count >= Self.peopleMax {
-                known = Known(changeCount: changeCount)
+            if known.version != version || known.people.count >= Self.peopleMax {
+                known = Known(version: version)
             }
             return known.people[key]
         }
         if let found { return found }
-        // Nobody is not remembered: a new user does not move the count.
+        // Nobody is not remembered: a new user does not move the version.
         guard let id = try catalog.account(named: name, in: container),
             let account = try catalog.account(id)
         else { return nil }
         let person = Person(account)
         known.withLock { known in
-            if known.changeCount == changeCount { known.people[key] = person }
+            if known.version == version { known.people[key] = person }
         }
         return person
     }

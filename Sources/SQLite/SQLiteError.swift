@@ -22,6 +22,8 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
         case tooManyFiles
         /// A read went past its deadline.
         case interrupted
+        /// The file could not be opened.
+        case unopened
         case other
     }
 
@@ -51,6 +53,7 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
         case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
         case SQLITE_INTERRUPT: .interrupted
         case SQLITE_CANTOPEN where systemError == EMFILE || systemError == ENFILE: .tooManyFiles
+        case SQLITE_CANTOPEN: .unopened
         default: .other
         }
     }

@@ -45,10 +45,11 @@ final class GroupState: GroupHooks {
     private(set) var indexWriter: IndexWriter?
     private var preparedForShares: ShareWriteStatements?
     private var preparedForCoverage: CoverageStatements?
+    private var preparedInvariants: CoverageInvariants?
     private var preparedForAssets: AssetWriteStatements?
     private var preparedForWork: WorkStatements?
+    private let shared: SharedFacts
     private var preparedForFollowing: FollowingStatements?
-    private let published: PublishedSchema
     private let publishedIndexes: PublishedIndexes
     private let notices: CommitNotices
     var indexes: IndexCatalog
@@ -60,8 +61,10 @@ final class GroupState: GroupHooks {
     /// Called after a commit that has queued work.
     var onWork: (@Sendable () -> Void)?
     private var hasQueuedWork = false
-    var schema: Schema
-    private var schemaMoved = false
+    /// The schema and what is held of it, with what the group's jobs have made of them.
+    var schema: TransactionSchema
+    /// As they were when the group began.
+    private var committedSchema: TransactionSchema
     let positions: PositionCounter
     private(set) var sums = Sums()
     /// Owners and zones that the group's jobs have read: most jobs of a group ask for the same.
@@ -78,16 +81,19 @@ final class GroupState: GroupHooks {
         var zones: [ZoneKey: StoredZone] = [:]
         /// Zones that have no tree of a share.
         var treeless: Set<ZoneNumber> = []
+        /// Shares that stand, with their zones.
+        var standing: [ShareNumber: ZoneNumber] = [:]
     }
 
     init(
-        published: PublishedSchema, publishedIndexes: PublishedIndexes, positions: PositionCounter,
-        following: Following, notices: CommitNotices
+        schema: TransactionSchema, shared: SharedFacts, publishedIndexes: PublishedIndexes,
+        positions: PositionCounter, following: Following, notices: CommitNotices
     ) {
-        self.published = published
+        self.schema = schema
+        self.committedSchema = schema
+        self.shared = shared
         self.publishedIndexes = publishedIndexes
         self.indexes = publishedIndexes.value
-        self.schema = published.value
         self.positions = positions
         self.following = following
         committedFollowing = following
@@ -97,7 +103,7 @@ final class GroupState: GroupHooks {
     /// The writer's own reader, on the connection on which it writes.
     func prepared(_ connection: Connection) throws -> (SQLiteSnapshot, WriteStatements) {
         if let snapshot, let statements { return (snapshot, statements) }
-        let made = (try SQLiteSnapshot(connection), try WriteStatements(connection))
+        let made = (try SQLiteSnapshot(connection, shared), try WriteStatements(connection))
         (snapshot, statements) = made
         return made
     }
@@ -122,6 +128,13 @@ final class GroupState: GroupHooks {
         if let preparedForCoverage { return preparedForCoverage }
         let made = try CoverageStatements(connection)
         preparedForCoverage = made
+        return made
+    }
+
+    func coverageInvariants(_ connection: Connection) throws -> CoverageInvariants {
+        if let preparedInvariants { return preparedInvariants }
+        let made = try CoverageInvariants(connection)
+        preparedInvariants = made
         return made
     }
 
@@ -161,10 +174,7 @@ final class GroupState: GroupHooks {
         if job.isFollowingNew { following = job.following }
         indexes = job.indexes
         if job.hasQueuedWork { hasQueuedWork = true }
-        if job.isSchemaNew {
-            schema = job.schema
-            schemaMoved = true
-        }
+        if let made = job.newSchema { schema = made }
     }
 
     func groupBegan(_ connection: Connection) throws {
@@ -216,10 +226,7 @@ final class GroupState: GroupHooks {
             publishedIndexes.value = indexes
         }
         if hasQueuedWork { onWork?() }
-        if schemaMoved {
-            published.value = schema
-            schemaMoved = false
-        }
+        committedSchema = schema
         // Last: who is woken finds all of it.
         notices.committed(through: positions.committed) { movedPlaces }
     }
@@ -239,21 +246,20 @@ final class GroupState: GroupHooks {
         sums = Sums()
         places = Places()
         indexes = publishedIndexes.value
-        if schemaMoved {
-            schema = published.value
-            schemaMoved = false
-        }
+        schema = committedSchema
     }
 }
 
-/// The schema as of the last commit, for readers on any thread.
-final class PublishedSchema: Sendable {
-    private let stored: Mutex<Schema>
+/// The schema as the writer has it, and until when something is held of it.
+struct TransactionSchema {
+    var schema: Schema
+    var heldUntil: Milliseconds
 
-    init(_ schema: Schema) { stored = Mutex(schema) }
-
-    var value: Schema {
-        get { stored.withLock { $0 } }
-        set { stored.withLock { $0 = newValue } }
+    /// As it counts at a moment.
+    func at(_ moment: Milliseconds) -> Schema {
+        guard !schema.leaving.isEmpty, heldUntil <= moment else { return schema }
+        var free = schema
+        free.leaving = Schema.Parts()
+        return free
     }
 }

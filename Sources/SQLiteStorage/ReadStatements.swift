@@ -27,6 +27,18 @@ struct ReadStatements {
     let zoneCount: Statement
     let clientToken: Statement
 
+    private static let current = """
+        SELECT versions.record, versions.record_type, versions.flags, versions.body,
+            heads.position
+        FROM heads CROSS JOIN versions ON versions.key = (heads.zone << 40 | heads.position)
+        WHERE heads.zone = ?1 AND heads.name = ?2
+        """
+
+    private static let history = """
+        SELECT number, made_at, made_by, difference FROM schema_changes
+        ORDER BY number DESC LIMIT ?1
+        """
+
     init(_ connection: Connection) throws {
         ownerByName = try connection.prepare(
             "SELECT id, used_bytes, whole_after FROM owners WHERE record_name = ?1")
@@ -50,13 +62,7 @@ struct ReadStatements {
             "SELECT id, position FROM heads WHERE zone = ?1 AND name = ?2")
         let version = "SELECT record, record_type, flags, body, key FROM versions WHERE"
         versionByKey = try connection.prepare("\(version) key = ?1")
-        currentByName = try connection.prepare(
-            """
-            SELECT versions.record, versions.record_type, versions.flags, versions.body,
-                heads.position
-            FROM heads CROSS JOIN versions ON versions.key = (heads.zone << 40 | heads.position)
-            WHERE heads.zone = ?1 AND heads.name = ?2
-            """)
+        currentByName = try connection.prepare(Self.current)
         linksOfSource = try connection.prepare(
             "SELECT target_zone, target_name, kind FROM links WHERE source = ?1")
         lastPosition = try connection.prepare("SELECT last_position FROM progress WHERE id = 0")
@@ -79,11 +85,7 @@ struct ReadStatements {
             "\(sources) AND links.kind = ?3 AND links.source > ?4 ORDER BY links.source LIMIT ?5")
         recordTypes = try connection.prepare("SELECT id, name FROM record_types")
         everyVersion = try connection.prepare("\(version) key > ?1 ORDER BY key LIMIT ?2")
-        schemaHistory = try connection.prepare(
-            """
-            SELECT number, made_at, made_by, difference FROM schema_changes
-            ORDER BY number DESC LIMIT ?1
-            """)
+        schemaHistory = try connection.prepare(Self.history)
         assignedRoles = try connection.prepare(
             "SELECT role FROM assigned_roles WHERE user_record_name = ?1")
         zoneCount = try connection.prepare(

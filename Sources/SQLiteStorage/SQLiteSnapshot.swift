@@ -9,15 +9,36 @@ class SQLiteSnapshot: StoreSnapshot {
     let connection: Connection
     let statements: ReadStatements
     let indexes: SQLiteIndexReader
+    private let facts: FactReader
+    /// Whether somebody looks at a version.
+    private var isVisiting = false
     private var preparedForShares: ShareReadStatements?
     private var preparedForAssets: AssetStatements?
     /// Of the read at work.
     private var stop: StopSignal?
 
-    init(_ connection: Connection) throws {
+    init(_ connection: Connection, _ shared: SharedFacts) throws {
         self.connection = connection
         self.statements = try ReadStatements(connection)
         self.indexes = try SQLiteIndexReader(connection)
+        self.facts = try FactReader(connection, shared)
+    }
+
+    var schema: Schema { get throws { try facts.schema().schema } }
+
+    /// When what the schema holds is free.
+    var heldUntil: Milliseconds { get throws { try facts.schema().heldUntil } }
+
+    var identity: StoreIdentity { get throws { try facts.identity() } }
+
+    /// Keeps visits apart: one statement serves each of them.
+    private func visiting<Value>(_ body: () throws -> Value) throws -> Value {
+        guard !isVisiting else {
+            throw BrokenInvariant("no version is read while another is being visited")
+        }
+        isVisiting = true
+        defer { isVisiting = false }
+        return try body()
     }
 
     var indexReader: any IndexReader { indexes }
@@ -66,9 +87,9 @@ class SQLiteSnapshot: StoreSnapshot {
         }
         do {
             return try connection.snapshot { _ in try body(self) }
-        } catch let error as SQLiteError where error.kind == .interrupted {
-            try stop?.check()
-            throw StorageFailure.interrupted
+        } catch let error as SQLiteError {
+            if error.kind == .interrupted { try stop?.check() }
+            throw error.storageFailure ?? error
         }
     }
 
@@ -150,7 +171,7 @@ class SQLiteSnapshot: StoreSnapshot {
         defer { statement.reset() }
         statement.bind(Self.key(zone, position), at: 1)
         guard try statement.step() else { return nil }
-        return try visit(Self.version(statement, position: position))
+        return try visiting { try visit(Self.version(statement, position: position)) }
     }
 
     func versions(
@@ -167,14 +188,29 @@ class SQLiteSnapshot: StoreSnapshot {
         defer { statement.reset() }
         statement.bind(Self.key(zone, after), at: 1)
         statement.bind(Self.key(zone, min(through, Self.positionMask)), at: 2)
-        while try statement.step() {
-            let position = statement.int64(0) & Self.positionMask
-            let version = StoredVersion(
-                record: RecordNumber(readingNumbers ? statement.int64(3) : 0),
-                position: position, type: readingNumbers ? statement.int64(4) : 0,
-                flags: VersionFlags(rawValue: statement.int64(1)), body: statement.bytes(2))
-            guard try visit(version) else { return }
+        try visiting {
+            while try statement.step() {
+                let position = statement.int64(0) & Self.positionMask
+                let flags = VersionFlags(rawValue: statement.int64(1))
+                // What a share shows, its number leads to.
+                let record =
+                    try readingNumbers
+                    ? statement.int64(3)
+                    : flags.contains(.share) ? record(at: position, in: zone) : 0
+                let version = StoredVersion(
+                    record: RecordNumber(record), position: position,
+                    type: readingNumbers ? statement.int64(4) : 0, flags: flags,
+                    body: statement.bytes(2))
+                guard try visit(version) else { return }
+            }
         }
+    }
+
+    private func record(at position: Position, in zone: ZoneNumber) throws -> Int64 {
+        let statement = statements.versionByKey
+        defer { statement.reset() }
+        statement.bind(Self.key(zone, position), at: 1)
+        return try statement.step() ? statement.int64(0) : 0
     }
 
     func recordTypes() throws -> [String: Int64] {
@@ -226,23 +262,26 @@ class SQLiteSnapshot: StoreSnapshot {
     }
 
     func versions(
-        afterKey key: Int64, limit: Int, _ visit: (ZoneNumber, StoredVersion) throws -> Bool
-    ) throws -> Int64? {
+        after place: SurveyPlace, limit: Int, _ visit: (ZoneNumber, StoredVersion) throws -> Bool
+    ) throws -> SurveyPlace? {
         let statement = statements.everyVersion
         defer { statement.reset() }
-        statement.bind(key, at: 1)
+        statement.bind(Self.key(place.zone, place.position), at: 1)
         statement.bind(Int64(limit), at: 2)
         var visited = 0
-        var last = key
-        while try statement.step() {
-            last = statement.int64(4)
-            visited += 1
-            let isEnough = try !visit(
-                ZoneNumber(last >> Self.positionBits),
-                Self.version(statement, position: last & Self.positionMask))
-            if isEnough { return last }
+        var last = place
+        return try visiting {
+            while try statement.step() {
+                let key = statement.int64(4)
+                last = SurveyPlace(
+                    zone: ZoneNumber(key >> Self.positionBits), position: key & Self.positionMask)
+                visited += 1
+                let isEnough = try !visit(
+                    last.zone, Self.version(statement, position: last.position))
+                if isEnough { return last }
+            }
+            return visited < limit ? nil : last
         }
-        return visited < limit ? nil : last
     }
 
     func schemaHistory(limit: Int) throws -> [StoredSchemaChange] {

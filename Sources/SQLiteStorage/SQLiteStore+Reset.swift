@@ -42,7 +42,7 @@ extension SQLiteStore {
         try connection.execute("BEGIN IMMEDIATE")
         try properties.succeed(StoreProperties(former))
         try copyHistory(from: former, to: connection)
-        var writing = SchemaWriting(connection)
+        var writing = SchemaWriter(connection)
         _ = try writing.replace(
             try StoredSchema.read(connection), by: beginning.schema, at: beginning.moment,
             who: beginning.who, difference: beginning.difference)

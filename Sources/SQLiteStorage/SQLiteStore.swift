@@ -32,11 +32,12 @@ package final class SQLiteStore: Storage {
         }
     }
 
-    package let identity: StoreIdentity
+    private let facts: SharedFacts
     package let notices: CommitNotices
     /// What the file calls itself; nil for one of before names.
     package let name: [UInt8]?
-    private let published: PublishedSchema
+    /// The life that this opening writes in.
+    private let life: StoreIdentity
     private let publishedIndexes: PublishedIndexes
     private let note: PositionNote?
     private let worker = Mutex<(any StoreWorker)?>(nil)
@@ -74,10 +75,10 @@ package final class SQLiteStore: Storage {
             }, onIndeterminate: { onIndeterminate("\($0)") })
         guard let opened else { throw InvalidRow(table: "properties") }
         self.writer = writer
-        self.identity = opened.identity
+        self.facts = opened.facts
         self.notices = options.notices
         self.name = opened.name
-        self.published = opened.published
+        self.life = opened.life
         self.publishedIndexes = opened.publishedIndexes
         self.note = opened.note
         note.value = opened.note
@@ -112,34 +113,20 @@ package final class SQLiteStore: Storage {
 
     package var writeCount: UInt64 { measurements.jobs }
 
-    package var schema: Schema { published.value }
-
     /// The indexes as of the last commit.
     var indexes: IndexCatalog { publishedIndexes.value }
 
-    package func read<Value>(
-        loop: Int?, _ body: (any StoreSnapshot) throws -> Value
-    ) throws -> Value { try read(loop: loop, stop: nil, body) }
+    /// Reads of the own file end as soon as the disk answers.
+    package var readsAtOnce: Bool { true }
 
     package func read<Value>(
-        loop: Int?, stop: StopSignal?, _ body: (any StoreSnapshot) throws -> Value
+        by reader: StoreReader, until stop: StopSignal?,
+        _ body: (any StoreSnapshot) throws -> Value
     ) throws -> Value {
-        do {
-            if let loop, loopReaders.indices.contains(loop) {
-                return try loopReaders[loop].reader(of: readers).reading(stop: stop, body)
-            }
-            return try readIdle(stop: stop, body)
-        } catch let error as SQLiteError where error.kind == .tooManyFiles {
-            throw StorageFailure.tooManyFiles
+        if case .loop(let loop) = reader, loopReaders.indices.contains(loop) {
+            return try loopReaders[loop].reader(makeReader).reading(stop: stop, body)
         }
-    }
-
-    private func readIdle<Value>(
-        stop: StopSignal?, _ body: (any StoreSnapshot) throws -> Value
-    ) throws -> Value {
-        let reader =
-            try idle.withLock { $0.popLast() }
-            ?? UncheckedBox(SQLiteSnapshot(readers.makeReader()))
+        let reader = try idle.withLock { $0.popLast() } ?? UncheckedBox(makeReader())
         do {
             let value = try reader.value.reading(stop: stop, body)
             keep(reader)
@@ -148,6 +135,13 @@ package final class SQLiteStore: Storage {
             // One that met a failure of the engine is closed with it.
             if !(error is SQLiteError || error is StorageFailure) { keep(reader) }
             throw error
+        }
+    }
+
+    private func makeReader() throws -> SQLiteSnapshot {
+        do { return try SQLiteSnapshot(readers.makeReader(), facts) } catch let error as SQLiteError
+        {
+            throw error.storageFailure ?? error
         }
     }
 
@@ -199,12 +193,12 @@ package final class SQLiteStore: Storage {
     }
 
     private func rested() throws -> (Milliseconds?, StoreLife?) {
-        let (group, clock, identity) = (group, clock, identity)
+        let (group, clock, life) = (group, clock, life)
         return try writer.write { connection in
             let transaction = try SQLiteTransaction(
                 connection, group: group.value, now: clock.now())
             let next = try transaction.nextWorkMoment(WorkKind.allCases, for: WorkHolder(1))
-            return (next, group.value.positions.rest(of: identity))
+            return (next, group.value.positions.rest(of: life))
         }
     }
 
@@ -216,11 +210,9 @@ package final class SQLiteStore: Storage {
 
     private static func failure(_ error: any Error) -> any Error {
         switch error {
-        case let error as SQLiteError where error.kind == .full: StorageFailure.full
-        case let error as SQLiteError where error.kind == .tooManyFiles:
-            StorageFailure.tooManyFiles
-        case WriterError.tooManyOfCaller: StorageFailure.callerBusy
-        case WriterError.tooManyWaiting: StorageFailure.busy
+        case let error as SQLiteError: error.storageFailure ?? error
+        case WriterError.tooManyOfCaller: StorageFailure.unavailable(.callerBusy)
+        case WriterError.tooManyWaiting: StorageFailure.unavailable(.busy)
         case is WriterError: StorageFailure.indeterminate
         default: error
         }
@@ -229,8 +221,8 @@ package final class SQLiteStore: Storage {
 
 /// What the writer's connection holds when it has just been opened.
 private struct Opened {
-    let identity: StoreIdentity
-    let published: PublishedSchema
+    let facts = SharedFacts()
+    let life: StoreIdentity
     let publishedIndexes: PublishedIndexes
     let note: PositionNote?
     let group: GroupState
@@ -261,17 +253,19 @@ private struct Opened {
         let (life, first) = try properties.newLife(
             after: recorded, noted: noted, random: options.random)
         let isFirst = isNew || known != nil
-        identity = known?.identity ?? (isNew ? recorded : recorded.followed(by: life))
+        self.life =
+            known?.identity ?? (isNew ? recorded : recorded.followed(by: life, last: last))
         if !isFirst, let lost = life.lostThrough {
             options.report(.behind(last: last, acknowledged: lost))
         }
-        note = PositionNote(besideStore: connection.path, incarnation: identity.incarnation)
-        published = PublishedSchema(try StoredSchema.read(connection))
+        note = PositionNote(besideStore: connection.path, incarnation: self.life.incarnation)
+        let schema = try FactReader(connection, facts).schema()
         publishedIndexes = PublishedIndexes(
             IndexCatalog(try SQLiteIndexReader(connection).indexes()))
         let clock = options.clock
         group = GroupState(
-            published: published, publishedIndexes: publishedIndexes,
+            schema: TransactionSchema(schema: schema.schema, heldUntil: schema.heldUntil),
+            shared: facts, publishedIndexes: publishedIndexes,
             positions: PositionCounter(
                 committed: last, next: known?.next ?? (isNew ? 1 : first),
                 beginning: isFirst ? nil : life,
@@ -302,14 +296,18 @@ private final class NoteAtCheckpoints: Sendable {
     func synchronize() { value?.synchronize() }
 }
 
-extension StoreIdentity {
-    /// Of the life that begins with the next write.
-    fileprivate func followed(by life: NewLife) -> StoreIdentity {
-        var earlier = earlier
-        earlier[life.former] = life.formerLast
-        return StoreIdentity(
-            incarnation: life.incarnation, former: life.former, earlier: earlier,
-            tokenKey: tokenKey)
+extension SQLiteError {
+    /// What the failure is to whoever asked the store; nil for one that is a fault.
+    var storageFailure: StorageFailure? {
+        switch kind {
+        case .full: .full
+        // Another program has the file to itself, such as a shell.
+        case .busy: .conflict
+        case .interrupted: .interrupted
+        case .tooManyFiles: .unavailable(.tooManyFiles)
+        case .unopened: .unavailable(.unreachable(description))
+        case .inputOutput, .outOfMemory, .constraint, .corrupt, .other: nil
+        }
     }
 }
 
@@ -321,9 +319,9 @@ private final class LoopReader: @unchecked Sendable {
     /// Of a store that nobody uses any more, on any thread.
     func close() { made = nil }
 
-    func reader(of pool: ReaderPool) throws -> SQLiteSnapshot {
+    func reader(_ make: () throws -> SQLiteSnapshot) throws -> SQLiteSnapshot {
         if let made { return made }
-        let snapshot = try SQLiteSnapshot(pool.makeReader())
+        let snapshot = try make()
         made = snapshot
         return snapshot
     }

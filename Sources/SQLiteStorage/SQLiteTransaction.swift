@@ -6,9 +6,9 @@ import Storage
 final class SQLiteTransaction: StoreTransaction {
     let now: Milliseconds
     private(set) var schema: Schema
+    /// What the transaction has made of the schema; nil for nothing.
+    private(set) var newSchema: TransactionSchema?
     private(set) var indexes: IndexCatalog
-    /// Whether `schema` is another than the group's.
-    private(set) var isSchemaNew = false
     /// Whether the store's worker is to be woken.
     var hasQueuedWork = false
     /// What has moved beside the zones and owners of `sums`.
@@ -20,11 +20,15 @@ final class SQLiteTransaction: StoreTransaction {
     private let group: GroupState
     let snapshot: SQLiteSnapshot
     private let statements: WriteStatements
+    /// The first position that it has taken; nil for none.
+    private var firstTaken: Position?
+    /// Of the last change that it has written.
+    private var lastWritten: Position = 0
 
     init(_ connection: Connection, group: GroupState, now: Milliseconds) throws {
         (snapshot, statements) = try group.prepared(connection)
         self.group = group
-        self.schema = group.schema
+        self.schema = group.schema.at(now)
         self.indexes = group.indexes
         self.following = group.following
         self.now = now
@@ -36,6 +40,25 @@ final class SQLiteTransaction: StoreTransaction {
 
     func coverageStatements() throws -> CoverageStatements {
         try group.coverageStatements(snapshot.connection)
+    }
+
+    func coverageInvariants() throws -> CoverageInvariants {
+        try group.coverageInvariants(snapshot.connection)
+    }
+
+    /// The zone of a share that stands.
+    ///
+    /// - Throws: `BrokenInvariant` for one that does not.
+    func zone(ofStanding share: ShareNumber) throws -> ZoneNumber {
+        if let known = group.places.standing[share] { return known }
+        let zone = try coverageInvariants().zone(of: share)
+        group.places.standing[share] = zone
+        return zone
+    }
+
+    /// Notes that shares have ended.
+    func noteEnd(of share: ShareNumber?) {
+        if let share { group.places.standing[share] = nil } else { group.places.standing = [:] }
     }
 
     func assetStatements() throws -> AssetWriteStatements {
@@ -69,7 +92,26 @@ final class SQLiteTransaction: StoreTransaction {
         sums.shares[share] = max(sums.shares[share] ?? 0, position)
     }
 
-    func takePosition() throws -> Position { try group.positions.take() }
+    func takePositions(_ count: Int) throws -> Position {
+        let first = try group.positions.take(count)
+        firstTaken = firstTaken ?? first
+        return first
+    }
+
+    /// Positions only grow: a change is written at one that this transaction has taken, after the one before.
+    private func requireTaken(_ position: Position) throws {
+        guard let firstTaken, position >= firstTaken, position > lastWritten,
+            position <= group.positions.last
+        else {
+            throw BrokenInvariant(
+                "positions only grow: a change at \(position) after one at \(lastWritten)")
+        }
+        lastWritten = position
+    }
+
+    var identity: StoreIdentity {
+        get throws { group.positions.identity(following: try snapshot.identity) }
+    }
 
     /// The last position that this write or one before it has taken.
     var reachedPosition: Position { group.positions.reached }
@@ -161,6 +203,7 @@ final class SQLiteTransaction: StoreTransaction {
         _ version: NewVersion, _ sum: inout GroupState.Sums.Zone
     ) throws -> RecordNumber {
         let zone = version.zone.number
+        try requireTaken(version.position)
         let concerned = indexes.ofType(version.type)
         let former = concerned.isEmpty ? nil : try formerFields(version)
         let kept = following.isOn ? try wantedFormer(of: version) : nil
@@ -218,10 +261,14 @@ final class SQLiteTransaction: StoreTransaction {
         let zone = version.zone.number
         if let former = version.former {
             statements.deleteVersion.bind(SQLiteSnapshot.key(zone, former.position), at: 1)
+            statements.deleteVersion.bind(former.record.value, at: 2)
             try statements.deleteVersion.run()
+            try requireOne(former, zone)
             statements.moveHead.bind(former.record.value, at: 1)
             statements.moveHead.bind(version.position, at: 2)
+            statements.moveHead.bind(former.position, at: 3)
             try statements.moveHead.run()
+            try requireOne(former, zone)
             return former.record
         }
         let insert = statements.insertHead
@@ -233,6 +280,15 @@ final class SQLiteTransaction: StoreTransaction {
             try insert.run()
         }
         return RecordNumber(snapshot.connection.lastInsertedRowID)
+    }
+
+    /// A head leads to its version: so both were there, once.
+    private func requireOne(_ head: StoredHead, _ zone: ZoneNumber) throws {
+        guard snapshot.connection.changeCount == 1 else {
+            throw BrokenInvariant(
+                "a head leads to its version: record \(head.record.value) in zone \(zone.value) "
+                    + "at \(head.position)")
+        }
     }
 
     func replaceLinks(of source: RecordNumber, with links: [Link]) throws {
@@ -248,17 +304,30 @@ final class SQLiteTransaction: StoreTransaction {
     }
 
     func replaceSchema(by wanted: Schema, who: String, difference: [String]) throws {
-        var writing = SchemaWriting(snapshot.connection)
-        schema = try writing.replace(schema, by: wanted, at: now, who: who, difference: difference)
-        isSchemaNew = true
+        let stored = newSchema ?? group.schema
+        if wanted.leaving != stored.schema.leaving {
+            try HeldParts(snapshot.connection).replace(by: wanted.leaving, until: stored.heldUntil)
+        }
+        var writing = SchemaWriter(snapshot.connection)
+        let made = try writing.replace(
+            schema, by: wanted, at: now, who: who, difference: difference)
+        try keep(TransactionSchema(schema: made, heldUntil: stored.heldUntil))
         for (type, fields) in writing.lostIndexes {
             try dropIndexes(ofType: type, fields: fields)
         }
     }
 
-    func hold(_ parts: Schema.Parts) {
-        schema.leaving = parts
-        isSchemaNew = true
+    func hold(_ parts: Schema.Parts, until moment: Milliseconds) throws {
+        try HeldParts(snapshot.connection).replace(by: parts, until: moment)
+        var made = schema
+        made.leaving = parts
+        try keep(TransactionSchema(schema: made, heldUntil: moment))
+    }
+
+    private func keep(_ made: TransactionSchema) throws {
+        newSchema = made
+        schema = made.at(now)
+        try statements.moveSchema.run()
     }
 
     func assign(_ roles: Set<Int64>, to user: UserRecordName) throws {
@@ -377,9 +446,9 @@ extension SQLiteTransaction {
     func recordTypes() throws -> [String: Int64] { try snapshot.recordTypes() }
 
     func versions(
-        afterKey key: Int64, limit: Int, _ visit: (ZoneNumber, StoredVersion) throws -> Bool
-    ) throws -> Int64? {
-        try snapshot.versions(afterKey: key, limit: limit, visit)
+        after place: SurveyPlace, limit: Int, _ visit: (ZoneNumber, StoredVersion) throws -> Bool
+    ) throws -> SurveyPlace? {
+        try snapshot.versions(after: place, limit: limit, visit)
     }
 
     func schemaHistory(limit: Int) throws -> [StoredSchemaChange] {

@@ -15,6 +15,7 @@ final class WriteStatements {
     let insertTombstone: Statement
     let deleteLinks: Statement
     let insertLink: Statement
+    let moveSchema: Statement
     let sums: SumStatements
 
     init(_ connection: Connection) throws {
@@ -37,13 +38,15 @@ final class WriteStatements {
             "SELECT body_bytes + asset_bytes FROM zones WHERE id = ?1")
         insertHead = try connection.prepare(
             "INSERT INTO heads (zone, name, position) VALUES (?1, ?2, ?3)")
-        moveHead = try connection.prepare("UPDATE heads SET position = ?2 WHERE id = ?1")
+        moveHead = try connection.prepare(
+            "UPDATE heads SET position = ?2 WHERE id = ?1 AND position = ?3")
         insertVersion = try connection.prepare(
             """
             INSERT INTO versions (key, record, record_type, flags, body)
             VALUES (?1, ?2, ?3, ?4, ?5)
             """)
-        deleteVersion = try connection.prepare("DELETE FROM versions WHERE key = ?1")
+        deleteVersion = try connection.prepare(
+            "DELETE FROM versions WHERE key = ?1 AND record = ?2")
         insertTombstone = try connection.prepare(
             "INSERT INTO tombstones (deleted_at, key) VALUES (?1, ?2)")
         deleteLinks = try connection.prepare("DELETE FROM links WHERE source = ?1")
@@ -52,6 +55,8 @@ final class WriteStatements {
             INSERT OR IGNORE INTO links (target_zone, target_name, kind, source)
             VALUES (?1, ?2, ?3, ?4)
             """)
+        moveSchema = try connection.prepare(
+            "UPDATE progress SET schema_revision = schema_revision + 1 WHERE id = 0")
         sums = try SumStatements(connection)
     }
 }

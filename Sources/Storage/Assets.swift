@@ -14,9 +14,10 @@ package struct StoredReceipt: Sendable {
     }
 }
 
-/// What a read sees of assets.
+/// What a read sees of assets: which files the store knows, who holds them and how they came.
 ///
-/// The bytes themselves are kept elsewhere.
+/// The bytes themselves are kept elsewhere. A file is there before the store knows of it, and the store forgets it before
+/// the file goes: so what the store knows can be read, and at worst a file is left over.
 package protocol AssetReading: AnyObject {
     /// The upload with that id; nil when it is unknown or was forgotten.
     func assetReceipt(_ id: [UInt8]) throws -> StoredReceipt?
@@ -43,7 +44,7 @@ package protocol AssetWriting: AssetReading {
 
     /// Makes a record hold these files and no others; they count for the owner of its zone.
     ///
-    /// - Throws: `StorageFailure` for a file that the store does not have: a receipt or the record
+    /// - Throws: `BrokenInvariant` for a file that the store does not have: a receipt or the record
     ///   itself must have kept it.
     func replaceAssets(
         of record: RecordNumber, in zone: StoredZone, with files: Set<AssetDigest>) throws

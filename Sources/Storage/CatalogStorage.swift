@@ -2,8 +2,9 @@ import CloudModel
 
 /// The containers and their settings.
 ///
-/// Here and in the other catalog contracts: each member is one transaction, on disk when it returns;
-/// besides `CatalogRefusal` they throw `StorageFailure` and what the engine reports.
+/// Here and in the other contracts of the catalog, each member is one transaction. What it changes is on disk when
+/// it returns, and everybody who reads later sees it; what it refuses, by `CatalogRefusal`, changed nothing. They also throw
+/// `StorageFailure`: after `indeterminate` the catalog takes no more changes until it is opened anew.
 package protocol ContainerCatalog: Sendable {
     /// - Throws: `containerExists` for a name that differs in nothing but case, too.
     func add(_ container: ContainerRecord) throws
@@ -88,16 +89,27 @@ package protocol AccountCatalog: Sendable {
     func account(named name: UserRecordName, in container: ContainerID) throws -> AccountID?
 }
 
-/// Everything that `catalog.sqlite` holds.
+/// Everything that belongs to the server and not to one container environment.
+///
+/// # Keeping what was read
+///
+/// ```swift
+/// let version = catalog.version      // before the look
+/// if kept.version == version { return kept.value }
+/// let value = try catalog.apiToken(hash: hash)
+/// if catalog.version == version { kept = (version, value) }
+/// ```
 package protocol CatalogStorage: ContainerCatalog, CredentialCatalog, AccountCatalog,
     PeopleCatalog, BrowserCatalog, LetterCatalog
 {
-    /// Advances, before the change's call returns, with every change that can end what was true.
+    /// Moves, before the change's call returns, with every change that can end what was true; after a failed one, too,
+    /// of which nobody knows what is on disk. Never goes back, and stays over a restart.
     ///
-    /// Whoever keeps what it read drops it when this has moved since before it read. New API tokens,
-    /// web tokens and accounts do not move it; new server keys do.
-    var changeCount: Int { get }
+    /// Whoever keeps what they read drop it when this has moved since before they read. New API tokens,
+    /// web tokens and accounts do not move it; new server keys do. Does not wait: of changes that another process made, an
+    /// engine may learn a moment later.
+    var version: Int { get }
 
-    /// The secret of this name; the first call for a name stores `made`.
+    /// The secret of this name, the same for all who ever ask; the first call for a name stores `made`.
     func secret(_ name: String, orStore made: [UInt8]) throws -> [UInt8]
 }

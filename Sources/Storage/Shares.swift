@@ -189,9 +189,6 @@ package protocol ShareReading: AnyObject {
     /// The record that a short identifier leads to, shared or not.
     func record(ofShortGUID value: String) throws -> RecordNumber?
 
-    /// Where a record lies; nil once it is collected.
-    func place(of record: RecordNumber) throws -> RecordPlace?
-
     /// What a viewer has of a share now; nil for nothing.
     func grant(of share: ShareNumber, to viewer: UserRecordName) throws -> StoredGrant?
 
@@ -217,9 +214,6 @@ package protocol ShareReading: AnyObject {
     /// The position below which a viewer's database tokens have expired.
     func viewsWholeAfter(of viewer: UserRecordName) throws -> Position
 
-    /// The record name of a zone's owner.
-    func ownerName(_ owner: OwnerNumber) throws -> UserRecordName?
-
     /// The standing share that covers a record as far as its tree has been worked through.
     func cover(of record: RecordNumber) throws -> StoredCover?
 
@@ -240,17 +234,6 @@ package protocol ShareReading: AnyObject {
     func changedStays(
         of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
     ) throws -> StayRun?
-
-    /// The parent that a record names; nil for none.
-    func parent(of record: RecordNumber) throws -> RecordName?
-
-    /// Whether a record's links have one.
-    func hasLink(_ link: Link, from source: RecordNumber) throws -> Bool
-
-    /// The records that name a record as their parent, by their numbers.
-    func children(
-        of parent: RecordName, in zone: ZoneNumber, after: RecordNumber, limit: Int
-    ) throws -> [RecordNumber]
 
     /// Whether a share's tree has been worked through.
     func isWhole(_ share: ShareNumber) throws -> Bool

@@ -2,7 +2,7 @@ import Dispatch
 import Synchronization
 
 extension Storage {
-    /// Runs a closure as `write` does, and waits until it is on disk.
+    /// Runs a closure as `write` does, and waits until it is acknowledged.
     ///
     /// Never called on an event loop or by the engine's own threads.
     package func writeAndWait<Value: Sendable>(

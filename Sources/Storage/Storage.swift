@@ -1,38 +1,67 @@
 import CloudModel
 
-/// One container environment's data: what every engine must be able to do.
+/// One container environment's data: what every engine promises, whatever it keeps the data in.
 ///
-/// All positions, tags and tokens speak of one counter, which advances only inside write transactions
-/// and in commit order.
+/// What can be read and written stands in contracts of its own, by what a reader needs: `ZoneReading`,
+/// `RecordReading`, `SchemaReading`, `ShareReading`, `IndexReader`, `AssetReading`, `ClientTokenReading`, and
+/// the `…Writing` of each; `WorkQueue`. `StorageConformance` holds an engine to all of them.
+///
+/// # What is promised
+///
+/// - **Isolation.** A read sees one moment of the store, from its first look to its last. A write sees
+///   the moment at which it commits, with what it has itself written: writes are as if each had run
+///   alone, one after the other. Nobody sees what has not committed.
+/// - **Visibility.** What was acknowledged is on disk, and every read that begins later sees it, in any
+///   process. A write that failed leaves nothing, but for `StorageFailure.indeterminate`.
+/// - **Order.** Writes commit in the order of the positions that they took: a read that sees position *n* sees
+///   everything below it. What one caller hands in runs in that order.
+/// - **All or nothing.** What one write does is there as a whole or not at all, queued work included.
+/// - **Failures.** `StorageFailure` lists those that an engine may meet, and who tries again. Others are
+///   faults of the engine, and mean that the data cannot be trusted.
+///
+/// # Misuse
+///
+/// A write's closure may run more than once, after all that it did was undone: it must not change anything
+/// outside of the transaction. A snapshot or transaction is not used after its closure has returned, nor on another
+/// thread. Reads are not nested: within a read, everything comes from its one snapshot.
+///
+/// ```swift
+/// let zone = try storage.read { snapshot in
+///     try snapshot.zone(named: name, ofOwnerNamed: user)
+/// }
+/// storage.write(WriteLoad(cost: 1)) { transaction in
+///     // What the read saw may have changed since: what a write relies on, it reads itself.
+///     guard let zone = try transaction.zone(named: name, ofOwnerNamed: user) else { return }
+///     try transaction.deleteZone(zone)
+/// } completion: { result in
+///     // Success: it is on disk, and every later read sees it.
+/// }
+/// ```
 package protocol Storage: AnyObject, Sendable {
-    /// What tells this life of the store from others.
-    var identity: StoreIdentity { get }
-
-    /// The schema as of the last commit.
-    var schema: Schema { get }
-
-    /// Runs a closure on a consistent snapshot that sees every acknowledged write. Blocks.
+    /// Runs a closure on one moment of the store. Blocks.
     ///
-    /// - Parameter loop: the event loop whose thread this is, to use that loop's own reader; nil on
-    ///   any other thread.
-    /// - Throws: what the closure throws, and the engine's failures.
-    func read<Value>(loop: Int?, _ body: (any StoreSnapshot) throws -> Value) throws -> Value
-
-    /// As `read`, until it is told to stop, which it looks for within its scans.
-    ///
-    /// - Throws: also `WorkStopped`.
+    /// - Parameters:
+    ///   - reader: who reads, so that an engine may keep what belongs to a reader.
+    ///   - stop: ends the read, as soon as it looks for it within a scan; nil for a read that goes on.
+    /// - Throws: what the closure throws; `WorkStopped` when it was told to stop;
+    ///   `StorageFailure.interrupted` when it took longer than a snapshot may live, `unavailable`.
     func read<Value>(
-        loop: Int?, stop: StopSignal?, _ body: (any StoreSnapshot) throws -> Value
+        by reader: StoreReader, until stop: StopSignal?,
+        _ body: (any StoreSnapshot) throws -> Value
     ) throws -> Value
 
-    /// Runs a closure inside the next group's transaction and reports once it is on disk.
+    /// Whether a short read ends at once, without another machine's answer: only then may the thread of an event
+    /// loop read.
+    var readsAtOnce: Bool { get }
+
+    /// Runs a closure as one transaction, and reports once that is on disk.
     ///
-    /// A closure that throws leaves nothing behind and fails alone; when the engine fails, all of its
-    /// group fail. It may be run again, after all that it did was undone: it changes nothing outside.
-    /// The completion runs on a thread of the engine's and must not block.
+    /// A closure that throws leaves nothing behind and fails alone. The completion runs on a thread of
+    /// the engine's and must not block.
     ///
-    /// - Parameter load: what it counts for among those that wait; what one caller hands in is run in
-    ///   that order.
+    /// - Parameters:
+    ///   - load: what the write is to others that wait.
+    ///   - completion: gets what the closure returned or threw, or any `StorageFailure` but `interrupted`.
     func write<Value: Sendable>(
         _ load: WriteLoad,
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
@@ -45,7 +74,7 @@ package protocol Storage: AnyObject, Sendable {
     /// Tells what each commit has moved, to whoever waits.
     var notices: CommitNotices { get }
 
-    /// How many writes have been run since the store was opened.
+    /// How many writes this process has run since it opened the store.
     var writeCount: UInt64 { get }
 
     /// Makes the indexes of a record type that are missing and waits until all are whole. Blocks:
@@ -59,13 +88,25 @@ package protocol Storage: AnyObject, Sendable {
 }
 
 extension Storage {
-    /// For engines whose reads are short.
-    package func read<Value>(
-        loop: Int?, stop: StopSignal?, _ body: (any StoreSnapshot) throws -> Value
-    ) throws -> Value {
-        try stop?.check()
-        return try read(loop: loop, body)
+    /// Reads to the end, by nobody in particular.
+    package func read<Value>(_ body: (any StoreSnapshot) throws -> Value) throws -> Value {
+        try read(by: .anybody, until: nil, body)
     }
+
+    /// Reads to the end.
+    package func read<Value>(
+        by reader: StoreReader, _ body: (any StoreSnapshot) throws -> Value
+    ) throws -> Value { try read(by: reader, until: nil, body) }
+
+    /// The schema as it stands now; a read of its own.
+    ///
+    /// - Throws: as `read`.
+    package var schema: Schema { get throws { try read { try $0.schema } } }
+
+    /// What tells this life of the store from others, as it stands now; a read of its own.
+    ///
+    /// - Throws: as `read`.
+    package var identity: StoreIdentity { get throws { try read { try $0.identity } } }
 
     /// Runs a write that counts to nobody in particular.
     package func write<Value: Sendable>(
@@ -77,40 +118,12 @@ extension Storage {
     }
 }
 
-/// A failure of an engine that a client should answer by trying again.
-package enum StorageFailure: Error, Sendable {
-    /// The disk is full: nothing was written.
-    case full
-    /// A commit failed in a way that leaves its outcome unknown; the process is about to end.
-    case indeterminate
-    /// A read took longer than the store lets a snapshot live.
-    case interrupted
-    /// The store is being put in place of another; in a moment it is there.
-    case beginning
-    /// The store's file is not there, or another is in its place; its operator has to put it back.
-    case missing
-    /// No file could be opened: the process has as many open as it may.
-    case tooManyFiles
-    /// So much waits to be written that this was not taken.
-    case busy
-    /// So much of this caller's waits to be written that this was not taken.
-    case callerBusy
-}
+/// Who reads, so that an engine may keep for each what reading takes.
+package enum StoreReader: Hashable, Sendable {
+    case anybody
+    /// The thread of one event loop: it reads often, shortly, and never twice at the same time.
+    case loop(Int)
 
-extension StorageFailure: CustomStringConvertible {
-    /// For people who gave a command.
-    package var description: String {
-        switch self {
-        case .full: "the disk is full; nothing was changed"
-        case .indeterminate: "it is not known whether the change was made; look, then try again"
-        case .interrupted: "reading took too long; try again"
-        case .beginning: "the environment is being reset; try again"
-        case .missing:
-            "the environment's store.sqlite is not there, or is another's; `check` names it. Put it "
-                + "back, restore a backup, or delete the container"
-        case .tooManyFiles:
-            "the server has as many files open as the system lets it (ulimit -n); try again"
-        case .busy, .callerBusy: "too many writes wait; try again"
-        }
-    }
+    /// - Parameter number: of the event loop; nil for everybody else.
+    package init(loop number: Int?) { self = number.map { .loop($0) } ?? .anybody }
 }

@@ -1,6 +1,8 @@
 import CloudModel
 
-/// A number that the writer takes for each change of a store: in commit order, never used again.
+/// A number that a change of a store takes: in commit order over all writers, never used again.
+///
+/// From 1 to 2⁴⁰ − 1, so that an engine may keep it beside other things in one number.
 package typealias Position = Int64
 
 /// An owner of zones within one store.
@@ -184,59 +186,5 @@ package struct LinkSource: Sendable {
         self.record = record
         self.zone = zone
         self.name = name
-    }
-}
-
-/// One change of the schema, as its history has it.
-package struct StoredSchemaChange: Sendable, Equatable {
-    /// The schema's version since.
-    package let number: Int
-    package let madeAt: Milliseconds
-    package let who: String
-    /// A line for each thing that changed.
-    package let difference: [String]
-
-    package init(number: Int, madeAt: Milliseconds, who: String, difference: [String]) {
-        self.number = number
-        self.madeAt = madeAt
-        self.who = who
-        self.difference = difference
-    }
-}
-
-/// What tells one life of a store from another, and signs its tokens.
-///
-/// A life begins with the first write after the store was opened, so that nothing which the store has
-/// lost meanwhile, or which was lost with a copy of it, is taken for its own.
-package struct StoreIdentity: Sendable {
-    /// Drawn at random for this life.
-    package let incarnation: Int64
-    /// The life before this one; nil in a store's first.
-    package let former: Int64?
-    /// Earlier lives, the former with them, each with the last position whose tokens stay good.
-    package let earlier: [Int64: Position]
-    /// 32 random bytes.
-    package let tokenKey: [UInt8]
-
-    package init(
-        incarnation: Int64, former: Int64? = nil, earlier: [Int64: Position], tokenKey: [UInt8]
-    ) {
-        self.incarnation = incarnation
-        self.former = former
-        self.earlier = earlier
-        self.tokenKey = tokenKey
-    }
-
-    /// The life that a token names which leads no further than to this position.
-    ///
-    /// What the former life had is named by it: this one may end before it has written anything.
-    package func incarnation(reaching position: Position) -> Int64 {
-        guard let former, let last = earlier[former], position <= last else { return incarnation }
-        return former
-    }
-
-    /// Whether what a life gave out at this position is of this store.
-    package func knows(_ life: Int64, through position: Position) -> Bool {
-        life == incarnation || earlier[life].map { position <= $0 } ?? false
     }
 }

@@ -1,4 +1,4 @@
-/// Whom a write counts to when many wait: groups are filled from all of them in turn.
+/// Whom a write counts to when many wait: all of them are served in turn.
 package struct WriteCaller: Hashable, Sendable {
     package let value: UInt64
 
@@ -11,14 +11,15 @@ package struct WriteCaller: Hashable, Sendable {
     package static let background = WriteCaller(1)
 }
 
-/// What a write is to the others that it shares groups and the disk with.
+/// What a write is to the others that it shares the store with.
 package struct WriteLoad: Sendable {
-    /// How many records it may write, to bound a group.
+    /// How many records it may write: an engine that commits several writes at once bounds them by it.
     package var cost: Int
-    /// About how many bytes it brings, to bound a group and what waits in memory.
+    /// About how many bytes it brings: an engine bounds by it what waits in memory.
     package var bytes: Int
-    /// Whether it only removes, and may run while the disk is full.
+    /// Whether it only removes: an engine without room (`StorageFailure.full`) may still do it.
     package var frees: Bool
+    /// In whose turn it comes; what one caller hands in runs in that order.
     package var caller: WriteCaller
 
     package init(cost: Int = 1, bytes: Int = 0, frees: Bool = false, caller: WriteCaller = .server)

@@ -125,20 +125,26 @@ final class Exchange: @unchecked Sendable {
         case let failure as AssetFailure where failure.mayPass:
             fail(
                 .tryAgainLater("where the assets are does not answer"), failure: "\(failure)")
-        case StorageFailure.missing:
+        case StorageFailure.conflict:
+            fail(
+                .tryAgainLater("somebody else changed it at the same time", seconds: 1),
+                failure: "write conflict")
+        case StorageFailure.unavailable(.missing):
             fail(
                 .tryAgainLater("the container's data is not there at present"),
                 failure: "the store's file is missing or another's")
-        case StorageFailure.beginning:
+        case StorageFailure.unavailable(.beginning):
             fail(
                 .tryAgainLater("the container's data is being reset", seconds: 1), failure: nil)
-        case StorageFailure.tooManyFiles:
+        case StorageFailure.unavailable(.tooManyFiles):
             fail(
                 .tryAgainLater("the server has too many files open", seconds: 1),
                 failure: "no descriptor left for a database (ulimit -n)")
-        case StorageFailure.busy:
+        case StorageFailure.unavailable(.busy):
             fail(.tryAgainLater("too many writes wait", seconds: 1), failure: "writes wait")
-        case StorageFailure.callerBusy: fail(.tooManyWrites, failure: nil)
+        case StorageFailure.unavailable(.callerBusy): fail(.tooManyWrites, failure: nil)
+        case StorageFailure.unavailable(.unreachable(let words)):
+            fail(.tryAgainLater("the container's data cannot be reached"), failure: words)
         default: fail(Fault(.internalError, "internal error"), failure: "\(error)")
         }
     }

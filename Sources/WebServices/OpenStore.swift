@@ -12,15 +12,18 @@ package struct OpenStore: Sendable {
     let assetTokens: AssetTokens
 
     /// Prepares what depends on the store's key: once for each opening.
+    ///
+    /// - Throws: what the store reports.
     package init(
         _ storage: any Storage, of container: ContainerID, in environment: Environment,
         depot: AssetDepot, assets: AssetOptions
-    ) {
+    ) throws {
         self.storage = storage
-        tokenKey = HMACSHA256(key: storage.identity.tokenKey)
+        let key = try storage.identity.tokenKey
+        tokenKey = HMACSHA256(key: key)
         self.depot = depot
         assetTokens = AssetTokens(
-            key: storage.identity.tokenKey,
+            key: key,
             base: AssetAddress.base(container, environment, below: assets.baseURL),
             lives: assets.lives)
     }

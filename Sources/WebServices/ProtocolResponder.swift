@@ -153,6 +153,7 @@ package final class ProtocolResponder: Responder {
             guard let store = stores.known(address.container, address.environment) else {
                 return open(address, for: exchange, at: place)
             }
+            guard place.loop == nil || store.storage.readsAtOnce else { throw NeedsWorker() }
             try exchange.countBody(to: identified)
             let context = RequestContext(
                 request: request, query: exchange.query, address: address,

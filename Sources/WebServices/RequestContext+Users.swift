@@ -23,7 +23,7 @@ extension RequestContext {
         let users = try users(named: names, in: zone)
         guard !users.isEmpty else { return }
         let make = MakeUserRecords(users, in: try database())
-        guard !make.users.isEmpty, try store.storage.read(loop: loop, make.isDue) else { return }
+        guard !make.users.isEmpty, try store.storage.read(by: reader, make.isDue) else { return }
         guard place.mayWaitForCommits else { throw WaitsForCommit() }
         try make.run()
         throw NeedsWorker()

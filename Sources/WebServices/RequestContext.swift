@@ -31,6 +31,9 @@ struct RequestContext: Sendable {
     /// The event loop whose thread this is; nil on a worker.
     var loop: Int? { place.loop }
 
+    /// Who reads for it.
+    var reader: StoreReader { StoreReader(loop: loop) }
+
     var caller: Caller { identified.caller }
 
     /// The database of the path.

@@ -19,12 +19,12 @@ struct FeedStopTests {
             (name: "r\($0)", fields: [:])
         }
         try server.save(records, in: zone)
-        let key = HMACSHA256(key: server.store.identity.tokenKey)
+        let key = HMACSHA256(key: try server.store.identity.tokenKey)
         for isStopped in [false, true] {
             let stop = StopSignal()
             var shown = 0
             let outcome = Result {
-                try server.store.read(loop: nil, stop: stop) { snapshot in
+                try server.store.read(by: .anybody, until: stop) { snapshot in
                     let feed = try FetchZoneChanges(
                         server.database, key: key, snapshot: snapshot, servesPublic: false)
                     if isStopped { stop.stop(reason) }

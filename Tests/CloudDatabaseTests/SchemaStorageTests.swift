@@ -44,15 +44,15 @@ final class SchemaStorageTests {
         _ store: SQLiteStore, by schema: Schema, who: String = "test"
     ) throws {
         try store.writeAndWait { transaction in
-            let difference = SchemaDifference(from: transaction.schema, to: schema)
-            var made = transaction.schema
+            let difference = SchemaDifference(from: try transaction.schema, to: schema)
+            var made = try transaction.schema
             for change in difference.changes { made.apply(change) }
             try transaction.replaceSchema(by: made, who: who, difference: difference.lines)
         }
     }
 
     private func history(_ store: SQLiteStore, limit: Int = 1_000) throws -> [StoredSchemaChange] {
-        try store.read(loop: nil) { try $0.schemaHistory(limit: limit) }
+        try store.read { try $0.schemaHistory(limit: limit) }
     }
 
     @Test("Any schema in place of any other is there after a restart, under numbers that stay")
@@ -61,15 +61,15 @@ final class SchemaStorageTests {
         var numbers: [RecordTypeName: Int64] = [:]
         for round in 1...40 {
             let store = try open()
-            #expect(store.schema.version == round - 1)
+            #expect(try store.schema.version == round - 1)
             let schema = random.schema()
             try replace(store, by: schema)
-            #expect(plain(store.schema) == schema)
-            #expect(store.schema.version == round)
-            let live = store.schema
+            #expect(plain(try store.schema) == schema)
+            #expect(try store.schema.version == round)
+            let live = try store.schema
             store.close()
             let again = try open()
-            #expect(again.schema == live)
+            #expect(try again.schema == live)
             again.close()
             for (name, type) in live.types {
                 #expect(
@@ -84,7 +84,7 @@ final class SchemaStorageTests {
     @Test("The history says who, when and what, the latest first, and the version counts it")
     func schemaHistory() throws {
         let store = try open()
-        var schema = store.schema
+        var schema = try store.schema
         for number in 1...5 {
             let name = try #require(RecordTypeName("T\(number)"))
             schema.types[name] = Schema.RecordType(grants: [:])
@@ -95,37 +95,43 @@ final class SchemaStorageTests {
         #expect(found.map(\.who) == ["user5", "user4", "user3"])
         #expect(found.first?.difference == ["+ type T5"])
         #expect(found.allSatisfy { $0.madeAt == 1_000 })
-        #expect(store.schema.version == 5)
+        #expect(try store.schema.version == 5)
     }
 
     @Test("A change that fails leaves the schema, the history and the numbers as they were")
     func failures() throws {
         struct Refusal: Error {}
         let store = try open()
-        let before = store.schema
+        let before = try store.schema
         #expect(throws: Refusal.self) {
             try store.writeAndWait { transaction in
-                var schema = transaction.schema
+                var schema = try transaction.schema
                 if let name = RecordTypeName("T") { schema.types[name] = Schema.RecordType() }
                 try transaction.replaceSchema(by: schema, who: "x", difference: ["+ type T"])
                 throw Refusal()
             }
         }
-        #expect(store.schema == before)
+        #expect(try store.schema == before)
         #expect(try history(store).isEmpty)
         store.close()
         #expect(try open().schema == before)
     }
 
-    @Test("A hold is there after the commit, and gone after a restart")
+    @Test("A hold is there after the commit and after a restart, and ends with its time")
     func holds() throws {
         let store = try open()
         let parts = Schema.Parts(types: [.users], fields: [.users: [.roles]])
-        try store.writeAndWait { try $0.hold(parts) }
-        #expect(store.schema.leaving == parts)
+        try store.writeAndWait { try $0.hold(parts, until: $0.now + 1) }
+        #expect(try store.schema.leaving == parts)
         store.close()
         let again = try open()
-        #expect(again.schema.leaving.isEmpty)
+        #expect(try again.schema.leaving == parts)
+        #expect(try again.writeAndWait { try $0.schema.leaving } == parts)
+        try again.writeAndWait { try $0.hold(parts, until: $0.now) }
+        #expect(try again.writeAndWait { try $0.schema.leaving.isEmpty })
+        try again.writeAndWait { try $0.hold(parts, until: .max) }
+        try again.writeAndWait { try $0.hold(Schema.Parts(), until: 0) }
+        #expect(try again.schema.leaving.isEmpty)
         #expect(try history(again).isEmpty)
     }
 
@@ -133,7 +139,7 @@ final class SchemaStorageTests {
     func successors() throws {
         let store = try open()
         let name = try #require(RecordTypeName("Old"))
-        var schema = store.schema
+        var schema = try store.schema
         schema.types[name] = Schema.RecordType()
         try replace(store, by: schema)
         let last = try store.writeAndWait { transaction in
@@ -142,7 +148,7 @@ final class SchemaStorageTests {
             _ = try transaction.makeZone(named: .defaultZone, of: user.number)
             return try transaction.takePosition()
         }
-        let identity = store.identity
+        let identity = try store.identity
         store.close()
         var random = SeededRandom("schemas")
         let wanted = random.schema()
@@ -152,11 +158,11 @@ final class SchemaStorageTests {
                 schema: wanted, moment: 5_000, who: "reset", difference: ["- all data"]),
             random: { [UInt8](repeating: 7, count: $0) })
         let next = try open("next.sqlite")
-        #expect(plain(next.schema) == wanted)
-        #expect(next.identity.tokenKey == identity.tokenKey)
-        #expect(next.identity.incarnation != identity.incarnation)
+        #expect(plain(try next.schema) == wanted)
+        #expect(try next.identity.tokenKey == identity.tokenKey)
+        #expect(try next.identity.incarnation != identity.incarnation)
         #expect(try history(next).map(\.who) == ["reset", "test"])
-        #expect(next.schema.version == 2)
+        #expect(try next.schema.version == 2)
         let position = try next.writeAndWait { transaction in
             #expect(
                 try transaction.owner(

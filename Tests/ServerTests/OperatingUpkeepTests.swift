@@ -73,7 +73,7 @@ struct OperatingUpkeepTests {
     private func isKnown(_ text: String) throws -> Bool {
         let name = try #require(RecordName(text))
         let zoneName = try #require(ZoneName("z"))
-        return try store.read(loop: nil) { snapshot in
+        return try store.read { snapshot in
             guard let owner = try snapshot.owner(named: user),
                 let zone = try snapshot.zone(named: zoneName, of: owner.number)
             else { return false }

@@ -23,25 +23,22 @@ struct BesideWriterTests {
 
         init(_ store: SQLiteStore) { self.store = store }
 
-        var identity: StoreIdentity { store.identity }
-        var schema: Schema { store.schema }
+        var readsAtOnce: Bool { store.readsAtOnce }
         var writeCount: UInt64 { store.writeCount }
         var notices: CommitNotices { store.notices }
         func attach(_ worker: any StoreWorker) { store.attach(worker) }
 
         func read<Value>(
-            loop: Int?, _ body: (any StoreSnapshot) throws -> Value
-        ) throws -> Value { try read(loop: loop, stop: nil, body) }
-
-        func read<Value>(
-            loop: Int?, stop: StopSignal?, _ body: (any StoreSnapshot) throws -> Value
+            by reader: StoreReader, until stop: StopSignal?,
+            _ body: (any StoreSnapshot) throws -> Value
         ) throws -> Value {
-            if loop == nil {
+            // Requests on workers are told to stop; nobody else is.
+            if stop != nil {
                 gate.withLock { _ in }
                 reads.wrappingAdd(1, ordering: .acquiringAndReleasing)
             }
-            let value = try store.read(loop: loop, stop: stop, body)
-            if loop == nil { isArmed.store(true, ordering: .releasing) }
+            let value = try store.read(by: reader, until: stop, body)
+            if stop != nil { isArmed.store(true, ordering: .releasing) }
             return value
         }
 

@@ -13,14 +13,13 @@ struct FailureTests {
         }
 
         let failure: any Error
-        let identity = StoreIdentity(
-            incarnation: 1, earlier: [:], tokenKey: [UInt8](repeating: 7, count: 32))
-        let schema = Schema()
-
         init(_ failure: any Error) { self.failure = failure }
 
+        let readsAtOnce = true
+
         func read<Value>(
-            loop: Int?, _ body: (any StoreSnapshot) throws -> Value
+            by reader: StoreReader, until stop: StopSignal?,
+            _ body: (any StoreSnapshot) throws -> Value
         ) throws -> Value { throw failure }
 
         func write<Value: Sendable>(
@@ -38,48 +37,6 @@ struct FailureTests {
         ) throws -> IndexProgress? { throw failure }
     }
 
-    /// A store whose schema has not been told yet of what was committed last.
-    final class LaggingStorage: Storage {
-        private let store: SQLiteStore
-        let schema = Schema()
-
-        init(_ store: SQLiteStore) { self.store = store }
-
-        var identity: StoreIdentity { store.identity }
-        var notices: CommitNotices { store.notices }
-        var writeCount: UInt64 { store.writeCount }
-        func attach(_ worker: any StoreWorker) { store.attach(worker) }
-
-        func read<Value>(
-            loop: Int?, _ body: (any StoreSnapshot) throws -> Value
-        ) throws -> Value { try store.read(loop: loop, body) }
-
-        func write<Value: Sendable>(
-            _ load: WriteLoad,
-            _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
-            completion: @escaping @Sendable (Result<Value, any Error>) -> Void
-        ) { store.write(load, body, completion: completion) }
-
-        func prepareIndexes(
-            _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
-        ) throws -> IndexProgress? {
-            try store.prepareIndexes(
-                needs, ofType: type, waitMillisecondsMax: waitMillisecondsMax)
-        }
-    }
-
-    @Test("A feed of some types shows records of a type that the schema at hand does not know yet")
-    func laggingSchema() throws {
-        let first = try WireServer()
-        let store = try first.store()
-        let server = try WireServer(storage: LaggingStorage(store))
-        let ida = try server.user()
-        try ida.make("Shelf")
-        try ida.save("r", type: "Tin")
-        let page = try ida.changes(more: #""desiredRecordTypes":["Tin"]"#)
-        #expect(page["records"].elements.map(\.name) == ["r"])
-    }
-
     private func answers(_ failure: any Error) throws -> (WireServer, [Answer]) {
         let server = try WireServer(storage: FailingStorage(failure))
         let ida = try server.user()
@@ -95,9 +52,13 @@ struct FailureTests {
     }
 
     @Test(
-        "A full disk, an unknown outcome and a read cut off are 503 with when to try again, twice")
+        "A full disk, a conflict, an unknown outcome, a read cut off and a store out of reach are 503 with when to try again, twice"
+    )
     func transient() throws {
-        for failure in [StorageFailure.full, .indeterminate, .interrupted] {
+        for failure in [
+            StorageFailure.full, .conflict, .indeterminate, .interrupted, .beginning, .missing,
+            .unavailable(.busy), .unavailable(.unreachable("no route")),
+        ] {
             for answer in try answers(failure).1 {
                 #expect(answer.status == 503 && answer.code == "TRY_AGAIN_LATER")
                 #expect(

@@ -18,19 +18,15 @@ struct FairnessTests {
 
         init(_ store: SQLiteStore) { self.store = store }
 
-        var identity: StoreIdentity { store.identity }
-        var schema: Schema { store.schema }
+        var readsAtOnce: Bool { store.readsAtOnce }
         var notices: CommitNotices { store.notices }
         var writeCount: UInt64 { store.writeCount }
 
         func read<Value>(
-            loop: Int?, _ body: (any StoreSnapshot) throws -> Value
-        ) throws -> Value { try store.read(loop: loop, body) }
-
-        func read<Value>(
-            loop: Int?, stop: StopSignal?, _ body: (any StoreSnapshot) throws -> Value
+            by reader: StoreReader, until stop: StopSignal?,
+            _ body: (any StoreSnapshot) throws -> Value
         ) throws -> Value {
-            if loop == nil, isSlow.load(ordering: .acquiring) {
+            if stop != nil, isSlow.load(ordering: .acquiring) {
                 slowCount.wrappingAdd(1, ordering: .acquiringAndReleasing)
                 while isHeld.load(ordering: .acquiring) {
                     if stop?.isStopped == true {
@@ -40,7 +36,7 @@ struct FairnessTests {
                     sched_yield()
                 }
             }
-            return try store.read(loop: loop, stop: stop, body)
+            return try store.read(by: reader, until: stop, body)
         }
 
         let isHeld = Atomic(true)

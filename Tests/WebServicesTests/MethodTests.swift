@@ -15,6 +15,7 @@ struct MethodTests {
 
     private static let readsWithoutBody: Set = [
         "zones/list", "zones/changes", "changes/database", "users/caller", "users/current",
+        "users/discover", "users/lookup/contacts", "subscriptions/list",
     ]
 
     private static let others: [HTTPRequest.Method] = [

@@ -238,7 +238,7 @@ struct RequestTests {
             let text = String(repeating: "x", count: size)
             for name in names { try ida.save(name, "{\"a\":{\"value\":\"\(text)\"}}", zone: zone) }
         }
-        let used = try small.store().read(loop: nil) { snapshot in
+        let used = try small.store().read { snapshot in
             try snapshot.owner(named: #require(UserRecordName(ida.name)))?.usedBytes ?? 0
         }
         #expect(used > 15_000 && used < 21_000, "\(used)")

@@ -51,7 +51,7 @@ struct SchemaTests {
     private func history(
         _ environment: CloudModel.Environment = .development
     ) throws -> [StoredSchemaChange] {
-        try server.store(WireServer.tea, environment).read(loop: nil) {
+        try server.store(WireServer.tea, environment).read {
             try $0.schemaHistory(limit: 100)
         }
     }
@@ -361,14 +361,14 @@ struct SchemaTests {
         try ida.save("r", #"{"b":{"value":"x"}}"#)
         let (cup, pot) = (try #require(RecordTypeName("Cup")), try #require(RecordTypeName("Pot")))
         let parts = Schema.Parts(types: [pot], fields: [cup: [try #require(FieldName("b"))]])
-        try server.store().writeAndWait { try $0.hold(parts) }
+        try server.store().writeAndWait { try $0.hold(parts, until: .max) }
         #expect(try ida.save("p", "{}", type: "Pot").code == "TRY_AGAIN_LATER")
         #expect(try ida.save("r", #"{"b":{"value":"x"}}"#).code == "TRY_AGAIN_LATER")
         #expect(try ida.save("s", #"{"a":{"value":"x"}}"#).code == nil)
         #expect(
             try ida.modify([operation("forceUpdate", "r", fields: #"{"b":null}"#)]).status == 200)
         #expect(refusal { try load("RECORD TYPE Cup (a STRING);") }.contains("try again"))
-        try server.store().writeAndWait { try $0.hold(Schema.Parts()) }
+        try server.store().writeAndWait { try $0.hold(Schema.Parts(), until: 0) }
         #expect(try ida.save("p", "{}", type: "Pot").code == nil)
         // A refusal leaves nothing held.
         _ = refusal { try load("RECORD TYPE Cup (a STRING, b STRING);") }

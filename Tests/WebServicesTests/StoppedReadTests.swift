@@ -16,8 +16,7 @@ struct StoppedReadTests {
 
         init(_ store: SQLiteStore) { self.store = store }
 
-        var identity: StoreIdentity { store.identity }
-        var schema: Schema { store.schema }
+        var readsAtOnce: Bool { store.readsAtOnce }
         var notices: CommitNotices { store.notices }
         var writeCount: UInt64 { store.writeCount }
         /// How many reads ended for it.
@@ -26,18 +25,15 @@ struct StoppedReadTests {
         func arm() { isArmed.store(true, ordering: .releasing) }
 
         func read<Value>(
-            loop: Int?, _ body: (any StoreSnapshot) throws -> Value
-        ) throws -> Value { try read(loop: loop, stop: nil, body) }
-
-        func read<Value>(
-            loop: Int?, stop: StopSignal?, _ body: (any StoreSnapshot) throws -> Value
+            by reader: StoreReader, until stop: StopSignal?,
+            _ body: (any StoreSnapshot) throws -> Value
         ) throws -> Value {
             guard isArmed.exchange(false, ordering: .acquiringAndReleasing) else {
-                return try store.read(loop: loop, stop: stop, body)
+                return try store.read(by: reader, until: stop, body)
             }
             let signal = StopSignal()
             do {
-                return try store.read(loop: loop, stop: signal) { snapshot in
+                return try store.read(by: reader, until: signal) { snapshot in
                     signal.stop(.makesRoom)
                     return try body(snapshot)
                 }

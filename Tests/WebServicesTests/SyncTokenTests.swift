@@ -226,7 +226,7 @@ struct SyncTokenTests {
         try server.collect(olderThan: server.clock.now, rowsMax: 3)
         #expect(try server.problems() == [])
         #expect(try ida.changes()["records"].elements.map(\.name) == ["r"])
-        let owner = try server.store().read(loop: nil) { snapshot in
+        let owner = try server.store().read { snapshot in
             try snapshot.owner(named: #require(UserRecordName(ida.name)))?.usedBytes
         }
         #expect(owner == Int64(try ida.record("r").raw.utf8.count))

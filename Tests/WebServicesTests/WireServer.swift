@@ -345,8 +345,8 @@ private final class TestStores: StoreAccess {
     private func seen(
         _ container: ContainerID, _ environment: CloudModel.Environment
     ) throws -> OpenStore {
-        OpenStore(
-            try find(container, environment), of: container, in: environment,
+        try OpenStore(
+            find(container, environment), of: container, in: environment,
             depot: depot(container, environment), assets: assets)
     }
 }

@@ -146,7 +146,7 @@ struct WorkQueueTests {
     }
 
     private func noted() throws -> (failures: Int64, dueAt: Milliseconds) {
-        try store.read(loop: nil) { _ in }
+        try store.read { _ in }
         let connection = try Connection(path: server.storePath(), mode: .readOnly)
         let statement = try connection.prepare("SELECT failures, due_at FROM work")
         defer { statement.reset() }

@@ -14,6 +14,9 @@ static const unsigned char catalog_0003[] = {
 static const unsigned char catalog_0004[] = {
 #embed "catalog/0004-due-stores.sql"
 };
+static const unsigned char catalog_0005[] = {
+#embed "catalog/0005-version.sql"
+};
 static const unsigned char store_0001[] = {
 #embed "store/0001-records-and-feeds.sql"
 };
@@ -41,12 +44,16 @@ static const unsigned char store_0008[] = {
 static const unsigned char store_0009[] = {
 #embed "store/0009-subscriptions.sql"
 };
+static const unsigned char store_0010[] = {
+#embed "store/0010-revisions.sql"
+};
 
 static const struct lenticular_migration catalog[] = {
     {"0001-catalog", (const char *)catalog_0001, sizeof catalog_0001},
     {"0002-stores", (const char *)catalog_0002, sizeof catalog_0002},
     {"0003-people", (const char *)catalog_0003, sizeof catalog_0003},
     {"0004-due-stores", (const char *)catalog_0004, sizeof catalog_0004},
+    {"0005-version", (const char *)catalog_0005, sizeof catalog_0005},
 };
 static const struct lenticular_migration store[] = {
     {"0001-records-and-feeds", (const char *)store_0001, sizeof store_0001},
@@ -58,6 +65,7 @@ static const struct lenticular_migration store[] = {
     {"0007-client-tokens", (const char *)store_0007, sizeof store_0007},
     {"0008-followers", (const char *)store_0008, sizeof store_0008},
     {"0009-subscriptions", (const char *)store_0009, sizeof store_0009},
+    {"0010-revisions", (const char *)store_0010, sizeof store_0010},
 };
 
 struct lenticular_migrations lenticular_catalog_migrations(void) {

@@ -24,6 +24,6 @@ package struct ListSchemaChanges: AdministrativeAction {
     package func run(
         in data: any ServerData, by actor: Operator
     ) throws -> [StoredSchemaChange] {
-        try place.store(in: data).read(loop: nil) { try $0.schemaHistory(limit: limit) }
+        try place.store(in: data).read { try $0.schemaHistory(limit: limit) }
     }
 }

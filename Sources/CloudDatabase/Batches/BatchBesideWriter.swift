@@ -77,7 +77,7 @@ struct BatchBesideWriter: Sendable {
     private func decide(attemptsLeft: Int) {
         attempt(attemptsLeft) {
             let start = DispatchTime.now().uptimeNanoseconds
-            let decided = try storage.read(loop: nil, stop: work.stop) { try batch.decide($0) }
+            let decided = try storage.read(by: .anybody, until: work.stop) { try batch.decide($0) }
             let took = DispatchTime.now().uptimeNanoseconds - start
             work.habits.note(
                 load.caller, isLong: took / 1_000_000 >= UInt64(limits.writerMillisecondsMax))
@@ -112,7 +112,7 @@ struct BatchBesideWriter: Sendable {
 
     /// Looks through what has changed meanwhile, so that the writer has little left to look through.
     private func handIn(_ plan: CheckedPlan, attemptsLeft: Int) throws {
-        let current = try storage.read(loop: nil, stop: work.stop) { snapshot in
+        let current = try storage.read(by: .anybody, until: work.stop) { snapshot in
             try plan.brought(to: snapshot, batch.ground(snapshot))
         }
         guard let current else { return decide(attemptsLeft: attemptsLeft) }

@@ -58,7 +58,7 @@ final class BatchContext {
         self.ground = ground
         self.time = ground.time
         self.schema = ground.schema
-        self.rights = try RecordAccess(database, schema, ground.stored)
+        self.rights = try RecordAccess(database, ground.stored)
         self.stepsLeft = database.limits.decisionStepsMax
         self.sourcesLeft = database.limits.sourcesReadMax
         self.actsOnOthers = operations.contains(where: Self.mayActOnOthers)
@@ -223,7 +223,7 @@ final class BatchContext {
     /// What any user may do with public records.
     func access(of user: UserRecordName) throws -> RecordAccess {
         if let known = accesses[user] { return known }
-        let access = try RecordAccess(of: user, schema, stored)
+        let access = try RecordAccess(of: user, stored)
         accesses[user] = access
         return access
     }

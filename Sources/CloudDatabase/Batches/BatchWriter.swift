@@ -50,7 +50,7 @@ struct BatchWriter {
         if let schema = plan.schema {
             try transaction.replaceSchema(
                 by: schema, who: context.database.caller.inHistory,
-                difference: SchemaDifference(from: transaction.schema, to: schema).lines)
+                difference: SchemaDifference(from: try transaction.schema, to: schema).lines)
         }
         var outcomes: [RecordOutcome] = []
         let steps = plan.steps
@@ -109,7 +109,7 @@ struct BatchWriter {
             NewVersion(
                 zone: context.zone, name: name, position: position, former: former.head,
                 formerBytes: former.bodyBytes, formerIsAlive: former.isAlive,
-                type: typeNumber(save.type), flags: flags, body: body))
+                type: try typeNumber(save.type), flags: flags, body: body))
         waiting.saves.append(
             WaitingSaves.Save(
                 index: index, save: save, shortGUID: sharing.shortGUID, formerFlags: former.flags))
@@ -193,7 +193,7 @@ struct BatchWriter {
         }
         let root = former.flags.contains(.share) ? try end(head.record) : nil
         let position = try transaction.takePosition()
-        let type = typeName(former.type)
+        let type = try typeName(former.type)
         _ = try transaction.save(
             NewVersion(
                 zone: zone, name: key.name, position: position, former: head,
@@ -243,16 +243,16 @@ struct BatchWriter {
     }
 
     /// The number of a type, which is that of the record before as a rule.
-    private mutating func typeNumber(_ name: RecordTypeName) -> Int64 {
+    private mutating func typeNumber(_ name: RecordTypeName) throws -> Int64 {
         if let typeNumber, typeNumber.name == name { return typeNumber.number }
-        let number = transaction.schema.types[name]?.number ?? 0
+        let number = try transaction.schema.types[name]?.number ?? 0
         typeNumber = (name, number)
         return number
     }
 
-    private mutating func typeName(_ number: Int64) -> String {
+    private mutating func typeName(_ number: Int64) throws -> String {
         if typeNames.isEmpty {
-            for (name, type) in transaction.schema.types { typeNames[type.number] = name }
+            for (name, type) in try transaction.schema.types { typeNames[type.number] = name }
         }
         return typeNames[number]?.text ?? ""
     }

@@ -13,17 +13,17 @@ struct DecisionGround {
     private let transaction: (any StoreTransaction)?
 
     /// - Parameter time: how long others may be held up.
-    init(_ transaction: any StoreTransaction, time: DecisionTime?) {
+    init(_ transaction: any StoreTransaction, time: DecisionTime?) throws {
         stored = transaction
-        schema = transaction.schema
+        schema = try transaction.schema
         now = transaction.now
         self.time = time
         self.transaction = transaction
     }
 
-    init(_ snapshot: any StoreSnapshot, schema: Schema, now: Milliseconds) {
+    init(_ snapshot: any StoreSnapshot, now: Milliseconds) throws {
         stored = snapshot
-        self.schema = schema
+        schema = try snapshot.schema
         self.now = now
         time = nil
         transaction = nil

@@ -120,10 +120,10 @@ struct GroundCheck {
     }
 
     private func rightsStand(_ ground: DecisionGround) throws -> Bool {
-        let rights = try RecordAccess(context.database, ground.schema, ground.stored)
+        let rights = try RecordAccess(context.database, ground.stored)
         guard rights.hasRoles(of: context.rights) else { return false }
         for (user, access) in context.accesses {
-            let now = try RecordAccess(of: user, ground.schema, ground.stored)
+            let now = try RecordAccess(of: user, ground.stored)
             guard now.hasRoles(of: access) else { return false }
         }
         return true

@@ -39,7 +39,7 @@ package struct ChangeFollower: Sendable {
         _ visit: (FollowedChange, any StoreSnapshot) throws -> Void
     ) throws -> CommitNotices.Mark? {
         let (name, mark) = (name, storage.notices.mark)
-        let last = try storage.read(loop: nil) { snapshot -> Position? in
+        let last = try storage.read { snapshot -> Position? in
             guard let position = try snapshot.position(of: name) else { return nil }
             return try snapshot.changes(after: position, limit: changesPerPage) { change in
                 try visit(change, snapshot)

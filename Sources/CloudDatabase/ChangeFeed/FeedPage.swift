@@ -4,7 +4,7 @@ import Storage
 
 /// The numbers of the record types as the snapshot has them, read once when first asked for.
 ///
-/// The schema at hand may be of a moment before the snapshot, and what a page hides is not shown again.
+/// Types that the schema no longer has are among them: deletions of their records are still told.
 final class TypeNumbers {
     private let snapshot: any StoreSnapshot
     private var known: [String: Int64]?

@@ -63,14 +63,16 @@ struct SyncTokens {
     private static let codeBytes = 16
     private static let payloadBytes = 2 + 8 + 16 + 1 + 8 + 8 + 8 + 1 + 8 + 8 + 8
 
-    private let identity: StoreIdentity
+    let identity: StoreIdentity
     private let key: HMACSHA256
     private let viewer: [UInt8]
     private let scope: UInt8
 
-    /// - Parameter key: prepared from the store's token key.
-    init(_ database: Database, key: HMACSHA256) {
-        identity = database.storage.identity
+    /// - Parameters:
+    ///   - key: prepared from the store's token key.
+    ///   - identity: as the snapshot has it whose places the tokens name.
+    init(_ database: Database, key: HMACSHA256, identity: StoreIdentity) {
+        self.identity = identity
         self.key = key
         let name = database.caller.userRecordName?.text ?? ""
         viewer = Hexadecimal.decode(String(name.dropFirst())) ?? [UInt8](repeating: 0, count: 16)

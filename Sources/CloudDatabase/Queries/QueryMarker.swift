@@ -55,9 +55,13 @@ struct QueryMarkers {
     /// - Parameters:
     ///   - key: prepared from the store's token key.
     ///   - zone: nil for a query of all zones.
-    init(_ query: RecordQuery, zone: ZoneNumber?, of database: Database, key: HMACSHA256) {
+    ///   - identity: as the snapshot has it that the page is read from.
+    init(
+        _ query: RecordQuery, zone: ZoneNumber?, of database: Database, key: HMACSHA256,
+        identity: StoreIdentity
+    ) {
         self.key = key
-        identity = database.storage.identity
+        self.identity = identity
         var text = QueryText()
         text.append(database.caller.userRecordName?.text ?? "")
         text.append(database.scope.rawValue)

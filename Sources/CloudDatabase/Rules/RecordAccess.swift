@@ -21,16 +21,16 @@ package final class RecordAccess {
     package static let createRefused = Fault(.accessDenied, "CREATE operation not permitted")
     package static let writeRefused = Fault(.accessDenied, "WRITE operation not permitted")
 
+    /// Empty but in the public database.
     private let schema: Schema
     private let user: UserRecordName?
     /// The roles that count for every record; nil when grants hold nothing back.
     private let roles: [RoleName]?
     private var names: [Int64: RecordTypeName] = [:]
 
-    /// - Parameter schema: as the snapshot has it, or a later one.
-    package init(_ database: Database, _ schema: Schema, _ snapshot: any StoreSnapshot) throws {
-        self.schema = schema
+    package init(_ database: Database, _ snapshot: any StoreSnapshot) throws {
         user = database.caller.userRecordName
+        schema = database.scope == .public ? try snapshot.schema : Schema()
         guard database.scope == .public, !database.caller.passesRoles else {
             roles = nil
             return
@@ -43,8 +43,8 @@ package final class RecordAccess {
     }
 
     /// What another user than the caller may do with the records of the public database.
-    init(of user: UserRecordName, _ schema: Schema, _ snapshot: any StoreSnapshot) throws {
-        self.schema = schema
+    init(of user: UserRecordName, _ snapshot: any StoreSnapshot) throws {
+        schema = try snapshot.schema
         self.user = user
         roles = try Self.roles(of: user, schema, snapshot)
     }
@@ -115,9 +115,6 @@ package final class RecordAccess {
         let types = schema.types.keys.lazy.filter { $0 != .users && $0 != .share }
         return !types.isEmpty && types.allSatisfy { reach(permission, on: $0) == .none }
     }
-
-    /// Whether the schema was read after the type of that number was made.
-    func knows(_ number: Int64) -> Bool { roles == nil || type(number) != nil }
 
     /// Whether records of the type of that number are those that the server keeps of users.
     func isOfUsers(_ number: Int64) -> Bool { schema.types[.users]?.number == number }

@@ -7,6 +7,9 @@ package struct SchemaUsage: Sendable, Equatable {
     package private(set) var types: [RecordTypeName: Int] = [:]
     package private(set) var fields: [RecordTypeName: [FieldName: Int]] = [:]
 
+    /// Steps between two signs that it goes on: each takes a small part of a second.
+    private static let stepsBetweenSigns = 32
+
     package init() {}
 
     /// The records that a change would take something from.
@@ -23,12 +26,19 @@ package struct SchemaUsage: Sendable, Equatable {
     /// Blocks, for as long as it takes to read the whole store, in steps that hold nobody up; never
     /// on an event loop. While it goes on records may be saved: one may be counted twice, but what is
     /// there throughout is counted at least once.
-    package init(of parts: Schema.Parts, in storage: any Storage) throws {
+    ///
+    /// - Parameter goesOn: called now and then while it takes long, outside of any read.
+    package init(
+        of parts: Schema.Parts, in storage: any Storage, goesOn: () throws -> Void = {}
+    ) throws {
         guard !parts.isEmpty else { return }
-        let survey = Survey(parts, of: storage.schema)
-        var key: Int64? = 0
-        while let after = key {
-            key = try storage.read(loop: nil) { try survey.step(after: after, $0) }
+        let survey = Survey(parts, of: try storage.schema)
+        var place: SurveyPlace? = .start
+        var steps = 0
+        while let after = place {
+            place = try storage.read { try survey.step(after: after, $0) }
+            steps += 1
+            if steps % Self.stepsBetweenSigns == 0 { try goesOn() }
         }
         types = survey.usage.types
         fields = survey.usage.fields
@@ -61,9 +71,11 @@ private final class Survey {
         }
     }
 
-    func step(after key: Int64, _ snapshot: any StoreSnapshot) throws -> Int64? {
+    func step(
+        after place: SurveyPlace, _ snapshot: any StoreSnapshot
+    ) throws -> SurveyPlace? {
         var bytesLeft = Self.stepBytesMax
-        return try snapshot.versions(afterKey: key, limit: Self.stepRowsMax) { zone, version in
+        return try snapshot.versions(after: place, limit: Self.stepRowsMax) { zone, version in
             try count(version, in: zone, snapshot, bytesLeft: &bytesLeft)
             return bytesLeft > 0
         }

@@ -30,7 +30,7 @@ package struct AssignRole: Sendable {
     /// - Throws: `Refusal`; failures of the machinery.
     package func run(in storage: any Storage) throws -> Bool {
         try storage.writeAndWait(frees: !isGiven) { transaction in
-            let known = transaction.schema.roles
+            let known = try transaction.schema.roles
             let name = RoleName(role)
             guard name?.isBuiltIn != true else { throw Refusal.builtIn }
             guard let name, let number = known[name] else {

@@ -31,7 +31,7 @@ package struct CollectAssets: Sendable {
     ///
     /// - Returns: whether there may be more.
     package func removeUnused(since moment: Milliseconds) throws -> Bool {
-        let found = try storage.read(loop: nil) {
+        let found = try storage.read {
             try $0.unusedAssets(since: moment, limit: Self.filesPerStepMax)
         }
         let claimed = depot.claims.claim(found)
@@ -91,6 +91,6 @@ package struct CollectAssets: Sendable {
 
     private func unknown(_ digests: [AssetDigest]) throws -> [AssetDigest] {
         guard !digests.isEmpty else { return [] }
-        return try storage.read(loop: nil) { try $0.unknownAssets(among: digests) }
+        return try storage.read { try $0.unknownAssets(among: digests) }
     }
 }

@@ -40,9 +40,9 @@ package struct DeploySchema: Sendable {
         }
     }
 
-    private func difference(over schema: Schema) throws(SchemaRefusal) -> SchemaDifference {
+    private func difference(over schema: Schema) throws -> SchemaDifference {
         var difference = SchemaDifference(
-            from: schema, to: development.schema.settled(over: schema))
+            from: schema, to: try development.schema.settled(over: schema))
         if !prunes {
             let retyped = difference.retyped
             guard retyped.isEmpty else {

@@ -17,13 +17,13 @@ package struct FetchDatabaseChanges {
     private let tokens: SyncTokens
     private let snapshot: any StoreSnapshot
 
-    /// - Throws: `Fault` BAD_REQUEST in the public database, which has no feed.
+    /// - Throws: `Fault` BAD_REQUEST in the public database, which has no feed; what the storage reports.
     package init(
         _ database: Database, key: HMACSHA256, snapshot: any StoreSnapshot
-    ) throws(Fault) {
+    ) throws {
         try database.refuse(unless: database.scope != .public)
         self.database = database
-        self.tokens = SyncTokens(database, key: key)
+        self.tokens = SyncTokens(database, key: key, identity: try snapshot.identity)
         self.snapshot = snapshot
     }
 
@@ -82,7 +82,7 @@ package struct FetchDatabaseChanges {
     /// Whatever is deleted by now, the client has never seen.
     private func beginning(through latest: Position) -> SyncToken {
         SyncToken(
-            feed: .database, incarnation: database.storage.identity.incarnation,
+            feed: .database, incarnation: tokens.identity.incarnation,
             zone: ZoneNumber(0), place: 0, position: 0, cursor: .first(through: latest))
     }
 

@@ -26,9 +26,9 @@ package struct FetchZoneChanges {
         try database.refuse(unless: database.scope != .public || servesPublic)
         rights =
             database.scope == .public
-            ? try RecordAccess(database, database.storage.schema, snapshot) : nil
+            ? try RecordAccess(database, snapshot) : nil
         self.database = database
-        self.tokens = SyncTokens(database, key: key)
+        self.tokens = SyncTokens(database, key: key, identity: try snapshot.identity)
         self.snapshot = snapshot
         self.types = TypeNumbers(snapshot)
     }
@@ -159,7 +159,7 @@ package struct FetchZoneChanges {
                 text, .zone, zone: zone, view: view, wholeAfter: place.wholeAfter)
         }
         return SyncToken(
-            feed: .zone, incarnation: database.storage.identity.incarnation, zone: zone.number,
+            feed: .zone, incarnation: tokens.identity.incarnation, zone: zone.number,
             place: 0, position: 0,
             cursor: .first(through: place.beginning))
     }
@@ -213,15 +213,9 @@ package struct FetchZoneChanges {
         _ request: ZoneChangesRequest, _ zone: StoredZone, after: Position, through: Position,
         _ visit: (StoredVersion) throws -> Bool
     ) throws {
-        let readsNumbers = request.recordTypes != nil || rights != nil
         try snapshot.versions(
             in: zone.number, after: after, through: through, newestFirst: request.newestFirst,
-            readingNumbers: readsNumbers
-        ) { version in
-            // What a share shows, its number leads to.
-            guard version.flags.contains(.share), !readsNumbers else { return try visit(version) }
-            return try snapshot.version(at: version.position, in: zone.number, visit) ?? true
-        }
+            readingNumbers: request.recordTypes != nil || rights != nil, visit)
     }
 
     private func appendNewestFirst(

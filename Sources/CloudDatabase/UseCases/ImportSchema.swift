@@ -54,8 +54,8 @@ package struct ImportSchema: Sendable {
         }
     }
 
-    private func difference(over schema: Schema) throws(SchemaRefusal) -> SchemaDifference {
-        let deployed = production.schema
+    private func difference(over schema: Schema) throws -> SchemaDifference {
+        let deployed = try production.schema
         let target = wanted.withBuiltInTypes.settled(over: schema).settled(over: deployed)
         try limits.check(target)
         let lost = SchemaDifference(from: deployed, to: target).changes.filter {

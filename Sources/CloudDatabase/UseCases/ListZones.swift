@@ -9,9 +9,9 @@ package struct ListZones {
     private let tokens: SyncTokens
     private let snapshot: any StoreSnapshot
 
-    package init(_ database: Database, key: HMACSHA256, snapshot: any StoreSnapshot) {
+    package init(_ database: Database, key: HMACSHA256, snapshot: any StoreSnapshot) throws {
         self.database = database
-        self.tokens = SyncTokens(database, key: key)
+        self.tokens = SyncTokens(database, key: key, identity: try snapshot.identity)
         self.snapshot = snapshot
     }
 

@@ -114,7 +114,7 @@ package struct ModifyRecords: Sendable {
     ) throws -> [RecordOutcome]? {
         if let outcomes = try outcomesOfHavingLeft(transaction) { return outcomes }
         let milliseconds = database.limits.writerMillisecondsMax
-        let ground = DecisionGround(
+        let ground = try DecisionGround(
             transaction, time: DecisionTime(millisecondsMax: milliseconds))
         var made: StoredZone?
         if database.scope != .shared {
@@ -150,9 +150,8 @@ package struct ModifyRecords: Sendable {
     }
 
     /// What a snapshot is to a decision.
-    func ground(_ snapshot: any StoreSnapshot) -> DecisionGround {
-        DecisionGround(
-            snapshot, schema: database.storage.schema, now: database.assets?.now ?? 0)
+    func ground(_ snapshot: any StoreSnapshot) throws -> DecisionGround {
+        try DecisionGround(snapshot, now: database.assets?.now ?? 0)
     }
 
     /// Decides the batch on a snapshot, for as long as it takes.
@@ -168,7 +167,7 @@ package struct ModifyRecords: Sendable {
     func carryOut(
         _ decided: CheckedPlan, in transaction: any StoreTransaction
     ) throws -> Outcome {
-        let ground = DecisionGround(transaction, time: nil)
+        let ground = try DecisionGround(transaction, time: nil)
         switch try decided.check.finding(
             on: ground, changesMax: database.limits.changesRecheckedMax)
         {

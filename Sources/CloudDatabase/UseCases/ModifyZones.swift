@@ -23,7 +23,9 @@ package struct ModifyZones: Sendable {
     /// What an operation has done.
     package enum Change: Sendable {
         /// The zone is there, made now or before.
-        case made(StoredZone, isShared: Bool)
+        ///
+        /// - Parameter identity: of the store with the change, for the zone's token.
+        case made(StoredZone, isShared: Bool, identity: StoreIdentity)
         case deleted(ZoneName)
     }
 
@@ -32,7 +34,7 @@ package struct ModifyZones: Sendable {
 
     private let database: Database
     private let operations: [Operation]
-    private let tokens: SyncTokens
+    private let key: HMACSHA256
 
     /// - Throws: `Fault` BAD_REQUEST outside the private database or for too many operations.
     package init(_ operations: [Operation], in database: Database, key: HMACSHA256) throws(Fault) {
@@ -45,7 +47,7 @@ package struct ModifyZones: Sendable {
         }
         self.database = database
         self.operations = operations
-        self.tokens = SyncTokens(database, key: key)
+        self.key = key
     }
 
     /// Runs the operations in the next group of the writer.
@@ -91,7 +93,8 @@ package struct ModifyZones: Sendable {
     /// Appends what the answer says of a change.
     package func append(_ change: Change, to writer: inout JSONWriter) {
         switch change {
-        case .made(let zone, let isShared):
+        case .made(let zone, let isShared, let identity):
+            let tokens = SyncTokens(database, key: key, identity: identity)
             ZoneJSON.append(
                 ListedZone(
                     name: zone.name, owner: database.ownerRecordName,
@@ -114,7 +117,8 @@ package struct ModifyZones: Sendable {
         let zone =
             try transaction.zone(named: name, of: owner.number)
             ?? make(name, owner, transaction, &count)
-        return .made(zone, isShared: try transaction.isShared(zone))
+        return .made(
+            zone, isShared: try transaction.isShared(zone), identity: try transaction.identity)
     }
 
     private func make(

@@ -34,8 +34,8 @@ package struct QueryRecords {
         toRead type: RecordTypeName, in database: Database
     ) throws {
         guard type != .users else { return }
-        try database.storage.read(loop: nil) {
-            _ = try RecordAccess(database, database.storage.schema, $0).queried(type)
+        try database.storage.read {
+            _ = try RecordAccess(database, $0).queried(type)
         }
     }
 
@@ -51,7 +51,7 @@ package struct QueryRecords {
     package func append(to writer: inout JSONWriter) throws -> QueryEnd {
         let start = writer.bytes.count
         do {
-            return try database.storage.read(loop: nil) {
+            return try database.storage.read {
                 QueryEnd(
                     marker: try append(from: $0, to: &writer), syncToken: try syncToken($0))
             }
@@ -78,7 +78,7 @@ package struct QueryRecords {
         let zones = try zones(snapshot)
         let markers = QueryMarkers(
             query, zone: request.zone == nil ? nil : zones.first?.number ?? ZoneNumber(0),
-            of: database, key: key)
+            of: database, key: key, identity: try snapshot.identity)
         let marker = try request.continuationMarker.flatMap { $0.isEmpty ? nil : $0 }
             .map { try markers.read($0) }
         guard !zones.isEmpty else { return nil }
@@ -133,7 +133,7 @@ package struct QueryRecords {
     /// Which records the caller may read: in the public database, as the grants of the type say.
     private func access(_ snapshot: any StoreSnapshot) throws -> QueryAccess {
         guard database.scope == .public else { return request.access }
-        return try RecordAccess(database, database.storage.schema, snapshot).queried(query.type)
+        return try RecordAccess(database, snapshot).queried(query.type)
     }
 
     /// What the caller is shown of another user's zone; nil in other databases.
@@ -180,7 +180,7 @@ package struct QueryRecords {
     /// - Returns: nil when the page can be asked for again; else what to tell whoever waits no longer.
     package func prepare(_ missing: MissingIndexes) throws -> Fault? {
         let needs = missing.needs
-        guard let type = database.storage.schema.types[query.type] else {
+        guard let type = try database.storage.schema.types[query.type] else {
             throw Fault.unknownRecordType(query.type.text)
         }
         let progress = try database.storage.prepareIndexes(

@@ -44,7 +44,8 @@ struct SourceDeletion {
                 key, former, creator: body.withUnsafeBytes { try RecordBody.creator(of: $0) })
         else { return }
         let position = try transaction.takePosition()
-        let type = transaction.schema.types.first { $0.value.number == former.type }?.key.text ?? ""
+        let types = try transaction.schema.types
+        let type = types.first { $0.value.number == former.type }?.key.text ?? ""
         _ = try transaction.save(
             NewVersion(
                 zone: zone, name: key.name, position: position, former: head,
@@ -83,7 +84,7 @@ struct SourceDeletion {
                 guard let user = found.flatMap(\.self).flatMap({ UserRecordName($0) }) else {
                     continue
                 }
-                let access = try RecordAccess(of: user, transaction.schema, transaction)
+                let access = try RecordAccess(of: user, transaction)
                 if try access.allows(.write, ofType: former.type, creator: { creator }) {
                     return true
                 }

@@ -41,7 +41,7 @@ extension SQLiteTransaction {
         }
         for digest in missing.sorted() {
             guard let file = try snapshot.assetFile(digest) else {
-                throw InvalidRow(table: "asset_files")
+                throw BrokenInvariant("a record holds only files that the store knows: \(digest)")
             }
             statements.insertUse.bind(record.value, at: 1)
             statements.insertUse.bind(file.id, at: 2)

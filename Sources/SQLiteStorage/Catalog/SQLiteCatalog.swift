@@ -13,7 +13,8 @@ package final class SQLiteCatalog: CatalogStorage {
     private let reader: Mutex<CatalogConnection>
     private let writer: Mutex<Writer>
     private let onIndeterminate: @Sendable (String) -> Void
-    private let changes = Atomic<Int>(0)
+    /// At least what is on disk: this process is the only one that writes.
+    private let knownVersion: Atomic<Int>
 
     /// How far the log may grow before it is written back into the file.
     private static let logPagesMax = 256
@@ -34,6 +35,7 @@ package final class SQLiteCatalog: CatalogStorage {
             path: path, mode: .readWrite, cacheKiB: SQLiteCatalog.cacheKiB, fileSystem: fileSystem)
         try writing.execute("PRAGMA wal_autocheckpoint = \(SQLiteCatalog.logPagesMax)")
         try Migrator(SQLiteCatalog.migrations).migrate(writing)
+        knownVersion = Atomic(try SQLiteCatalog.version(in: path, fileSystem))
         self.path = path
         self.onIndeterminate = onIndeterminate
         writer = Mutex(Writer(catalog: CatalogConnection(connection: writing)))
@@ -44,7 +46,7 @@ package final class SQLiteCatalog: CatalogStorage {
                     fileSystem: fileSystem)))
     }
 
-    package var changeCount: Int { changes.load(ordering: .acquiring) }
+    package var version: Int { knownVersion.load(ordering: .acquiring) }
 
     package func secret(_ name: String, orStore made: [UInt8]) throws -> [UInt8] {
         let query = "SELECT value FROM secrets WHERE name = ?"
@@ -64,6 +66,14 @@ package final class SQLiteCatalog: CatalogStorage {
         try writer.withLock { try $0.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
     }
 
+    private static func version(in path: String, _ fileSystem: String?) throws -> Int {
+        let connection = try Connection(path: path, mode: .readOnly, fileSystem: fileSystem)
+        let row = try connection.prepare("SELECT version FROM catalog_version WHERE id = 0")
+        defer { row.reset() }
+        guard try row.step() else { throw SQLiteError.unreadable("catalog_version") }
+        return Int(clamping: row.int64(0))
+    }
+
     func read<Outcome: Sendable>(
         _ body: (CatalogConnection) throws -> Outcome
     ) throws -> Outcome {
@@ -78,13 +88,18 @@ package final class SQLiteCatalog: CatalogStorage {
         endsWhatWasTrue: Bool = true, _ body: (CatalogConnection) throws -> Outcome
     ) throws -> Outcome {
         // After a failed commit nobody knows what is on disk, so caches are dropped then, too.
-        defer { if endsWhatWasTrue { changes.add(1, ordering: .releasing) } }
+        defer { if endsWhatWasTrue { knownVersion.add(1, ordering: .releasing) } }
         return try writer.withLock { writer in
             guard !writer.isIndeterminate else { throw StorageFailure.indeterminate }
             let connection = writer.connection
             do {
                 try connection.execute("BEGIN IMMEDIATE")
                 let outcome = try body(writer.catalog)
+                if endsWhatWasTrue {
+                    try writer.catalog.run(
+                        "UPDATE catalog_version SET version = ? WHERE id = 0",
+                        .integer(Int64(version + 1)))
+                }
                 try commit(&writer)
                 return outcome
             } catch {

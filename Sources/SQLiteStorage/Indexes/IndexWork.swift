@@ -62,7 +62,7 @@ struct IndexWork {
     }
 
     private func lastRecord() throws -> RecordNumber {
-        RecordNumber(try reader.lastRecord())
+        try reader.lastRecord()
     }
 
     private mutating func set(_ index: StoredIndex) throws {

@@ -68,7 +68,8 @@ final class SQLiteIndexReader: IndexReader {
     }
 
     private func bind(_ range: IndexRange, _ limit: Int, to statement: Statement) {
-        statement.bind(range.index, at: 1)
+        // What is absent stands beside the values, under the number turned round.
+        statement.bind(range.rows == .values ? range.index : -range.index, at: 1)
         statement.bind(range.zone.value, at: 2)
         statement.bind(range.from.value, at: 3)
         statement.bind(range.from.record, at: 4)
@@ -188,9 +189,9 @@ final class SQLiteIndexReader: IndexReader {
                 flags: VersionFlags(rawValue: statement.int64(2)), body: statement.bytes(3)))
     }
 
-    func lastRecord() throws -> Int64 {
+    func lastRecord() throws -> RecordNumber {
         defer { statements.last.reset() }
-        return try statements.last.step() ? statements.last.int64(0) : 0
+        return RecordNumber(try statements.last.step() ? statements.last.int64(0) : 0)
     }
 
     func endSnapshot(afterMilliseconds milliseconds: Int) {

@@ -22,8 +22,9 @@ extension SQLiteStore {
             guard spent < nanosecondsMax,
                 waitForIndexes(since: mark, nanoseconds: nanosecondsMax - spent)
             else {
-                let last = try read(loop: nil) { try $0.indexReader.lastRecord() }
-                return IndexProgress(through: through, last: max(last, through))
+                let last = try read { try $0.indexReader.lastRecord() }
+                return IndexProgress(
+                    through: through, last: last.value < through.value ? through : last)
             }
         }
     }
@@ -40,8 +41,8 @@ extension SQLiteStore {
 
 extension IndexCatalog {
     /// The last record that all of the needed indexes hold; nil once they are whole.
-    fileprivate func unfinished(_ needs: [IndexNeed], ofType type: Int64) -> Int64? {
+    fileprivate func unfinished(_ needs: [IndexNeed], ofType type: Int64) -> RecordNumber? {
         ofType(type).filter { needs.contains($0.need) && $0.state != .whole }
-            .map(\.filledThrough.value).min()
+            .map(\.filledThrough).min { $0.value < $1.value }
     }
 }

@@ -39,14 +39,27 @@ final class PositionCounter {
     /// The last number that the file has, or the group that is at work has taken.
     var reached: Position { next > groupFirst ? next - 1 : committed }
 
+    /// Takes numbers that follow each other; the first of them.
+    ///
     /// - Throws: `StorageFailure.full` when all numbers are used up.
-    func take() throws -> Position {
-        guard next <= SQLiteSnapshot.positionMask else { throw StorageFailure.full }
-        defer { next += 1 }
+    func take(_ count: Int) throws -> Position {
+        guard count > 0, Position(count) <= SQLiteSnapshot.positionMask - next + 1 else {
+            throw StorageFailure.full
+        }
+        defer { next += Position(count) }
         return next
     }
 
+    /// The last number that was given out.
+    var last: Position { next - 1 }
+
     func groupBegan() { groupFirst = next }
+
+    /// The store's identity as it will be once the present group is committed, if that takes a number.
+    func identity(following recorded: StoreIdentity) -> StoreIdentity {
+        guard let beginning else { return recorded.reaching(next - 1) }
+        return recorded.followed(by: beginning, last: next - 1)
+    }
 
     func groupWillCommit(_ connection: Connection) throws {
         groupMoves = next > groupFirst
@@ -56,10 +69,17 @@ final class PositionCounter {
         }
         let move =
             try move
-            ?? connection.prepare("UPDATE progress SET last_position = ?1 WHERE id = 0")
+            ?? connection.prepare(
+                "UPDATE progress SET last_position = ?1 WHERE id = 0 AND last_position < ?2")
         self.move = move
         move.bind(next - 1, at: 1)
+        move.bind(groupFirst, at: 2)
         try move.run()
+        guard connection.changeCount == 1 else {
+            throw BrokenInvariant(
+                "positions only grow: the store is at \(groupFirst) or further, where the next is to be"
+            )
+        }
     }
 
     func groupCommitted() {

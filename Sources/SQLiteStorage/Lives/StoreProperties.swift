@@ -69,11 +69,18 @@ struct StoreProperties {
         guard let incarnation = try value(Self.incarnationKey, { $0.int64(0) }),
             let tokenKey = try value(Self.tokenKeyKey, { [UInt8]($0.bytes(0)) })
         else { throw InvalidRow(table: "properties") }
-        let rows = try connection.prepare("SELECT number, last_position FROM incarnations")
+        let rows = try connection.prepare(
+            "SELECT number, last_position FROM incarnations ORDER BY last_position DESC")
         defer { rows.reset() }
         var earlier: [Int64: Position] = [:]
-        while try rows.step() { earlier[rows.int64(0)] = rows.int64(1) }
-        return StoreIdentity(incarnation: incarnation, earlier: earlier, tokenKey: tokenKey)
+        var former: Int64?
+        while try rows.step() {
+            former = former ?? rows.int64(0)
+            earlier[rows.int64(0)] = rows.int64(1)
+        }
+        return StoreIdentity(
+            incarnation: incarnation, former: former, earlier: earlier, last: try lastPosition(),
+            tokenKey: tokenKey)
     }
 
     /// The last position that is in the file.
@@ -114,6 +121,7 @@ struct StoreProperties {
     func begin(_ life: NewLife, at moment: Milliseconds) throws {
         try note(life, at: moment)
         try set(Self.incarnationKey) { $0.bind(life.incarnation, at: 2) }
+        try connection.execute("UPDATE progress SET life_count = life_count + 1 WHERE id = 0")
     }
 
     private func note(_ life: NewLife, at moment: Milliseconds?) throws {

@@ -33,21 +33,26 @@ extension SQLiteTransaction {
         let position = try takePosition()
         let statements = try shareStatements()
         // Views first: which they are, the grants say.
-        for statement in [
-            statements.viewers.endViewsOfShare, statements.viewers.revokeShare,
-            statements.shares.endShare,
-        ] {
-            statement.bind(share.value, at: 1)
-            statement.bind(position, at: 2)
-            statement.bind(now, at: 3)
-            try statement.run()
-        }
+        try end(share, at: position, statements.viewers.endViewsOfShare)
+        try coverageInvariants().checkViews(of: share)
+        try end(share, at: position, statements.viewers.revokeShare)
+        try end(share, at: position, statements.shares.endShare)
         if let ended = try self.share(share) {
             moved.insert(.zone(ended.zone))
             try note(.shareEnded, of: ended.zone, at: position)
         }
         statements.shares.forgetParticipants.bind(share.value, at: 1)
         try statements.shares.forgetParticipants.run()
+        noteEnd(of: share)
+    }
+
+    private func end(
+        _ share: ShareNumber, at position: Position, _ statement: Statement
+    ) throws {
+        statement.bind(share.value, at: 1)
+        statement.bind(position, at: 2)
+        statement.bind(now, at: 3)
+        try statement.run()
     }
 
     func save(_ participant: StoredParticipant, of share: ShareNumber) throws {
@@ -90,6 +95,9 @@ extension SQLiteTransaction {
             statements.viewers.setPermission.bind(permission.rawValue, at: 3)
             return try statements.viewers.setPermission.run()
         }
+        guard try zone(ofStanding: share.number) == share.zone else {
+            throw BrokenInvariant("a grant is of the share's own zone: share \(share.number.value)")
+        }
         let position = try takePosition()
         let insert = statements.viewers.insertGrant
         insert.bind(viewer.text, at: 1)
@@ -105,6 +113,7 @@ extension SQLiteTransaction {
         statements.viewers.openView.bind(share.zone.value, at: 2)
         statements.viewers.openView.bind(position, at: 3)
         try statements.viewers.openView.run()
+        try coverageInvariants().checkView(of: viewer, in: share.zone)
         try moveSight(of: viewer, in: share.zone, at: position)
     }
 
@@ -122,6 +131,7 @@ extension SQLiteTransaction {
             statement.bind(viewer.text, at: 4)
             try statement.run()
         }
+        try coverageInvariants().checkView(of: viewer, in: grant.zone)
         try moveSight(of: viewer, in: grant.zone, at: position)
     }
 
@@ -144,12 +154,14 @@ extension SQLiteTransaction {
             statement.bind(now, at: 3)
             try statement.run()
         }
+        noteEnd(of: nil)
     }
 }
 
 // What shares cover.
 extension SQLiteTransaction {
     func enter(_ stay: StoredStay) throws {
+        _ = try zone(ofStanding: stay.share)
         let insert = try coverageStatements().insertStay
         insert.bind(stay.share.value, at: 1)
         insert.bind(stay.position, at: 2)
@@ -169,7 +181,9 @@ extension SQLiteTransaction {
         renew.bind(cover.position, at: 2)
         renew.bind(position, at: 3)
         renew.bind(type, at: 4)
+        renew.bind(record.value, at: 5)
         try renew.run()
+        try requireStay(record, cover)
         try self.cover(record, by: cover.share, at: position)
     }
 
@@ -182,10 +196,21 @@ extension SQLiteTransaction {
         statements.leaveStay.bind(position, at: 3)
         statements.leaveStay.bind(left, at: 4)
         statements.leaveStay.bind(now, at: 5)
+        statements.leaveStay.bind(record.value, at: 6)
         try statements.leaveStay.run()
+        try requireStay(record, cover)
         statements.uncover.bind(record.value, at: 1)
         try statements.uncover.run()
         touch(cover.share, position)
+    }
+
+    /// A cover leads to its record's stay: so that was there, once.
+    private func requireStay(_ record: RecordNumber, _ cover: StoredCover) throws {
+        guard snapshot.connection.changeCount == 1 else {
+            throw BrokenInvariant(
+                "a cover leads to its stay: record \(record.value) in share \(cover.share.value) "
+                    + "at \(cover.position)")
+        }
     }
 
     private func cover(

@@ -134,12 +134,12 @@ final class CoverageStatements {
         renewStay = try connection.prepare(
             """
             UPDATE stays SET position = ?3, version = ?3, record_type = ?4
-            WHERE share = ?1 AND position = ?2
+            WHERE share = ?1 AND position = ?2 AND record = ?5 AND left IS NULL
             """)
         leaveStay = try connection.prepare(
             """
             UPDATE stays SET position = ?3, left = ?4, left_at = ?5
-            WHERE share = ?1 AND position = ?2
+            WHERE share = ?1 AND position = ?2 AND record = ?6 AND left IS NULL
             """)
         cover = try connection.prepare(
             "INSERT OR REPLACE INTO covered (record, share, position) VALUES (?1, ?2, ?3)")

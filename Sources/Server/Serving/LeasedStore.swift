@@ -12,21 +12,15 @@ package final class LeasedStore: Storage {
         store = lease.value.store
     }
 
-    package var identity: StoreIdentity { store.identity }
-    package var schema: Schema { store.schema }
+    package var readsAtOnce: Bool { store.readsAtOnce }
     package var notices: CommitNotices { store.notices }
     package var writeCount: UInt64 { store.writeCount }
 
     package func read<Value>(
-        loop: Int?, _ body: (any StoreSnapshot) throws -> Value
+        by reader: StoreReader, until stop: StopSignal?,
+        _ body: (any StoreSnapshot) throws -> Value
     ) throws -> Value {
-        try withExtendedLifetime(lease) { try store.read(loop: loop, body) }
-    }
-
-    package func read<Value>(
-        loop: Int?, stop: StopSignal?, _ body: (any StoreSnapshot) throws -> Value
-    ) throws -> Value {
-        try withExtendedLifetime(lease) { try store.read(loop: loop, stop: stop, body) }
+        try withExtendedLifetime(lease) { try store.read(by: reader, until: stop, body) }
     }
 
     package func write<Value: Sendable>(

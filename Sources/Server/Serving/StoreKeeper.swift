@@ -81,13 +81,18 @@ final class StoreKeeper: Sendable {
                 notices: kept.notices, depot: depot, life: nil, isClean: true)
             return (state.attach, depot)
         }
+        let seen: OpenStore
+        do {
+            seen = try OpenStore(
+                store, of: key.container, in: key.environment, depot: depot,
+                assets: assets.withLock { $0 })
+        } catch {
+            store.close()
+            throw error
+        }
         schedule.opened(key)
         attach(store, depot)
-        return Stores.Opened(
-            store: store,
-            seen: OpenStore(
-                store, of: key.container, in: key.environment, depot: depot,
-                assets: assets.withLock { $0 }))
+        return Stores.Opened(store: store, seen: seen)
     }
 
     /// Closes a store.

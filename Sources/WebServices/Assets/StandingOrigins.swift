@@ -16,7 +16,7 @@ final class StandingOrigins: Sendable {
     }
 
     private struct State {
-        var changeCount = 0
+        var version = 0
         /// By whether the catalog knows them.
         var stand: [Key: Bool] = [:]
         /// By what links say of them.
@@ -52,7 +52,8 @@ final class StandingOrigins: Sendable {
     ) throws {
         guard try isKnown(origin, in: container) else { throw Self.withdrawn }
         guard origin.place != nil else { return }
-        guard try store.read(loop: loop, { try origin.isSeen(in: $0, limits) }) else {
+        guard try store.read(by: StoreReader(loop: loop), { try origin.isSeen(in: $0, limits) })
+        else {
             throw Self.withdrawn
         }
     }
@@ -62,10 +63,10 @@ final class StandingOrigins: Sendable {
         let key = Key(
             origin: AssetOrigin(credential: origin.credential, user: origin.user),
             container: container)
-        let changeCount = catalog.changeCount
+        let version = catalog.version
         let known = state.withLock { state -> Bool? in
-            if state.changeCount != changeCount {
-                state.changeCount = changeCount
+            if state.version != version {
+                state.version = version
                 state.stand = [:]
             }
             return state.stand[key]
@@ -73,7 +74,7 @@ final class StandingOrigins: Sendable {
         if let known { return known }
         let stands = try isInCatalog(origin, container)
         state.withLock { state in
-            guard state.changeCount == changeCount else { return }
+            guard state.version == version else { return }
             if state.stand.count >= Self.entriesMax { state.stand = [:] }
             state.stand[key] = stands
         }

@@ -29,7 +29,7 @@ private enum DatabaseFeedAnswer {
         form: FetchDatabaseChanges.Form, tokenKey: StaticString
     ) throws -> [UInt8] {
         let database = try context.database()
-        return try context.store.storage.read(loop: context.loop) { snapshot in
+        return try context.store.storage.read(by: context.reader) { snapshot in
             let feed = try FetchDatabaseChanges(
                 database, key: context.store.tokenKey, snapshot: snapshot)
             var writer = JSONWriter(reserving: 1_024)

@@ -11,7 +11,7 @@ enum LookupRecordsEndpoint {
         try database.check(zone)
         let items = try items(body, context.limits)
         try context.makeUserRecords(named: items.map(\.name), in: zone)
-        return try context.store.storage.read(loop: context.loop) { snapshot in
+        return try context.store.storage.read(by: context.reader) { snapshot in
             let lookup = try LookupRecords(in: zone, of: database, snapshot: snapshot)
             var writer = JSONWriter(reserving: 64 + items.count * 600)
             var bytesRead = 0

@@ -12,7 +12,7 @@ enum RecordChangesEndpoint {
         if context.loop != nil, request.isLong(for: RequestContext.loopRecordsMax) {
             throw NeedsWorker()
         }
-        return try context.store.storage.read(loop: context.loop) { snapshot in
+        return try context.store.storage.read(by: context.reader) { snapshot in
             let feed = try FetchZoneChanges(
                 database, key: context.store.tokenKey, snapshot: snapshot)
             var writer = JSONWriter(reserving: 16_384)

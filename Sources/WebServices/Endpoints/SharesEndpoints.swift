@@ -9,7 +9,7 @@ enum ResolveSharesEndpoint {
         let links = try ShareLinks.decode(context)
         if context.loop != nil, links.count > ShareLinks.loopLinksMax { throw NeedsWorker() }
         let invitations = try ShareLinks.invitations(links, context)
-        return try context.store.storage.read(loop: context.loop) { snapshot in
+        return try context.store.storage.read(by: context.reader) { snapshot in
             ShareLinks.answer(try invitations.resolve(snapshot))
         }
     }
@@ -29,7 +29,7 @@ enum AcceptSharesEndpoint {
                     { loop in
                         guard loop == nil else { throw NeedsWorker() }
                         // What is acknowledged is there to be read.
-                        return try storage.read(loop: nil) {
+                        return try storage.read {
                             ShareLinks.answer(try invitations.resolve($0))
                         }
                     }

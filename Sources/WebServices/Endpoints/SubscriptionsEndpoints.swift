@@ -7,7 +7,7 @@ enum ListSubscriptionsEndpoint {
     static func answer(_ context: RequestContext) throws -> [UInt8] {
         let database = try context.database()
         _ = try context.body()
-        return try context.store.storage.read(loop: context.loop) { snapshot in
+        return try context.store.storage.read(by: context.reader) { snapshot in
             var writer = JSONWriter(reserving: 1_024)
             writer.raw("{\"subscriptions\":[")
             try ListSubscriptions(database, snapshot: snapshot).appendAll(to: &writer)
@@ -22,7 +22,7 @@ enum LookupSubscriptionsEndpoint {
     static func answer(_ context: RequestContext) throws -> [UInt8] {
         let database = try context.database()
         let asked = try context.body().items("subscriptions", context.limits)
-        return try context.store.storage.read(loop: context.loop) { snapshot in
+        return try context.store.storage.read(by: context.reader) { snapshot in
             let subscriptions = ListSubscriptions(database, snapshot: snapshot)
             var writer = JSONWriter(reserving: 1_024)
             writer.raw("{\"subscriptions\":[")

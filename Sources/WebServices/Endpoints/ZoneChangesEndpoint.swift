@@ -12,7 +12,7 @@ enum ZoneChangesEndpoint {
         let asked = try body.items("zones", context.limits)
         let defaults = try ZoneChangesKeys(body, context.limits)
         let servesPublic = try database.scope == .public && context.servesPublicChanges()
-        return try context.store.storage.read(loop: context.loop) { snapshot in
+        return try context.store.storage.read(by: context.reader) { snapshot in
             let feed = try FetchZoneChanges(
                 database, key: context.store.tokenKey, snapshot: snapshot,
                 servesPublic: servesPublic)

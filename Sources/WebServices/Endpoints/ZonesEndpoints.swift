@@ -8,7 +8,7 @@ enum ListZonesEndpoint {
         let database = try context.database()
         // It asks for nothing, but a body that is none is a mistake that somebody wants to see.
         _ = try context.body()
-        return try context.store.storage.read(loop: context.loop) { snapshot in
+        return try context.store.storage.read(by: context.reader) { snapshot in
             var writer = JSONWriter(reserving: 1_024)
             writer.raw("{\"zones\":[")
             try ListZones(database, key: context.store.tokenKey, snapshot: snapshot)
@@ -25,8 +25,8 @@ enum LookupZonesEndpoint {
         let database = try context.database()
         let body = try context.body()
         let asked = try body.items("zones", context.limits)
-        return try context.store.storage.read(loop: context.loop) { snapshot in
-            let zones = ListZones(database, key: context.store.tokenKey, snapshot: snapshot)
+        return try context.store.storage.read(by: context.reader) { snapshot in
+            let zones = try ListZones(database, key: context.store.tokenKey, snapshot: snapshot)
             var writer = JSONWriter(reserving: 1_024)
             writer.raw("{\"zones\":[")
             for (index, element) in asked.enumerated() {

@@ -11,13 +11,15 @@ final class RequestStorage: Storage {
         self.stop = stop
     }
 
-    var identity: StoreIdentity { storage.identity }
-    var schema: Schema { storage.schema }
+    var readsAtOnce: Bool { storage.readsAtOnce }
     var notices: CommitNotices { storage.notices }
     var writeCount: UInt64 { storage.writeCount }
 
-    func read<Value>(loop: Int?, _ body: (any StoreSnapshot) throws -> Value) throws -> Value {
-        try storage.read(loop: loop, stop: stop, body)
+    func read<Value>(
+        by reader: StoreReader, until stop: StopSignal?,
+        _ body: (any StoreSnapshot) throws -> Value
+    ) throws -> Value {
+        try storage.read(by: reader, until: stop ?? self.stop, body)
     }
 
     func write<Value: Sendable>(

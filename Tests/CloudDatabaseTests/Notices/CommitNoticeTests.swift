@@ -228,7 +228,7 @@ struct CommitNoticeTests {
         }
 
         private func look() throws -> Int {
-            try store.read(loop: nil) { snapshot in
+            try store.read { snapshot in
                 guard
                     let head = try snapshot.head(of: RecordName("count").required, in: zone.number)
                 else { return 0 }

@@ -51,7 +51,7 @@ struct FollowingTests {
 
     private func noted() throws -> Int {
         var count = 0
-        _ = try server.store.read(loop: nil) { snapshot in
+        _ = try server.store.read { snapshot in
             try snapshot.changes(after: 0, limit: .max) { _ in
                 count += 1
                 return true

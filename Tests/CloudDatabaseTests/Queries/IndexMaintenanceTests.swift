@@ -93,7 +93,7 @@ struct IndexMaintenanceTests {
                 try expectSame(server, query, zone, &random)
             }
             if random.happens(20) {
-                let type = server.typeNumber
+                let type = try server.typeNumber
                 try server.store.writeAndWait {
                     try $0.dropIndexes(ofType: type, fields: ["n", "t", "p"])
                 }
@@ -119,7 +119,7 @@ struct IndexMaintenanceTests {
         try server.save((0..<50).map { ("r\($0)", ["n": .int(Int64($0 % 5))]) })
         let query = RecordQuery.notes([.field("n", .equals, .int64(2))])
         #expect(try server.names(query).count == 10)
-        let type = server.typeNumber
+        let type = try server.typeNumber
         try server.store.writeAndWait { try $0.dropIndexes(ofType: type, fields: nil) }
         while try server.store.writeAndWait({ try $0.workOnIndexes(recordsMax: 3) }) {}
         #expect(try server.indexes().isEmpty)
@@ -136,7 +136,7 @@ struct IndexMaintenanceTests {
         let query = RecordQuery.notes([.field("n", .equals, .int64(2))])
         #expect(try server.names(query).count == 5)
         let field = FieldName("n").required
-        let before = server.store.schema
+        let before = try server.store.schema
         var without = before
         without.types[QueryStore.type]?.fields[field]?.indexes = []
         for schema in [without, before] {

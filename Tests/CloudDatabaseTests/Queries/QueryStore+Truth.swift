@@ -10,7 +10,7 @@ extension QueryStore {
     func everything(
         _ query: RecordQuery, in zone: ZoneID?
     ) throws -> (matching: [String], count: Int) {
-        try store.read(loop: nil) { snapshot in
+        try store.read { snapshot in
             guard let owner = try database.owner(snapshot) else { return ([], 0) }
             let zones = try snapshot.zones(of: owner.number).filter {
                 zone == nil || $0.name == zone?.name

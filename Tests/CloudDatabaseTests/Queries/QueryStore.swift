@@ -127,7 +127,7 @@ final class QueryStore {
 
     private func zones(_ kind: ModifyZones.Operation.Kind, _ zone: ZoneID) throws {
         let use = try ModifyZones(
-            [ModifyZones.Operation(kind: kind, zone: zone)], in: database, key: key)
+            [ModifyZones.Operation(kind: kind, zone: zone)], in: database, key: try key)
         let done = Arrival<[ModifyZones.Outcome]>()
         use.run { done.arrive($0) }
         for outcome in try done.wait() { _ = try outcome.get() }
@@ -168,7 +168,9 @@ final class QueryStore {
 
     // MARK: - Reading
 
-    private var key: HMACSHA256 { HMACSHA256(key: store.identity.tokenKey) }
+    private var key: HMACSHA256 {
+        get throws { HMACSHA256(key: try store.identity.tokenKey) }
+    }
 
     /// One page: the names of its records and the marker of the next one.
     func page(
@@ -178,7 +180,7 @@ final class QueryStore {
         let use = try QueryRecords(
             QueryRequest(
                 query: query, zone: zone, continuationMarker: marker, resultsLimit: limit,
-                access: access), of: database, key: key)
+                access: access), of: database, key: try key)
         var writer = JSONWriter()
         writer.raw("[")
         let marker = try append(use, to: &writer)
@@ -215,14 +217,14 @@ final class QueryStore {
 
     /// How far the indexes of the type are, by field and kind.
     func indexes() throws -> [IndexNeed: StoredIndex.State] {
-        try store.read(loop: nil) { snapshot in
+        try store.read { snapshot in
             let type = try snapshot.recordTypes()[Self.type.text] ?? 0
             let all = try snapshot.indexReader.indexes(ofType: type)
             return Dictionary(uniqueKeysWithValues: all.map { ($0.need, $0.state) })
         }
     }
 
-    var typeNumber: Int64 { store.schema.types[Self.type]?.number ?? 0 }
+    var typeNumber: Int64 { get throws { try store.schema.types[Self.type]?.number ?? 0 } }
 }
 
 /// These tests share nothing with anybody.

@@ -110,7 +110,7 @@ struct StoreFileTests {
         #expect(try folder.problems() == ["files that no store owns: \(stray)"])
         let made = try folder.containers.create("iCloud.c", now: 1).id
         let store = try folder.stores.store(of: made, in: .development)
-        #expect(try store.read(loop: nil) { try $0.recordTypes()["Note"] } == nil)
+        #expect(try store.read { try $0.recordTypes()["Note"] } == nil)
         #expect(files.fileExists(atPath: "\(stray)~stray/store.sqlite"))
         #expect(try folder.problems() == ["files that no store owns: \(stray)~stray"])
     }

@@ -140,7 +140,7 @@ final class StoresTests {
         let (zone, _) = try change(0, "a")
         let notices = try store(0).notices
         let moved = DispatchSemaphore(value: 0)
-        let owner = try store(0).read(loop: nil) { try $0.zone(zone)?.owner }
+        let owner = try store(0).read { try $0.zone(zone)?.owner }
         notices.watch([.owner(try #require(owner))]).whenMoved { _ in moved.signal() }
         try close(0)
         _ = try change(0, "b")
@@ -279,7 +279,7 @@ final class StoresTests {
         #expect(throws: (any Error).self) { try held.writeAndWait { _ in } }
         #expect(throws: (any Error).self) { try self.store(0) }
         _ = try server.folder.containers.create("iCloud.n0", now: 2)
-        let zones = try store(0).read(loop: nil) { try $0.zones(of: OwnerNumber(0)) }
+        let zones = try store(0).read { try $0.zones(of: OwnerNumber(0)) }
         #expect(zones.isEmpty)
         #expect(try server.folder.problems() == [])
     }
@@ -294,7 +294,7 @@ final class StoresTests {
             try stores.reset(
                 key(number),
                 SQLiteStore.Beginning(schema: Schema(), moment: 1, who: "test", difference: []))
-            let zones = try store(number).read(loop: nil) { try $0.zones(of: OwnerNumber(0)) }
+            let zones = try store(number).read { try $0.zones(of: OwnerNumber(0)) }
             #expect(zones.isEmpty)
             if let held { #expect(throws: (any Error).self) { try held.writeAndWait { _ in } } }
         }

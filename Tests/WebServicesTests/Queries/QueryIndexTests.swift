@@ -42,7 +42,7 @@ struct QueryIndexTests {
         let done = Waiting<Result<Void, any Error>>()
         let declared = type
         try server.store(WireServer.tea, environment).write(cost: 1, frees: false) {
-            var schema = $0.schema
+            var schema = try $0.schema
             schema.types[name] = declared
             try $0.replaceSchema(by: schema, who: "a test", difference: [])
         } completion: {

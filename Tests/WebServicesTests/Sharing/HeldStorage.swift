@@ -55,15 +55,15 @@ final class HeldStorage: Storage {
 
     init(_ store: SQLiteStore) { self.store = store }
 
-    var identity: StoreIdentity { store.identity }
-    var schema: Schema { store.schema }
+    var readsAtOnce: Bool { store.readsAtOnce }
     var notices: CommitNotices { store.notices }
     var writeCount: UInt64 { store.writeCount }
     func attach(_ worker: any StoreWorker) { store.attach(worker) }
 
     func read<Value>(
-        loop: Int?, _ body: (any StoreSnapshot) throws -> Value
-    ) throws -> Value { try store.read(loop: loop, body) }
+        by reader: StoreReader, until stop: StopSignal?,
+        _ body: (any StoreSnapshot) throws -> Value
+    ) throws -> Value { try store.read(by: reader, until: stop, body) }
 
     func prepareIndexes(
         _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int

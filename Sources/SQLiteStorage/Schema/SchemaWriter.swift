@@ -5,7 +5,7 @@ import Storage
 /// Writes into the store's tables what one schema has and another has not.
 ///
 /// A change of the schema is rare, so its statements are prepared when one comes.
-struct SchemaWriting {
+struct SchemaWriter {
     private let connection: Connection
     /// Fields, by the number of their type, that queries may no longer use as before: what is kept
     /// for that is to be dropped.

@@ -91,24 +91,30 @@ extension IndexPosition.Value: Comparable {
 
 /// The rows of one zone in an index between two places, both left out.
 package struct IndexRange: Sendable {
-    /// The number of the index; negative for the records without a value.
+    /// Which of an index's rows: each record has either values or one row that says that it has none.
+    package enum Rows: Sendable { case values, absent }
+
+    /// The number of the index.
     package var index: Int64
+    package var rows: Rows
     package var zone: ZoneNumber
     package var from: IndexPosition
     package var to: IndexPosition
 
     package init(
-        index: Int64, zone: ZoneNumber, from: IndexPosition = .lowest, to: IndexPosition = .highest
+        index: Int64, rows: Rows = .values, zone: ZoneNumber, from: IndexPosition = .lowest,
+        to: IndexPosition = .highest
     ) {
         self.index = index
+        self.rows = rows
         self.zone = zone
         self.from = from
         self.to = to
     }
 
-    /// The records that have no value.
+    /// The records that have no value, by their numbers: each has the value 0 here.
     package static func absent(index: Int64, zone: ZoneNumber) -> IndexRange {
-        IndexRange(index: -index, zone: zone)
+        IndexRange(index: index, rows: .absent, zone: zone)
     }
 }
 
@@ -125,7 +131,7 @@ package struct IndexRow: Sendable {
 
 /// A record in an index of places, and about where.
 package struct PlacedRecord: Sendable {
-    /// How far the record's place may be from `place`, which has 24 bits.
+    /// How far the record's place may be from `place`: an engine's index may keep it in fewer bits than the record.
     package static let metresOff = 10.0
 
     package let record: RecordNumber
@@ -150,9 +156,11 @@ package struct WordSearch: Sendable {
     }
 }
 
-/// How a snapshot's indexes are read.
+/// What a read sees of the indexes that queries use.
 ///
-/// Every call is bounded by its limit.
+/// An index that is whole says of each living record exactly what its body says, as of the snapshot's moment.
+/// Numbers sort by value, before all text; texts sort by code points, as their UTF-8 does, whatever
+/// language a machine speaks. Every call is bounded by its limit.
 package protocol IndexReader: AnyObject {
     /// The indexes of a record type, in any state.
     func indexes(ofType type: Int64) throws -> [StoredIndex]
@@ -184,8 +192,10 @@ package protocol IndexReader: AnyObject {
         limit: Int
     ) throws -> [RecordNumber]
 
-    /// The different words of a text as an index of words takes them: letters and digits, without
-    /// regard to case and diacritics, each cut at 64 bytes.
+    /// The different words of a text as an index of words takes them: runs of letters and digits, without
+    /// regard to case and diacritics, each cut at 64 bytes of UTF-8, never within a letter.
+    ///
+    /// Which words a text has is the same in every engine: `StorageConformance` has a table of them.
     func words(in text: String) throws -> [[UInt8]]
 
     /// Reads the current version of a record.
@@ -194,24 +204,43 @@ package protocol IndexReader: AnyObject {
     ) throws -> Value?
 
     /// The last record that there is, of any type; 0 for none.
-    func lastRecord() throws -> Int64
+    func lastRecord() throws -> RecordNumber
 
     /// Ends the snapshot sooner than it would end by itself: what reads later fails with
     /// `StorageFailure.interrupted`.
     func endSnapshot(afterMilliseconds milliseconds: Int)
 }
 
+/// What a write does with indexes.
+///
+/// What they say of the records that it saves, the engine keeps up by itself.
+package protocol IndexWriting: AnyObject {
+    /// Makes the indexes of a record type that are not there yet; they are filled by queued work.
+    func makeIndexes(_ needs: [IndexNeed], ofType type: Int64) throws
+
+    /// Gives up indexes of a record type: no query uses them from now on, and they are emptied by queued
+    /// work.
+    ///
+    /// - Parameter fields: whose indexes; nil for all of the type's.
+    func dropIndexes(ofType type: Int64, fields: Set<String>?) throws
+
+    /// Fills indexes that are not whole, and empties those that leave, by looking at so many records.
+    ///
+    /// - Returns: whether there is more to do.
+    func workOnIndexes(recordsMax: Int) throws -> Bool
+}
+
 /// How far the filling of an index has come.
 package struct IndexProgress: Sendable, Equatable {
     /// The last record that has been looked at.
-    package let through: Int64
+    package let through: RecordNumber
     /// The last record that there is.
-    package let last: Int64
+    package let last: RecordNumber
 
-    package init(through: Int64, last: Int64) {
+    package init(through: RecordNumber, last: RecordNumber) {
         self.through = through
         self.last = last
     }
 
-    package var percent: Int { last <= 0 ? 0 : Int(through * 100 / last) }
+    package var percent: Int { last.value <= 0 ? 0 : Int(through.value * 100 / last.value) }
 }

@@ -8,7 +8,7 @@ struct StoredSchema {
     private var schema = Schema()
     private var names: [Int64: RecordTypeName] = [:]
 
-    /// Reads the whole schema; called once, when the store is opened.
+    /// Reads the whole schema, but for what is held of it.
     static func read(_ connection: Connection) throws -> Schema {
         var reading = StoredSchema(connection)
         try reading.readVersion()

@@ -1,0 +1,42 @@
+import CloudModel
+
+/// What tells one life of a store from another, and signs its tokens, as a snapshot has it.
+///
+/// A life begins with the first write after an engine may have lost what it had acknowledged: after the store was
+/// opened, for one. So nothing which the store has lost, or which was lost with a copy of it, is taken for its own.
+package struct StoreIdentity: Sendable {
+    /// Drawn at random for this life.
+    package let incarnation: Int64
+    /// The life before this one; nil in a store's first.
+    package let former: Int64?
+    /// Earlier lives, the former with them, each with the last position whose tokens stay good.
+    package let earlier: [Int64: Position]
+    /// The last position of this life.
+    package let last: Position
+    /// 32 random bytes, the same in all lives.
+    package let tokenKey: [UInt8]
+
+    package init(
+        incarnation: Int64, former: Int64? = nil, earlier: [Int64: Position], last: Position,
+        tokenKey: [UInt8]
+    ) {
+        self.incarnation = incarnation
+        self.former = former
+        self.earlier = earlier
+        self.last = last
+        self.tokenKey = tokenKey
+    }
+
+    /// The life that a token names which leads no further than to this position.
+    ///
+    /// What the former life had is named by it: this one may end before it has written anything.
+    package func incarnation(reaching position: Position) -> Int64 {
+        guard let former, let last = earlier[former], position <= last else { return incarnation }
+        return former
+    }
+
+    /// Whether what a life gave out at this position is of this store.
+    package func knows(_ life: Int64, through position: Position) -> Bool {
+        position <= (life == incarnation ? last : earlier[life] ?? -1)
+    }
+}

@@ -1,0 +1,14 @@
+import StorageConformance
+import Testing
+
+@Suite("SQLite keeps what every engine promises")
+struct ConformanceTests {
+    @Test("A promise", arguments: StoragePromise.all)
+    func keeps(_ promise: StoragePromise) throws { try promise.check(.sqlite) }
+
+    @Test("No promise is there twice")
+    func once() {
+        let all = StoragePromise.all.map(\.description)
+        #expect(all.count > 50 && Set(all).count == all.count)
+    }
+}

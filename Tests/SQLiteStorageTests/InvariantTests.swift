@@ -1,0 +1,159 @@
+import CloudModel
+import SQLite
+import SQLiteStorage
+import Storage
+import StorageConformance
+import Testing
+
+/// What must never be false is looked at before it is written, in release builds too.
+@Suite("Damage is refused before it spreads")
+final class InvariantTests {
+    private let place: SQLitePlace
+    private let store: any Storage
+
+    init() throws {
+        place = try SQLitePlace()
+        store = try place.openStore()
+    }
+
+    deinit { place.remove() }
+
+    /// Damages the file behind the store's back, as a faulty disk or another program does.
+    private func damage(_ sql: String) throws {
+        try Connection(path: place.path, mode: .readWrite).execute(sql)
+    }
+
+    private func user(_ digit: Character) throws -> UserRecordName {
+        try #require(UserRecordName("_" + String(repeating: digit, count: 32)))
+    }
+
+    private func makeZone() throws -> StoredZone {
+        let (user, name) = (try user("a"), try #require(ZoneName("Shelf")))
+        return try store.writeAndWait { transaction in
+            let owner = try transaction.makeOwner(user, account: nil)
+            return try transaction.makeZone(named: name, of: owner.number)
+        }
+    }
+
+    @discardableResult
+    private func save(_ name: String, in zone: StoredZone) throws -> StoredHead {
+        let name = try #require(RecordName(name))
+        return try store.writeAndWait { transaction in
+            let former = try transaction.head(of: name, in: zone.number)
+            let position = try transaction.takePosition()
+            let record = try transaction.save(
+                NewVersion(
+                    zone: zone, name: name, position: position, former: former,
+                    formerBytes: former == nil ? 0 : 1, formerIsAlive: former != nil, type: 0,
+                    flags: [], body: [65]))
+            return StoredHead(record: record, position: position)
+        }
+    }
+
+    private func expectBroken(_ words: String, _ body: () throws -> Void) {
+        do {
+            try body()
+            Issue.record("nothing was refused")
+        } catch let broken as BrokenInvariant {
+            #expect(broken.description.contains(words))
+        } catch {
+            Issue.record("\(error)")
+        }
+    }
+
+    @Test("No position is written where the store is further than its writer knows")
+    func positionsGoBack() throws {
+        let zone = try makeZone()
+        try save("a", in: zone)
+        try damage("UPDATE progress SET last_position = last_position + 1000000000")
+        for _ in 0..<2 {
+            expectBroken("positions only grow") { try save("b", in: zone) }
+        }
+        let name = try #require(RecordName("b"))
+        #expect(try store.read { try $0.head(of: name, in: zone.number) } == nil)
+        // Whoever opens the store anew goes on behind what it holds.
+        place.close(store)
+        let again = try place.openStore()
+        let last = try again.identity.last
+        #expect(try again.writeAndWait { try $0.takePosition() } > last)
+    }
+
+    @Test("No version is written over a head that leads to none, or to another record's")
+    func headsLeadAstray() throws {
+        let zone = try makeZone()
+        let one = try save("a", in: zone)
+        let two = try save("b", in: zone)
+        try damage("UPDATE heads SET position = position + 500 WHERE id = \(one.record.value)")
+        expectBroken("a head leads to its version") { try save("a", in: zone) }
+        try damage(
+            "UPDATE heads SET position = \(two.position) WHERE id = \(one.record.value)")
+        expectBroken("a head leads to its version") { try save("a", in: zone) }
+        // What is whole goes on being written, and what was damaged is told.
+        try save("b", in: zone)
+        #expect(try !place.problems().isEmpty)
+    }
+
+    /// A share of a tree of one record, with its share record.
+    private func makeShare(in zone: StoredZone) throws -> StoredShare {
+        let (root, record) = (try save("root", in: zone), try save("share", in: zone))
+        return try store.writeAndWait { transaction in
+            let share = try transaction.makeShare(
+                in: zone.number, record: record.record, root: root.record, publicPermission: .none)
+            for head in [root, record] {
+                let position = try transaction.takePosition()
+                try transaction.enter(
+                    StoredStay(
+                        share: share.number, position: position, record: head.record,
+                        version: head.position, type: 0, entered: position, left: nil))
+            }
+            return share
+        }
+    }
+
+    @Test("Nobody is granted a share whose zone they are then counted wrongly to have")
+    func grantsMiscounted() throws {
+        let share = try makeShare(in: try makeZone())
+        let viewer = try user("b")
+        try store.writeAndWait { try $0.grant(share, to: viewer, permission: .readOnly) }
+        try damage("UPDATE views SET shares_granted = 3")
+        // With nothing granted, the zone would stay in sight.
+        expectBroken("who has a zone has a grant of it") {
+            try store.writeAndWait { try $0.revoke(share.number, from: viewer) }
+        }
+        try damage("UPDATE views SET shares_granted = 0")
+        expectBroken("who has a zone has a grant of it") {
+            try store.writeAndWait { try $0.endShare(share.number) }
+        }
+        #expect(try store.read { try $0.share(share.number)?.ended } == nil)
+        try damage("UPDATE views SET shares_granted = -5")
+        let other = try user("c")
+        try damage(
+            "INSERT INTO views VALUES ('\(other.text)', \(share.zone.value), 1, NULL, NULL, -1, 1, 1)"
+        )
+        expectBroken("who has a zone has a grant of it") {
+            try store.writeAndWait { try $0.grant(share, to: other, permission: .readOnly) }
+        }
+    }
+
+    @Test("No record leaves a share, or moves in it, by a stay that is not its own")
+    func coversLeadAstray() throws {
+        let share = try makeShare(in: try makeZone())
+        let root = try #require(share.root)
+        try damage("UPDATE covered SET position = position + 500 WHERE record = \(root.value)")
+        expectBroken("a cover leads to its stay") {
+            try store.writeAndWait { transaction in
+                let cover = try #require(try transaction.cover(of: root))
+                let position = try transaction.takePosition()
+                try transaction.leave(root, cover, at: position, left: position)
+            }
+        }
+        expectBroken("a cover leads to its stay") {
+            try store.writeAndWait { transaction in
+                let cover = try #require(try transaction.cover(of: root))
+                try transaction.renew(
+                    root, cover, at: transaction.takePosition(), type: 0)
+            }
+        }
+        #expect(try store.read { try $0.cover(of: root) } != nil)
+    }
+}

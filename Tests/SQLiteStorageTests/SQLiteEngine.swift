@@ -1,0 +1,88 @@
+import CloudModel
+import Foundation
+import SQLite
+import SQLiteStorage
+import Storage
+import StorageConformance
+import Synchronization
+
+extension Engine {
+    /// The engine of this target, in folders that are gone with their trial.
+    static let sqlite = Engine(name: "SQLite") { try SQLitePlace($0) }
+}
+
+/// A folder with one store and one catalog.
+final class SQLitePlace: EnginePlace {
+    private struct State {
+        var folder: URL
+        var open: [SQLiteStore] = []
+        var crashes = 0
+    }
+
+    private let root: URL
+    private let clock: TrialClock
+    private let state: Mutex<State>
+
+    init(_ clock: TrialClock = TrialClock()) throws {
+        root = FileManager.default.temporaryDirectory.appending(path: "store-\(UUID().uuidString)")
+        let folder = root.appending(path: "0")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        self.clock = clock
+        state = Mutex(State(folder: folder))
+    }
+
+    /// Of the store's file.
+    var path: String { state.withLock { $0.folder.appending(path: "store.sqlite").path } }
+
+    func openStore() throws -> any Storage {
+        var options = SQLiteStore.Options(
+            clock: clock.clock, random: { count in (0..<count).map { _ in .random(in: 0...255) } })
+        options.loopCount = 2
+        let store = try SQLiteStore(path: path, options: options, onIndeterminate: { _ in })
+        state.withLock { $0.open.append(store) }
+        return store
+    }
+
+    func close(_ store: any Storage) {
+        let closed = state.withLock { state in
+            state.open.firstIndex { $0 === store }.map { state.open.remove(at: $0) }
+        }
+        closed?.close()
+    }
+
+    /// The files as they lie, of which nothing has been closed.
+    func openAfterCrash() throws -> (any Storage)? {
+        let (old, new) = state.withLock { state in
+            state.crashes += 1
+            let old = state.folder
+            state.folder = root.appending(path: "\(state.crashes)")
+            return (old, state.folder)
+        }
+        try FileManager.default.createDirectory(at: new, withIntermediateDirectories: true)
+        for file in ["store.sqlite", "store.sqlite-wal", "store.position"] {
+            let source = old.appending(path: file)
+            guard FileManager.default.fileExists(atPath: source.path) else { continue }
+            try FileManager.default.copyItem(at: source, to: new.appending(path: file))
+        }
+        return try openStore()
+    }
+
+    func openBeside() -> (any Storage)? { nil }
+
+    func openCatalog() throws -> any CatalogStorage {
+        try SQLiteCatalog(path: root.appending(path: "catalog.sqlite").path) { _ in }
+    }
+
+    func problems() throws -> [String] { try StoreCheck(path: path).problems() }
+
+    func remove() {
+        let open = state.withLock { state in
+            defer { state.open = [] }
+            return state.open
+        }
+        for store in open { store.close() }
+        try? FileManager.default.removeItem(at: root)
+    }
+
+    deinit { remove() }
+}

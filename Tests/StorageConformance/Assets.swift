@@ -1,0 +1,73 @@
+import CloudModel
+import Storage
+
+// What is known of the files of assets.
+extension StoragePromise {
+    private static func digest(_ number: UInt8) -> AssetDigest {
+        Trial.name(AssetDigest([UInt8](repeating: number, count: AssetDigest.byteCount)))
+    }
+
+    private static func receipt(_ number: UInt8, size: Int, expires: Milliseconds) -> StoredReceipt
+    {
+        StoredReceipt(
+            content: AssetContent(digest: digest(number), size: size), identity: [number],
+            expires: expires)
+    }
+
+    static let assets = [
+        StoragePromise("A receipt tells of its file, also when several are of one") { trial in
+            let one = receipt(1, size: 100, expires: trial.clock.now + 1_000)
+            try trial.write { try $0.addReceipt([1], one) }
+            try expect(trial.write { try $0.addReceiptForKnown([2], one) })
+            let unknown = receipt(9, size: 1, expires: 0)
+            try expect(trial.write { try !$0.addReceiptForKnown([3], unknown) })
+            try trial.read { snapshot in
+                for id in [[UInt8(1)], [2]] {
+                    let found = try require(snapshot.assetReceipt(id))
+                    try expect(found.content == one.content && found.identity == one.identity)
+                    try expect(found.expires, is: one.expires)
+                }
+                try expect(snapshot.assetReceipt([3]) == nil)
+                try expect(snapshot.unknownAssets(among: [digest(1), digest(9)]), is: [digest(9)])
+            }
+        },
+        StoragePromise("A file counts for whoever's records hold it, and is unused when none does")
+        {
+            trial in
+            let zone = try trial.makeZone()
+            let expires = trial.clock.now + 10
+            let receipts = [
+                receipt(1, size: 100, expires: expires), receipt(2, size: 30, expires: expires),
+            ]
+            try trial.write { transaction in
+                for (number, receipt) in receipts.enumerated() {
+                    try transaction.addReceipt([UInt8(number)], receipt)
+                }
+            }
+            let head = try trial.write { transaction in
+                let head = try transaction.save("a", in: zone, flags: .hasAssets)
+                try transaction.replaceAssets(
+                    of: head.record, in: zone, with: [digest(1), digest(2)])
+                return head
+            }
+            func used() throws -> Int64 {
+                try trial.read { try $0.owner(named: Trial.user(1))?.usedBytes ?? 0 }
+            }
+            try expect(used(), is: 131)
+            try expect(trial.read { try $0.assetBytes(of: head.record) }, is: 130)
+            try trial.write { try $0.replaceAssets(of: head.record, in: zone, with: [digest(2)]) }
+            try expect(used(), is: 31)
+            trial.clock.advance(20)
+            let moment = trial.clock.now
+            try expect(trial.read { try $0.unusedAssets(since: moment, limit: 9) }, is: [])
+            while try trial.write({ try $0.collect(olderThan: moment, rowsMax: 100) }) {}
+            try expect(
+                trial.read { try $0.unusedAssets(since: moment, limit: 9) }, is: [digest(1)])
+            try expect(
+                trial.write {
+                    try $0.forgetUnusedAssets([digest(1), digest(2)], since: moment)
+                }, is: [digest(1)])
+            try expect(trial.read { try $0.unknownAssets(among: [digest(1)]) }, is: [digest(1)])
+        },
+    ]
+}

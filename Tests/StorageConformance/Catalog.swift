@@ -1,0 +1,205 @@
+import CloudModel
+import Storage
+import Synchronization
+
+// The catalog.
+extension StoragePromise {
+    private static func container(_ name: String) -> ContainerID { Trial.name(ContainerID(name)) }
+
+    private static func account(
+        _ id: String, _ email: String?, verified: Bool = true
+    ) -> AccountRecord {
+        let addresses = email.map {
+            [
+                AccountAddress(
+                    address: Address(kind: .email, text: $0, folded: $0.lowercased()),
+                    isPrimary: true, verifiedAt: verified ? 1 : nil)
+            ]
+        }
+        return AccountRecord(
+            id: AccountID(id), givenName: "G", familyName: nil, addresses: addresses ?? [],
+            password: nil, createdAt: 1)
+    }
+
+    private static func webToken(
+        _ number: UInt8, of account: String, in container: ContainerID, session: UInt8 = 1
+    ) -> WebTokenRecord {
+        WebTokenRecord(
+            hash: [number], session: [session], account: AccountID(account), container: container,
+            environment: .development, madeAt: Milliseconds(number), expiresAt: 1_000)
+    }
+
+    private static func refuses(_ refusal: CatalogRefusal, _ body: () throws -> Void) throws {
+        try expectFailure(CatalogRefusal.self, where: { $0 == refusal }, body)
+    }
+
+    static let catalog = containers + credentials + accounts + versions
+
+    private static let containers = [
+        StoragePromise("Containers are one whatever their case, kept as first written, in order") {
+            trial in
+            let catalog = try trial.place.openCatalog()
+            for name in ["iCloud.b", "iCloud.A", "iCloud.c"] {
+                try catalog.add(ContainerRecord(id: container(name), createdAt: 1))
+            }
+            try refuses(.containerExists) {
+                try catalog.add(ContainerRecord(id: container("ICLOUD.B"), createdAt: 2))
+            }
+            try catalog.set(["k": "v", "l": "w"], of: container("icloud.a"))
+            try catalog.set(["l": nil], of: container("iCloud.A"))
+            try refuses(.containerUnknown) { try catalog.set([:], of: container("iCloud.x")) }
+            let again = try trial.place.openCatalog()
+            try expect(
+                again.containers().map(\.id.name), is: ["iCloud.A", "iCloud.b", "iCloud.c"])
+            try expect(again.container(container("ICLOUD.a"))?.settings == ["k": "v"])
+            try again.delete(container("iCloud.b"))
+            try refuses(.containerUnknown) { try again.delete(container("iCloud.b")) }
+            try expect(catalog.container(container("iCloud.b")) == nil)
+        }
+    ]
+
+    private static let credentials = [
+        StoragePromise("Tokens and keys are found until they or their container go") { trial in
+            let catalog = try trial.place.openCatalog()
+            let home = container("iCloud.home")
+            try catalog.add(ContainerRecord(id: home, createdAt: 1))
+            let token = APITokenRecord(
+                hash: [1, 0, 255], name: "n", container: home, environment: .production,
+                origins: ["https://a.example"], callback: "post-message", createdAt: 5)
+            try catalog.add(token)
+            try refuses(.nameTaken) { try catalog.add(token) }
+            let key = ServerKeyRecord(
+                keyID: "ab", name: nil, container: home, environment: .development,
+                publicKeyDER: [9], scope: .container, createdAt: 6)
+            try catalog.add(key)
+            let stray = ServerKeyRecord(
+                keyID: "cd", name: nil, container: container("iCloud.x"),
+                environment: .development, publicKeyDER: [9], scope: .public, createdAt: 6)
+            try refuses(.containerUnknown) { try catalog.add(stray) }
+            let again = try trial.place.openCatalog()
+            try expect(again.apiToken(hash: [1, 0, 255]) == token)
+            try expect(again.apiToken(hash: [1]) == nil)
+            try expect(again.serverKeys() == [key] && again.apiTokens() == [token])
+            try refuses(.apiTokenUnknown) { try again.deleteAPIToken(name: "m") }
+            try refuses(.serverKeyUnknown) { try again.deleteServerKey(keyID: "cd") }
+            try again.delete(home)
+            try expect(again.apiTokens().isEmpty && again.serverKeys().isEmpty)
+        },
+        StoragePromise("A secret is the first that was made, for all who ask at once and later") {
+            trial in
+            let catalog = try trial.place.openCatalog()
+            let given = Mutex<Set<[UInt8]>>([])
+            try together(8) { number in
+                let secret = try catalog.secret("s", orStore: [UInt8(number), 0])
+                given.withLock { _ = $0.insert(secret) }
+            }
+            try expect(given.withLock { $0.count }, is: 1)
+            let again = try trial.place.openCatalog().secret("s", orStore: [99])
+            try expect(given.withLock { $0 } == [again])
+        },
+        StoragePromise(
+            "A web token has one successor as long as it stands, and goes with its session"
+        ) {
+            trial in
+            let catalog = try trial.place.openCatalog()
+            let home = container("iCloud.home")
+            try catalog.add(ContainerRecord(id: home, createdAt: 1))
+            try catalog.add(account("a", nil))
+            let user = Trial.user(5)
+            let first = webToken(1, of: "a", in: home)
+            try refuses(.accountUnknown) {
+                try catalog.add(webToken(8, of: "x", in: home), replacing: nil, for: user, now: 1)
+            }
+            try catalog.add(first, replacing: nil, for: user, now: 1)
+            try catalog.add(webToken(2, of: "a", in: home), replacing: [1], for: user, now: 2)
+            try refuses(.webTokenUnknown) {
+                try catalog.add(webToken(3, of: "a", in: home), replacing: [7], for: user, now: 2)
+            }
+            try expect(catalog.account(named: user, in: home) == AccountID("a"))
+            try expect(catalog.webTokens(in: home, .development).map(\.hash), is: [[1], [2]])
+            try expect(catalog.webTokens(in: home, .production).isEmpty)
+            try catalog.deleteWebTokens(session: [1])
+            try expect(catalog.webToken(hash: [2]) == nil)
+            try catalog.add(webToken(4, of: "a", in: home), replacing: nil, for: user, now: 3)
+            try catalog.add(
+                webToken(5, of: "a", in: home, session: 2), replacing: nil, for: user, now: 1_000)
+            try expect(catalog.webToken(hash: [4]) == nil)
+            try catalog.deleteWebTokens(of: AccountID("a"))
+            try expect(catalog.webToken(hash: [5]) == nil)
+        },
+    ]
+
+    private static let accounts = [
+        StoragePromise("A verified address is one account's; an unproved one may be anybody's") {
+            trial in
+            let catalog = try trial.place.openCatalog()
+            let shared = Address(kind: .email, text: "A@x.example", folded: "a@x.example")
+            try catalog.add(account("one", "a@x.example", verified: false))
+            try catalog.add(account("two", "A@X.example", verified: false))
+            try expect(catalog.account(verified: shared) == nil)
+            try catalog.verify(shared, of: AccountID("two"), now: 9)
+            try expect(catalog.account(verified: shared)?.id == AccountID("two"))
+            try refuses(.addressTaken) {
+                try catalog.verify(shared, of: AccountID("one"), now: 9)
+            }
+            try refuses(.addressTaken) { try catalog.add(account("three", "a@x.example")) }
+            try refuses(.accountUnknown) {
+                try catalog.verify(shared, of: AccountID("none"), now: 9)
+            }
+            try expect(catalog.accounts().map(\.id.text), is: ["one", "two"])
+        },
+        StoragePromise("A deleted account's stores are told of until each has forgotten it") {
+            trial in
+            let catalog = try trial.place.openCatalog()
+            let homes = [container("iCloud.one"), container("iCloud.two")]
+            try catalog.add(account("a", "a@x.example"))
+            for (number, home) in homes.enumerated() {
+                try catalog.add(ContainerRecord(id: home, createdAt: 1))
+                try catalog.note(Trial.user(number + 1), of: AccountID("a"), in: home)
+            }
+            let deletions = try catalog.delete(AccountID("a"))
+            try expect(Set(deletions.map(\.container)), is: Set(homes))
+            let again = try trial.place.openCatalog()
+            try expect(Set(try again.accountDeletions()), is: Set(deletions))
+            try refuses(.accountUnknown) { _ = try again.delete(AccountID("a")) }
+            try again.forget(deletions[0])
+            try expect(again.accountDeletions(), is: [deletions[1]])
+            try again.delete(deletions[1].container)
+            try expect(again.accountDeletions().isEmpty)
+        },
+    ]
+
+    private static let versions = [
+        StoragePromise("The version moves with what ends something, and with nothing else") {
+            trial in
+            let catalog = try trial.place.openCatalog()
+            let home = container("iCloud.home")
+            var last = catalog.version
+            func moves(_ isWanted: Bool, _ change: () throws -> Void) throws {
+                try change()
+                try expect((catalog.version > last) == isWanted, "\(isWanted)")
+                last = catalog.version
+            }
+            try moves(false) { try catalog.add(ContainerRecord(id: home, createdAt: 1)) }
+            try moves(true) { try catalog.set(["k": "v"], of: home) }
+            try moves(false) { try catalog.add(account("a", "a@x.example")) }
+            let token = APITokenRecord(
+                hash: [1], name: "n", container: home, environment: .production, createdAt: 5)
+            try moves(false) { try catalog.add(token) }
+            try moves(true) { try catalog.deleteAPIToken(name: "n") }
+            let key = ServerKeyRecord(
+                keyID: "ab", name: nil, container: home, environment: .development,
+                publicKeyDER: [9], scope: .container, createdAt: 6)
+            try moves(true) { try catalog.add(key) }
+            try moves(true) { try catalog.deleteServerKey(keyID: "ab") }
+            try moves(false) {
+                try catalog.add(
+                    webToken(1, of: "a", in: home), replacing: nil, for: Trial.user(1), now: 1)
+            }
+            try moves(true) { try catalog.deleteWebTokens(session: [1]) }
+            try moves(true) { _ = try catalog.delete(AccountID("a")) }
+            try moves(true) { try catalog.delete(home) }
+            try expect(trial.place.openCatalog().version >= last, "it went back with a restart")
+        }
+    ]
+}

@@ -1,0 +1,145 @@
+import CloudModel
+import Dispatch
+import Storage
+import Synchronization
+
+/// A store under trial, with the few things that most promises need in it.
+final class Trial: Sendable {
+    let place: any EnginePlace
+    let clock: TrialClock
+    private let opened: Mutex<any Storage>
+
+    init(_ place: any EnginePlace, _ clock: TrialClock) throws {
+        self.place = place
+        self.clock = clock
+        opened = Mutex(try place.openStore())
+    }
+
+    var store: any Storage { opened.withLock { $0 } }
+
+    /// Ends the store in an orderly way and opens it again.
+    func reopen() throws {
+        try place.close(store)
+        let store = try place.openStore()
+        opened.withLock { $0 = store }
+    }
+
+    /// Goes on as after a crash; false where the engine cannot show what that leaves.
+    func crash() throws -> Bool {
+        guard let store = try place.openAfterCrash() else { return false }
+        opened.withLock { $0 = store }
+        return true
+    }
+
+    func end() throws {
+        try expect(place.problems(), is: [])
+        try place.close(store)
+    }
+
+    func read<Value>(_ body: (any StoreSnapshot) throws -> Value) throws -> Value {
+        try store.read(body)
+    }
+
+    @discardableResult
+    func write<Value: Sendable>(
+        by caller: WriteCaller = .server,
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Value
+    ) throws -> Value { try store.writeAndWait(caller: caller, body) }
+
+    // MARK: - What promises are about
+
+    static func user(_ number: Int) -> UserRecordName {
+        let digits = String(number, radix: 16)
+        return name(
+            UserRecordName("_" + String(repeating: "0", count: 32 - digits.count) + digits))
+    }
+
+    static func zone(_ text: String) -> ZoneName { name(ZoneName(text)) }
+
+    static func record(_ text: String) -> RecordName { name(RecordName(text)) }
+
+    static func name<Name>(_ name: Name?) -> Name {
+        guard let name else { preconditionFailure("a name of the suite is none") }
+        return name
+    }
+
+    static let type = name(RecordTypeName("Note"))
+
+    /// A zone of the first user's, who is made with it, and the type `Note` in the schema.
+    func makeZone(_ name: String = "Shelf") throws -> StoredZone {
+        try write { transaction in
+            if try transaction.schema.types[Self.type] == nil {
+                var schema = try transaction.schema
+                schema.types[Self.type] = Schema.RecordType()
+                try transaction.replaceSchema(by: schema, who: "trial", difference: ["+ type Note"])
+            }
+            let owner =
+                try transaction.owner(named: Self.user(1))
+                ?? transaction.makeOwner(Self.user(1), account: nil)
+            return try transaction.makeZone(named: Self.zone(name), of: owner.number)
+        }
+    }
+
+    /// The name that a body without anything else has.
+    static func name(in body: UnsafeRawBufferPointer) -> String {
+        String(decoding: body.filter { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
+    }
+
+    /// The names of the records that a feed shows after a position, `-` before deleted ones.
+    func feed(of zone: StoredZone, after: Position = 0) throws -> [String] {
+        try read { snapshot in
+            var found: [String] = []
+            try snapshot.versions(
+                in: zone.number, after: after, through: .max, newestFirst: false,
+                readingNumbers: false
+            ) { version in
+                let name = Self.name(in: version.body)
+                found.append(version.flags.contains(.tombstone) ? "-" + name : name)
+                return true
+            }
+            return found
+        }
+    }
+}
+
+extension StoreTransaction {
+    /// Saves a record as plainly as can be, and tells where it is then.
+    ///
+    /// - Parameter body: JSON; without one it is the name.
+    @discardableResult
+    func save(
+        _ name: String, in zone: StoredZone, body: [UInt8]? = nil, flags: VersionFlags = []
+    ) throws -> StoredHead {
+        let name = Trial.record(name)
+        let former = try head(of: name, in: zone.number)
+        let (bytes, isAlive) =
+            try former.flatMap { head in
+                try version(at: head.position, in: zone.number) { version in
+                    let isAlive = !version.flags.contains(.tombstone)
+                    return (isAlive ? version.body.count : 0, isAlive)
+                }
+            } ?? (0, false)
+        let position = try takePosition()
+        let number = try save(
+            NewVersion(
+                zone: zone, name: name, position: position, former: former, formerBytes: bytes,
+                formerIsAlive: isAlive, type: schema.types[Trial.type]?.number ?? 0, flags: flags,
+                body: body ?? Array("\"\(name.text)\"".utf8)))
+        return StoredHead(record: number, position: position)
+    }
+
+    /// Puts a tombstone in a record's place.
+    @discardableResult
+    func bury(_ name: String, in zone: StoredZone) throws -> StoredHead {
+        try save(name, in: zone, flags: .tombstone)
+    }
+}
+
+/// Runs closures on threads of their own and waits for all.
+func together(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
+    let failure = Mutex<(any Error)?>(nil)
+    DispatchQueue.concurrentPerform(iterations: count) { number in
+        do { try body(number) } catch { failure.withLock { $0 = $0 ?? error } }
+    }
+    if let failure = failure.withLock({ $0 }) { throw failure }
+}

@@ -1,0 +1,187 @@
+import CloudModel
+import Dispatch
+import Storage
+import Synchronization
+
+// The queue of work, and what is removed when its time is over.
+extension StoragePromise {
+    private static func take(
+        _ trial: Trial, _ kinds: [WorkKind], by holder: Int64 = 1
+    ) throws -> StoredWork? {
+        try trial.write { transaction in
+            var turn = WorkTurn(WorkHolder(holder), kinds)
+            return try transaction.takeWork(&turn)
+        }
+    }
+
+    static let work = [
+        StoragePromise("Work of one subject is done in its order; what is asked for twice is one") {
+            trial in
+            let zone = try trial.makeZone()
+            try trial.write { transaction in
+                for record in [5, 3, 9, 3] {
+                    try transaction.enqueue(.cover(RecordNumber(Int64(record)), in: zone.number))
+                }
+            }
+            var done: [WorkTask] = []
+            while let work = try take(trial, [.cover]) {
+                done.append(work.task)
+                try trial.write { try $0.finish(work) }
+            }
+            try expect(
+                done, is: [5, 3, 9].map { .cover(RecordNumber($0), in: zone.number) })
+        },
+        StoragePromise("Kinds and subjects take turns") { trial in
+            try trial.write { transaction in
+                for zone in 1...3 {
+                    for record in 1...2 {
+                        try transaction.enqueue(
+                            .cover(RecordNumber(Int64(record)), in: ZoneNumber(Int64(zone))))
+                    }
+                }
+                try transaction.enqueue(.collect)
+            }
+            let order = try trial.write { transaction in
+                var turn = WorkTurn(WorkHolder(1), [.cover, .collect])
+                return try (0..<8).map { _ in
+                    let work = try require(transaction.takeWork(&turn))
+                    turn.next = (turn.next + 1) % turn.kinds.count
+                    return work.task
+                }
+            }
+            try expect(order.count { $0 == .collect }, is: 4)
+            let zones = order.compactMap { task -> ZoneNumber? in
+                if case .cover(_, let zone) = task { zone } else { nil }
+            }
+            try expect(zones.map(\.value), is: [1, 2, 3, 1])
+        },
+        StoragePromise("What one holder has, no other takes before its time is over") { trial in
+            try trial.write { try $0.enqueue(.collect) }
+            let work = try require(take(trial, [.collect]))
+            let until = trial.clock.now + 1_000
+            try trial.write { try $0.hold(work, by: WorkHolder(1), until: until) }
+            try expect(take(trial, [.collect], by: 2) == nil)
+            try expect(take(trial, [.collect], by: 1) != nil)
+            try expect(
+                trial.write { try $0.nextWorkMoment([.collect], for: WorkHolder(2)) } == until)
+            if let beside = try trial.place.openBeside() {
+                let taken = try beside.writeAndWait { transaction in
+                    var turn = WorkTurn(WorkHolder(3), [.collect])
+                    return try transaction.takeWork(&turn)?.number
+                }
+                try expect(taken == nil)
+            }
+            trial.clock.advance(1_000)
+            try expect(take(trial, [.collect], by: 2)?.number == work.number)
+        },
+        StoragePromise("A step notes how far it came; one that failed is due later, and counted") {
+            trial in
+            try trial.write { try $0.enqueue(.collect) }
+            let first = try require(take(trial, [.collect]))
+            try expect(first.cursor == 0 && first.failures == 0)
+            let due = trial.clock.now + 500
+            try trial.write { try $0.postpone(first, until: due) }
+            try expect(take(trial, [.collect]) == nil)
+            try expect(
+                trial.write { try $0.nextWorkMoment([.collect], for: WorkHolder(1)) } == due)
+            trial.clock.advance(500)
+            let second = try require(take(trial, [.collect]))
+            try expect(second.failures, is: 1)
+            try trial.write { try $0.advance(second, to: 42) }
+            let third = try require(take(trial, [.collect]))
+            try expect(third.cursor == 42 && third.failures == 0)
+            try trial.reopen()
+            try expect(take(trial, [.collect])?.cursor == 42)
+            try trial.write { try $0.enqueue(.collect) }
+            try expect(take(trial, [.collect])?.cursor == 0)
+            try trial.write { try $0.finish(third) }
+            try expect(take(trial, [.collect]) == nil)
+            try expect(
+                trial.write { try $0.nextWorkMoment(WorkKind.allCases, for: WorkHolder(1)) } == nil)
+        },
+        StoragePromise("A worker is woken by what waits and what is queued, and stopped at the end")
+        {
+            trial in
+            let worker = CountingWorker()
+            try trial.write { try $0.enqueue(.collect) }
+            trial.store.attach(worker)
+            worker.waitForWaking()
+            try trial.write { try $0.enqueue(.index) }
+            worker.waitForWaking()
+            let other = CountingWorker()
+            trial.store.attach(other)
+            try expect(worker.isStopped)
+            other.waitForWaking()
+            try trial.write { transaction in
+                for kind in [WorkKind.collect, .index] {
+                    var turn = WorkTurn(WorkHolder(1), [kind])
+                    try transaction.finish(require(transaction.takeWork(&turn)))
+                }
+            }
+            try trial.reopen()
+            try expect(other.isStopped)
+        },
+    ]
+
+    static let collection = [
+        StoragePromise(
+            "What is past its time goes in steps, and the zone says from where on it is whole"
+        ) {
+            trial in
+            let zone = try trial.makeZone()
+            try trial.write { transaction in
+                for number in 0..<40 { try transaction.save("r\(number)", in: zone) }
+            }
+            let last = try trial.write { transaction in
+                try (0..<20).map { try transaction.bury("r\($0)", in: zone).position }.max() ?? 0
+            }
+            trial.clock.advance(1_000)
+            let moment = trial.clock.now
+            try trial.write { try $0.bury("r20", in: zone) }
+            var steps = 0
+            while try trial.write({ try $0.collect(olderThan: moment, rowsMax: 3) }) { steps += 1 }
+            try expect(steps >= 5, "\(steps) steps")
+            let feed = try trial.feed(of: zone)
+            try expect(feed.count == 20 && feed.last == "-r20")
+            let whole = try require(trial.read { try $0.zone(zone.number) }).wholeAfter
+            try expect(whole, is: last)
+            try expect(
+                trial.read { try $0.head(of: Trial.record("r3"), in: zone.number) } == nil)
+            let other = try trial.write { try $0.save("r3", in: zone) }
+            try expect(other.record.value > 0)
+        },
+        StoragePromise("A deleted zone's records go at once, the zone after its time") { trial in
+            let zone = try trial.makeZone()
+            try trial.write { transaction in
+                for number in 0..<30 { try transaction.save("r\(number)", in: zone) }
+                try transaction.deleteZone(zone)
+            }
+            let moment = trial.clock.now
+            while try trial.write({ try $0.collect(olderThan: moment, rowsMax: 7) }) {}
+            try expect(trial.feed(of: zone), is: [])
+            try expect(trial.read { try $0.zone(zone.number)?.isDeleted } == true)
+            let changed = try require(trial.read { try $0.zone(zone.number) }).changed
+            while try trial.write({ try $0.collect(olderThan: moment + 1, rowsMax: 7) }) {}
+            try trial.read { snapshot in
+                try expect(snapshot.zone(zone.number) == nil)
+                try expect(snapshot.owner(named: Trial.user(1))?.wholeAfter ?? 0 >= changed)
+            }
+            let again = try trial.makeZone()
+            try expect(again.number.value > zone.number.value)
+        },
+    ]
+}
+
+/// Counts how often it is woken.
+private final class CountingWorker: StoreWorker {
+    private let woken = DispatchSemaphore(value: 0)
+    private let stopped = Atomic(false)
+
+    var isStopped: Bool { stopped.load(ordering: .sequentiallyConsistent) }
+
+    let isBusy = false
+
+    func wake() { woken.signal() }
+    func stop() { stopped.store(true, ordering: .sequentiallyConsistent) }
+    func waitForWaking() { woken.wait() }
+}
