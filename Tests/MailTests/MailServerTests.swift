@@ -37,7 +37,8 @@ struct MailServerTests {
         }
 
         deinit {
-            process.terminate()
+            // The threads of tests block SIGTERM, and what they start inherits that.
+            kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
             try? FileManager.default.removeItem(atPath: folder)
         }
@@ -90,7 +91,7 @@ struct MailServerTests {
             def authenticate(server, session, envelope, mechanism, data):
                 isRight = isinstance(data, LoginPassword) and data.password == b"pass word"
                 session.login_data = data if isRight else None
-                return AuthResult(success=isRight)
+                return AuthResult(success=isRight, handled=isRight)
             def make():
                 return SMTP(Handler(), enable_SMTPUTF8=False, authenticator=authenticate,
                     tls_context=context if security == "starttls" else None,
