@@ -83,15 +83,14 @@ struct MailServerTests {
                     print(json.dumps({
                         "from": envelope.mail_from, "to": envelope.rcpt_tos,
                         "secure": session.ssl is not None or security == "implicit",
-                        "login": session.login_data.login.decode() if session.login_data else None,
+                        "login": session.auth_data.login.decode() if session.auth_data else None,
                         "subject": message["Subject"], "sender": message["From"],
                         "defects": len(message.defects),
                         "text": message.get_content()}, sort_keys=True), flush=True)
                     return "250 OK"
             def authenticate(server, session, envelope, mechanism, data):
                 isRight = isinstance(data, LoginPassword) and data.password == b"pass word"
-                session.login_data = data if isRight else None
-                return AuthResult(success=isRight, handled=isRight)
+                return AuthResult(success=isRight, handled=isRight, auth_data=data)
             def make():
                 return SMTP(Handler(), enable_SMTPUTF8=False, authenticator=authenticate,
                     tls_context=context if security == "starttls" else None,
