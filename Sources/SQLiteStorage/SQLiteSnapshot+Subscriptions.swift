@@ -15,6 +15,7 @@ extension SQLiteSnapshot {
             SELECT \(Self.columns) FROM subscriptions
             WHERE user_record_name = ?1 AND scope = ?2 AND name = ?3
             """)
+        defer { statement.reset() }
         statement.bind(owner)
         statement.bind(id.text, at: 3)
         return try statement.step() ? try Self.subscription(statement) : nil
@@ -26,6 +27,7 @@ extension SQLiteSnapshot {
             SELECT \(Self.columns) FROM subscriptions
             WHERE user_record_name = ?1 AND scope = ?2 ORDER BY name
             """)
+        defer { statement.reset() }
         statement.bind(owner)
         var found: [Subscription] = []
         while try statement.step() { found.append(try Self.subscription(statement)) }

@@ -27,8 +27,8 @@ extension SQLiteTransaction {
         statement.bind(subscription.zone?.text ?? "", at: 6)
         statement.bind(subscription.firesOn.rawValue, at: 7)
         statement.bind(Int64(subscription.firesOnce ? 1 : 0), at: 8)
-        if let query = subscription.query { statement.bind(query, at: 9) }
-        if let info = subscription.notificationInfo { statement.bind(info, at: 10) }
+        statement.bind(optional: subscription.query, at: 9)
+        statement.bind(optional: subscription.notificationInfo, at: 10)
         try statement.run()
     }
 
@@ -48,5 +48,11 @@ extension SQLiteTransaction {
             "DELETE FROM subscriptions WHERE user_record_name = ?1")
         statement.bind(user.text, at: 1)
         try statement.run()
+    }
+}
+
+extension Statement {
+    fileprivate func bind(optional bytes: [UInt8]?, at index: Int32) {
+        if let bytes { bind(bytes, at: index) } else { bindNull(at: index) }
     }
 }

@@ -114,6 +114,24 @@ struct SubscriptionTests {
         #expect(inDefault["zoneID"]["zoneName"].string == "_defaultZone")
     }
 
+    @Test("Several in one request are kept apart, and looked up together")
+    func several() throws {
+        for (subscription, expected) in [
+            (query("a", more: #","notificationInfo":{"alertBody":"New"}"#), "query"),
+            (#""subscriptionID":"b","subscriptionType":"database""#, "database"),
+        ] {
+            #expect(try change("create", subscription)["subscriptionType"].string == expected)
+        }
+        let plain = #"{"subscriptionID":"b","subscriptionType":"database"}"#
+        #expect(try list().json["subscriptions"][1].raw == plain)
+        let found = try ida.send(
+            "private/subscriptions/lookup", #"{"subscriptions":["b","a","none","b"]}"#
+        ).json["subscriptions"].elements
+        #expect(found.count == 4 && found[0].raw == plain && found[3].raw == plain)
+        #expect(found[1]["notificationInfo"]["alertBody"].string == "New")
+        #expect(found[2].code == "NOT_FOUND")
+    }
+
     @Test("Creating an equal one again answers it; another one under its ID is refused")
     func again() throws {
         let first = try change("create", query("a"))
