@@ -15,7 +15,7 @@ package struct StorageSettings: Sendable, Equatable {
     package var reserveBytes = 33_554_432
     package var groupOperationsMax = 20_000
     package var groupBytesMax = 4_194_304
-    package var groupMillisecondsMax = 50
+    package var groupMillisecondsMax = 20
     package var waitingWritesMax = 8_192
     package var waitingBytesMax = 268_435_456
 }
