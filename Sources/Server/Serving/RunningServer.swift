@@ -160,6 +160,7 @@ package final class RunningServer: Sendable {
         upkeep.stop()
         carrier?.stop()
         folder.close()
+        metrics.endObserving()
     }
 
     /// Reads certificate and key again; when they cannot be used, the old ones stay.
