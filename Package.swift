@@ -51,7 +51,11 @@ let package = Package(
         layer("Fairness", ["CloudModel", "Network"]),
         layer("Accounts", ["CloudModel", "Storage", "Cryptography"]),
         layer(
-            "Administration", ["CloudModel", "Storage", "CloudDatabase", "Accounts", "Audit"]),
+            "Administration",
+            [
+                "CloudModel", "Storage", "AssetStorage", "CloudDatabase", "Accounts", "Audit",
+                "JSON", "ZIP",
+            ]),
         layer("Configuration", ["JSON"]),
         layer(
             "WebServices",
@@ -61,7 +65,10 @@ let package = Package(
             ]),
         layer(
             "Pages",
-            ["CloudModel", "Storage", "Accounts", "Cryptography", "HTTP", "JSON", "Fairness"]),
+            [
+                "CloudModel", "Storage", "Accounts", "Cryptography", "HTTP", "JSON", "Fairness",
+                "QRCode",
+            ]),
         layer(
             "Server",
             [
