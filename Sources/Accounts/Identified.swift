@@ -19,7 +19,7 @@ package struct Identification: Sendable {
 }
 
 /// A request's caller, with the credentials that were believed.
-package struct Identified: Sendable {
+package final class Identified: Sendable {
     package let caller: Caller
     /// What goes back in `X-Apple-CloudKit-Web-Auth-Token` (rulings.md 4); nil without a web token.
     package let webToken: String?

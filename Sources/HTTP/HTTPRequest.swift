@@ -10,42 +10,63 @@ package struct HTTPRequest: Sendable {
         case other(String)
     }
 
-    /// Made by the server for each request: 36 lower-case characters, the form of a version 4 UUID.
-    package let id: String
-    package let method: Method
-    /// The request target exactly as received: path, `?`, query; of a whole URL from its path on.
-    package let target: [UInt8]
-    package let headers: HTTPHeaders
+    /// What does not change once the head was read; one reference, since requests are handed on often.
+    private final class Head: Sendable {
+        let id: String
+        let method: Method
+        let target: [UInt8]
+        let headers: HTTPHeaders
+        let peer: Peer
+        let client: AddressBlock?
+        let loop: Int
+
+        init(
+            id: String, method: Method, target: [UInt8], headers: HTTPHeaders, peer: Peer,
+            client: AddressBlock?, loop: Int
+        ) {
+            self.id = id
+            self.method = method
+            self.target = target
+            self.headers = headers
+            self.peer = peer
+            self.client = client
+            self.loop = loop
+        }
+    }
+
+    private let head: Head
     /// The body, with chunks joined and gzip undone.
     package var body: [UInt8]
     /// What the body has taken of the budget; nil for a small one.
     package var bodyMemory: BodyCharge?
     /// What the responder wanted to see the body.
     package var bodyWitness: (any BodyWitness)?
-    package let peer: Peer
     /// The addresses that count as one client.
     package typealias Block = AddressBlock
-
-    /// Whom the request came from: the peer, or for whom a trusted proxy has passed it on.
-    ///
-    /// Nil for a Unix socket.
-    package let client: AddressBlock?
-    /// Which event loop the connection lives on, from 0: lets a responder keep one reader a loop.
-    package let loop: Int
 
     package init(
         id: String, method: Method, target: [UInt8], headers: HTTPHeaders, body: [UInt8],
         peer: Peer, client: AddressBlock? = nil, loop: Int
     ) {
-        self.id = id
-        self.method = method
-        self.target = target
-        self.headers = headers
+        head = Head(
+            id: id, method: method, target: target, headers: headers, peer: peer, client: client,
+            loop: loop)
         self.body = body
-        self.peer = peer
-        self.client = client
-        self.loop = loop
     }
+
+    /// Made by the server for each request: 36 lower-case characters, the form of a version 4 UUID.
+    package var id: String { head.id }
+    package var method: Method { head.method }
+    /// The request target exactly as received: path, `?`, query; of a whole URL from its path on.
+    package var target: [UInt8] { head.target }
+    package var headers: HTTPHeaders { head.headers }
+    package var peer: Peer { head.peer }
+    /// Whom the request came from: the peer, or for whom a trusted proxy has passed it on.
+    ///
+    /// Nil for a Unix socket.
+    package var client: AddressBlock? { head.client }
+    /// Which event loop the connection lives on, from 0: lets a responder keep one reader a loop.
+    package var loop: Int { head.loop }
 }
 
 /// Who is at the other end of the connection, before any proxy header is believed.

@@ -71,7 +71,7 @@ extension Responder {
 
     package func runLong(
         for request: HTTPRequest, _ work: @escaping @Sendable () -> Void
-    ) { DispatchQueue.global().async(execute: work) }
+    ) { DispatchQueue(label: "http.long").async(execute: work) }
 
     package func streamsBody(of target: [UInt8]) -> Bool { false }
 

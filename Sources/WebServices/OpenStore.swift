@@ -5,7 +5,7 @@ import Cryptography
 import Storage
 
 /// One container environment's data and what signs its tokens, as requests see it.
-package struct OpenStore: Sendable {
+package final class OpenStore: Sendable {
     package let storage: any Storage
     let tokenKey: HMACSHA256
     let depot: AssetDepot

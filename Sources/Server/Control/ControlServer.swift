@@ -25,7 +25,6 @@ package final class ControlServer: Sendable {
     private let path: String
     private let run: Run
     private let accepting = DispatchQueue(label: "lenticular.control")
-    private let running = DispatchQueue(label: "lenticular.commands", attributes: .concurrent)
     private let places = DispatchSemaphore(value: ControlServer.commandCountMax)
     private let unfinished = DispatchGroup()
     private let isOpen = Atomic(true)
@@ -78,7 +77,8 @@ package final class ControlServer: Sendable {
         }
         places.wait()
         let handed = UncheckedTransfer(caller)
-        running.async(group: unfinished) { [self] in
+        // A queue of its own has a thread at once; a concurrent one waits for the processors to be free.
+        DispatchQueue(label: "lenticular.command").async(group: unfinished) { [self] in
             defer { places.signal() }
             serve(handed.value)
         }

@@ -115,6 +115,14 @@ final class LeaseCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
+    /// How many leases there are of a value that is open, those still being handed over among them.
+    func leaseCount(of key: Key) -> Int {
+        state.withLock { state in
+            guard case .open(let entry) = state.slots[key] else { return 0 }
+            return entry.uses.load(ordering: .acquiring)
+        }
+    }
+
     /// A lease of a value that is open; nil for one that is to be opened first.
     ///
     /// Does not block.
