@@ -1,7 +1,6 @@
 import Administration
 import Audit
 import CloudModel
-import SQLiteStorage
 import Storage
 
 extension DataFolder: ServerData {
@@ -22,7 +21,7 @@ extension DataFolder: ServerData {
     ) throws {
         try stores.reset(
             Stores.Key(place.container, place.environment),
-            SQLiteStore.Beginning(
+            StoreBeginning(
                 schema: beginning.schema, moment: clock.now(), who: beginning.author,
                 difference: beginning.difference))
     }
