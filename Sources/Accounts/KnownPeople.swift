@@ -3,6 +3,8 @@ import Storage
 import Synchronization
 
 /// Who is behind the user record names of each container, remembered from one look to the next.
+///
+/// A cache: every process has its own, and the catalog's version ends what is in it.
 package final class KnownPeople: Sendable {
     private struct Key: Hashable {
         let container: ContainerID

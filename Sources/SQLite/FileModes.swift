@@ -1,4 +1,5 @@
 import CSQLite
+import Files
 
 #if canImport(Glibc)
     import Glibc
@@ -30,12 +31,9 @@ package enum FileModes {
     /// Brings a file's content, or a folder's entries, to the disk.
     ///
     /// - Throws: `SQLiteError` (IOERR) with the system's reason.
-    package static func synchronize(_ path: String) throws {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw cannot("open", path) }
-        defer { close(file) }
-        guard fsync(file) == 0 else {
-            throw SQLiteError(code: SQLITE_IOERR, message: reason("synchronize", path))
+    static func synchronize(_ path: String) throws {
+        do { try FileSystem.synchronize(path) } catch {
+            throw SQLiteError(code: SQLITE_IOERR, message: "\(error)", systemError: error.code)
         }
     }
 

@@ -58,6 +58,17 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    /// SQLITE_IOERR_SHMSIZE, which is no constant in Swift.
+    private static let logIndexCannotGrow = SQLITE_IOERR | 19 << 8
+
+    /// Whether there was no room for what an opening needs beside the file: nothing is wrong with the file.
+    ///
+    /// Of a COMMIT it says nothing: the index of a log is made longer after the log has been written.
+    package var isOpeningWithoutRoom: Bool {
+        kind == .full || code == Self.logIndexCannotGrow
+            || kind == .unopened && (systemError == ENOSPC || systemError == EDQUOT)
+    }
+
     /// Whether the connection that met it is better opened anew.
     var endsConnection: Bool {
         switch kind {

@@ -56,6 +56,9 @@ final class GroupState: GroupHooks {
     private(set) var following: Following
     /// As of the last commit.
     private var committedFollowing: Following
+    /// How many changes are kept for followers at most; nil when they have not been counted yet.
+    private var changesKept: Int?
+    private let followerChangesMax: Int
     /// What the group has moved beside the zones and owners of `sums`.
     private var moved: Set<StorePlace> = []
     /// Called after a commit that has queued work.
@@ -87,7 +90,8 @@ final class GroupState: GroupHooks {
 
     init(
         schema: TransactionSchema, shared: SharedFacts, publishedIndexes: PublishedIndexes,
-        positions: PositionCounter, following: Following, notices: CommitNotices
+        positions: PositionCounter, following: Following, followerChangesMax: Int,
+        notices: CommitNotices
     ) {
         self.schema = schema
         self.committedSchema = schema
@@ -97,6 +101,7 @@ final class GroupState: GroupHooks {
         self.positions = positions
         self.following = following
         committedFollowing = following
+        self.followerChangesMax = followerChangesMax
         self.notices = notices
     }
 
@@ -172,6 +177,7 @@ final class GroupState: GroupHooks {
         sums.add(job.sums)
         if !job.moved.isEmpty { moved.formUnion(job.moved) }
         if job.isFollowingNew { following = job.following }
+        if job.notedChanges > 0 { changesKept = changesKept.map { $0 + job.notedChanges } }
         indexes = job.indexes
         if job.hasQueuedWork { hasQueuedWork = true }
         if let made = job.newSchema { schema = made }
@@ -215,7 +221,21 @@ final class GroupState: GroupHooks {
             statements.sums.applyOwner.bind(bytes, at: 2)
             try statements.sums.applyOwner.run()
         }
+        if following.isOn { try limitFollowers(connection) }
         try positions.groupWillCommit(connection)
+    }
+
+    /// Lets followers go that are too far behind.
+    ///
+    /// What was kept and has gone is counted on, until the count says that it is time to look.
+    private func limitFollowers(_ connection: Connection) throws {
+        if let changesKept, changesKept <= followerChangesMax { return }
+        let log = ChangeLog(connection)
+        if try log.count() > followerChangesMax {
+            if try log.letGo(behind: followerChangesMax) { following = try Following(connection) }
+            if following.isOn { try log.forgetPassed() } else { try log.forgetAll() }
+        }
+        changesKept = try log.count()
     }
 
     func groupCommitted() {

@@ -3,24 +3,6 @@ import SQLite
 import Storage
 
 extension SQLiteStore {
-    /// What a store that begins anew says of that in its history.
-    package struct Beginning: Sendable {
-        package let schema: Schema
-        package let moment: Milliseconds
-        package let who: String
-        /// What differs from the schema before.
-        package let difference: [String]
-
-        package init(
-            schema: Schema, moment: Milliseconds, who: String, difference: [String]
-        ) {
-            self.schema = schema
-            self.moment = moment
-            self.who = who
-            self.difference = difference
-        }
-    }
-
     /// Makes a file that takes the place of a store, which nobody has open, with none of its data.
     ///
     /// It keeps the store's name for itself and its schema's history. Every token of the old file
@@ -31,7 +13,7 @@ extension SQLiteStore {
     ///   - old: of the file that it will replace.
     /// - Throws: `MigrationError`, `SQLiteError`; the new file is then useless.
     package static func makeSuccessor(
-        at path: String, of old: String, _ beginning: Beginning,
+        at path: String, of old: String, _ beginning: StoreBeginning,
         random: @escaping @Sendable (Int) -> [UInt8]
     ) throws {
         let former = try Connection(path: old, mode: .readOnly)

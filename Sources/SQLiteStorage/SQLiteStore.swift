@@ -13,6 +13,8 @@ package final class SQLiteStore: Storage {
         /// How many event loops may read on their own threads.
         package var loopCount = 0
         package var clock: Clock
+        /// How many changes are kept for a follower that does not come.
+        package var followerChangesMax = 250_000
         /// The bytes of a new incarnation and of a token key come from here.
         package var random: @Sendable (Int) -> [UInt8]
         /// Told of each commit; those who wait here go on waiting when the store is closed.
@@ -270,18 +272,9 @@ private struct Opened {
                 committed: last, next: known?.next ?? (isNew ? 1 : first),
                 beginning: isFirst ? nil : life,
                 note: note, now: { clock.now() }),
-            following: try Following(connection), notices: options.notices)
+            following: try Following(connection),
+            followerChangesMax: options.followerChangesMax, notices: options.notices)
     }
-}
-
-/// What the opening of a store has found that its operator should know.
-package enum StoreReport: Sendable, Equatable {
-    /// It has less than it had acknowledged.
-    case behind(last: Position, acknowledged: Position)
-    /// A file of an earlier schema is about to be migrated; a copy of it is kept where there is one.
-    case migrating(version: Int, copy: String?)
-    /// Files that belong to no store were put out of its way.
-    case stray(path: String)
 }
 
 /// The note that checkpoints bring to the disk, once there is one.

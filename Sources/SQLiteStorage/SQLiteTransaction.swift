@@ -18,6 +18,8 @@ final class SQLiteTransaction: StoreTransaction {
     private(set) var author: ChangeAuthor?
     /// Whether `following` is another than the group's.
     private(set) var isFollowingNew = false
+    /// How many changes it has noted for followers.
+    var notedChanges = 0
     private(set) var sums = GroupState.Sums()
     private let group: GroupState
     let snapshot: SQLiteSnapshot

@@ -154,7 +154,7 @@ final class SchemaStorageTests {
         let wanted = random.schema()
         try SQLiteStore.makeSuccessor(
             at: path("next.sqlite"), of: path("store.sqlite"),
-            SQLiteStore.Beginning(
+            StoreBeginning(
                 schema: wanted, moment: 5_000, who: "reset", difference: ["- all data"]),
             random: { [UInt8](repeating: 7, count: $0) })
         let next = try open("next.sqlite")

@@ -45,6 +45,16 @@ struct LayeringTests {
         }
     }
 
+    @Test("One file of the server names the engine that keeps the data, and no other target does")
+    func engines() {
+        let engines: Set<String> = ["SQLite", "SQLiteStorage"]
+        let naming = Repository.serverSources.filter { path, source in
+            let target = String(path.split(separator: "/")[1])
+            return !engines.contains(target) && !engines.isDisjoint(with: source.imports)
+        }.map(\.0)
+        #expect(naming == ["Sources/Server/Serving/Configuration+Engine.swift"])
+    }
+
     @Test("SQL is written in SQLite and SQLiteStorage only")
     func statements() {
         let words = ["SELECT", "INSERT INTO", "UPDATE", "DELETE FROM", "PRAGMA"]

@@ -31,6 +31,8 @@ final class SQLitePlace: EnginePlace {
         state = Mutex(State(folder: folder))
     }
 
+    let followerChangesMax = 500
+
     /// Of the store's file.
     var path: String { state.withLock { $0.folder.appending(path: "store.sqlite").path } }
 
@@ -38,6 +40,7 @@ final class SQLitePlace: EnginePlace {
         var options = SQLiteStore.Options(
             clock: clock.clock, random: { count in (0..<count).map { _ in .random(in: 0...255) } })
         options.loopCount = 2
+        options.followerChangesMax = followerChangesMax
         let store = try SQLiteStore(path: path, options: options, onIndeterminate: { _ in })
         state.withLock { $0.open.append(store) }
         return store
@@ -71,6 +74,18 @@ final class SQLitePlace: EnginePlace {
 
     func openCatalog() throws -> any CatalogStorage {
         try SQLiteCatalog(path: root.appending(path: "catalog.sqlite").path) { _ in }
+    }
+
+    var factory: any EngineFactory {
+        SQLiteEngineFactory(SQLiteEngine.Settings()) { count in
+            (0..<count).map { _ in .random(in: 0...255) }
+        }
+    }
+
+    func makeFolder(_ name: String) throws -> String {
+        let folder = root.appending(path: name)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder.path
     }
 
     func problems() throws -> [String] { try StoreCheck(path: path).problems() }

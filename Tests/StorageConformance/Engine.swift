@@ -28,6 +28,9 @@ package protocol EnginePlace: AnyObject, Sendable {
     /// Opens the store, making it at first.
     func openStore() throws -> any Storage
 
+    /// How many changes the store keeps for a follower that does not come; few, so that a trial gets there.
+    var followerChangesMax: Int { get }
+
     /// Ends the use of a store that was opened here, as an orderly end of the server does.
     func close(_ store: any Storage) throws
 
@@ -40,6 +43,12 @@ package protocol EnginePlace: AnyObject, Sendable {
 
     /// Opens the catalog, making it at first; a further one is as another start of the server finds it.
     func openCatalog() throws -> any CatalogStorage
+
+    /// Opens the engine for a folder, as a server does at its start.
+    var factory: any EngineFactory { get }
+
+    /// The path of a folder of this name, which is gone with the place; made where there is none.
+    func makeFolder(_ name: String) throws -> String
 
     /// What the engine's own check finds wrong with the store, a line each; while it is open.
     func problems() throws -> [String]
@@ -87,8 +96,10 @@ package struct StoragePromise: Sendable, CustomStringConvertible {
 
     /// Everything that is promised.
     package static let all: [StoragePromise] =
-        transactions + positions + zones + records + surveys + schemas + lives + shares + stays
-        + indexes + places + words + assets + work + collection + catalog
+        transactions + notices + followers + positions + zones + records + currentRecords + surveys
+        + schemas + lives + shares + stays + indexes + places + words + assets + subscriptions
+        + work
+        + collection + catalog + people + browsers + letters + engines
 }
 
 /// What an engine does that it promises not to, or does not do that it promises.

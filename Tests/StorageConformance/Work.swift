@@ -105,13 +105,13 @@ extension StoragePromise {
             let worker = CountingWorker()
             try trial.write { try $0.enqueue(.collect) }
             trial.store.attach(worker)
-            worker.waitForWaking()
+            try worker.waitForWaking()
             try trial.write { try $0.enqueue(.index) }
-            worker.waitForWaking()
+            try worker.waitForWaking()
             let other = CountingWorker()
             trial.store.attach(other)
             try expect(worker.isStopped)
-            other.waitForWaking()
+            try other.waitForWaking()
             try trial.write { transaction in
                 for kind in [WorkKind.collect, .index] {
                     var turn = WorkTurn(WorkHolder(1), [kind])
@@ -183,5 +183,9 @@ private final class CountingWorker: StoreWorker {
 
     func wake() { woken.signal() }
     func stop() { stopped.store(true, ordering: .sequentiallyConsistent) }
-    func waitForWaking() { woken.wait() }
+
+    /// Fails when nobody wakes it for a minute.
+    func waitForWaking() throws {
+        try expect(woken.wait(timeout: .now() + 60) == .success, "nobody woke it")
+    }
 }

@@ -1,6 +1,5 @@
 import CloudModel
 import Dispatch
-import SQLiteStorage
 import Storage
 import Synchronization
 import Testing
@@ -9,8 +8,8 @@ import Testing
 @Suite("Long decisions beside the writer")
 struct BesideWriterTests {
     /// A store that lets a test do something between a decision on a worker and its write.
-    final class BetweenStorage: Storage {
-        private let store: SQLiteStore
+    final class BetweenStorage: ForwardingStorage {
+        let store: any Storage
         /// Done before the next write of what was decided, once.
         let between = Mutex<(@Sendable () -> Void)?>(nil)
         /// Whether `between` stays for the writes that come after.
@@ -21,12 +20,7 @@ struct BesideWriterTests {
         let gate = Mutex(())
         private let isArmed = Atomic(false)
 
-        init(_ store: SQLiteStore) { self.store = store }
-
-        var readsAtOnce: Bool { store.readsAtOnce }
-        var writeCount: UInt64 { store.writeCount }
-        var notices: CommitNotices { store.notices }
-        func attach(_ worker: any StoreWorker) { store.attach(worker) }
+        init(_ store: any Storage) { self.store = store }
 
         func read<Value>(
             by reader: StoreReader, until stop: StopSignal?,
@@ -56,12 +50,6 @@ struct BesideWriterTests {
                 change?()
             }
             store.write(load, body, completion: completion)
-        }
-
-        func prepareIndexes(
-            _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
-        ) throws -> IndexProgress? {
-            try store.prepareIndexes(needs, ofType: type, waitMillisecondsMax: waitMillisecondsMax)
         }
     }
 

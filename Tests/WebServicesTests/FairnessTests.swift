@@ -2,7 +2,6 @@ import CloudModel
 import Dispatch
 import Fairness
 import Foundation
-import SQLiteStorage
 import Storage
 import Synchronization
 import Testing
@@ -10,17 +9,13 @@ import Testing
 @Suite("One caller's requests beside another's")
 struct FairnessTests {
     /// A store whose reads on workers take as long as the test wants, unless they are told to stop.
-    final class SlowStorage: Storage {
-        private let store: SQLiteStore
+    final class SlowStorage: ForwardingStorage {
+        let store: any Storage
         let isSlow = Atomic(false)
         let slowCount = Atomic(0)
         let stoppedCount = Atomic(0)
 
-        init(_ store: SQLiteStore) { self.store = store }
-
-        var readsAtOnce: Bool { store.readsAtOnce }
-        var notices: CommitNotices { store.notices }
-        var writeCount: UInt64 { store.writeCount }
+        init(_ store: any Storage) { self.store = store }
 
         func read<Value>(
             by reader: StoreReader, until stop: StopSignal?,
@@ -40,21 +35,6 @@ struct FairnessTests {
         }
 
         let isHeld = Atomic(true)
-
-        func write<Value: Sendable>(
-            _ load: WriteLoad,
-            _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
-            completion: @escaping @Sendable (Result<Value, any Error>) -> Void
-        ) { store.write(load, body, completion: completion) }
-
-        func attach(_ worker: any StoreWorker) { store.attach(worker) }
-
-        func prepareIndexes(
-            _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
-        ) throws -> IndexProgress? {
-            try store.prepareIndexes(
-                needs, ofType: type, waitMillisecondsMax: waitMillisecondsMax)
-        }
     }
 
     private static let query = #"{"query":{"recordType":"Tin"}}"#

@@ -1,6 +1,5 @@
 import CloudModel
 import Foundation
-import SQLiteStorage
 import Storage
 import Synchronization
 import Testing
@@ -9,16 +8,13 @@ import Testing
 @Suite("Reads that are told to end")
 struct StoppedReadTests {
     /// Tells the next read to make room as soon as it has begun.
-    private final class StoppingStorage: Storage {
-        private let store: SQLiteStore
+    private final class StoppingStorage: ForwardingStorage {
+        let store: any Storage
         private let isArmed = Atomic(false)
         private let stopped = Atomic(0)
 
-        init(_ store: SQLiteStore) { self.store = store }
+        init(_ store: any Storage) { self.store = store }
 
-        var readsAtOnce: Bool { store.readsAtOnce }
-        var notices: CommitNotices { store.notices }
-        var writeCount: UInt64 { store.writeCount }
         /// How many reads ended for it.
         var stoppedCount: Int { stopped.load(ordering: .acquiring) }
 
@@ -44,21 +40,6 @@ struct StoppedReadTests {
                 stopped.add(1, ordering: .acquiringAndReleasing)
                 throw error
             }
-        }
-
-        func write<Value: Sendable>(
-            _ load: WriteLoad,
-            _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
-            completion: @escaping @Sendable (Result<Value, any Error>) -> Void
-        ) { store.write(load, body, completion: completion) }
-
-        func attach(_ worker: any StoreWorker) { store.attach(worker) }
-
-        func prepareIndexes(
-            _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
-        ) throws -> IndexProgress? {
-            try store.prepareIndexes(
-                needs, ofType: type, waitMillisecondsMax: waitMillisecondsMax)
         }
     }
 

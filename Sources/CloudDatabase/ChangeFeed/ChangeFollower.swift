@@ -16,16 +16,36 @@ package struct ChangeFollower: Sendable {
         self.changesPerPage = max(1, changesPerPage)
     }
 
+    /// Where a follower begins.
+    package enum Beginning: Sendable, Equatable {
+        /// At the store's last change.
+        case new
+        /// Where it last noted that it was.
+        case former
+        /// At the store's last change, although it had followed before: it was let go, and has missed changes.
+        case anew
+    }
+
     /// Begins to follow, or goes on, with the former versions of these records and no others.
     ///
     /// Blocks.
     ///
+    /// - Returns: where; a reader that keeps something of former changes looks at all of the store after `anew`.
     /// - Throws: `StorageFailure`.
-    package func begin(wanting wanted: Set<FormerWanted> = []) throws {
+    @discardableResult
+    package func begin(wanting wanted: Set<FormerWanted> = []) throws -> Beginning {
         let name = name
-        try storage.writeAndWait(caller: .background) { transaction in
+        return try storage.writeAndWait(caller: .background) { transaction in
+            let beginning: Beginning
+            do {
+                beginning = try transaction.position(of: name) == nil ? .new : .former
+            } catch is FollowerFellBehind {
+                try transaction.unfollow(name)
+                beginning = .anew
+            }
             _ = try transaction.follow(as: name)
             try transaction.want(wanted, for: name)
+            return beginning
         }
     }
 
@@ -35,6 +55,7 @@ package struct ChangeFollower: Sendable {
     ///
     /// - Returns: nil when there may be more; else a mark from before the look that found nothing.
     /// - Throws: what the closure throws, and `StorageFailure`: nothing of the page is noted.
+    ///   `FollowerFellBehind` for one that was let go meanwhile, which goes on by `begin`.
     package func takePage(
         _ visit: (FollowedChange, any StoreSnapshot) throws -> Void
     ) throws -> CommitNotices.Mark? {

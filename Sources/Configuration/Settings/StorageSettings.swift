@@ -18,6 +18,7 @@ package struct StorageSettings: Sendable, Equatable {
     package var groupMillisecondsMax = 20
     package var waitingWritesMax = 8_192
     package var waitingBytesMax = 268_435_456
+    package var followerChangesMax = 250_000
 }
 
 extension StorageSettings {
@@ -88,5 +89,12 @@ extension StorageSettings {
                 "storage.waitingBytesMax", \.storage.waitingBytesMax,
                 1_048_576...17_179_869_184, "bytes",
                 "The same for the bytes that they bring."),
+            .number(
+                "storage.followerChangesMax", \.storage.followerChangesMax, 1_000...100_000_000,
+                "changes",
+                """
+                Changes of a database that are kept for a part of the server which follows them, such as \
+                the one that sends notifications, and does not come; then it has to begin anew.
+                """),
         ])
 }

@@ -1,25 +1,24 @@
 import CloudModel
 import SQLite
+import Storage
 
 /// The files that a store's rows speak of, for those who copy or check a whole data folder.
 ///
 /// Works on a connection of its own, also while the store is in use.
-package struct StoredAssets {
-    /// A file as a row has it.
-    package struct Entry: Sendable {
-        package let content: AssetContent
-        /// Whether a record or a receipt refers to it, so that its bytes must be there.
-        package let isNeeded: Bool
+struct StoredAssets: Sendable {
+    let path: String
+    /// Of a copy, beside which reading leaves nothing.
+    let isCopy: Bool
+
+    init(path: String, isCopy: Bool = false) {
+        self.path = path
+        self.isCopy = isCopy
     }
-
-    private let path: String
-
-    package init(path: String) { self.path = path }
 
     /// The files in the order of their digests, after one of them; fewer than `limit` at the end.
     ///
     /// - Throws: `SQLiteError`.
-    package func page(after: AssetDigest?, limit: Int) throws -> [Entry] {
+    func rows(after: AssetDigest?, limit: Int) throws -> [AssetRow] {
         let connection = try Connection(path: path, mode: .readOnly)
         return try connection.snapshot { connection in
             let statement = try connection.prepare(
@@ -31,13 +30,13 @@ package struct StoredAssets {
             defer { statement.reset() }
             statement.bind(after?.bytes ?? [], at: 1)
             statement.bind(Int64(limit), at: 2)
-            var found: [Entry] = []
+            var found: [AssetRow] = []
             while try statement.step() {
                 guard let digest = AssetDigest(statement.bytes(0)) else {
                     throw InvalidRow(table: "asset_files")
                 }
                 found.append(
-                    Entry(
+                    AssetRow(
                         content: AssetContent(digest: digest, size: Int(statement.int64(1))),
                         isNeeded: statement.int64(2) != 0))
             }

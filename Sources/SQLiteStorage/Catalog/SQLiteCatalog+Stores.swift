@@ -4,60 +4,40 @@ import Storage
 
 extension SQLiteCatalog {
     /// A store that has a file.
-    package struct KnownStore: Sendable {
-        package let container: ContainerID
-        package let environment: Environment
+    struct KnownStore: Sendable {
+        let key: StoreKey
         /// What its file calls itself; nil when the file was made before names and not opened since.
-        package let name: [UInt8]?
+        let name: [UInt8]?
     }
 
     /// Every store that has been made, whether its file is there or not.
-    package func stores() throws -> [KnownStore] { try stores(isCertain: true) }
+    func stores() throws -> [KnownStore] { try stores(isCertain: true) }
 
-    package func store(
-        of container: ContainerID, in environment: Environment
-    ) throws -> KnownStore? {
+    func store(_ key: StoreKey) throws -> KnownStore? {
         try read { catalog in
             try catalog.first(
                 "SELECT name FROM stores WHERE container = ? AND environment = ? AND is_certain = 1",
-                .text(container.folded), .text(environment.rawValue)
+                .text(key.container.folded), .text(key.environment.rawValue)
             ) { row in
-                KnownStore(
-                    container: container, environment: environment,
-                    name: row.isNull(0) ? nil : row.array(0))
+                KnownStore(key: key, name: row.isNull(0) ? nil : row.array(0))
             }
         }
     }
 
     /// Notes a store whose file is on the disk, under the name that the file has for itself.
-    package func note(
-        _ name: [UInt8], of container: ContainerID, in environment: Environment
-    ) throws {
+    func note(_ name: [UInt8], of key: StoreKey) throws {
         try write(endsWhatWasTrue: false) { catalog in
-            try SQLiteCatalog.requireContainer(container, in: catalog)
+            try SQLiteCatalog.requireContainer(key.container, in: catalog)
             try catalog.run(
                 """
                 INSERT OR REPLACE INTO stores (container, environment, name, is_certain)
                 VALUES (?, ?, ?, 1)
-                """, .text(container.folded), .text(environment.rawValue), .bytes(name))
-        }
-    }
-
-    /// When a store has to be opened for work of its own.
-    package struct DueMoment: Sendable {
-        package let container: ContainerID
-        package let environment: Environment
-        package let due: Milliseconds
-
-        package init(container: ContainerID, environment: Environment, due: Milliseconds) {
-            self.container = container
-            self.environment = environment
-            self.due = due
+                """, .text(key.container.folded), .text(key.environment.rawValue), .bytes(name))
         }
     }
 
     /// When each store is due; 0 for one that nobody has said anything of.
-    package func dueMoments() throws -> [DueMoment] {
+    func dueMoments() throws -> [DueMoment] {
         try read { catalog in
             try catalog.all(
                 """
@@ -68,35 +48,34 @@ extension SQLiteCatalog {
                 guard let container = ContainerID(row.string(0)),
                     let environment = Environment(rawValue: row.string(1))
                 else { throw SQLiteError.unreadable("stores") }
-                return DueMoment(
-                    container: container, environment: environment, due: row.int64(2))
+                return DueMoment(key: StoreKey(container, environment), due: row.int64(2))
             }
         }
     }
 
     /// Notes when stores are due; passes over those that it does not know.
-    package func setDue(_ moments: [DueMoment]) throws {
+    func setDue(_ moments: [DueMoment]) throws {
         try write(endsWhatWasTrue: false) { catalog in
             for moment in moments {
                 try catalog.run(
                     "UPDATE stores SET due_at = ? WHERE container = ? AND environment = ?",
-                    .integer(moment.due), .text(moment.container.folded),
-                    .text(moment.environment.rawValue))
+                    .integer(moment.due), .text(moment.key.container.folded),
+                    .text(moment.key.environment.rawValue))
             }
         }
     }
 
     /// Takes those stores for known which were made before the catalog knew them and have a file.
-    package func settleStores(
+    func settleStores(
         hasFile: (ContainerID, Environment) throws -> Bool
     ) throws {
         let open = try stores(isCertain: false)
         guard !open.isEmpty else { return }
-        let found = try open.map { try hasFile($0.container, $0.environment) }
+        let found = try open.map { try hasFile($0.key.container, $0.key.environment) }
         try write(endsWhatWasTrue: false) { catalog in
             for (store, isThere) in zip(open, found) {
                 let place: [CatalogValue] = [
-                    .text(store.container.folded), .text(store.environment.rawValue),
+                    .text(store.key.container.folded), .text(store.key.environment.rawValue),
                 ]
                 try catalog.run(
                     isThere
@@ -120,8 +99,7 @@ extension SQLiteCatalog {
                     let environment = Environment(rawValue: row.string(1))
                 else { throw SQLiteError.unreadable("stores") }
                 return KnownStore(
-                    container: container, environment: environment,
-                    name: row.isNull(2) ? nil : row.array(2))
+                    key: StoreKey(container, environment), name: row.isNull(2) ? nil : row.array(2))
             }
         }
     }

@@ -17,8 +17,10 @@ struct Following {
 
     /// As the file has it.
     init(_ connection: Connection) throws {
-        let followers = try connection.prepare("SELECT 1 FROM followers LIMIT 1")
+        let followers = try connection.prepare(
+            "SELECT 1 FROM followers WHERE position < ?1 LIMIT 1")
         defer { followers.reset() }
+        followers.bind(Self.letGo, at: 1)
         isOn = try followers.step()
         let rows = try connection.prepare(
             "SELECT DISTINCT place, number, record_type FROM former_wanted")
@@ -39,6 +41,9 @@ struct Following {
             }
         }
     }
+
+    /// What stands for the position of a follower that was let go: beyond all others, so that no change waits for it.
+    static let letGo = Position.max
 
     /// What stands in the column `place` of `former_wanted`.
     static let ownerPlace: Int64 = 1

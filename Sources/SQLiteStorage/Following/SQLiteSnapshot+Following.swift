@@ -8,7 +8,9 @@ extension SQLiteSnapshot {
         let row = try connection.prepare("SELECT position FROM followers WHERE name = ?1")
         defer { row.reset() }
         row.bind(follower.text, at: 1)
-        return try row.step() ? row.int64(0) : nil
+        guard try row.step() else { return nil }
+        guard row.int64(0) != Following.letGo else { throw FollowerFellBehind(follower) }
+        return row.int64(0)
     }
 
     func changes(

@@ -64,7 +64,7 @@ extension SQLiteTransaction {
         update.bind(follower.text, at: 1)
         update.bind(position, at: 2)
         try update.run()
-        try forgetPassed()
+        try ChangeLog(snapshot.connection).forgetPassed()
     }
 
     func unfollow(_ follower: FollowerName) throws {
@@ -73,7 +73,8 @@ extension SQLiteTransaction {
         delete.bind(follower.text, at: 1)
         try delete.run()
         try renewFollowing()
-        if following.isOn { try forgetPassed() } else { try forgetAll() }
+        let log = ChangeLog(snapshot.connection)
+        if following.isOn { try log.forgetPassed() } else { try log.forgetAll() }
     }
 
     private func forgetWanted(of follower: FollowerName) throws {
@@ -81,26 +82,6 @@ extension SQLiteTransaction {
             "DELETE FROM former_wanted WHERE follower = ?1")
         delete.bind(follower.text, at: 1)
         try delete.run()
-    }
-
-    /// Rows that one step forgets at most; the rest go with the steps after it.
-    private static let forgottenMax = 10_000
-
-    /// Removes changes that every follower has gone past.
-    private func forgetPassed() throws {
-        let delete = try snapshot.connection.prepare(
-            """
-            DELETE FROM changes WHERE position <= (SELECT min(position) FROM followers)
-            AND position <= coalesce(
-                (SELECT position FROM changes ORDER BY position LIMIT 1 OFFSET ?1), \(Int64.max))
-            """)
-        delete.bind(Int64(Self.forgottenMax), at: 1)
-        try delete.run()
-    }
-
-    /// Without a condition, which lets the engine drop whole pages.
-    private func forgetAll() throws {
-        try snapshot.connection.prepare("DELETE FROM changes").run()
     }
 }
 
@@ -155,6 +136,7 @@ extension SQLiteTransaction {
         _ kind: ChangeKind, _ zone: ZoneNumber, _ position: Position
     ) throws -> Statement {
         let note = try followingStatements().note
+        notedChanges += 1
         note.bind(position, at: 1)
         note.bind(kind.rawValue, at: 2)
         note.bind(zone.value, at: 3)

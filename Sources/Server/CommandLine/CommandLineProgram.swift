@@ -1,5 +1,6 @@
 import Administration
 import Configuration
+import Files
 
 #if canImport(Glibc)
     import Glibc
@@ -138,7 +139,7 @@ package struct CommandLineProgram: Sendable {
     /// Writes the file that the command was given a name for.
     private func finish(
         _ answer: CommandAnswer, _ invocation: Invocation
-    ) throws(CommandFailure) -> CommandAnswer {
+    ) throws -> CommandAnswer {
         let place = invocation.command.places.first { $0.kind == .output }
         guard let bytes = answer.file, let path = place.flatMap({ invocation.value($0.name) })
         else { return answer }

@@ -1,5 +1,6 @@
 import CloudModel
 import Cryptography
+import Files
 
 #if canImport(Glibc)
     import Glibc

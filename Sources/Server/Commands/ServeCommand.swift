@@ -3,7 +3,7 @@ import CProcess
 import Configuration
 import Dispatch
 import Network
-import SQLite
+import Storage
 import Synchronization
 
 #if canImport(Glibc)
@@ -69,7 +69,7 @@ struct ServeProcess {
             reload.set { server.reloadCertificates() }
         } catch {
             folder.close()
-            guard let damage = error as? SQLiteError, damage.kind == .corrupt else { throw error }
+            guard let damage = error as? any EngineFault, damage.isDamage else { throw error }
             throw CommandFailure(
                 "a database in \(folder.path) is damaged (\(damage)); `lenticular check` names it")
         }

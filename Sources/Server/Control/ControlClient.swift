@@ -34,7 +34,7 @@ package struct ControlClient: Sendable {
             throw failure
         } catch let failure as LocalSocket.Failure {
             throw CommandFailure(
-                "the server did not answer the command: \(FileFailure.reason(of: failure))")
+                "the server did not answer the command: \(failure.reason)")
         } catch {
             throw CommandFailure("the server did not answer the command")
         }

@@ -1,4 +1,5 @@
 import Dispatch
+import Files
 import Synchronization
 
 #if canImport(Glibc)
@@ -42,7 +43,7 @@ package final class ControlServer: Sendable {
         do {
             listener = try LocalSocket.listen(at: path)
         } catch {
-            throw CommandFailure("cannot listen at \(path): \(FileFailure.reason(of: error))")
+            throw CommandFailure("cannot listen at \(path): \(error.reason)")
         }
         self.path = path
         self.run = run

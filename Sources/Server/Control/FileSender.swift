@@ -59,7 +59,7 @@ struct FileSender {
             try socket.send(frame.bytes)
         } catch {
             throw CommandFailure(
-                "the command takes no more files: \(FileFailure.reason(of: error))")
+                "the command takes no more files: \(error.reason)")
         }
     }
 

@@ -27,7 +27,7 @@ struct HealthProbe {
             let answer = try socket.receiveToEnd(bytesMax: HealthProbe.answerBytesMax)
             text = String(decoding: answer, as: UTF8.self)
         } catch {
-            throw CommandFailure("no answer from \(address): \(FileFailure.reason(of: error))")
+            throw CommandFailure("no answer from \(address): \(error.reason)")
         }
         let words = text.prefix(64).split(separator: " ")
         guard text.hasPrefix("HTTP/1.1 "), words.count > 1, let status = Int(words[1].prefix(3))
@@ -45,7 +45,7 @@ struct HealthProbe {
                 socket.setDeadline(seconds: HealthProbe.secondsMax)
                 return socket
             } catch {
-                throw CommandFailure("no answer from \(address): \(FileFailure.reason(of: error))")
+                throw CommandFailure("no answer from \(address): \(error.reason)")
             }
         case .tcp(let host, let port):
             return try connect(host: Self.reachable(host), port: port)

@@ -19,6 +19,17 @@ final class LocalSocket {
         /// A frame is longer than `frameBytesMax`.
         case tooLong
         case system(call: String, code: Int32)
+
+        /// For people.
+        var reason: String {
+            switch self {
+            case .absent: "nobody listens there"
+            case .timedOut: "it took too long"
+            case .closed: "the connection ended"
+            case .tooLong: "the message is too long"
+            case .system(let call, let code): "\(call): \(String(cString: strerror(code)))"
+            }
+        }
     }
 
     /// Of one frame, without its length.

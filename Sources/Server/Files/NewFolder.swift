@@ -1,4 +1,4 @@
-import SQLite
+import Files
 
 #if canImport(Glibc)
     import Glibc
@@ -33,6 +33,14 @@ final class NewFolder {
     init(at path: String) throws(CommandFailure) {
         self.path = path
         partial = path + Self.partialSuffix
+        do { try begin() } catch { throw Self.failure(error) }
+    }
+
+    private static func failure(_ error: any Error) -> CommandFailure {
+        error as? CommandFailure ?? CommandFailure("\(error)")
+    }
+
+    private func begin() throws {
         if let kind = try FileSystem.kind(of: path) {
             guard kind == .folder, try FileSystem.names(in: path).isEmpty else {
                 throw CommandFailure("\(path) exists already; nothing is overwritten")
@@ -65,7 +73,7 @@ final class NewFolder {
     }
 
     /// Makes way for the folder where an earlier version has left one, and for nothing else.
-    private static func clear(_ partial: String) throws(CommandFailure) {
+    private static func clear(_ partial: String) throws {
         guard try FileSystem.kind(of: partial) == .folder else { return }
         let names = Set(try FileSystem.names(in: partial))
         guard !names.contains(markName) else {
@@ -84,12 +92,16 @@ final class NewFolder {
     /// - Throws: `CommandFailure` for a name that leads out of the folder or is there already, and what
     ///   the system reports.
     func receive(_ frame: ControlFrame) throws(CommandFailure) {
-        switch frame {
-        case .answer: try finishFile()
-        case .file(let name): try begin(name)
-        case .piece(let bytes):
-            guard receiving >= 0 else { throw CommandFailure("a piece came before its file") }
-            try FileSystem.write(bytes, to: receiving, of: path)
+        do {
+            switch frame {
+            case .answer: try finishFile()
+            case .file(let name): try begin(name)
+            case .piece(let bytes):
+                guard receiving >= 0 else { throw CommandFailure("a piece came before its file") }
+                try FileSystem.write(bytes, to: receiving, of: path)
+            }
+        } catch {
+            throw Self.failure(error)
         }
     }
 
@@ -98,11 +110,11 @@ final class NewFolder {
         try finishFile()
         FileSystem.removeFile("\(partial)/\(Self.markName)")
         mark = nil
-        for folder in receivedFolders.union([partial]) { try FileModes.synchronize(folder) }
+        for folder in receivedFolders.union([partial]) { try FileSystem.synchronize(folder) }
         // An empty folder of that name would be in the way.
         if try FileSystem.kind(of: path) != nil { try FileSystem.removeTree(path) }
         try FileSystem.move(partial, to: path)
-        if let above = FileSystem.parent(of: path) { try FileModes.synchronize(above) }
+        if let above = FileSystem.parent(of: path) { try FileSystem.synchronize(above) }
     }
 
     /// Puts the one file that it holds in its place, durably.
@@ -121,7 +133,7 @@ final class NewFolder {
         try? FileSystem.removeTree(partial)
     }
 
-    private func begin(_ name: String) throws(CommandFailure) {
+    private func begin(_ name: String) throws {
         try finishFile()
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
         let isBelow = parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }

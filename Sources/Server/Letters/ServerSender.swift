@@ -2,6 +2,7 @@ import Accounts
 import CloudModel
 import Configuration
 import Cryptography
+import Files
 import Mail
 import Network
 import Storage
@@ -79,7 +80,12 @@ struct ServerSender: LetterSender {
         guard !settings.passwordFile.isEmpty else {
             throw CommandFailure("mail.passwordFile: expected a file beside mail.user")
         }
-        let bytes = try FileSystem.contents(of: settings.passwordFile, bytesMax: 4_096)
+        let bytes: [UInt8]
+        do {
+            bytes = try FileSystem.contents(of: settings.passwordFile, bytesMax: 4_096)
+        } catch {
+            throw CommandFailure("\(error)")
+        }
         let password = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
         return MailLogin(user: settings.user, password: String(decoding: password, as: UTF8.self))
     }

@@ -1,5 +1,6 @@
 import CloudModel
 import Dispatch
+import Files
 import Synchronization
 import WebServices
 
@@ -174,9 +175,4 @@ package final class Log: Sendable {
             }
         }
     }
-}
-
-/// The system's `write`, under a name that methods called `write` do not hide.
-func systemWrite(_ descriptor: Int32, _ start: UnsafeRawPointer?, _ count: Int) -> Int {
-    write(descriptor, start, count)
 }

@@ -1,4 +1,4 @@
-import SQLite
+import Storage
 
 /// Counts of values by their size, as Prometheus draws distributions from.
 struct Distribution: Sendable {
@@ -19,15 +19,10 @@ struct Distribution: Sendable {
         5, 10,
     ])
 
-    /// The sum of what several writers observed under the same bounds.
-    init(summing histograms: [Histogram]) {
-        self.init(bounds: histograms.first?.bounds ?? [])
-        for histogram in histograms where histogram.bounds == bounds {
-            for (index, count) in histogram.counts.enumerated() { counts[index] &+= count }
-            let inside = histogram.counts.reduce(0, &+)
-            counts[bounds.count] &+= histogram.count &- inside
-            sum += histogram.sum
-        }
+    init(_ distribution: ValueDistribution) {
+        bounds = distribution.bounds
+        counts = distribution.counts
+        sum = distribution.sum
     }
 
     mutating func record(_ value: Double) {

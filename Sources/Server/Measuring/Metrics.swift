@@ -1,5 +1,5 @@
 import CloudModel
-import SQLite
+import Storage
 import Synchronization
 import WebServices
 
@@ -17,7 +17,7 @@ package final class Metrics: Sendable {
     private let version: String
     private let startedAt: Milliseconds
     private let requests = RequestCounts()
-    private let writers = Mutex<@Sendable () -> [WriterMeasurements]>({ [] })
+    private let engine = Mutex<@Sendable () -> [EngineFigure]>({ [] })
     private let readings = Mutex<[Reading]>([])
     private let callers = Mutex<@Sendable () -> [CallerKind: RateBudgets.Counts]>({ [:] })
     private let refusals = Mutex<@Sendable () -> [Int: UInt64]>({ [:] })
@@ -31,9 +31,9 @@ package final class Metrics: Sendable {
     /// Counts one finished request.
     package func record(_ request: RequestObservation) { requests.record(request) }
 
-    /// Says how to ask every open store's writer what it has done, whenever the page is asked for.
-    package func observeWriters(_ read: @escaping @Sendable () -> [WriterMeasurements]) {
-        writers.withLock { $0 = read }
+    /// Says how to ask the engine for its figures, whenever the page is asked for.
+    package func observeEngine(_ read: @escaping @Sendable () -> [EngineFigure]) {
+        engine.withLock { $0 = read }
     }
 
     /// Says how to ask the wire what it refused by itself, by status.
@@ -77,7 +77,7 @@ package final class Metrics: Sendable {
         writeRequests(to: &text)
         writeRefusals(to: &text)
         writeCallers(to: &text)
-        writeCommits(to: &text)
+        for figure in engine.withLock({ $0 })() { text.write(figure) }
         for reading in readings.withLock({ $0 }) {
             text.single(reading.name, reading.kind, reading.help, reading.read())
         }
@@ -143,51 +143,17 @@ package final class Metrics: Sendable {
             }
         }
     }
+}
 
-    private func writeCommits(to text: inout MetricsText) {
-        let writers = writers.withLock { $0 }()
-        let distributions:
-            [(name: String, help: String, of: KeyPath<WriterMeasurements, Histogram>)] = [
-                ("lenticular_commit_requests", "Requests made durable together.", \.commitJobs),
-                (
-                    "lenticular_commit_seconds", "Time of a group of writes, commit included.",
-                    \.groupSeconds
-                ),
-                (
-                    "lenticular_fsync_seconds", "Time of a COMMIT: the log's write and its fsync.",
-                    \.commitSeconds
-                ),
-                (
-                    "lenticular_feed_lag_seconds",
-                    "Time until reads saw a group's oldest write, since it reached the writer.",
-                    \.feedLagSeconds
-                ),
-            ]
-        for (name, help, path) in distributions {
-            text.metric(name, .histogram, help)
-            text.histogram(name, Distribution(summing: writers.map { $0[keyPath: path] }))
+extension MetricsText {
+    fileprivate mutating func write(_ figure: EngineFigure) {
+        switch figure.value {
+        case .gauge(let value): single(figure.name, .gauge, figure.help, value)
+        case .counter(let value): single(figure.name, .counter, figure.help, value)
+        case .distribution(let distribution):
+            metric(figure.name, .histogram, figure.help)
+            histogram(figure.name, Distribution(distribution))
         }
-        text.metric(
-            "lenticular_checkpoint_seconds", .histogram, "Time of checkpoints, beside the writer.")
-        text.histogram(
-            "lenticular_checkpoint_seconds",
-            Distribution(summing: writers.map(\.checkpoints.seconds)))
-        text.metric(
-            "lenticular_checkpoint_writer_held_seconds", .histogram,
-            "Time that writers were held up to start a log over.")
-        text.histogram(
-            "lenticular_checkpoint_writer_held_seconds",
-            Distribution(summing: writers.map(\.checkpoints.writerHeldSeconds)))
-        text.single(
-            "lenticular_writes_waiting", .gauge, "Writes that wait for a group.",
-            Double(writers.reduce(0) { $0 + $1.waiting }))
-        text.single(
-            "lenticular_writes_refused_disk_full_total", .counter,
-            "Writes refused because the disk was full.",
-            Double(writers.reduce(0) { $0 &+ $1.refusedWhileFull }))
-        text.single(
-            "lenticular_group_rollbacks_total", .counter, "Groups of writes undone as a whole.",
-            Double(writers.reduce(0) { $0 &+ $1.groupRollbacks }))
     }
 }
 

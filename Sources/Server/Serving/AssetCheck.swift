@@ -1,6 +1,6 @@
 import AssetStorage
 import CloudModel
-import SQLiteStorage
+import Storage
 
 /// Holds a store's rows of assets and the files against each other, and reads every file.
 struct AssetCheck {
@@ -8,7 +8,7 @@ struct AssetCheck {
     private static let toldMax = 20
     private static let pageFiles = 1_000
 
-    let storePath: String
+    let rows: any AssetRows
     let storage: any AssetStorage
     /// Files without a row are a problem when they are older: they should have been removed.
     let strayBefore: Milliseconds
@@ -22,7 +22,6 @@ struct AssetCheck {
         var damaged: [String] = []
         var wrongSums: [String] = []
         var known: Set<AssetDigest> = []
-        let rows = StoredAssets(path: storePath)
         var last: AssetDigest?
         while true {
             let page = try rows.page(after: last, limit: Self.pageFiles)
@@ -56,7 +55,6 @@ struct AssetCheck {
         var missing: [String] = []
         var damaged: [String] = []
         var last: AssetDigest?
-        let rows = StoredAssets(path: storePath)
         while true {
             let page = try rows.page(after: last, limit: Self.pageFiles)
             for entry in page {

@@ -2,9 +2,9 @@ import AssetStorage
 import CloudModel
 import Configuration
 import Cryptography
+import Files
 import HTTPClient
-import SQLite
-import SQLiteStorage
+import Storage
 
 #if canImport(Glibc)
     import Glibc
@@ -59,7 +59,7 @@ struct AssetPlaces: Sendable {
             if try FileSystem.kind(of: path) == nil {
                 let name = Hexadecimal.encode(random.bytes(16))
                 try FileSystem.write(Array("\(name)\n".utf8), over: path)
-                try FileModes.synchronize(folder)
+                try FileSystem.synchronize(folder)
             }
             let text = try FileSystem.contents(of: path, bytesMax: 64)
             return String(decoding: text.prefix { $0 != 0x0A }, as: UTF8.self)
@@ -165,10 +165,13 @@ struct AssetPlaces: Sendable {
         of key: Stores.Key, in folder: String, freeBytesMin: Int,
         reserved: @escaping @Sendable () -> Int
     ) -> FolderAssets {
-        let path = Stores.path(of: key, in: folder)
-        let parent = FileSystem.parent(of: path) ?? folder
-        return FolderAssets(
-            path: "\(parent)/assets", key: self.key, freeBytesMin: freeBytesMin,
+        FolderAssets(
+            path: Self.path(of: key, in: folder), key: self.key, freeBytesMin: freeBytesMin,
             reserved: reserved, random: random)
+    }
+
+    /// Where assets lie below a data folder or a copy of one; a container has one folder, whatever its name's case.
+    static func path(of key: StoreKey, in folder: String) -> String {
+        "\(folder)/containers/\(key.container.folded)/\(key.environment.rawValue)/assets"
     }
 }

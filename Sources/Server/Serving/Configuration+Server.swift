@@ -6,8 +6,6 @@ import Fairness
 import HTTP
 import HTTPClient
 import Network
-import SQLite
-import SQLiteStorage
 import WebServices
 
 extension LoadedConfiguration {
@@ -249,9 +247,6 @@ extension Configuration {
         return settings
     }
 
-    /// How each store is run.
-    ///
-    /// All stores of a folder share one reserve.
     /// How many stores are open, and for how long.
     var storeLimits: Stores.Limits {
         var limits = Stores.Limits()
@@ -260,41 +255,6 @@ extension Configuration {
         limits.upkeepMilliseconds = Milliseconds(retention.closedUpkeepHours) * 3_600_000
         return limits
     }
-
-    func storeOptions(
-        folder: String, clock: Clock, random: @escaping @Sendable (Int) -> [UInt8]
-    ) -> SQLiteStore.Options {
-        var options = SQLiteStore.Options(clock: clock, random: random)
-        options.loopCount = loopCount
-        options.writer.groupOperationsMax = storage.groupOperationsMax
-        options.writer.groupBytesMax = storage.groupBytesMax
-        options.writer.groupMillisecondsMax = storage.groupMillisecondsMax
-        options.writer.waitingJobsMax = storage.waitingWritesMax
-        options.writer.waitingBytesMax = storage.waitingBytesMax
-        options.writer.cacheKiB = storage.writerCacheKiB
-        options.writer.checkpoints = checkpoints
-        if storage.reserveBytes > 0 {
-            options.writer.reserve = DiskReserve.Options(
-                path: DataFolder.reservePath(in: folder), bytes: storage.reserveBytes)
-        }
-        options.readers.connectionsMax =
-            storage.readers > 0 ? storage.readers : HTTPServer.coreCount
-        options.readers.cacheKiB = storage.readerCacheKiB
-        return options
-    }
-
-    /// When write-ahead logs are moved into their files.
-    private var checkpoints: CheckpointOptions {
-        var options = CheckpointOptions()
-        options.checkpointPages = storage.checkpointPages
-        // The group that is being written when it gets so long has to fit, too.
-        options.logPagesMax = storage.walBytesMax / Self.pageBytes * 3 / 4
-        options.restartPages = min(storage.checkpointPages * 2, options.logPagesMax)
-        return options
-    }
-
-    /// Of the databases, as SQLite makes them.
-    private static let pageBytes = 4_096
 }
 
 extension LogFormat {

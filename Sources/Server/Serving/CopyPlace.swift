@@ -1,6 +1,6 @@
 import Administration
 import Cryptography
-import SQLite
+import Files
 
 #if canImport(Glibc)
     import Glibc
@@ -49,7 +49,7 @@ package struct CopyPlace: BackupDestination {
     }
 
     /// Removes what a process has left that ended while it sent a copy; before the first one is made.
-    static func removeLeftovers(in dataFolder: String) throws(CommandFailure) {
+    static func removeLeftovers(in dataFolder: String) throws {
         for name in try FileSystem.names(in: dataFolder) where name.hasPrefix(outgoingPrefix) {
             try FileSystem.removeTree("\(dataFolder)/\(name)")
         }
@@ -58,10 +58,9 @@ package struct CopyPlace: BackupDestination {
     /// Makes sure that a part on its way takes no room that the server's own writes need.
     ///
     /// - Throws: `CommandFailure` that says how much is wanted.
-    package func requireRoom(for source: String) throws(CommandFailure) {
+    package func requireRoom(for source: String, bytes: Int64) throws {
         guard sender != nil else { return }
-        let (wanted, overflow) = Int(FileSystem.size(of: source)).addingReportingOverflow(
-            freeBytesMin)
+        let (wanted, overflow) = Int(bytes).addingReportingOverflow(freeBytesMin)
         guard !overflow, try FileSystem.freeBytes(at: path) >= wanted else {
             throw CommandFailure(
                 "no room for a copy of \(source) on its way; \(wanted) bytes must be free")
@@ -69,7 +68,7 @@ package struct CopyPlace: BackupDestination {
     }
 
     /// A file below the place is whole and not needed here any more.
-    package func handOver(_ file: String) throws(CommandFailure) {
+    package func handOver(_ file: String) throws {
         guard let sender else { return }
         try sender.send(file, as: String(file.dropFirst(path.count + 1)))
         FileSystem.removeFile(file)
@@ -88,7 +87,7 @@ package struct CopyPlace: BackupDestination {
         }
     }
 
-    package func handOverFiles(below folder: String) throws(CommandFailure) {
+    package func handOverFiles(below folder: String) throws {
         guard sender != nil, try FileSystem.kind(of: folder) == .folder else { return }
         for name in try FileSystem.names(in: folder) {
             let path = "\(folder)/\(name)"

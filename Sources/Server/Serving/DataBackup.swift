@@ -1,8 +1,7 @@
 import Administration
 import AssetStorage
 import CloudModel
-import SQLite
-import SQLiteStorage
+import Files
 import Storage
 
 /// Copies a data folder while it is in use, and makes one out of such a copy.
@@ -25,14 +24,14 @@ struct DataBackup {
     /// Copies a folder's databases and assets.
     ///
     /// - Returns: what could not be copied because it is not there or damaged; everything else is.
-    /// - Throws: `CommandFailure`, `SQLiteError`, `AssetFailure`.
+    /// - Throws: `CommandFailure`, `EngineFault`, `AssetFailure`.
     static func copy(
         _ folder: DataFolder, to copy: any BackupDestination
     ) throws -> [String] {
         var problems = try folder.stores.missing().map {
             "\($0.container.name) \($0.environment.rawValue): the store is missing"
         }
-        let catalog = DataFolder.catalogPath(in: copy.path)
+        var catalog: [String]
         var copied = Set(try folder.stores.missing())
         // A store that is made meanwhile is in the catalog's copy, so it must be in the copy, too.
         while true {
@@ -41,11 +40,10 @@ struct DataBackup {
                 problems += try self.copy(key, of: folder, to: copy)
                 copied.insert(key)
             }
-            try copyDatabase(DataFolder.catalogPath(in: folder.path), to: catalog)
+            catalog = try folder.engine.copyCatalog(into: copy.path)
             if try folder.stores.existing().allSatisfy(copied.contains) { break }
-            try FileSystem.removeTree(catalog)
         }
-        try copy.handOver(catalog)
+        for file in catalog { try copy.handOver(file) }
         for name in SecretKeys.namesInBackup(folder.configuration) + [DataFolder.auditName] {
             let path = "\(copy.path)/\(name)"
             guard try FileSystem.copy("\(folder.path)/\(name)", toNew: path) else { continue }
@@ -58,21 +56,21 @@ struct DataBackup {
         _ key: Stores.Key, of folder: DataFolder, to copy: any BackupDestination
     ) throws -> [String] {
         let depot = folder.stores.depot(of: key)
-        let path = Stores.path(of: key, in: copy.path)
-        let assets = "\(FileSystem.parent(of: path) ?? copy.path)/assets"
-        try copy.requireRoom(for: Stores.path(of: key, in: folder.path))
-        let problems = try depot.claims.withoutRemoval {
-            try copyDatabase(
-                Stores.path(of: key, in: folder.path), to: Stores.path(of: key, in: copy.path))
+        let assets = AssetPlaces.path(of: key, in: copy.path)
+        let engine = folder.engine
+        try copy.requireRoom(for: engine.words(for: key), bytes: engine.copyBytes(of: key))
+        let (made, problems) = try depot.claims.withoutRemoval {
+            let made = try engine.copy(key, into: copy.path)
             guard !folder.assetPlaces.staysOutOfBackups else {
-                return try missingAssets(of: key, in: copy.path, from: depot.storage)
+                return (made, try missingAssets(of: key, made.assets, from: depot.storage))
             }
-            return try copyAssets(
-                of: key, in: copy.path, from: depot.storage,
+            let problems = try copyAssets(
+                of: key, made.assets, from: depot.storage,
                 to: folder.assetPlaces.backupStorage(of: key, in: copy.path),
                 isCopied: { try copy.handOverFiles(below: assets) })
+            return (made, problems)
         }
-        try copy.handOver(Stores.path(of: key, in: copy.path))
+        for file in made.files { try copy.handOver(file) }
         return problems
     }
 
@@ -83,44 +81,41 @@ struct DataBackup {
     ///
     /// - Returns: assets that the copy does not have whole.
     /// - Throws: `CommandFailure` when the folder is not empty or the source is no copy,
-    ///   `SQLiteError`, `AssetFailure`; then nothing is left behind.
+    ///   `EngineFault`, `AssetFailure`; then nothing is left behind.
     static func restore(
         _ source: String, into path: String, assets: AssetPlaces,
-        random: @escaping @Sendable (Int) -> [UInt8]
+        factory: any EngineFactory
     ) throws -> [String] {
         let restoring = restoringPath(in: path)
         // One that was killed has left `restoring`, and may have moved the containers already.
         let isAgain =
             try FileSystem.kind(of: restoring) != nil
-            && FileSystem.kind(of: DataFolder.catalogPath(in: path)) == nil
+            && !factory.hasData(for: path)
         let foreign = try FileSystem.names(in: path).filter {
             !ownNames.contains($0) && !(isAgain && $0 == containersName)
         }
         guard foreign.isEmpty else {
             throw CommandFailure("\(path) is not empty; restore takes an empty data folder")
         }
-        guard try FileSystem.kind(of: DataFolder.catalogPath(in: source)) == .file else {
-            throw CommandFailure("\(source) is no backup: it has no catalog.sqlite")
+        guard try factory.hasData(for: source) else {
+            throw CommandFailure("\(source) is no backup: it has no \(factory.words.catalog)")
         }
         if isAgain { try FileSystem.removeTree("\(path)/\(containersName)") }
         try FileSystem.removeTree(restoring)
         do {
             try FileSystem.makeFolder(restoring)
             var problems: [String] = []
-            for key in try stores(in: source) {
-                let store = Stores.path(of: key, in: restoring)
-                try copyDatabase(Stores.path(of: key, in: source), to: store)
+            for key in try factory.stores(inBackup: source) {
+                let rows = try factory.restore(key, fromBackup: source, into: restoring)
                 problems += try copyAssets(
-                    of: key, in: restoring, from: assets.backupStorage(of: key, in: source),
+                    of: key, rows, from: assets.backupStorage(of: key, in: source),
                     to: assets.storage(of: key, in: restoring))
-                try SQLiteStore.beginIncarnation(at: store, random: random)
             }
-            try copyDatabase(
-                DataFolder.catalogPath(in: source), to: DataFolder.catalogPath(in: restoring))
+            try factory.restoreCatalog(fromBackup: source, into: restoring)
             let containers = "\(restoring)/\(containersName)"
             if try FileSystem.kind(of: containers) != nil {
                 try FileSystem.move(containers, to: "\(path)/\(containersName)")
-                try FileModes.synchronize(path)
+                try FileSystem.synchronize(path)
             }
             for name in [SecretKeys.fileName, SecretKeys.noteName, DataFolder.auditName] {
                 guard try FileSystem.copy("\(source)/\(name)", toNew: "\(restoring)/\(name)")
@@ -129,49 +124,30 @@ struct DataBackup {
                 try FileSystem.move("\(restoring)/\(name)", to: "\(path)/\(name)")
             }
             // Last: a folder without a catalog is no data folder yet.
-            try FileSystem.move(
-                DataFolder.catalogPath(in: restoring), to: DataFolder.catalogPath(in: path))
-            try FileModes.synchronize(path)
+            try factory.finishRestoring(from: restoring, into: path)
             try FileSystem.removeTree(restoring)
-            try FileModes.synchronize(path)
+            try FileSystem.synchronize(path)
             return problems
         } catch {
             // NB: the first failure is the one to report.
-            try? undo(path)
+            try? undo(path, factory)
             throw error
         }
     }
 
     /// Removes what a failed restore has made; `restoring` last, so that it stays when something else cannot go.
-    private static func undo(_ path: String) throws {
-        if try FileSystem.kind(of: DataFolder.catalogPath(in: path)) == nil {
+    private static func undo(_ path: String, _ factory: any EngineFactory) throws {
+        if try !factory.hasData(for: path) {
             try FileSystem.removeTree("\(path)/\(containersName)")
         }
         try FileSystem.removeTree(restoringPath(in: path))
     }
 
-    /// The stores of a copy.
-    private static func stores(in source: String) throws -> [Stores.Key] {
-        guard try FileSystem.kind(of: "\(source)/containers") == .folder else { return [] }
-        var found: [Stores.Key] = []
-        for name in try FileSystem.names(in: "\(source)/containers") {
-            guard let container = ContainerID(name) else { continue }
-            for environment in Environment.allCases {
-                let key = Stores.Key(container, environment)
-                if try FileSystem.kind(of: Stores.path(of: key, in: source)) == .file {
-                    found.append(key)
-                }
-            }
-        }
-        return found
-    }
-
     /// Copies the files that a copied store's rows speak of, and reads each through.
     private static func copyAssets(
-        of key: Stores.Key, in folder: String, from storage: any AssetStorage,
+        of key: Stores.Key, _ rows: any AssetRows, from storage: any AssetStorage,
         to copy: any AssetStorage, isCopied: () throws -> Void = {}
     ) throws -> [String] {
-        let rows = StoredAssets(path: Stores.path(of: key, in: folder))
         let place = "\(key.container.name) \(key.environment.rawValue)"
         var problems: [String] = []
         var last: AssetDigest?
@@ -194,39 +170,17 @@ struct DataBackup {
             last = page.last?.content.digest
             guard page.count == assetsPerPage else { break }
         }
-        removeReadersFiles(beside: Stores.path(of: key, in: folder))
         return problems
     }
 
     /// The assets of a copied store's rows that its storage does not list, or not in full length.
     private static func missingAssets(
-        of key: Stores.Key, in folder: String, from storage: any AssetStorage
+        of key: Stores.Key, _ rows: any AssetRows, from storage: any AssetStorage
     ) throws -> [String] {
-        let path = Stores.path(of: key, in: folder)
-        defer { removeReadersFiles(beside: path) }
         // Files that are too new for a row are none of the copy's concern.
-        return try AssetCheck(storePath: path, storage: storage, strayBefore: .min)
+        return try AssetCheck(rows: rows, storage: storage, strayBefore: .min)
             .listedProblems().map { "\(key.container.name) \(key.environment.rawValue): \($0)" }
     }
 
-    /// What reading leaves beside a file.
-    private static func removeReadersFiles(beside path: String) {
-        for suffix in ["-wal", "-shm"] { FileSystem.removeFile(path + suffix) }
-    }
-
     private static let assetsPerPage = 1_000
-
-    /// Copies one database and reads the copy through.
-    private static func copyDatabase(_ source: String, to destination: String) throws {
-        if let folder = FileSystem.parent(of: destination) { try FileSystem.makeFolder(folder) }
-        do { try Backup().copy(source, to: destination) } catch {
-            throw CommandFailure("\(source) cannot be copied: \(error)")
-        }
-        let problems = try Connection(path: destination, mode: .readOnly).integrityCheck()
-        // What reading leaves beside a file; the copy is whole without.
-        for suffix in ["-wal", "-shm"] { FileSystem.removeFile(destination + suffix) }
-        guard problems.isEmpty else {
-            throw CommandFailure("\(source) is damaged: \(problems.joined(separator: "; "))")
-        }
-    }
 }

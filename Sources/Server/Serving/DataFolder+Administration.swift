@@ -3,7 +3,6 @@ import Administration
 import AssetStorage
 import Audit
 import CloudModel
-import SQLiteStorage
 import Storage
 
 extension DataFolder: ServerData {
@@ -28,7 +27,7 @@ extension DataFolder: ServerData {
     ) throws {
         try stores.reset(
             Stores.Key(place.container, place.environment),
-            SQLiteStore.Beginning(
+            StoreBeginning(
                 schema: beginning.schema, moment: clock.now(), who: beginning.author,
                 difference: beginning.difference))
     }

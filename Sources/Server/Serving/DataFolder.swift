@@ -3,8 +3,7 @@ import Audit
 import CloudModel
 import Configuration
 import Cryptography
-import SQLite
-import SQLiteStorage
+import Files
 import Storage
 import Synchronization
 
@@ -12,8 +11,9 @@ import Synchronization
 package final class DataFolder: Sendable {
     package let path: String
     package let configuration: Configuration
-    package let catalog: SQLiteCatalog
+    package let engine: any StorageEngine
     package let stores: Stores
+    private let engineWords: EngineWords
     package let clock: Clock
     package let random: RandomSource
     package let containers: Containers
@@ -32,7 +32,7 @@ package final class DataFolder: Sendable {
     private let lock: Mutex<FileLock?>
 
     private init(
-        path: String, configuration: Configuration, lock: FileLock,
+        path: String, configuration: Configuration, lock: FileLock, factory: any EngineFactory,
         process: ProcessEnvironment, onIndeterminate: @escaping @Sendable (String) -> Void
     ) throws {
         self.path = path
@@ -43,14 +43,14 @@ package final class DataFolder: Sendable {
         self.random = random
         secrets = try SecretKeys.open(configuration, of: path, random: random)
         audit = try AuditLog(path: Self.auditPath(in: path))
-        let former = FormerStores(
-            isOn: configuration.storage.backupBeforeMigration == .on,
-            freeBytesMin: configuration.storage.reserveBytes)
-        let catalogPath = Self.catalogPath(in: path)
-        if try FileSystem.kind(of: catalogPath) == .file {
-            _ = try former.keep(catalogPath, of: SQLiteCatalog.formerVersion(at: catalogPath))
-        }
-        catalog = try SQLiteCatalog(path: catalogPath, onIndeterminate: onIndeterminate)
+        let reports = StoreReports()
+        engineWords = factory.words
+        engine = try factory.open(
+            for: path,
+            EngineOptions(
+                clock: clock, random: { random.bytes($0) }, report: { reports.tell($0, $1) },
+                onIndeterminate: onIndeterminate))
+        let catalog = engine.catalog
         containers = Containers(catalog: catalog)
         apiTokens = APITokens(catalog: catalog, random: random)
         serverKeys = ServerKeys(catalog: catalog, random: random)
@@ -65,31 +65,31 @@ package final class DataFolder: Sendable {
             export: { [personalFiles] in try personalFiles.make(of: $0) })
         webTokens = try WebTokens(
             catalog: catalog, random: random, settings: configuration.accountsSettings)
-        let options = configuration.storeOptions(
-            folder: path, clock: clock, random: { random.bytes($0) })
         assetPlaces = try AssetPlaces(configuration, of: path, clock: clock, random: random)
         stores = Stores(
-            folder: path, catalog: catalog, options: options, limits: configuration.storeLimits,
-            assetPlaces: assetPlaces, assets: configuration.assetOptions, former: former,
-            onIndeterminate: onIndeterminate)
-        try stores.settle()
+            folder: path, engine: engine, clock: clock, limits: configuration.storeLimits,
+            assetPlaces: assetPlaces, assets: configuration.assetOptions, reports: reports)
         personalFiles.attach(self)
     }
+
+    /// Everything that belongs to the server and not to one container environment.
+    package var catalog: any CatalogStorage { engine.catalog }
 
     /// Refuses a folder that has held data and whose catalog is not there.
     ///
     /// Served as a new one, it would show everybody an empty server. Also removes what a restore has left that
     /// was done but for that.
-    private static func requireWhole(_ path: String) throws {
+    private static func requireWhole(_ path: String, _ factory: any EngineFactory) throws {
+        let name = factory.words.catalog
         let restoring = DataBackup.restoringPath(in: path)
         let isRestoring = try FileSystem.kind(of: restoring) != nil
-        if try FileSystem.kind(of: catalogPath(in: path)) != nil {
+        if try factory.hasData(for: path) {
             if isRestoring { try FileSystem.removeTree(restoring) }
             return
         }
         if isRestoring {
             throw CommandFailure(
-                "\(path) has no catalog.sqlite but restoring/: a restore did not come to its end. Run "
+                "\(path) has no \(name) but restoring/: a restore did not come to its end. Run "
                     + "`lenticular restore` with the same backup again.")
         }
         let containers = "\(path)/containers"
@@ -97,8 +97,8 @@ package final class DataFolder: Sendable {
             try !FileSystem.names(in: containers).isEmpty
         else { return }
         throw CommandFailure(
-            "\(path) has containers/ but no catalog.sqlite, without which nobody can be let in. Put "
-                + "catalog.sqlite back, or restore a backup into an empty folder, or move containers/ "
+            "\(path) has containers/ but no \(name), without which nobody can be let in. Put "
+                + "\(name) back, or restore a backup into an empty folder, or move containers/ "
                 + "away to begin anew.")
     }
 
@@ -133,7 +133,7 @@ package final class DataFolder: Sendable {
                 source, into: path,
                 assets: AssetPlaces(
                     configuration, of: path, clock: process.clock, random: random),
-                random: { random.bytes($0) })
+                factory: configuration.engineFactory { random.bytes($0) })
         }
     }
 
@@ -143,9 +143,10 @@ package final class DataFolder: Sendable {
     static func requireMade(_ loaded: LoadedConfiguration) throws {
         let path = loaded.values.data
         try FolderAccess.require(path, names: [])
-        guard try FileSystem.kind(of: catalogPath(in: path)) != .file else { return }
+        let factory = loaded.values.engineFactory { _ in [] }
+        guard try !factory.hasData(for: path) else { return }
         throw CommandFailure(
-            "\(path) is no data folder: it has no catalog.sqlite. The path is "
+            "\(path) is no data folder: it has no \(factory.words.catalog). The path is "
                 + "\(loaded.origin(of: "data")); name the server's folder by --data, LENTICULAR_DATA "
                 + "or data in a --config file. A server makes it at its first start.")
     }
@@ -159,24 +160,26 @@ package final class DataFolder: Sendable {
         _ path: String, configuration: Configuration, process: ProcessEnvironment,
         onIndeterminate: @escaping @Sendable (String) -> Void
     ) throws -> DataFolder? {
-        try FolderAccess.require(path, names: ["lock", "catalog.sqlite", "containers"])
+        let factory = configuration.engineFactory { process.random.bytes($0) }
+        let catalogName = factory.words.catalog
+        try FolderAccess.require(path, names: ["lock", catalogName, "containers"])
         do {
             let lock = try FileLock(path: lockPath(in: path))
             try CopyPlace.removeLeftovers(in: path)
-            try requireWhole(path)
+            try requireWhole(path, factory)
             return try DataFolder(
-                path: path, configuration: configuration, lock: lock, process: process,
-                onIndeterminate: onIndeterminate)
+                path: path, configuration: configuration, lock: lock, factory: factory,
+                process: process, onIndeterminate: onIndeterminate)
         } catch FileLock.Failure.held {
             return nil
         } catch FileLock.Failure.unusable(let reason) {
             throw CommandFailure(reason)
-        } catch let error as SQLiteError where error.kind == .corrupt {
+        } catch let error as any EngineFault where error.isDamage {
             throw CommandFailure(
-                "\(catalogPath(in: path)) is damaged (\(error)); move the data folder away and restore a "
+                "\(path)/\(catalogName) is damaged (\(error)); move the data folder away and restore a "
                     + "backup")
-        } catch let error as MigrationError {
-            throw CommandFailure("\(catalogPath(in: path)): \(error)")
+        } catch let error as any EngineFault where error.finding == .foreign {
+            throw CommandFailure("\(path)/\(catalogName): \(error)")
         }
     }
 
@@ -187,8 +190,6 @@ package final class DataFolder: Sendable {
     static let auditName = "audit.log"
 
     static func auditPath(in folder: String) -> String { "\(folder)/\(auditName)" }
-
-    static func catalogPath(in folder: String) -> String { "\(folder)/catalog.sqlite" }
 
     /// Space that is given up when the disk is full.
     static func reservePath(in folder: String) -> String { "\(folder)/reserve" }
@@ -202,22 +203,22 @@ package final class DataFolder: Sendable {
     package func problems() throws -> [String] {
         do {
             return try problemsOfAll()
-        } catch let error as SQLiteError where error.kind == .corrupt {
+        } catch let error as any EngineFault where error.isDamage {
             // Those of stores are told by themselves. Without the catalog nobody knows which there are.
-            return ["catalog: catalog.sqlite is damaged, and cannot be read: \(error)"]
+            let name = engineWords.catalog
+            return ["catalog: \(name) is damaged, and cannot be read: \(error)"]
         }
     }
 
     private func problemsOfAll() throws -> [String] {
-        var problems = try CatalogCheck(path: Self.catalogPath(in: path)).problems()
-            .map { "catalog: \($0)" }
+        var problems = try engine.catalogProblems().map { "catalog: \($0)" }
         problems += try AuditReport(of: Self.auditPath(in: path), since: .min, limit: 0).problems
         for key in try stores.missing() {
             problems.append(
                 "\(key.container.name) \(key.environment.rawValue): "
-                    + "store.sqlite is not there, or is another's")
+                    + "\(engineWords.store) is not there, or is another's")
         }
-        problems += try stores.strays().map { "files that no store owns: \($0)" }
+        problems += try engine.strays().map { "files that no store owns: \($0)" }
         let missing = Set(try stores.missing())
         for key in try stores.existing() where !missing.contains(key) {
             problems += try self.problems(of: key).map {
@@ -229,24 +230,22 @@ package final class DataFolder: Sendable {
 
     /// What is wrong with one store and its assets.
     private func problems(of key: Stores.Key) throws -> [String] {
-        let file = Stores.path(of: key, in: path)
         do {
             try stores.migrate(key)
-            let found = try StoreCheck(
-                path: file, lossesSince: clock.now() - Self.lossesToldMilliseconds
-            ).problems()
+            let found = try engine.problems(
+                of: key, lossesSince: clock.now() - Self.lossesToldMilliseconds)
             // Rows that cannot be read say nothing of files.
             guard found.isEmpty else { return found }
             let depot = stores.depot(of: key)
             let assets = AssetCheck(
-                storePath: file, storage: depot.storage,
+                rows: engine.assets(of: key), storage: depot.storage,
                 strayBefore: clock.now() - Milliseconds(configuration.assets.graceSeconds) * 1_000)
             // A file that is removed meanwhile, after its row was read, would count as missing.
             return try depot.claims.withoutRemoval { try assets.problems() }
-        } catch let error as SQLiteError where error.kind == .corrupt {
-            return ["store.sqlite is damaged, and cannot be read: \(error)"]
-        } catch let error as MigrationError {
-            return ["store.sqlite: \(error)"]
+        } catch let error as any EngineFault where error.isDamage {
+            return ["\(engineWords.store) is damaged, and cannot be read: \(error)"]
+        } catch let error as any EngineFault where error.finding == .foreign {
+            return ["\(engineWords.store): \(error)"]
         }
     }
 
@@ -256,7 +255,7 @@ package final class DataFolder: Sendable {
             return try stores.existing().reduce(0) {
                 try $0 + (stores.depot(of: $1).storage.trash?.list().count ?? 0)
             }
-        } catch let error as SQLiteError where error.kind == .corrupt {
+        } catch let error as any EngineFault where error.isDamage {
             // NB: `problems` names the catalog, without which nobody knows where to look.
             return 0
         }
@@ -266,14 +265,13 @@ package final class DataFolder: Sendable {
     ///
     /// - Throws: `CatalogRefusal.containerUnknown`, `CommandFailure`.
     package func deleteContainer(_ id: ContainerID) throws {
-        try stores.remove(id) { try catalog.delete(id) }
+        try stores.remove(id)
     }
 
     /// Closes the databases and lets go of the lock; the last use.
     package func close() {
         stores.close()
-        // NB: what is in the log is on disk; the next start reads it from there.
-        try? catalog.checkpoint()
+        engine.close()
         lock.withLock { $0 = nil }
     }
 }

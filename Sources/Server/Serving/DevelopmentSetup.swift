@@ -1,6 +1,7 @@
 import Administration
 import CloudModel
 import Cryptography
+import Files
 import Network
 
 #if canImport(Glibc)

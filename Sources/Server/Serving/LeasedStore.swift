@@ -1,11 +1,10 @@
 import CloudModel
-import SQLiteStorage
 import Storage
 
 /// A store that stays open as long as anybody keeps this.
 package final class LeasedStore: Storage {
     private let lease: LeaseCache<Stores.Key, Stores.Opened>.Lease
-    private let store: SQLiteStore
+    private let store: any EngineStore
 
     init(_ lease: LeaseCache<Stores.Key, Stores.Opened>.Lease) {
         self.lease = lease

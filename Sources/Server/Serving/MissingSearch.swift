@@ -1,6 +1,5 @@
 import CloudModel
-import SQLite
-import SQLiteStorage
+import Storage
 import Synchronization
 
 /// Looks for stores that the catalog knows and whose file is not there, is another's, or is not for this
@@ -25,19 +24,15 @@ final class MissingSearch: Sendable {
     /// How many files one question about the disk asks for.
     private static let filesPerLook = 256
 
-    private let files: StoreFiles
-    private let catalog: SQLiteCatalog
+    private let engine: any StorageEngine
     private let state = Mutex(State())
 
-    init(files: StoreFiles, catalog: SQLiteCatalog) {
-        self.files = files
-        self.catalog = catalog
-    }
+    init(engine: any StorageEngine) { self.engine = engine }
 
     /// The stores that the catalog knows.
     func known() throws -> [Stores.Key] {
         if let known = state.withLock({ $0.known }) { return known.list }
-        let known = try catalog.stores().map { Stores.Key($0.container, $0.environment) }
+        let known = try engine.stores()
         state.withLock { $0.known = (known, Set(known)) }
         return known
     }
@@ -57,34 +52,14 @@ final class MissingSearch: Sendable {
         }
     }
 
-    /// Whether a store that the catalog knows has no file, or another's.
-    func isMissing(_ key: Stores.Key) throws -> Bool {
-        do {
-            return try lacksItsFile(key)
-        } catch let error as SQLiteError where error.kind == .corrupt {
-            // It is there; what reads it says what is wrong with it.
-            return false
-        }
-    }
-
-    private func lacksItsFile(_ key: Stores.Key) throws -> Bool {
-        guard let known = try catalog.store(of: key.container, in: key.environment) else {
-            return false
-        }
-        guard try files.hasFile(key) else { return true }
-        let facts = try StoreFacts(at: files.path(of: key))
-        return known.name.map { $0 != facts.name } ?? false
-    }
-
     /// Refuses files that this version may not open, before the first request asks for one.
     ///
     /// Of many the first are looked into, and the others by `examineMore`.
     ///
     /// - Throws: `CommandFailure` that names the file.
     func begin() throws {
+        try engine.finishResets()
         let known = try known()
-        // A reset that was cut off between two moves has its files beside their place.
-        for key in known where try !files.hasFile(key) { try files.finishReplacing(key) }
         for key in known.prefix(Self.examinedAtStart) {
             if let failure = try examine(key) { throw failure }
         }
@@ -105,24 +80,28 @@ final class MissingSearch: Sendable {
 
     private func examine(_ key: Stores.Key) throws -> CommandFailure? {
         do {
-            if try lacksItsFile(key) { _ = state.withLock { $0.refused.insert(key) } }
+            if try engine.isMissing(key) {
+                _ = state.withLock { $0.refused.insert(key) }
+            } else {
+                try engine.examine(key)
+            }
             return nil
-        } catch let error as SQLiteError where error.kind == .corrupt {
+        } catch let error as any EngineFault where error.isDamage {
             return CommandFailure(
-                "\(files.path(of: key)) is damaged (\(error)); `lenticular check` says more. Restore a "
+                "\(engine.words(for: key)) is damaged (\(error)); `lenticular check` says more. Restore a "
                     + "backup, or move the file away to serve the other containers")
         } catch {
-            return CommandFailure("\(files.path(of: key)): \(error)")
+            return CommandFailure("\(engine.words(for: key)): \(error)")
         }
     }
 
     /// Names a store whose file is not right; nil when none is known to be so.
     var trouble: String? {
         // NB: a catalog or a file that cannot be read shows elsewhere.
-        let gone = (try? someKnown())?.first { FileSystem.size(of: files.path(of: $0)) == 0 }
+        let gone = (try? someKnown())?.first { (try? engine.isThere($0)) != true }
         let refused = state.withLock { $0.refused }
         // NB: one that cannot be read is no better than one that is not there.
-        let stays = refused.first { (try? isMissing($0)) ?? true }
+        let stays = refused.first { (try? engine.isMissing($0)) ?? true }
         guard let key = gone ?? stays else { return nil }
         return "store missing: \(key.container.name) \(key.environment.rawValue)"
     }

@@ -261,7 +261,7 @@ package final class RunningServer: Sendable {
         _ http: HTTPServer, _ stores: Stores, _ log: Log, in metrics: Metrics
     ) {
         metrics.observeRefusals { http.counts().faultsByStatus }
-        metrics.observeWriters { stores.measurements }
+        metrics.observeEngine { stores.engine.figures }
         metrics.gauge("lenticular_connections_open", "Open connections.") {
             Double(http.counts().connectionsOpen)
         }
@@ -273,9 +273,6 @@ package final class RunningServer: Sendable {
         }
         metrics.counter("lenticular_wire_sent_bytes_total", "Bytes to the network.") {
             Double(http.counts().bytesOut)
-        }
-        metrics.gauge("lenticular_wal_bytes", "Bytes of the write-ahead logs.") {
-            Double(stores.logBytes)
         }
         metrics.gauge("lenticular_stores_open", "Container environments that are open.") {
             Double(stores.open.count)

@@ -1,6 +1,6 @@
 import Configuration
 import Cryptography
-import SQLite
+import Files
 
 #if canImport(Glibc)
     import Glibc
@@ -44,7 +44,7 @@ enum SecretKeys {
             if noted != nil { throw lost(path, note, "is not there") }
             let key = Hexadecimal.encode(random.bytes(SealedSecrets.keyBytes))
             try FileSystem.write(Array("\(key)\n".utf8), toNew: path)
-            try FileModes.synchronize(FileSystem.parent(of: path) ?? ".")
+            try FileSystem.synchronize(FileSystem.parent(of: path) ?? ".")
         }
         try requireOwn(path)
         guard let secrets = SealedSecrets(keys: try keys(path), random: random) else {
@@ -57,7 +57,7 @@ enum SecretKeys {
         }
         if secrets.keyNames.first != noted, let name = secrets.keyNames.first {
             try FileSystem.write(Array("\(name)\n".utf8), over: note)
-            try FileModes.synchronize(folder)
+            try FileSystem.synchronize(folder)
         }
         return secrets
     }

@@ -1,34 +1,30 @@
 import AssetStorage
 import CloudModel
-import SQLite
-import SQLiteStorage
 import Storage
 import Synchronization
 import WebServices
 
 /// Opens and closes the stores of a data folder, and keeps what outlives an opening.
 ///
-/// What waits for a store's commits, claims its assets and goes on with its numbers stays while its file is
-/// closed. It is kept for stores that have been opened, so that no stranger's request adds to it.
+/// What waits for a store's commits and claims its assets stays while the store is closed. It is kept for stores that have been opened, so that no stranger's request adds to it.
 final class StoreKeeper: Sendable {
     /// What stays of a store while it is closed.
     private struct Kept {
         let notices: CommitNotices
         let depot: AssetDepot
-        var life: StoreLife?
         /// Whether what an earlier process was at has been removed.
         var isClean = false
     }
 
     private struct State {
         var kept: [Stores.Key: Kept] = [:]
-        /// What writers have done whose stores are closed.
-        var closed = WriterMeasurements()
         /// Told of each store that is opened.
-        var attach: @Sendable (SQLiteStore, AssetDepot) -> Void = { _, _ in }
+        var attach: @Sendable (any EngineStore, AssetDepot) -> Void = { _, _ in }
     }
 
-    private let opener: StoreOpener
+    private let engine: any StorageEngine
+    /// The data folder.
+    private let folder: String
     private let assetPlaces: AssetPlaces
     /// What links of assets are made by.
     private let assets: Mutex<AssetOptions>
@@ -36,10 +32,11 @@ final class StoreKeeper: Sendable {
     private let state = Mutex(State())
 
     init(
-        opener: StoreOpener, assetPlaces: AssetPlaces, assets: AssetOptions,
-        schedule: StoreSchedule
+        engine: any StorageEngine, folder: String, assetPlaces: AssetPlaces,
+        assets: AssetOptions, schedule: StoreSchedule
     ) {
-        self.opener = opener
+        self.engine = engine
+        self.folder = folder
         self.assetPlaces = assetPlaces
         self.assets = Mutex(assets)
         self.schedule = schedule
@@ -50,7 +47,7 @@ final class StoreKeeper: Sendable {
 
     /// Opens a store; blocks while it is made, migrated or recovered.
     ///
-    /// - Throws: as `StoreOpener.open`; `StorageFailure.tooManyFiles`; `AssetFailure`.
+    /// - Throws: as `StorageEngine.open`; `StorageFailure.tooManyFiles`; `AssetFailure`.
     func open(_ key: Stores.Key) throws -> Stores.Opened {
         do {
             return try opened(key)
@@ -66,11 +63,11 @@ final class StoreKeeper: Sendable {
             known
             ?? Kept(
                 notices: CommitNotices(), depot: AssetDepot(storage(of: key)))
-        let store = try opener.open(key, notices: kept.notices, life: kept.life)
+        let store = try engine.open(key, notices: kept.notices)
         // What an earlier process was at; this one has not begun.
         if !kept.isClean {
             do { try kept.depot.storage.removeUnfinished() } catch {
-                store.close()
+                _ = engine.close(key, isUnused: true)
                 throw error
             }
         }
@@ -78,7 +75,7 @@ final class StoreKeeper: Sendable {
             // Somebody may have asked for the assets meanwhile.
             let depot = state.kept[key]?.depot ?? kept.depot
             state.kept[key] = Kept(
-                notices: kept.notices, depot: depot, life: nil, isClean: true)
+                notices: kept.notices, depot: depot, isClean: true)
             return (state.attach, depot)
         }
         let seen: OpenStore
@@ -87,7 +84,7 @@ final class StoreKeeper: Sendable {
                 store, of: key.container, in: key.environment, depot: depot,
                 assets: assets.withLock { $0 })
         } catch {
-            store.close()
+            _ = engine.close(key, isUnused: true)
             throw error
         }
         schedule.opened(key)
@@ -98,24 +95,16 @@ final class StoreKeeper: Sendable {
     /// Closes a store.
     ///
     /// - Parameter isUnused: whether nobody has a lease of it.
-    func close(_ key: Stores.Key, _ opened: Stores.Opened, isUnused: Bool) {
-        let rest = opened.store.close(isUnused: isUnused)
-        state.withLock { state in
-            state.kept[key]?.life = rest.life
-            state.closed.add(rest.measurements)
-        }
-        schedule.closed(key, nextWork: rest.nextWork)
+    func close(_ key: Stores.Key, isUnused: Bool) {
+        schedule.closed(key, nextWork: engine.close(key, isUnused: isUnused))
     }
 
     /// Whether a store must not be closed although nobody has a lease of it.
     ///
     /// On a full disk it might not be opened again.
     func isBusy(_ opened: Stores.Opened) -> Bool {
-        opened.store.isWorking || opened.store.isDiskFull
+        opened.store.isWorking || opened.store.condition == .full
     }
-
-    /// What writers have done whose stores are closed.
-    var closedMeasurements: WriterMeasurements { state.withLock { $0.closed } }
 
     /// The assets of a container environment, whether its store is open or not.
     func depot(of key: Stores.Key) -> AssetDepot {
@@ -129,11 +118,11 @@ final class StoreKeeper: Sendable {
 
     /// The bytes of assets of a container environment.
     func storage(of key: Stores.Key) -> any AssetStorage {
-        assetPlaces.storage(of: key, in: opener.files.folder)
+        assetPlaces.storage(of: key, in: folder)
     }
 
     /// Says whom to tell of each store that is opened from now on.
-    func observeOpening(_ attach: @escaping @Sendable (SQLiteStore, AssetDepot) -> Void) {
+    func observeOpening(_ attach: @escaping @Sendable (any EngineStore, AssetDepot) -> Void) {
         state.withLock { $0.attach = attach }
     }
 
@@ -146,10 +135,6 @@ final class StoreKeeper: Sendable {
 
     /// Takes note that a store has begun anew.
     func beginAnew(_ key: Stores.Key) {
-        let notices = state.withLock { state in
-            state.kept[key]?.life = nil
-            return state.kept[key]?.notices
-        }
-        notices?.wakeAll()
+        state.withLock { $0.kept[key] }?.notices.wakeAll()
     }
 }

@@ -1,4 +1,4 @@
-import SQLiteStorage
+import Storage
 import Synchronization
 
 /// What the openings of stores have found, counted and passed on to whoever logs it.

@@ -1,5 +1,5 @@
 import CloudModel
-import SQLiteStorage
+import Storage
 import Synchronization
 
 /// When each store that is closed has to be opened for work of its own.
@@ -17,28 +17,28 @@ final class StoreSchedule: Sendable {
         var open: Set<Stores.Key> = []
     }
 
-    private let catalog: SQLiteCatalog
+    private let engine: any StorageEngine
     private let clock: Clock
     private let upkeepMilliseconds: Milliseconds
     private let state = Mutex(State())
 
     /// - Parameter upkeepMilliseconds: how long a closed store is left alone.
-    init(catalog: SQLiteCatalog, clock: Clock, upkeepMilliseconds: Milliseconds) {
-        self.catalog = catalog
+    init(engine: any StorageEngine, clock: Clock, upkeepMilliseconds: Milliseconds) {
+        self.engine = engine
         self.clock = clock
         self.upkeepMilliseconds = upkeepMilliseconds
     }
 
     /// Reads what the catalog has of stores that are not open.
     ///
-    /// - Parameter isUnfinished: whether a file was left open by a process that ended: it is due at once.
-    func load(isUnfinished: (Stores.Key) -> Bool) throws {
-        let moments = try catalog.dueMoments().map {
-            (key: Stores.Key($0.container, $0.environment), due: $0.due)
-        }
-        let unfinished = Set(moments.map(\.key).filter(isUnfinished))
+    /// One that a process has left open that ended is due at once.
+    func load() throws {
+        let moments = try engine.dueMoments()
+        let unfinished = Set(moments.map(\.key).filter(engine.isUnfinished))
         state.withLock { state in
-            for (key, due) in moments where !state.open.contains(key) && state.due[key] == nil {
+            for moment in moments {
+                let (key, due) = (moment.key, moment.due)
+                guard !state.open.contains(key), state.due[key] == nil else { continue }
                 state.due[key] = unfinished.contains(key) ? 0 : due
                 state.upkeep[key] = due
             }
@@ -107,12 +107,8 @@ final class StoreSchedule: Sendable {
             return state.unsaved
         }
         guard !unsaved.isEmpty else { return }
-        let moments = unsaved.map {
-            SQLiteCatalog.DueMoment(
-                container: $0.key.container, environment: $0.key.environment, due: $0.value)
-        }
         do {
-            try catalog.setDue(moments)
+            try engine.setDue(unsaved.map { DueMoment(key: $0.key, due: $0.value) })
         } catch {
             // NB: an earlier moment opens a store in vain, and a full disk lets nothing better be written.
             state.withLock { state in

@@ -2,7 +2,6 @@ import AssetStorage
 import CloudDatabase
 import CloudModel
 import Configuration
-import SQLiteStorage
 import Storage
 
 /// Does the queued work of every open store.
@@ -38,7 +37,7 @@ final class StoreWork: Sendable {
     }
 
     /// Begins to do a store's work; closing the store ends it.
-    func begin(_ store: SQLiteStore, _ depot: AssetDepot) {
+    func begin(_ store: any EngineStore, _ depot: AssetDepot) {
         var options = options
         options.blocking[.collectAssets] = { [weak store, self] in
             guard let store else { return false }

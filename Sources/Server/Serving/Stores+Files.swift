@@ -1,43 +1,28 @@
 import AssetStorage
 import CloudModel
-import SQLiteStorage
 import Storage
 
-// What is there on the disk.
+// What is there.
 extension Stores {
-    /// The stores that the catalog knows and that have a file, open or not.
+    /// The stores that are known and there, open or not.
     package func existing() throws -> [Key] {
-        try search.known().filter { try FileSystem.kind(of: files.path(of: $0)) != nil }
+        try search.known().filter { try engine.isThere($0) }
     }
 
-    /// The stores that the catalog knows and whose file is not there, or is another's.
+    /// The stores that are known and not there, or are another's.
     package func missing() throws -> [Key] {
-        try search.known().filter { try search.isMissing($0) }
+        try search.known().filter { try engine.isMissing($0) }
     }
-
-    /// Takes the files of a folder for known that an earlier version has left.
-    func settle() throws {
-        try catalog.settleStores { container, environment in
-            try FileSystem.kind(of: files.path(of: Key(container, environment))) != nil
-        }
-    }
-
-    /// Folders below `containers` that belong to no store that the catalog knows.
-    func strays() throws -> [String] { try files.strays(beside: search.known()) }
 
     /// Removes what deletions have left that a crash cut short.
     func finishRemovals() throws {
-        for name in try files.names() where name.hasSuffix(StoreFiles.asideSuffix) {
-            try finishRemoval(of: String(name.dropLast(StoreFiles.asideSuffix.count)))
-        }
+        for removal in try engine.removals() { try finish(removal) }
     }
 
     /// Removes what a container that was deleted has left.
-    private func finishRemoval(of name: String) throws {
+    private func finish(_ removal: StoreRemoval) throws {
         // One made again under the name has its own files there, and finds the old ones by and by.
-        if let container = ContainerID(name),
-            try FileSystem.kind(of: files.place(of: container)) == nil
-        {
+        if let container = removal.container {
             do throws(AssetFailure) {
                 for environment in Environment.allCases {
                     try keeper.storage(of: Key(container, environment)).removeEverything()
@@ -47,7 +32,7 @@ extension Stores {
                 return
             }
         }
-        try files.finishRemoval(of: name)
+        try engine.finish(removal)
     }
 
     /// What is wrong with the disk, in a word; nil when nothing is.
@@ -57,19 +42,15 @@ extension Stores {
     var diskTrouble: String? {
         var trouble: String?
         for store in open {
-            let measurements = store.measurements
-            if measurements.isFailed { return "disk failed" }
-            if measurements.isDiskFull {
+            switch store.condition {
+            case .well: continue
+            case .failed: return "disk failed"
+            case .full:
                 trouble = "disk full"
                 store.write(cost: 1, frees: false, { _ in }, completion: { _ in })
             }
         }
         return trouble ?? search.trouble
-    }
-
-    /// Bytes of the write-ahead logs that are open.
-    var logBytes: Int64 {
-        cache.open.reduce(0) { $0 + FileSystem.size(of: files.path(of: $1.key) + "-wal") }
     }
 }
 
@@ -93,6 +74,6 @@ extension Stores {
 
     /// Reads from the catalog when closed stores are due, those at once that the last process left open.
     func loadSchedule() throws {
-        try schedule.load { FileSystem.size(of: files.path(of: $0) + "-wal") > 0 }
+        try schedule.load()
     }
 }

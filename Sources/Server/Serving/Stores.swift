@@ -1,7 +1,5 @@
 import AssetStorage
 import CloudModel
-import SQLite
-import SQLiteStorage
 import Storage
 import Synchronization
 import WebServices
@@ -9,20 +7,11 @@ import WebServices
 /// The stores of a data folder, one for each container environment: opened when somebody asks for one, and
 /// closed when nobody has needed it for long or others need its place.
 package final class Stores: Sendable {
-    /// Names one store.
-    package struct Key: Hashable, Sendable {
-        package let container: ContainerID
-        package let environment: Environment
-
-        package init(_ container: ContainerID, _ environment: Environment) {
-            self.container = container
-            self.environment = environment
-        }
-    }
+    package typealias Key = StoreKey
 
     /// A store while it is open.
     struct Opened: Sendable {
-        let store: SQLiteStore
+        let store: any EngineStore
         /// What requests see of it.
         let seen: OpenStore
     }
@@ -36,8 +25,7 @@ package final class Stores: Sendable {
         var upkeepMilliseconds: Milliseconds = 86_400_000
     }
 
-    let files: StoreFiles
-    let catalog: SQLiteCatalog
+    let engine: any StorageEngine
     let keeper: StoreKeeper
     let cache: LeaseCache<Key, Opened>
     /// When closed stores are next due.
@@ -45,32 +33,24 @@ package final class Stores: Sendable {
     /// What openings have found.
     let reports: StoreReports
     let search: MissingSearch
-    private let random: @Sendable (Int) -> [UInt8]
 
     /// - Parameters:
     ///   - folder: the data folder.
-    ///   - onIndeterminate: called when a commit's outcome is unknown; the process must end.
+    ///   - reports: what the engine's openings report to.
     init(
-        folder: String, catalog: SQLiteCatalog, options: SQLiteStore.Options, limits: Limits,
-        assetPlaces: AssetPlaces, assets: AssetOptions, former: FormerStores,
-        onIndeterminate: @escaping @Sendable (String) -> Void
+        folder: String, engine: any StorageEngine, clock: Clock, limits: Limits,
+        assetPlaces: AssetPlaces, assets: AssetOptions, reports: StoreReports
     ) {
-        let files = StoreFiles(folder: folder)
-        let reports = StoreReports()
         let schedule = StoreSchedule(
-            catalog: catalog, clock: options.clock, upkeepMilliseconds: limits.upkeepMilliseconds)
+            engine: engine, clock: clock, upkeepMilliseconds: limits.upkeepMilliseconds)
         let keeper = StoreKeeper(
-            opener: StoreOpener(
-                files: files, catalog: catalog, options: options, former: former,
-                reports: reports, onIndeterminate: onIndeterminate),
-            assetPlaces: assetPlaces, assets: assets, schedule: schedule)
-        self.files = files
-        self.catalog = catalog
+            engine: engine, folder: folder, assetPlaces: assetPlaces, assets: assets,
+            schedule: schedule)
+        self.engine = engine
         self.reports = reports
         self.schedule = schedule
         self.keeper = keeper
-        random = options.random
-        let search = MissingSearch(files: files, catalog: catalog)
+        let search = MissingSearch(engine: engine)
         self.search = search
         cache = LeaseCache(
             countMax: limits.openMax, idleSeconds: limits.idleSeconds,
@@ -80,7 +60,7 @@ package final class Stores: Sendable {
                     search.found(key)
                     return opened
                 },
-                close: { keeper.close($0, $1, isUnused: $2) },
+                close: { key, _, isUnused in keeper.close(key, isUnused: isUnused) },
                 isBusy: { keeper.isBusy($0) }))
     }
 
@@ -118,70 +98,60 @@ package final class Stores: Sendable {
     package func depot(of key: Key) -> AssetDepot { keeper.depot(of: key) }
 
     /// The stores that are open now, for who looks at how they are faring.
-    var open: [SQLiteStore] { cache.open.map(\.value.store) }
-
-    /// What all writers have done, also those whose stores are closed by now.
-    var measurements: [WriterMeasurements] {
-        open.map(\.measurements) + [keeper.closedMeasurements]
-    }
+    var open: [any EngineStore] { cache.open.map(\.value.store) }
 
     /// Says whom to tell of each store that is open or will be, with its assets.
-    func observeOpening(_ tell: @escaping @Sendable (SQLiteStore, AssetDepot) -> Void) {
+    func observeOpening(_ tell: @escaping @Sendable (any EngineStore, AssetDepot) -> Void) {
         keeper.observeOpening(tell)
         // Afterwards: one that is opened meanwhile is told twice rather than not at all.
         for (key, opened) in cache.open { tell(opened.store, depot(of: key)) }
     }
 
-    /// Brings a file of an earlier version to this one's schema.
+    /// Brings a store of an earlier version to this one's schema.
     ///
     /// - Throws: as `store`.
     func migrate(_ key: Key) throws {
-        guard try StoreFacts(at: files.path(of: key)).formerVersion != nil else { return }
+        guard try engine.isOfFormerVersion(key) else { return }
         _ = try store(of: key.container, in: key.environment)
     }
 
-    /// Closes a container's stores and removes their files.
+    /// Closes a container's stores, takes it out of the catalog and removes its data.
     ///
-    /// Who has a store of it finds it closed. The files are put aside first: after a crash at any moment a
-    /// container made again under the name finds nothing of the old one's.
+    /// Who has a store of it finds it closed.
     ///
-    /// - Parameter forget: takes the container out of the catalog; when it throws, the files stay.
-    func remove(_ container: ContainerID, forgetting forget: () throws -> Void) throws {
+    /// - Throws: as `StorageEngine.remove`; `AssetFailure`.
+    func remove(_ container: ContainerID) throws {
         let keys = Environment.allCases.map { Key(container, $0) }
         var taken: [Key] = []
         defer { for key in taken { cache.give(back: key) } }
         for key in keys {
             let opened = try cache.take(key, refusing: CatalogRefusal.containerUnknown)
             taken.append(key)
-            if let opened { keeper.close(key, opened, isUnused: false) }
+            if opened != nil { keeper.close(key, isUnused: false) }
         }
         let assets = keys.map { keeper.storage(of: $0) }
-        try files.remove(container, forgetting: forget)
+        let removal = try engine.remove(container)
         for key in keys {
             keeper.forget(key)
             search.forget(key)
         }
-        // Before the files: where this fails, they tell the next start what was left to do.
+        // Before the rest: where this fails, they tell the next start what was left to do.
         for storage in assets { try storage.removeEverything() }
-        try files.finishRemoval(of: container.folded)
+        try engine.finish(removal)
     }
 
     /// Has a store begin anew, with a schema and nothing else; its tokens expire.
     ///
     /// Requests meanwhile are told to try again.
     ///
-    /// - Throws: `CatalogRefusal.containerUnknown`, `CommandFailure`, `StorageFailure`, and what the
-    ///   engine reports; the store then is as it was.
-    func reset(_ key: Key, _ beginning: SQLiteStore.Beginning) throws {
+    /// - Throws: `CatalogRefusal.containerUnknown`, `StorageFailure`, `EngineFault`; the store then is as it was.
+    func reset(_ key: Key, _ beginning: StoreBeginning) throws {
         // Opened once, so that it is there and of this version.
         _ = try store(of: key.container, in: key.environment)
         let opened = try cache.take(key, refusing: StorageFailure.beginning)
         defer { cache.give(back: key) }
-        if let opened { keeper.close(key, opened, isUnused: false) }
-        try files.replace(key) { path in
-            try SQLiteStore.makeSuccessor(
-                at: path, of: files.path(of: key), beginning, random: random)
-        }
+        if opened != nil { keeper.close(key, isUnused: false) }
+        try engine.reset(key, to: beginning)
         keeper.beginAnew(key)
     }
 
@@ -189,11 +159,6 @@ package final class Stores: Sendable {
     func close() {
         cache.closeAll()
         schedule.save()
-    }
-
-    /// Where a store's file is below a data folder.
-    static func path(of key: Key, in folder: String) -> String {
-        StoreFiles(folder: folder).path(of: key)
     }
 }
 

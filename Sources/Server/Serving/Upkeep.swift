@@ -1,5 +1,4 @@
 import Dispatch
-import SQLiteStorage
 import Storage
 
 /// Queues in stores, now and then, the work that is due by time: to remove what nobody can ask for any more.

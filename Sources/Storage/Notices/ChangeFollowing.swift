@@ -99,12 +99,23 @@ package struct FollowedChange {
     }
 }
 
+/// A follower has fallen so far behind that changes went which it has not seen: it must begin anew.
+///
+/// Whatever it has made of former changes may be wrong by now. It looks at the store as it is, and follows from there.
+package struct FollowerFellBehind: Error, Sendable, Equatable {
+    package let follower: FollowerName
+
+    package init(_ follower: FollowerName) { self.follower = follower }
+}
+
 /// What a snapshot tells those who follow a store.
 package protocol ChangeReading: AnyObject {
     /// The store's last position.
     func lastPosition() throws -> Position
 
     /// Through which change a follower has come; nil for one that does not follow.
+    ///
+    /// - Throws: `FollowerFellBehind` for one that was let go, until it ends to follow.
     func position(of follower: FollowerName) throws -> Position?
 
     /// All changes after a position, in the order in which they were committed, until the closure answers
@@ -124,7 +135,11 @@ package protocol ChangeReading: AnyObject {
 /// While nobody follows, changes are noted nowhere and a write pays nothing for it. While somebody does,
 /// each change leaves a row in its own transaction, and the row stays until all followers have gone past.
 /// So a follower that comes back after a restart or a crash goes on where it last said it was: it sees each
-/// change once, or again, and misses none. Whoever stops coming must `unfollow`, or the rows add up.
+/// change once, or again, and misses none. Whoever stops coming for good must `unfollow`.
+///
+/// So many changes are kept at most as the store was told (`followerChangesMax`). A follower that is further
+/// behind is let go by the write that goes beyond: what was kept for it alone is forgotten, and it is told so by
+/// `FollowerFellBehind` whenever it comes back.
 package protocol ChangeFollowing: AnyObject {
     /// Says who makes the changes that follow in the transaction; followers are told.
     func act(as author: ChangeAuthor)
@@ -132,11 +147,12 @@ package protocol ChangeFollowing: AnyObject {
     /// Begins to follow; somebody who follows already goes on.
     ///
     /// - Returns: the position from which on changes are there.
+    /// - Throws: `FollowerFellBehind` for one that was let go and has not ended to follow since.
     func follow(as follower: FollowerName) throws -> Position
 
     /// Says of which records the follower wants the former versions from now on, and of no others.
     ///
-    /// For a follower only.
+    /// For a follower only; others have none.
     func want(_ wanted: Set<FormerWanted>, for follower: FollowerName) throws
 
     /// Says of which further records a follower wants the former versions; costs little for what it wants

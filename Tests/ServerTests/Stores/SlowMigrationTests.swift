@@ -31,7 +31,7 @@ struct SlowMigrationTests {
             if case .migrating = report { begun.signal() }
         }
         // Somebody has the file: the migration waits for its lock.
-        let other = try Connection(path: stores.files.path(of: key), mode: .readWrite)
+        let other = try Connection(path: stores.engine.words(for: key), mode: .readWrite)
         try other.execute("BEGIN IMMEDIATE")
         let opened = DispatchSemaphore(value: 0)
         stores.open(key.container, key.environment) { _ in opened.signal() }

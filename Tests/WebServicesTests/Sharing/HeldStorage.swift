@@ -1,11 +1,10 @@
 import CloudModel
 import Foundation
-import SQLiteStorage
 import Storage
 
 /// A store whose work on shared trees is done when the test says so.
-final class HeldStorage: Storage {
-    private let store: SQLiteStore
+final class HeldStorage: ForwardingStorage {
+    let store: any Storage
 
     private typealias Step = @Sendable (Waiting<Bool>) -> Void
     /// The steps that wait.
@@ -53,23 +52,7 @@ final class HeldStorage: Storage {
         func forget() { condition.withLock { waiting = [] } }
     }
 
-    init(_ store: SQLiteStore) { self.store = store }
-
-    var readsAtOnce: Bool { store.readsAtOnce }
-    var notices: CommitNotices { store.notices }
-    var writeCount: UInt64 { store.writeCount }
-    func attach(_ worker: any StoreWorker) { store.attach(worker) }
-
-    func read<Value>(
-        by reader: StoreReader, until stop: StopSignal?,
-        _ body: (any StoreSnapshot) throws -> Value
-    ) throws -> Value { try store.read(by: reader, until: stop, body) }
-
-    func prepareIndexes(
-        _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
-    ) throws -> IndexProgress? {
-        try store.prepareIndexes(needs, ofType: type, waitMillisecondsMax: waitMillisecondsMax)
-    }
+    init(_ store: any Storage) { self.store = store }
 
     func write<Value: Sendable>(
         _ load: WriteLoad,

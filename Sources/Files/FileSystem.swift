@@ -1,19 +1,17 @@
-import SQLite
-
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
     import Darwin
 #endif
 
-/// The few calls on files and folders that the server needs outside its databases.
-enum FileSystem {
-    enum Kind { case file, folder, other }
+/// The few calls on files and folders that are needed beside databases and assets.
+package enum FileSystem {
+    package enum Kind: Sendable { case file, folder, other }
 
     /// What stands at a path; nil for nothing.
     ///
-    /// - Throws: `CommandFailure` when the system does not say.
-    static func kind(of path: String) throws(CommandFailure) -> Kind? {
+    /// - Throws: `FileSystemFailure` when the system does not say.
+    package static func kind(of path: String) throws(FileSystemFailure) -> Kind? {
         var status = stat()
         guard lstat(path, &status) == 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
@@ -28,10 +26,10 @@ enum FileSystem {
 
     /// Reads a whole file.
     ///
-    /// - Throws: `CommandFailure` when it cannot be read or is longer than `bytesMax`.
-    static func contents(
+    /// - Throws: `FileSystemFailure` when it cannot be read or is longer than `bytesMax`.
+    package static func contents(
         of path: String, bytesMax: Int = 16_777_216
-    ) throws(CommandFailure)
+    ) throws(FileSystemFailure)
         -> [UInt8]
     {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -41,13 +39,13 @@ enum FileSystem {
             throw failure("read", path)
         }
         guard bytes.count <= bytesMax else {
-            throw CommandFailure("\(path) is longer than \(bytesMax) bytes")
+            throw FileSystemFailure("\(path) is longer than \(bytesMax) bytes")
         }
         return bytes
     }
 
     /// Reads to the end, or one byte beyond `bytesMax`; nil with `errno` when that fails.
-    static func contents(of descriptor: Int32, bytesMax: Int) -> [UInt8]? {
+    package static func contents(of descriptor: Int32, bytesMax: Int) -> [UInt8]? {
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 65_536)
         while bytes.count <= bytesMax {
@@ -63,7 +61,7 @@ enum FileSystem {
     }
 
     /// Writes a file that is not there yet, for its owner alone.
-    static func write(_ bytes: [UInt8], toNew path: String) throws(CommandFailure) {
+    package static func write(_ bytes: [UInt8], toNew path: String) throws(FileSystemFailure) {
         let descriptor = try openNew(path)
         defer { close(descriptor) }
         try write(bytes, to: descriptor, of: path)
@@ -73,7 +71,7 @@ enum FileSystem {
     /// Copies a file to a place where none is, for its owner alone, as far as it was written.
     ///
     /// - Returns: false when there is no such file.
-    static func copy(_ path: String, toNew copy: String) throws(CommandFailure) -> Bool {
+    package static func copy(_ path: String, toNew copy: String) throws(FileSystemFailure) -> Bool {
         guard try kind(of: path) == .file else { return false }
         let source = open(path, O_RDONLY | O_CLOEXEC)
         guard source >= 0 else { throw failure("open", path) }
@@ -95,7 +93,7 @@ enum FileSystem {
     }
 
     /// Makes a file that is not there yet, for its owner alone; the caller closes it.
-    static func openNew(_ path: String) throws(CommandFailure) -> Int32 {
+    package static func openNew(_ path: String) throws(FileSystemFailure) -> Int32 {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure("make", path) }
         return descriptor
@@ -104,9 +102,9 @@ enum FileSystem {
     /// Writes all of it at the end of an open file.
     ///
     /// - Parameter path: what to call it when that fails.
-    static func write(
+    package static func write(
         _ bytes: [UInt8], to descriptor: Int32, of path: String
-    ) throws(CommandFailure) {
+    ) throws(FileSystemFailure) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
@@ -119,7 +117,7 @@ enum FileSystem {
     }
 
     /// Writes a file, in place of one that is there.
-    static func write(_ bytes: [UInt8], over path: String) throws(CommandFailure) {
+    package static func write(_ bytes: [UInt8], over path: String) throws(FileSystemFailure) {
         let fresh = "\(path).new"
         removeFile(fresh)
         try write(bytes, toNew: fresh)
@@ -127,7 +125,7 @@ enum FileSystem {
     }
 
     /// Makes a folder and those above it, each for the owner alone; what exists stays.
-    static func makeFolder(_ path: String) throws(CommandFailure) {
+    package static func makeFolder(_ path: String) throws(FileSystemFailure) {
         if try kind(of: path) != nil { return }
         let above = parent(of: path)
         if let above, above != path { try makeFolder(above) }
@@ -136,11 +134,11 @@ enum FileSystem {
             throw failure("make the folder", path)
         }
         // Its name is on the disk before anything is acknowledged that lies in it.
-        do { try FileModes.synchronize(above ?? ".") } catch { throw CommandFailure("\(error)") }
+        try synchronize(above ?? ".")
     }
 
     /// The names within a folder, sorted.
-    static func names(in path: String) throws(CommandFailure) -> [String] {
+    package static func names(in path: String) throws(FileSystemFailure) -> [String] {
         guard let folder = opendir(path) else { throw failure("list", path) }
         defer { closedir(folder) }
         var names: [String] = []
@@ -154,13 +152,13 @@ enum FileSystem {
     }
 
     /// The size of a file; 0 when there is none.
-    static func size(of path: String) -> Int64 {
+    package static func size(of path: String) -> Int64 {
         var status = stat()
         return lstat(path, &status) == 0 ? Int64(status.st_size) : 0
     }
 
     /// Bytes that may still be written to the file system of a folder.
-    static func freeBytes(at path: String) throws(CommandFailure) -> Int {
+    package static func freeBytes(at path: String) throws(FileSystemFailure) -> Int {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { throw failure("look at the room of", path) }
         let (bytes, overflow) = Int(clamping: status.f_bavail).multipliedReportingOverflow(
@@ -169,7 +167,7 @@ enum FileSystem {
     }
 
     /// Removes a file or folder with everything in it, if it is there; follows no links.
-    static func removeTree(_ path: String) throws(CommandFailure) {
+    package static func removeTree(_ path: String) throws(FileSystemFailure) {
         guard let kind = try kind(of: path) else { return }
         if kind == .folder {
             for name in try names(in: path) { try removeTree("\(path)/\(name)") }
@@ -178,43 +176,47 @@ enum FileSystem {
     }
 
     /// Removes a file if it is there, and tells of no failure: for files that are only in the way.
-    static func removeFile(_ path: String) { unlink(path) }
+    package static func removeFile(_ path: String) { unlink(path) }
 
     /// Moves a file or folder within one file system, over no other.
-    static func move(_ path: String, to target: String) throws(CommandFailure) {
+    package static func move(_ path: String, to target: String) throws(FileSystemFailure) {
         guard try kind(of: target) == nil else {
-            throw CommandFailure("\(target) exists already")
+            throw FileSystemFailure("\(target) exists already")
         }
         if rename(path, target) != 0 { throw failure("move \(path) to", target) }
     }
 
     /// Sets who may do what with a file or folder.
-    static func setMode(_ mode: mode_t, of path: String) throws(CommandFailure) {
+    package static func setMode(_ mode: mode_t, of path: String) throws(FileSystemFailure) {
         if chmod(path, mode) != 0 { throw failure("change the mode of", path) }
     }
 
     /// The folder above, without a trailing slash; nil above `/` and a bare name.
-    static func parent(of path: String) -> String? {
+    package static func parent(of path: String) -> String? {
         var trimmed = path[...]
         while trimmed.count > 1, trimmed.last == "/" { trimmed = trimmed.dropLast() }
         guard trimmed != "/", let slash = trimmed.lastIndex(of: "/") else { return nil }
         return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
     }
 
-    private static func failure(_ what: String, _ path: String) -> CommandFailure {
-        CommandFailure("cannot \(what) \(path): \(String(cString: strerror(errno)))")
+    /// Brings a file's content, or a folder's entries, to the disk.
+    package static func synchronize(_ path: String) throws(FileSystemFailure) {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw failure("open", path) }
+        defer { close(file) }
+        guard fsync(file) == 0 else { throw failure("synchronize", path) }
+    }
+
+    private static func failure(_ what: String, _ path: String) -> FileSystemFailure {
+        let code = errno
+        return FileSystemFailure(
+            "cannot \(what) \(path): \(String(cString: strerror(code)))", code: code)
     }
 }
 
-/// Words for failures of system calls.
-enum FileFailure {
-    static func reason(of failure: LocalSocket.Failure) -> String {
-        switch failure {
-        case .absent: "nobody listens there"
-        case .timedOut: "it took too long"
-        case .closed: "the connection ended"
-        case .tooLong: "the message is too long"
-        case .system(let call, let code): "\(call): \(String(cString: strerror(code)))"
-        }
-    }
+/// The system's `write`, under a name that methods called `write` do not hide.
+package func systemWrite(
+    _ descriptor: Int32, _ start: UnsafeRawPointer?, _ count: Int
+) -> Int {
+    write(descriptor, start, count)
 }

@@ -1,5 +1,6 @@
 import CloudModel
-import SQLite
+import Files
+import Storage
 
 /// Where the files of stores are, and what is done to whole folders of them.
 struct StoreFiles: Sendable {
@@ -10,14 +11,19 @@ struct StoreFiles: Sendable {
     /// Ends the name of a folder that was put out of the way.
     private static let straySuffix = "~stray"
 
-    /// The data folder.
+    static let catalogName = "catalog.sqlite"
+    static let storeName = "store.sqlite"
+
+    /// The data folder, or a copy of one.
     let folder: String
 
+    var catalogPath: String { "\(folder)/\(Self.catalogName)" }
+
     /// Where a store's file is; a container has one folder, whatever its name's case.
-    func path(of key: Stores.Key) -> String { "\(place(of: key))/store.sqlite" }
+    func path(of key: StoreKey) -> String { "\(place(of: key))/\(Self.storeName)" }
 
     /// The folder of an environment.
-    func place(of key: Stores.Key) -> String {
+    func place(of key: StoreKey) -> String {
         "\(place(of: key.container))/\(key.environment.rawValue)"
     }
 
@@ -31,12 +37,19 @@ struct StoreFiles: Sendable {
         return try FileSystem.names(in: containers)
     }
 
-    func hasFile(_ key: Stores.Key) throws -> Bool {
+    func hasFile(_ key: StoreKey) throws -> Bool {
         try FileSystem.kind(of: path(of: key)) == .file
     }
 
+    /// The stores that have a file.
+    func found() throws -> [StoreKey] {
+        try names().compactMap { ContainerID($0) }.flatMap { container in
+            try Environment.allCases.map { StoreKey(container, $0) }.filter { try hasFile($0) }
+        }
+    }
+
     /// Folders below `containers` with a store in them, but for those of some keys.
-    func strays(beside known: [Stores.Key]) throws -> [String] {
+    func strays(beside known: [StoreKey]) throws -> [String] {
         let places = Set(known.map { place(of: $0) })
         var found: [String] = []
         for name in try names() {
@@ -45,7 +58,7 @@ struct StoreFiles: Sendable {
             for environment in try FileSystem.names(in: container) {
                 let place = "\(container)/\(environment)"
                 guard !places.contains(place),
-                    try FileSystem.kind(of: "\(place)/store.sqlite") != nil
+                    try FileSystem.kind(of: "\(place)/\(Self.storeName)") != nil
                 else { continue }
                 found.append(place)
             }
@@ -56,7 +69,7 @@ struct StoreFiles: Sendable {
     /// Puts a store's folder out of the way.
     ///
     /// - Returns: where it is now.
-    func putAside(_ key: Stores.Key) throws -> String {
+    func putAside(_ key: StoreKey) throws -> String {
         let place = place(of: key)
         var aside = place + Self.straySuffix
         var number = 1
@@ -96,26 +109,26 @@ struct StoreFiles: Sendable {
     /// They are made beside the old ones: after a crash at any moment the store is as it was, or new.
     ///
     /// - Parameter make: makes the file at a path.
-    func replace(_ key: Stores.Key, _ make: (String) throws -> Void) throws {
+    func replace(_ key: StoreKey, _ make: (String) throws -> Void) throws {
         let place = place(of: key)
         let (fresh, aside) = (place + Self.freshSuffix, place + Self.asideSuffix)
         try FileSystem.removeTree(fresh)
         try FileSystem.removeTree(aside)
         try FileSystem.makeFolder(fresh)
-        try make("\(fresh)/store.sqlite")
-        try FileModes.synchronize(fresh)
+        try make("\(fresh)/\(Self.storeName)")
+        try FileSystem.synchronize(fresh)
         try FileSystem.move(place, to: aside)
         do { try FileSystem.move(fresh, to: place) } catch {
             try FileSystem.move(aside, to: place)
             throw error
         }
-        try FileModes.synchronize(self.place(of: key.container))
+        try FileSystem.synchronize(self.place(of: key.container))
         try FileSystem.removeTree(aside)
     }
 
     /// Puts the new files of a store in their place when only that was left to do, and removes what else
     /// there is beside it.
-    func finishReplacing(_ key: Stores.Key) throws {
+    func finishReplacing(_ key: StoreKey) throws {
         let place = place(of: key)
         let fresh = place + Self.freshSuffix
         if try FileSystem.kind(of: fresh) != nil {

@@ -1,5 +1,6 @@
+import Files
 import SQLite
-import SQLiteStorage
+import Storage
 
 /// Copies of databases as an earlier version had them, each beside its own.
 ///

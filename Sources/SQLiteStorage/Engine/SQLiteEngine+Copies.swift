@@ -1,0 +1,99 @@
+import CloudModel
+import Files
+import SQLite
+import Storage
+
+// Copies, which have a data folder's own layout.
+extension SQLiteEngine {
+    package func copyBytes(of key: StoreKey) -> Int64 { FileSystem.size(of: files.path(of: key)) }
+
+    package func copy(_ key: StoreKey, into folder: String) throws -> StoreCopy {
+        let copy = StoreFiles(folder: folder).path(of: key)
+        try DatabaseCopy.make(of: files.path(of: key), at: copy)
+        return StoreCopy(files: [copy], assets: StoredAssets(path: copy, isCopy: true))
+    }
+
+    package func copyCatalog(into folder: String) throws -> [String] {
+        let copy = StoreFiles(folder: folder).catalogPath
+        try FileSystem.removeTree(copy)
+        try DatabaseCopy.make(of: files.catalogPath, at: copy)
+        return [copy]
+    }
+}
+
+/// Keeps an engine's data in SQLite files.
+package struct SQLiteEngineFactory: EngineFactory {
+    private let settings: SQLiteEngine.Settings
+    private let random: @Sendable (Int) -> [UInt8]
+
+    package init(
+        _ settings: SQLiteEngine.Settings, random: @escaping @Sendable (Int) -> [UInt8]
+    ) {
+        self.settings = settings
+        self.random = random
+    }
+
+    package var words: EngineWords {
+        EngineWords(catalog: StoreFiles.catalogName, store: StoreFiles.storeName)
+    }
+
+    package func hasData(for folder: String) throws -> Bool {
+        try FileSystem.kind(of: StoreFiles(folder: folder).catalogPath) == .file
+    }
+
+    package func open(
+        for folder: String, _ options: EngineOptions
+    ) throws -> any StorageEngine { try SQLiteEngine(folder: folder, settings, options) }
+
+    package func stores(inBackup folder: String) throws -> [StoreKey] {
+        try StoreFiles(folder: folder).found()
+    }
+
+    package func restore(
+        _ key: StoreKey, fromBackup backup: String, into folder: String
+    ) throws -> any AssetRows {
+        let path = StoreFiles(folder: folder).path(of: key)
+        try DatabaseCopy.make(of: StoreFiles(folder: backup).path(of: key), at: path)
+        try SQLiteStore.beginIncarnation(at: path, random: random)
+        return StoredAssets(path: path, isCopy: true)
+    }
+
+    package func restoreCatalog(fromBackup backup: String, into folder: String) throws {
+        try DatabaseCopy.make(
+            of: StoreFiles(folder: backup).catalogPath, at: StoreFiles(folder: folder).catalogPath)
+    }
+
+    package func finishRestoring(from folder: String, into target: String) throws {
+        try FileSystem.move(
+            StoreFiles(folder: folder).catalogPath, to: StoreFiles(folder: target).catalogPath)
+        try FileSystem.synchronize(target)
+    }
+}
+
+/// A copy of one database.
+private enum DatabaseCopy {
+    /// Copies a database and reads the copy through.
+    static func make(of source: String, at copy: String) throws {
+        if let folder = FileSystem.parent(of: copy) { try FileSystem.makeFolder(folder) }
+        do { try Backup().copy(source, to: copy) } catch {
+            throw FileSystemFailure("\(source) cannot be copied: \(error)")
+        }
+        let problems = try Connection(path: copy, mode: .readOnly).integrityCheck()
+        removeReadersFiles(beside: copy)
+        guard problems.isEmpty else {
+            throw FileSystemFailure("\(source) is damaged: \(problems.joined(separator: "; "))")
+        }
+    }
+
+    /// What reading leaves beside a file; a copy is whole without.
+    static func removeReadersFiles(beside path: String) {
+        for suffix in ["-wal", "-shm"] { FileSystem.removeFile(path + suffix) }
+    }
+}
+
+extension StoredAssets: AssetRows {
+    package func page(after: AssetDigest?, limit: Int) throws -> [AssetRow] {
+        defer { if isCopy { DatabaseCopy.removeReadersFiles(beside: path) } }
+        return try rows(after: after, limit: limit)
+    }
+}

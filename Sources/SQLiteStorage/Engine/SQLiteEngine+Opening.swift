@@ -1,0 +1,99 @@
+import CloudModel
+import Files
+import SQLite
+import Storage
+
+// How the file is opened that the catalog knows of a container environment, or the first one made.
+extension SQLiteEngine {
+    /// - Parameter life: which the opening before this one has left.
+    func open(
+        _ key: StoreKey, notices: CommitNotices, life: StoreLife?
+    ) throws -> SQLiteStore {
+        do {
+            return try opened(key, notices, life)
+        } catch let error as SQLiteError where error.isOpeningWithoutRoom {
+            // Its maker may try again.
+            throw StorageFailure.full
+        } catch let error as SQLiteError where error.kind == .tooManyFiles {
+            throw StorageFailure.tooManyFiles
+        } catch let error as FileSystemFailure where error.isFull {
+            throw StorageFailure.full
+        }
+    }
+
+    private func opened(
+        _ key: StoreKey, _ notices: CommitNotices, _ life: StoreLife?
+    ) throws -> SQLiteStore {
+        guard try sqliteCatalog.container(key.container) != nil else {
+            throw CatalogRefusal.containerUnknown
+        }
+        try files.finishReplacing(key)
+        let known = try sqliteCatalog.store(key)
+        if known != nil {
+            guard try files.hasFile(key) else { throw StorageFailure.missing }
+        } else {
+            try putAsideUnknown(key)
+            try FileSystem.makeFolder(files.place(of: key))
+        }
+        var storeOptions = storeOptions(of: key)
+        storeOptions.name = known?.name ?? options.random(Self.nameBytes)
+        storeOptions.notices = notices
+        storeOptions.life = life
+        if let known { storeOptions.admit = { try self.admit($0, to: key, as: known.name) } }
+        let store = try SQLiteStore(
+            path: files.path(of: key), options: storeOptions,
+            onIndeterminate: options.onIndeterminate)
+        if known?.name == nil, let name = store.name {
+            do { try note(name, of: key) } catch {
+                store.close()
+                throw error
+            }
+        }
+        return store
+    }
+
+    /// Of what a store's file calls itself.
+    private static let nameBytes = 16
+
+    private func storeOptions(of key: StoreKey) -> SQLiteStore.Options {
+        var made = SQLiteStore.Options(clock: options.clock, random: options.random)
+        made.loopCount = settings.loopCount
+        made.followerChangesMax = settings.followerChangesMax
+        made.writer = settings.writer
+        made.readers = settings.readers
+        made.report = { [options] in options.report(key, $0) }
+        return made
+    }
+
+    /// Has the catalog know a file: the file is on disk first, then the row that says that it is there.
+    private func note(_ name: [UInt8], of key: StoreKey) throws {
+        // The folders above may be of a start that was ended before it had brought their names to the disk.
+        let place = files.place(of: key)
+        for number in 0..<3 {
+            try FileSystem.synchronize(place + String(repeating: "/..", count: number))
+        }
+        try FileSystem.synchronize(files.folder)
+        try sqliteCatalog.note(name, of: key)
+    }
+
+    /// Looks at a file before anything is done to it, and keeps a copy of one that is about to be migrated.
+    private func admit(_ facts: StoreFacts, to key: StoreKey, as name: [UInt8]?) throws {
+        if let name, facts.name != name { throw StorageFailure.missing }
+        if let report = try former.keep(files.path(of: key), of: facts.formerVersion) {
+            options.report(key, report)
+        }
+    }
+
+    /// Puts files out of the way that the catalog does not know: they are of another server, or of a
+    /// container that was deleted, and nobody may be shown what is in them.
+    private func putAsideUnknown(_ key: StoreKey) throws {
+        let path = files.path(of: key)
+        guard try FileSystem.kind(of: path) != nil else { return }
+        // A start that was cut off before the catalog knew of it leaves one that holds nothing.
+        if try SQLiteStore.isUnused(at: path) {
+            for suffix in ["", "-wal", "-shm"] { FileSystem.removeFile(path + suffix) }
+            return
+        }
+        options.report(key, .stray(path: try files.putAside(key)))
+    }
+}

@@ -1,0 +1,154 @@
+import CloudModel
+import Files
+import SQLite
+import Storage
+import Synchronization
+
+/// The engine that keeps all data in SQLite files below the data folder: `catalog.sqlite`, and a `store.sqlite`
+/// in the folder of each container environment.
+///
+/// The process that has the folder's lock opens it; no other one writes the files.
+package final class SQLiteEngine: StorageEngine {
+    /// How the files are run.
+    package struct Settings: Sendable {
+        package var writer = WriterOptions()
+        package var readers = ReaderPool.Options()
+        /// How many event loops may read on their own threads.
+        package var loopCount = 0
+        /// How many changes of a store are kept for a follower that does not come.
+        package var followerChangesMax = 250_000
+        /// Whether a database of an earlier version is copied before it is migrated.
+        package var keepsFormer = true
+        /// What such a copy leaves free on the disk at least.
+        package var freeBytesMin = 0
+
+        package init() {}
+    }
+
+    /// What stays of stores between their openings.
+    private struct State {
+        var open: [StoreKey: SQLiteStore] = [:]
+        var lives: [StoreKey: StoreLife] = [:]
+        /// What writers have done whose stores are closed.
+        var closed = WriterMeasurements()
+    }
+
+    package let catalog: any CatalogStorage
+    let files: StoreFiles
+    let sqliteCatalog: SQLiteCatalog
+    let options: EngineOptions
+    let settings: Settings
+    let former: FormerStores
+    private let state = Mutex(State())
+
+    /// Opens the catalog, making it or bringing it to this version.
+    ///
+    /// - Throws: `MigrationError`, `SQLiteError`.
+    init(folder: String, _ settings: Settings, _ options: EngineOptions) throws {
+        files = StoreFiles(folder: folder)
+        former = FormerStores(isOn: settings.keepsFormer, freeBytesMin: settings.freeBytesMin)
+        let path = files.catalogPath
+        if try FileSystem.kind(of: path) == .file {
+            _ = try former.keep(path, of: SQLiteCatalog.formerVersion(at: path))
+        }
+        sqliteCatalog = try SQLiteCatalog(path: path, onIndeterminate: options.onIndeterminate)
+        catalog = sqliteCatalog
+        self.settings = settings
+        self.options = options
+        let files = files
+        try sqliteCatalog.settleStores { container, environment in
+            try FileSystem.kind(of: files.path(of: StoreKey(container, environment))) != nil
+        }
+    }
+
+    package func open(_ key: StoreKey, notices: CommitNotices) throws -> any EngineStore {
+        let life = state.withLock { $0.lives.removeValue(forKey: key) }
+        let store = try open(key, notices: notices, life: life)
+        state.withLock { $0.open[key] = store }
+        return store
+    }
+
+    package func close(_ key: StoreKey, isUnused: Bool) -> Milliseconds? {
+        guard let store = state.withLock({ $0.open[key] }) else { return nil }
+        let rest = store.close(isUnused: isUnused)
+        state.withLock { state in
+            state.open[key] = nil
+            state.lives[key] = rest.life
+            state.closed.add(rest.measurements)
+        }
+        return rest.nextWork
+    }
+
+    /// What all writers have done, also those whose stores are closed by now.
+    var measurements: [WriterMeasurements] {
+        let (open, closed) = state.withLock { (Array($0.open.values), $0.closed) }
+        return open.map(\.measurements) + [closed]
+    }
+
+    /// Bytes of the write-ahead logs that are open.
+    var logBytes: Int64 {
+        state.withLock { Array($0.open.keys) }
+            .reduce(0) { $0 + FileSystem.size(of: files.path(of: $1) + "-wal") }
+    }
+
+    package func dueMoments() throws -> [DueMoment] { try sqliteCatalog.dueMoments() }
+
+    package func setDue(_ moments: [DueMoment]) throws { try sqliteCatalog.setDue(moments) }
+
+    package func isUnfinished(_ key: StoreKey) -> Bool {
+        FileSystem.size(of: files.path(of: key) + "-wal") > 0
+    }
+
+    package func reset(_ key: StoreKey, to beginning: StoreBeginning) throws {
+        try files.replace(key) { path in
+            try SQLiteStore.makeSuccessor(
+                at: path, of: files.path(of: key), beginning, random: options.random)
+        }
+        forget(key)
+    }
+
+    package func remove(_ container: ContainerID) throws -> StoreRemoval {
+        try files.remove(container) { try sqliteCatalog.delete(container) }
+        for environment in Environment.allCases { forget(StoreKey(container, environment)) }
+        return StoreRemoval(name: container.folded, container: container)
+    }
+
+    private func forget(_ key: StoreKey) {
+        _ = state.withLock { $0.lives.removeValue(forKey: key) }
+    }
+
+    package func removals() throws -> [StoreRemoval] {
+        try files.names().filter { $0.hasSuffix(StoreFiles.asideSuffix) }.map { aside in
+            let name = String(aside.dropLast(StoreFiles.asideSuffix.count))
+            let container = try ContainerID(name).flatMap {
+                try FileSystem.kind(of: files.place(of: $0)) == nil ? $0 : nil
+            }
+            return StoreRemoval(name: name, container: container)
+        }
+    }
+
+    package func finish(_ removal: StoreRemoval) throws {
+        try files.finishRemoval(of: removal.name)
+    }
+
+    package func close() {
+        // NB: what is in the log is on disk; the next start reads it from there.
+        try? sqliteCatalog.checkpoint()
+    }
+}
+
+extension SQLiteStore: EngineStore {
+    package var condition: StoreCondition {
+        let measurements = measurements
+        if measurements.isFailed { return .failed }
+        return measurements.isDiskFull ? .full : .well
+    }
+}
+
+extension SQLiteError: EngineFault {
+    package var finding: EngineFinding { kind == .corrupt ? .damaged : .other }
+}
+
+extension MigrationError: EngineFault {
+    package var finding: EngineFinding { .foreign }
+}

@@ -1,0 +1,119 @@
+import CloudModel
+import Storage
+import Synchronization
+
+// Browsers that are signed in, and what they have let apps do.
+extension StoragePromise {
+    private static func session(
+        _ number: UInt8, of account: String, expiresAt: Milliseconds = 1_000
+    ) -> BrowserSession {
+        BrowserSession(
+            hash: [number, 0, 255], account: PeopleTrial.id(account), device: "a browser",
+            madeAt: Milliseconds(number), usedAt: 1, provedAt: 1, expiresAt: expiresAt)
+    }
+
+    private static func code(_ number: UInt8, of account: String) -> SignInCode {
+        SignInCode(
+            hash: [number], account: PeopleTrial.id(account), container: PeopleTrial.home,
+            environment: .development, seconds: 60, challenge: [9, 9], expiresAt: 100)
+    }
+
+    private static func token(_ number: UInt8, of account: String) -> WebTokenRecord {
+        WebTokenRecord(
+            hash: [number], session: [number], account: PeopleTrial.id(account),
+            container: PeopleTrial.home, environment: .production, madeAt: Milliseconds(number),
+            expiresAt: 1_000)
+    }
+
+    static let browsers = [
+        StoragePromise("A browser's session is kept as it is, and goes when it is ended or over") {
+            trial in
+            let scene = try PeopleTrial(trial, ["ann", "bob"])
+            let catalog = scene.catalog
+            try scene.refuses(.accountUnknown) {
+                try catalog.add(session(1, of: "none"), now: 1)
+            }
+            for number: UInt8 in [2, 1] { try catalog.add(session(number, of: "ann"), now: 1) }
+            try catalog.add(session(3, of: "bob", expiresAt: 50), now: 1)
+            let again = try trial.place.openCatalog()
+            try expect(again.browserSession(hash: [1, 0, 255]) == session(1, of: "ann"))
+            try expect(again.browserSession(hash: [7]) == nil)
+            try expect(
+                again.browserSessions(of: PeopleTrial.id("ann")).map { $0.hash[0] }, is: [1, 2])
+            try again.use(browserSession: [1, 0, 255], at: 20, isProof: false)
+            try again.use(browserSession: [2, 0, 255], at: 30, isProof: true)
+            let used = try require(again.browserSession(hash: [1, 0, 255]))
+            try expect(used.usedAt == 20 && used.provedAt == 1)
+            let proved = try require(again.browserSession(hash: [2, 0, 255]))
+            try expect(proved.usedAt == 30 && proved.provedAt == 30)
+            // One that is over is told of until somebody adds another.
+            try expect(again.browserSession(hash: [3, 0, 255]) != nil)
+            try again.add(session(4, of: "ann"), now: 60)
+            try expect(again.browserSession(hash: [3, 0, 255]) == nil)
+            try again.deleteBrowserSession(hash: [1, 0, 255])
+            try again.deleteBrowserSession(hash: [1, 0, 255])
+            try expect(again.browserSession(hash: [1, 0, 255]) == nil)
+        },
+        StoragePromise("Who ends their sessions ends all that acts as them, but for one browser") {
+            trial in
+            let scene = try PeopleTrial(trial, ["ann", "bob"])
+            let catalog = scene.catalog
+            for (name, number): (String, UInt8) in [("ann", 10), ("bob", 20)] {
+                try catalog.add(session(number, of: name), now: 1)
+                try catalog.add(session(number + 1, of: name), now: 1)
+                try catalog.add(
+                    token(number, of: name), replacing: nil, for: Trial.user(Int(number)), now: 1)
+                try catalog.add(code(number, of: name), now: 1)
+            }
+            let version = catalog.version
+            try catalog.endSessions(of: PeopleTrial.id("ann"), except: [11, 0, 255])
+            try expect(catalog.version > version)
+            try expect(
+                catalog.browserSessions(of: PeopleTrial.id("ann")).map { $0.hash[0] }, is: [11])
+            try expect(catalog.webTokens(of: PeopleTrial.id("ann")).isEmpty)
+            try expect(catalog.takeSignInCode(hash: [10], now: 2) == nil)
+            try expect(catalog.browserSessions(of: PeopleTrial.id("bob")).count, is: 2)
+            try expect(
+                catalog.webTokens(of: PeopleTrial.id("bob")) == [token(20, of: "bob")])
+            try expect(catalog.takeSignInCode(hash: [20], now: 2) == code(20, of: "bob"))
+            try catalog.endSessions(of: PeopleTrial.id("ann"), except: nil)
+            try expect(catalog.browserSessions(of: PeopleTrial.id("ann")).isEmpty)
+        },
+        StoragePromise("A code is handed to one caller, in its time") { trial in
+            let scene = try PeopleTrial(trial, ["ann"])
+            let catalog = scene.catalog
+            try scene.refuses(.accountUnknown) { try catalog.add(code(1, of: "none"), now: 1) }
+            for number: UInt8 in 1...2 { try catalog.add(code(number, of: "ann"), now: 1) }
+            let taken = Mutex(0)
+            try together(8) { _ in
+                guard let found = try catalog.takeSignInCode(hash: [1], now: 99) else { return }
+                try expect(found == code(1, of: "ann"))
+                taken.withLock { $0 += 1 }
+            }
+            try expect(taken.withLock { $0 }, is: 1)
+            try expect(catalog.takeSignInCode(hash: [2], now: 101) == nil)
+        },
+        StoragePromise("A consent is one person's, for one app at one origin") { trial in
+            let scene = try PeopleTrial(trial, ["ann", "bob"])
+            let catalog = scene.catalog
+            let (ann, origin) = (PeopleTrial.id("ann"), "https://a.example")
+            try catalog.add(
+                APITokenRecord(
+                    hash: [5], name: "app", container: PeopleTrial.home, environment: .production,
+                    createdAt: 1))
+            try scene.refuses(.apiTokenUnknown) {
+                try catalog.addConsent(of: ann, for: [6], at: origin, now: 1)
+            }
+            try scene.refuses(.accountUnknown) {
+                try catalog.addConsent(of: PeopleTrial.id("none"), for: [5], at: origin, now: 1)
+            }
+            try catalog.addConsent(of: ann, for: [5], at: origin, now: 1)
+            try catalog.addConsent(of: ann, for: [5], at: origin, now: 2)
+            try expect(catalog.hasConsent(of: ann, for: [5], at: origin))
+            try expect(!catalog.hasConsent(of: ann, for: [5], at: ""))
+            try expect(!catalog.hasConsent(of: PeopleTrial.id("bob"), for: [5], at: origin))
+            try catalog.deleteAPIToken(name: "app")
+            try expect(!catalog.hasConsent(of: ann, for: [5], at: origin))
+        },
+    ]
+}

@@ -1,0 +1,85 @@
+import CloudModel
+import Storage
+
+// What stands under names, many at once.
+extension StoragePromise {
+    static let currentRecords = [
+        StoragePromise("What stands under names is found in one call, deleted or not, each once") {
+            trial in
+            let zone = try trial.makeZone()
+            let other = try trial.makeZone("Other")
+            try trial.write { transaction in
+                for name in ["a", "b", "c"] { try transaction.save(name, in: zone) }
+                try transaction.save("d", in: other)
+                try transaction.save("a", in: zone, body: [49])
+                try transaction.bury("b", in: zone)
+            }
+            @Sendable func check(_ reading: any StoreSnapshot) throws {
+                let names = ["x", "c", "b", "d", "a"].map(Trial.record)
+                var found: [Int: (isDeleted: Bool, body: [UInt8])] = [:]
+                try reading.current(of: names, in: zone.number) { index, version in
+                    try expect(found[index] == nil, "\(names[index].text) came twice")
+                    found[index] = (version.flags.contains(.tombstone), Array(version.body))
+                }
+                try expect(found.keys.sorted(), is: [1, 2, 4])
+                try expect(found[2]?.isDeleted == true && found[1]?.isDeleted == false)
+                try expect(found[4]?.body ?? [], is: [49])
+                for name in names {
+                    let head = try reading.head(of: name, in: zone.number)
+                    let version = try reading.current(of: name, in: zone.number) {
+                        // What belongs to the record may be read meanwhile.
+                        try expect(reading.place(of: $0.record)?.name == name)
+                        return ($0.record, $0.position)
+                    }
+                    try expect(version?.0 == head?.record && version?.1 == head?.position)
+                }
+            }
+            try trial.read(check)
+            try trial.write { try check($0) }
+        },
+        StoragePromise("A page of a thousand names is as whole as one") { trial in
+            let zone = try trial.makeZone()
+            try trial.write { transaction in
+                for number in 0..<500 { try transaction.save("r\(number * 2)", in: zone) }
+            }
+            let names = (0..<1_000).map { Trial.record("r\($0)") }
+            try trial.read { snapshot in
+                var found: Set<Int> = []
+                try snapshot.current(of: names, in: zone.number) { index, version in
+                    try expect(Trial.name(in: version.body), is: names[index].text)
+                    found.insert(index)
+                }
+                try expect(found, is: Set((0..<500).map { $0 * 2 }))
+                try snapshot.current(of: [], in: zone.number) { _, _ in
+                    try expect(false, "nobody was asked for")
+                }
+            }
+        },
+        StoragePromise("A record's links are those that it was given last") { trial in
+            let zone = try trial.makeZone()
+            let other = try trial.makeZone("Other")
+            let links: Set<Link> = [
+                Link(targetZone: zone.number, target: Trial.record("t"), kind: .parent),
+                Link(targetZone: zone.number, target: Trial.record("t"), kind: .deleteSelf),
+                Link(targetZone: other.number, target: Trial.record("o"), kind: .validate),
+            ]
+            let (one, two) = try trial.write { transaction in
+                for name in ["t", "u"] { try transaction.save(name, in: zone) }
+                try transaction.save("o", in: other)
+                let one = try transaction.save("one", in: zone).record
+                let two = try transaction.save("two", in: zone).record
+                try transaction.replaceLinks(of: one, with: Array(links))
+                try expect(Set(transaction.links(of: one)), is: links)
+                return (one, two)
+            }
+            try trial.read { snapshot in
+                let found = try snapshot.links(of: one)
+                try expect(found.count == 3 && Set(found) == links)
+                try expect(snapshot.links(of: two).isEmpty)
+            }
+            let last = Link(targetZone: zone.number, target: Trial.record("u"), kind: .validate)
+            try trial.write { try $0.replaceLinks(of: one, with: [last]) }
+            try trial.read { try expect($0.links(of: one), is: [last]) }
+        },
+    ]
+}

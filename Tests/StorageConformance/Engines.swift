@@ -1,0 +1,308 @@
+import CloudModel
+import Foundation
+import Storage
+import Synchronization
+
+/// A server's data under trial, in a folder of their own.
+final class EngineTrial: Sendable {
+    static let container = Trial.name(ContainerID("iCloud.Home"))
+    static let key = StoreKey(container, .development)
+
+    let trial: Trial
+    let factory: any EngineFactory
+    let folder: String
+    private let opened: Mutex<any StorageEngine>
+
+    init(_ trial: Trial, _ name: String = "data") throws {
+        self.trial = trial
+        factory = trial.place.factory
+        folder = try trial.place.makeFolder(name)
+        opened = Mutex(try Self.open(folder, factory, trial))
+    }
+
+    private static func open(
+        _ folder: String, _ factory: any EngineFactory, _ trial: Trial
+    ) throws -> any StorageEngine {
+        try factory.open(
+            for: folder,
+            EngineOptions(
+                clock: trial.clock.clock,
+                random: { count in (0..<count).map { _ in .random(in: 0...255) } },
+                report: { _, _ in }, onIndeterminate: { _ in }))
+    }
+
+    var engine: any StorageEngine { opened.withLock { $0 } }
+
+    /// Ends the engine, whose stores are closed, and opens it as the next start does.
+    func restart() throws {
+        engine.close()
+        let engine = try Self.open(folder, factory, trial)
+        opened.withLock { $0 = engine }
+    }
+
+    func makeContainer() throws {
+        try engine.catalog.add(ContainerRecord(id: Self.container, createdAt: 1))
+    }
+
+    /// Runs a body on the store, opened for it alone.
+    @discardableResult
+    func withStore<Value>(_ body: (any EngineStore) throws -> Value) throws -> Value {
+        let store = try engine.open(Self.key, notices: CommitNotices())
+        defer { _ = engine.close(Self.key, isUnused: true) }
+        return try body(store)
+    }
+
+    /// Makes a zone of the first user's, who is made with their first.
+    @discardableResult
+    func makeZone(_ name: String) throws -> Position {
+        try withStore { store in
+            try store.writeAndWait { transaction in
+                let owner =
+                    try transaction.owner(named: Trial.user(1))
+                    ?? transaction.makeOwner(Trial.user(1), account: nil)
+                return try transaction.makeZone(named: Trial.zone(name), of: owner.number).created
+            }
+        }
+    }
+
+    var zones: [String] {
+        get throws {
+            try withStore { store in
+                try store.read { snapshot in
+                    guard let owner = try snapshot.owner(named: Trial.user(1)) else { return [] }
+                    return try snapshot.zones(of: owner.number).map(\.name.text)
+                }
+            }
+        }
+    }
+
+    /// Fails when the engine's own check finds anything.
+    func check() throws {
+        try expect(engine.catalogProblems(), is: [])
+        for key in try engine.stores() {
+            try expect(engine.problems(of: key, lossesSince: 0), is: [])
+        }
+        engine.close()
+    }
+}
+
+// All of a server's data.
+extension StoragePromise {
+    static let engines = storesOfEngines + endsOfEngines + copiesOfEngines
+
+    private static let storesOfEngines = [
+        StoragePromise("A store is known once it was opened, and to the next start") { trial in
+            try expect(!trial.place.factory.hasData(for: trial.place.makeFolder("empty")))
+            let test = try EngineTrial(trial)
+            let key = EngineTrial.key
+            try expect(test.factory.hasData(for: test.folder))
+            try expectFailure(CatalogRefusal.self, where: { $0 == .containerUnknown }) {
+                try test.withStore { _ in }
+            }
+            try test.makeContainer()
+            try expect(test.engine.stores().isEmpty && !test.engine.isThere(key))
+            try expect(!test.engine.isMissing(key))
+            try test.makeZone("a")
+            for _ in 0..<2 {
+                try expect(test.engine.stores(), is: [key])
+                try expect(test.engine.isThere(key) && !test.engine.isMissing(key))
+                try expect(!test.engine.isOfFormerVersion(key))
+                try test.engine.examine(key)
+                try expect(test.engine.strays().isEmpty && !test.engine.isUnfinished(key))
+                try expect(!test.engine.words(for: key).isEmpty)
+                try expect(test.zones, is: ["a"])
+                try test.restart()
+            }
+            try test.check()
+        },
+        StoragePromise("A store that comes and goes goes on with its life and its positions") {
+            trial in
+            let test = try EngineTrial(trial)
+            try test.makeContainer()
+            let first = try test.makeZone("a")
+            let identity = try test.withStore { try $0.identity }
+            try expect(try test.makeZone("b"), is: first + 1)
+            let again = try test.withStore { try $0.identity }
+            try expect(again.incarnation, is: identity.incarnation)
+            try test.restart()
+            try expect(test.makeZone("c") > first + 1)
+            try expect(test.withStore { try $0.identity.knows(again.incarnation, through: first) })
+            try test.check()
+        },
+        StoragePromise("An open store tells how it fares; a closed one takes no writes") { trial in
+            let test = try EngineTrial(trial)
+            try test.makeContainer()
+            let held = try test.withStore { store in
+                guard case .well = store.condition else {
+                    throw BrokenPromise(description: "a new store is not well")
+                }
+                try expect(!store.isWorking)
+                return store
+            }
+            try expectFailure(StorageFailure.self) { try held.writeAndWait { _ in } }
+            try test.check()
+        },
+        StoragePromise("When a store is due is kept, and its end says when its work is") { trial in
+            let test = try EngineTrial(trial)
+            try test.makeContainer()
+            try test.makeZone("a")
+            func due() throws -> [Milliseconds] { try test.engine.dueMoments().map(\.due) }
+            try expect(due(), is: [0])
+            let stray = StoreKey(Trial.name(ContainerID("iCloud.none")), .production)
+            try test.engine.setDue([
+                DueMoment(key: EngineTrial.key, due: 77), DueMoment(key: stray, due: 5),
+            ])
+            try test.restart()
+            try expect(due(), is: [77])
+            let store = try test.engine.open(EngineTrial.key, notices: CommitNotices())
+            try store.writeAndWait { try $0.enqueue(.collect) }
+            let next = try require(test.engine.close(EngineTrial.key, isUnused: true))
+            try expect(next <= trial.clock.now)
+            try test.check()
+        },
+        StoragePromise("Figures have a name each, and count what closed stores have done") {
+            trial in
+            let test = try EngineTrial(trial)
+            try test.makeContainer()
+            func observed() throws -> [String: UInt64] {
+                var counts: [String: UInt64] = [:]
+                for figure in test.engine.figures {
+                    try expect(counts[figure.name] == nil, "\(figure.name) is there twice")
+                    guard case .distribution(let values) = figure.value else {
+                        counts[figure.name] = 0
+                        continue
+                    }
+                    try expect(values.counts.count, is: values.bounds.count + 1)
+                    try expect(values.bounds == values.bounds.sorted())
+                    counts[figure.name] = values.counts.reduce(0, +)
+                }
+                return counts
+            }
+            try test.makeZone("a")
+            let before = try observed()
+            try test.makeZone("b")
+            let after = try observed()
+            try expect(before.keys == after.keys && !before.isEmpty)
+            try expect(before.allSatisfy { $0.value <= after[$0.key] ?? 0 })
+            try expect(before.contains { $0.value < after[$0.key] ?? 0 }, "nothing was counted")
+            try test.check()
+        },
+    ]
+
+    private static let endsOfEngines = [
+        StoragePromise("A store that is reset has a schema and its history, and new positions") {
+            trial in
+            let test = try EngineTrial(trial)
+            try test.makeContainer()
+            let last = try test.makeZone("a")
+            let life = try test.withStore { try $0.identity }
+            var schema = Schema()
+            schema.types[Trial.type] = Schema.RecordType()
+            try test.engine.reset(
+                EngineTrial.key,
+                to: StoreBeginning(
+                    schema: schema, moment: 5, who: "trial", difference: ["+ type Note"]))
+            try test.engine.finishResets()
+            try expect(test.zones.isEmpty)
+            try test.withStore { store in
+                try expect(store.schema.types[Trial.type] != nil)
+                let change = try store.read { try $0.schemaHistory(limit: 1).first }
+                try expect(change?.who, is: "trial")
+                try expect(!store.identity.knows(life.incarnation, through: last))
+            }
+            try expect(test.makeZone("b") > last)
+            try test.restart()
+            try expect(test.zones, is: ["b"])
+            try test.check()
+        },
+        StoragePromise("Of a container that is removed nothing is left, for its name's next either")
+        {
+            trial in
+            for isMadeAtOnce in [true, false] {
+                let test = try EngineTrial(trial, "removal-\(isMadeAtOnce)")
+                try test.makeContainer()
+                try test.makeZone("a")
+                let removal = try test.engine.remove(EngineTrial.container)
+                try expect(removal.container, is: EngineTrial.container)
+                try expect(test.engine.catalog.containers().isEmpty && test.engine.stores().isEmpty)
+                try expectFailure(CatalogRefusal.self) { try test.withStore { _ in } }
+                if isMadeAtOnce {
+                    try test.makeContainer()
+                    try test.makeZone("b")
+                }
+                try test.restart()
+                let left = try test.engine.removals()
+                try expect(left.map(\.name), is: [removal.name])
+                try expect(left[0].container, is: isMadeAtOnce ? nil : EngineTrial.container)
+                try test.engine.finish(left[0])
+                try expect(test.engine.removals().isEmpty)
+                if !isMadeAtOnce { try test.makeContainer() }
+                try expect(test.zones, is: isMadeAtOnce ? ["b"] : [])
+                try expect(test.engine.strays().isEmpty)
+                try test.check()
+            }
+            let test = try EngineTrial(trial)
+            try expectFailure(CatalogRefusal.self, where: { $0 == .containerUnknown }) {
+                _ = try test.engine.remove(EngineTrial.container)
+            }
+            try test.check()
+        },
+    ]
+
+    private static let copiesOfEngines = [
+        StoragePromise("A copy is of one moment; what is restored from it begins another life") {
+            trial in
+            let test = try EngineTrial(trial)
+            let key = EngineTrial.key
+            try test.makeContainer()
+            let content = AssetContent(
+                digest: try require(AssetDigest([UInt8](repeating: 7, count: 32))), size: 9)
+            let receipt = StoredReceipt(content: content, identity: [1], expires: .max)
+            try test.makeZone("a")
+            try test.withStore { store in
+                try store.writeAndWait { try $0.addReceipt([1], receipt) }
+            }
+            let backup = try trial.place.makeFolder("backup")
+            let (copy, life, after) = try test.withStore { store in
+                let copy = try test.engine.copy(key, into: backup)
+                let life = try store.identity
+                let after = try store.writeAndWait { transaction in
+                    let owner = try require(transaction.owner(named: Trial.user(1)))
+                    return try transaction.makeZone(named: Trial.zone("b"), of: owner.number)
+                        .created
+                }
+                return (copy, life, after)
+            }
+            try expect(test.engine.copyBytes(of: key) > 0 && !copy.files.isEmpty)
+            for rows in [copy.assets, test.engine.assets(of: key)] {
+                let page = try rows.page(after: nil, limit: 5)
+                try expect(page.map(\.content) == [content] && page.allSatisfy(\.isNeeded))
+                try expect(rows.page(after: content.digest, limit: 5).isEmpty)
+            }
+            for _ in 0..<2 { try expect(!test.engine.copyCatalog(into: backup).isEmpty) }
+            try expect(test.factory.hasData(for: backup))
+            try expect(test.factory.stores(inBackup: backup), is: [key])
+            try test.check()
+
+            let restoring = try trial.place.makeFolder("restoring")
+            let target = try trial.place.makeFolder("restored")
+            let rows = try test.factory.restore(key, fromBackup: backup, into: restoring)
+            try expect(rows.page(after: nil, limit: 5).map(\.content) == [content])
+            try test.factory.restoreCatalog(fromBackup: backup, into: restoring)
+            try expect(!test.factory.hasData(for: target))
+            // The caller's part: whatever lies in containers' folders.
+            try? FileManager.default.moveItem(
+                atPath: "\(restoring)/containers", toPath: "\(target)/containers")
+            try test.factory.finishRestoring(from: restoring, into: target)
+            let restored = try EngineTrial(trial, "restored")
+            try expect(restored.engine.stores(), is: [key])
+            try expect(restored.zones, is: ["a"])
+            try restored.withStore { store in
+                try expect(store.identity.knows(life.incarnation, through: life.last))
+                try expect(!store.identity.knows(life.incarnation, through: after))
+            }
+            try expect(restored.makeZone("c") > after)
+            try restored.check()
+        }
+    ]
+}

@@ -1,0 +1,114 @@
+import CloudModel
+import Storage
+import Synchronization
+
+// What is to be sent, and the secrets that went out.
+extension StoragePromise {
+    private static func link(
+        _ number: UInt8, to name: String, purpose: LetterLink.Purpose = .reset
+    ) -> LetterLink {
+        LetterLink(
+            hash: [number], purpose: purpose,
+            account: purpose == .reset ? PeopleTrial.id(name) : nil,
+            address: PeopleTrial.address(name), expiresAt: 100)
+    }
+
+    static let letters = [
+        StoragePromise("Letters wait until they are due, the longest waiting first") { trial in
+            let scene = try PeopleTrial(trial, ["ann"])
+            let catalog = scene.catalog
+            for (number, due) in [50, 10, 30].enumerated() as EnumeratedSequence<[Milliseconds]> {
+                try catalog.add(
+                    Letter(
+                        purpose: .device, account: PeopleTrial.id("ann"),
+                        address: PeopleTrial.address("ann"), detail: "d\(number)",
+                        madeAt: Milliseconds(number)), dueAt: due)
+            }
+            let again = try trial.place.openCatalog()
+            try expect(again.letterCount(), is: 3)
+            try expect(again.dueLetters(now: 9, countMax: 9).isEmpty)
+            let due = try again.dueLetters(now: 30, countMax: 9)
+            try expect(due.map(\.detail), is: ["d1", "d2"])
+            try expect(again.dueLetters(now: 99, countMax: 1).map(\.detail), is: ["d1"])
+            let first = try require(due.first)
+            try expect(first.purpose == .device && first.tries == 0)
+            try expect(first.address == PeopleTrial.address("ann"))
+            try again.postpone(letter: first.number, until: 60)
+            try expect(again.dueLetters(now: 59, countMax: 9).map(\.detail), is: ["d2", "d0"])
+            try expect(
+                again.dueLetters(now: 60, countMax: 9).first { $0.detail == "d1" }?.tries, is: 1)
+            try again.deleteLetter(first.number)
+            try again.deleteLetter(first.number)
+            try expect(again.letterCount(), is: 2)
+        },
+        StoragePromise("A link is handed to one caller, in its time, and ends its like") { trial in
+            let scene = try PeopleTrial(trial, ["ann", "bob"])
+            let catalog = scene.catalog
+            for one in [
+                link(1, to: "ann"), link(2, to: "ann"), link(3, to: "bob"),
+                link(4, to: "ann", purpose: .invitation),
+            ] { try catalog.add(one, now: 1) }
+            try expect(catalog.letterLink(hash: [1], now: 2) == link(1, to: "ann"))
+            try expect(catalog.letterLink(hash: [1], now: 101) == nil)
+            let taken = Mutex(0)
+            try together(8) { _ in
+                guard let found = try catalog.takeLetterLink(hash: [1], now: 3) else { return }
+                try expect(found == link(1, to: "ann"))
+                taken.withLock { $0 += 1 }
+            }
+            try expect(taken.withLock { $0 }, is: 1)
+            try expect(catalog.letterLink(hash: [2], now: 3) == nil)
+            try expect(catalog.letterLink(hash: [3], now: 3) != nil)
+            try expect(catalog.takeLetterLink(hash: [3], now: 101) == nil)
+            try expect(
+                catalog.takeLetterLink(hash: [4], now: 3)
+                    == link(4, to: "ann", purpose: .invitation))
+        },
+        StoragePromise("A code is guessed at so often, and right once") { trial in
+            let scene = try PeopleTrial(trial, ["ann"])
+            let (catalog, ann) = (scene.catalog, PeopleTrial.id("ann"))
+            let address = PeopleTrial.address("ann")
+            func take(_ code: UInt8, now: Milliseconds = 2) throws -> CodeOutcome {
+                try catalog.take(code: [code], for: address, of: ann, now: now)
+            }
+            func expectCode() throws {
+                try catalog.expect(
+                    code: [7], for: address, of: ann, triesMax: 3, expiresAt: 100)
+            }
+            try expect(take(7), is: .none)
+            try expectCode()
+            try expect([take(1), take(7), take(7)], is: [.wrong, .right, .none])
+            try expectCode()
+            try expect([take(1), take(2), take(3)], is: [.wrong, .wrong, .wrong])
+            try expect(take(7), is: .none)
+            // Another takes the place of the one that was guessed at.
+            try expectCode()
+            try expect(take(7, now: 101), is: .none)
+            try expectCode()
+            try expect(take(7), is: .right)
+        },
+        StoragePromise("A password that is set ends what acts as the account; a new form does not")
+        {
+            trial in
+            let scene = try PeopleTrial(trial, ["ann"])
+            let (catalog, ann) = (scene.catalog, PeopleTrial.id("ann"))
+            func session(_ number: UInt8) -> BrowserSession {
+                BrowserSession(
+                    hash: [number], account: ann, device: "", madeAt: 1, usedAt: 1, provedAt: 1,
+                    expiresAt: 1_000)
+            }
+            for number: UInt8 in 1...2 { try catalog.add(session(number), now: 1) }
+            try catalog.renewPassword("form 2", of: ann)
+            try expect(catalog.account(ann)?.password, is: "form 2")
+            try expect(catalog.browserSessions(of: ann).count, is: 2)
+            try catalog.setPassword("other", of: ann, except: [2])
+            try expect(catalog.account(ann)?.password, is: "other")
+            try expect(catalog.browserSessions(of: ann).map(\.hash), is: [[2]])
+            let none = PeopleTrial.id("none")
+            try scene.refuses(.accountUnknown) { try catalog.renewPassword("p", of: none) }
+            try scene.refuses(.accountUnknown) {
+                try catalog.setPassword("p", of: none, except: nil)
+            }
+        },
+    ]
+}

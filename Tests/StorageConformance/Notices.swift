@@ -1,0 +1,122 @@
+import CloudModel
+import Dispatch
+import Storage
+import Synchronization
+
+/// Takes what a watch tells.
+final class Told: Sendable {
+    private let come = DispatchSemaphore(value: 0)
+    private let notices = Mutex<[CommitNotice]>([])
+
+    /// Begins to wait for places of a store.
+    init(_ places: Set<StorePlace>, of store: any Storage, since mark: CommitNotices.Mark? = nil) {
+        store.notices.watch(places, since: mark).whenMoved { notice in
+            self.notices.withLock { $0.append(notice) }
+            self.come.signal()
+        }
+    }
+
+    var count: Int { notices.withLock { $0.count } }
+
+    /// The first notice; fails when none comes for a minute.
+    func wait() throws -> CommitNotice {
+        try expect(come.wait(timeout: .now() + 60) == .success, "nothing was told")
+        return try require(notices.withLock { $0.first })
+    }
+}
+
+// Who is told of commits.
+extension StoragePromise {
+    static let notices = [
+        StoragePromise("Who waits is told of the first commit that moves what they wait for") {
+            trial in
+            let zone = try trial.makeZone()
+            let other = try trial.makeZone("Other")
+            let store = trial.store
+            let waits: [(name: String, told: Told)] = [
+                ("zone", Told([.zone(zone.number)], of: store)),
+                ("owner", Told([.owner(zone.owner)], of: store)),
+                ("anything", Told([.anything], of: store)),
+                ("several", Told([.indexes, .zone(zone.number)], of: store)),
+            ]
+            let asides = [
+                Told([.zone(other.number)], of: store), Told([.indexes], of: store),
+                Told([.person(Trial.user(3))], of: store),
+            ]
+            let position = try trial.write { try $0.save("a", in: zone).position }
+            for (name, told) in waits {
+                try expect(told.wait().position >= position, name)
+            }
+            // A commit of its own tells them, so that whatever was told before has come by now.
+            try trial.write { try $0.save("b", in: other) }
+            _ = try asides[0].wait()
+            try expect(asides[1].count + asides[2].count, is: 0)
+            try expect(waits.allSatisfy { $0.told.count == 1 }, "told twice")
+        },
+        StoragePromise("People are told of shares given and taken, and of their first zone") {
+            trial in
+            let zone = try trial.makeZone()
+            let share = try trial.write { try Tree("t", in: zone, $0).share }
+            let changes: [@Sendable (any StoreTransaction) throws -> Void] = [
+                { try $0.grant(share, to: Trial.user(2), permission: .readOnly) },
+                { try $0.revoke(share.number, from: Trial.user(2)) },
+                { _ = try $0.makeOwner(Trial.user(2), account: nil) },
+            ]
+            for change in changes {
+                let told = Told([.person(Trial.user(2))], of: trial.store)
+                try trial.write(change)
+                _ = try told.wait()
+            }
+        },
+        StoragePromise("No commit is missed between a look and the wait, and what is told is seen")
+        {
+            trial in
+            let zone = try trial.makeZone()
+            let store = trial.store
+            let rounds = 200
+            let group = DispatchGroup()
+            DispatchQueue.global().async(group: group) {
+                for number in 0..<rounds {
+                    // NB: a write that fails is missed by who counts them.
+                    _ = try? store.writeAndWait { try $0.save("r\(number)", in: zone) }
+                }
+            }
+            var seen = 0
+            while seen < rounds {
+                let mark = store.notices.mark
+                let found = try trial.feed(of: zone).count
+                try expect(found >= seen)
+                seen = found
+                guard seen < rounds else { break }
+                let notice = try Told([.zone(zone.number)], of: store, since: mark).wait()
+                let last = try trial.read { try $0.lastPosition() }
+                try expect(last >= notice.position, "told of what cannot be seen")
+            }
+            try expect(group.wait(timeout: .now() + 60) == .success)
+        },
+        StoragePromise("A write that fails moves no place; one that is told of can be seen") {
+            trial in
+            struct Refusal: Error {}
+            let zone = try trial.makeZone()
+            let before = try trial.read { try $0.lastPosition() }
+            let told = Told([.zone(zone.number), .owner(zone.owner)], of: trial.store)
+            try expectFailure(Refusal.self) {
+                try trial.write { transaction in
+                    try transaction.save("a", in: zone)
+                    throw Refusal()
+                }
+            }
+            // Another commit has told its waiters by now, had there been anything to tell.
+            let aside = Told([.person(Trial.user(7))], of: trial.store)
+            try trial.write { _ = try $0.makeOwner(Trial.user(7), account: nil) }
+            _ = try aside.wait()
+            try expect(told.count, is: 0)
+            try expect(trial.read { try $0.lastPosition() } >= before)
+            let writes = trial.store.writeCount
+            let position = try trial.write { try $0.save("a", in: zone).position }
+            try expect(told.wait().position >= position)
+            try expect(trial.read { try $0.lastPosition() } >= position)
+            try expect(trial.store.writeCount > writes)
+        },
+    ]
+}

@@ -1,0 +1,94 @@
+import CloudModel
+import Storage
+import Synchronization
+
+/// A catalog with a container and a few people, for promises about them.
+struct PeopleTrial {
+    static let home = Trial.name(ContainerID("iCloud.home"))
+
+    let trial: Trial
+    let catalog: any CatalogStorage
+
+    /// - Parameter names: of accounts, each with the verified address `name@x.example`.
+    init(_ trial: Trial, _ names: [String]) throws {
+        self.trial = trial
+        catalog = try trial.place.openCatalog()
+        try catalog.add(ContainerRecord(id: Self.home, createdAt: 1))
+        for name in names { try catalog.add(Self.account(name)) }
+    }
+
+    static func id(_ name: String) -> AccountID { AccountID(name) }
+
+    static func address(_ name: String) -> Address {
+        let text = "\(name)@x.example"
+        return Address(kind: .email, text: text, folded: text.lowercased())
+    }
+
+    static func account(_ name: String) -> AccountRecord {
+        AccountRecord(
+            id: id(name), givenName: "Given", familyName: name,
+            addresses: [
+                AccountAddress(address: address(name), isPrimary: true, verifiedAt: 1)
+            ], password: nil, createdAt: 1)
+    }
+
+    func refuses(_ refusal: CatalogRefusal, _ body: () throws -> Void) throws {
+        try expectFailure(CatalogRefusal.self, where: { $0 == refusal }, body)
+    }
+}
+
+// People, as they are found and as apps bring them.
+extension StoragePromise {
+    static let people = [
+        StoragePromise("People are found who let themselves be, and have used the container") {
+            trial in
+            let scene = try PeopleTrial(trial, ["ann", "bob"])
+            let (catalog, home) = (scene.catalog, PeopleTrial.home)
+            let (ann, address) = (PeopleTrial.id("ann"), PeopleTrial.address("ann"))
+            try expect(catalog.isDiscoverable(ann), is: false)
+            try catalog.note(Trial.user(1), of: ann, in: home)
+            try expect(catalog.discoverable(address, in: home) == nil)
+            try catalog.setDiscoverable(true, of: ann)
+            try catalog.setDiscoverable(true, of: PeopleTrial.id("bob"))
+            let person = DiscoveredPerson(
+                userRecordName: Trial.user(1), givenName: "Given", familyName: "ann")
+            for open in [catalog, try trial.place.openCatalog()] {
+                try expect(open.isDiscoverable(ann))
+                try expect(open.discoverable(address, in: home) == person)
+                try expect(open.discoverable(Trial.user(1), in: home) == person)
+                // Bob has not used it.
+                try expect(open.discoverable(PeopleTrial.address("bob"), in: home) == nil)
+                try expect(open.discoverable(Trial.user(2), in: home) == nil)
+            }
+            try catalog.setDiscoverable(false, of: ann)
+            try expect(catalog.discoverable(Trial.user(1), in: home) == nil)
+            try scene.refuses(.accountUnknown) {
+                try catalog.setDiscoverable(true, of: PeopleTrial.id("none"))
+            }
+        },
+        StoragePromise("An app's user is one account, whoever asks first") { trial in
+            let scene = try PeopleTrial(trial, [])
+            let catalog = scene.catalog
+            @Sendable func user(_ given: String?) -> ExternalUser {
+                ExternalUser(externalID: "x1", givenName: given, familyName: nil, email: nil)
+            }
+            let found = Mutex<Set<String>>([])
+            try together(8) { number in
+                let account = try catalog.account(
+                    of: user("A"), in: PeopleTrial.home, orMake: PeopleTrial.id("m\(number)"),
+                    now: 1)
+                found.withLock { _ = $0.insert(account.text) }
+            }
+            try expect(found.withLock { $0.count }, is: 1)
+            let again = try catalog.account(
+                of: user("B"), in: PeopleTrial.home, orMake: PeopleTrial.id("other"), now: 2)
+            try expect(found.withLock { $0 } == [again.text])
+            try expect(catalog.account(again)?.givenName, is: "B")
+            try scene.refuses(.containerUnknown) {
+                _ = try catalog.account(
+                    of: user(nil), in: Trial.name(ContainerID("iCloud.none")),
+                    orMake: PeopleTrial.id("m"), now: 1)
+            }
+        },
+    ]
+}

@@ -1,0 +1,32 @@
+import CloudModel
+import Storage
+
+/// A store that hands everything to another one: a double says only what it does otherwise.
+protocol ForwardingStorage: Storage {
+    var store: any Storage { get }
+}
+
+extension ForwardingStorage {
+    var readsAtOnce: Bool { store.readsAtOnce }
+    var notices: CommitNotices { store.notices }
+    var writeCount: UInt64 { store.writeCount }
+
+    func read<Value>(
+        by reader: StoreReader, until stop: StopSignal?,
+        _ body: (any StoreSnapshot) throws -> Value
+    ) throws -> Value { try store.read(by: reader, until: stop, body) }
+
+    func write<Value: Sendable>(
+        _ load: WriteLoad,
+        _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
+        completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) { store.write(load, body, completion: completion) }
+
+    func attach(_ worker: any StoreWorker) { store.attach(worker) }
+
+    func prepareIndexes(
+        _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
+    ) throws -> IndexProgress? {
+        try store.prepareIndexes(needs, ofType: type, waitMillisecondsMax: waitMillisecondsMax)
+    }
+}
