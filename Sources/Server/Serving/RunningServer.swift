@@ -58,6 +58,7 @@ package final class RunningServer: Sendable {
         Self.observe(http, stores, log, in: metrics)
         let work = StoreWork(configuration, clock: clock, log: log)
         Self.observe(work.counts, in: metrics)
+        Self.observeNotices(of: work, protocolResponder, in: metrics)
         Self.observeAssets(of: protocolResponder, in: metrics)
         Self.observeWork(of: protocolResponder, in: metrics)
         stores.reports.observe { log.tell($1, of: $0) }
@@ -72,7 +73,7 @@ package final class RunningServer: Sendable {
             alsoDue: { protocolResponder.removeExpiredUploads() })
         departures = Departures(
             folder, log: log, intervalSeconds: configuration.retention.upkeepSeconds)
-        stores.observeOpening { work.begin($0, $1) }
+        stores.observeOpening { work.begin($0, $1, $2) }
         carrier = sender.map { LetterCarrier(folder, $0, log: log) }
         self.folder = folder
         self.log = log
@@ -219,6 +220,25 @@ package final class RunningServer: Sendable {
         ) {
             Double(protocolResponder.poolCounts.moved)
         }
+    }
+
+    private static func observeNotices(
+        of work: StoreWork, _ protocolResponder: ProtocolResponder, in metrics: Metrics
+    ) {
+        metrics.counter("lenticular_notices_queued_total", "Notices put into outboxes.") {
+            Double(work.noticeCounts.queued)
+        }
+        metrics.counter("lenticular_notices_sent_total", "Notices delivered.") {
+            Double(work.deliveryCounts.sent + protocolResponder.courierCounts.sent)
+        }
+        metrics.counter(
+            "lenticular_notices_failed_total", "Attempts to deliver a notice that came to nothing."
+        ) {
+            Double(work.deliveryCounts.failed + protocolResponder.courierCounts.cut)
+        }
+        metrics.gauge(
+            "lenticular_notice_lag_seconds", "From a commit until its notices were in the outbox."
+        ) { work.noticeCounts.takeLagSeconds() }
     }
 
     private static func observe(_ work: WorkCounts, in metrics: Metrics) {

@@ -19,7 +19,7 @@ final class StoreKeeper: Sendable {
     private struct State {
         var kept: [Stores.Key: Kept] = [:]
         /// Told of each store that is opened.
-        var attach: @Sendable (any EngineStore, AssetDepot) -> Void = { _, _ in }
+        var attach: @Sendable (Stores.Key, any EngineStore, AssetDepot) -> Void = { _, _, _ in }
     }
 
     private let engine: any StorageEngine
@@ -88,7 +88,7 @@ final class StoreKeeper: Sendable {
             throw error
         }
         schedule.opened(key)
-        attach(store, depot)
+        attach(key, store, depot)
         return Stores.Opened(store: store, seen: seen)
     }
 
@@ -122,7 +122,9 @@ final class StoreKeeper: Sendable {
     }
 
     /// Says whom to tell of each store that is opened from now on.
-    func observeOpening(_ attach: @escaping @Sendable (any EngineStore, AssetDepot) -> Void) {
+    func observeOpening(
+        _ attach: @escaping @Sendable (Stores.Key, any EngineStore, AssetDepot) -> Void
+    ) {
         state.withLock { $0.attach = attach }
     }
 

@@ -101,10 +101,12 @@ package final class Stores: Sendable {
     var open: [any EngineStore] { cache.open.map(\.value.store) }
 
     /// Says whom to tell of each store that is open or will be, with its assets.
-    func observeOpening(_ tell: @escaping @Sendable (any EngineStore, AssetDepot) -> Void) {
+    func observeOpening(
+        _ tell: @escaping @Sendable (Key, any EngineStore, AssetDepot) -> Void
+    ) {
         keeper.observeOpening(tell)
         // Afterwards: one that is opened meanwhile is told twice rather than not at all.
-        for (key, opened) in cache.open { tell(opened.store, depot(of: key)) }
+        for (key, opened) in cache.open { tell(key, opened.store, depot(of: key)) }
     }
 
     /// Brings a store of an earlier version to this one's schema.
