@@ -49,7 +49,7 @@ let package = Package(
         layer("SQLiteStorage", ["Storage", "CloudModel", "SQLite", "Migrations"]),
         layer("CloudDatabase", ["CloudModel", "Storage", "AssetStorage", "Cryptography", "JSON"]),
         layer("Fairness", ["CloudModel", "Network"]),
-        layer("Accounts", ["CloudModel", "Storage", "Cryptography"]),
+        layer("Accounts", ["CloudModel", "Storage", "Cryptography", "Identity"]),
         layer(
             "Administration",
             [
@@ -125,7 +125,7 @@ let package = Package(
             of: "PagesTests",
             [
                 "Pages", "Accounts", "SQLiteStorage", "Storage", "CloudModel", "Cryptography",
-                "HTTP", "JSON", "Seeding",
+                "HTTP", "Identity", "JSON", "Seeding",
             ]),
         tests(
             of: "CloudDatabaseTests",

@@ -96,7 +96,8 @@ package final class PagesResponder: Sendable {
             try workers.submit(.short, for: page.client ?? "a proxy") { [pages] in
                 let (name, work) = pages.find(page)
                 do {
-                    finish(try work(page), name)
+                    let answer = try work(page)
+                    finish(answer, name, answer.failure)
                 } catch {
                     finish(PageAnswer(500, title: Texts.failure, .nothing), name, "\(error)")
                 }
