@@ -169,6 +169,7 @@ package final class RunningServer: Sendable {
         providerRequests.stop()
         carrier?.stop()
         folder.close()
+        metrics.endObserving()
     }
 
     /// Reads certificate and key again; when they cannot be used, the old ones stay.
