@@ -15,8 +15,14 @@ extension Pages {
         _ visit: Visit, target: String, isApart: Bool = false, isLinking: Bool = false
     ) throws -> Markup {
         guard reception.providerSignIn != nil else { return .nothing }
+        let linked =
+            try isLinking
+            ? visit.signedIn.map { try reception.catalog.identities(of: $0.account.id) } ?? [] : []
+        let offered = try reception.catalog.identityProviders().filter { provider in
+            !linked.contains { $0.issuer == provider.issuer }
+        }
         let window: Markup = isApart ? " target=\"_blank\"" : .nothing
-        let forms: [Markup] = try reception.catalog.identityProviders().map { provider in
+        let forms: [Markup] = offered.map { provider in
             """
             <form method="post" action="/sign-in/with"\(window)>
             <input type="hidden" name="guard" value="\(visit.formToken)">
@@ -162,10 +168,13 @@ extension Pages {
         return .redirect(to: "/account")
     }
 
+    /// A cookie carries it.
+    private static let targetBytesMax = 1_500
+
     /// A page of ours to go on to; the account page for whatever else was sent.
     private static func local(_ target: String?) -> String {
         let roots = ["/sign-in", "/account", "/share"]
-        guard let target,
+        guard let target, target.utf8.count <= Self.targetBytesMax,
             target.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") }),
             roots.contains(where: { root in
                 guard target.hasPrefix(root) else { return false }

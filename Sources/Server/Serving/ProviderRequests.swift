@@ -12,8 +12,12 @@ final class ProviderRequests: ProviderFetch {
     /// Longer than any request may take: nobody waits for ever.
     private static let waitSecondsMax = 30
 
+    /// Pages that wait for a provider at a time: the others' threads are for other pages.
+    private static let waitingMax = 4
+
     private let requests: OutgoingRequests
     private let resolver: NameResolver
+    private let waiting = Atomic(0)
 
     /// - Throws: `CommandFailure` when threads or certificates are not to be had.
     init(_ configuration: Configuration) throws {
@@ -39,6 +43,10 @@ final class ProviderRequests: ProviderFetch {
     ) throws(ProviderFailure) -> [UInt8] {
         guard let url = TargetURL(address) else {
             throw .unreachable("an address of its document is none")
+        }
+        defer { waiting.subtract(1, ordering: .relaxed) }
+        guard waiting.add(1, ordering: .relaxed).newValue <= Self.waitingMax else {
+            throw .unreachable("too many wait for providers")
         }
         var headers: [(name: String, value: String)] = [("Accept", "application/json")]
         if form != nil { headers.append(("Content-Type", "application/x-www-form-urlencoded")) }
