@@ -14,9 +14,9 @@ import time
 import urllib.parse
 import warnings
 
-# Authlib moves these to a package of its own, and says so at each import.
-warnings.simplefilter("ignore")
-from authlib.jose import JsonWebKey, jwt
+with warnings.catch_warnings(record=True):
+    # Authlib moves these to a package of its own, and says so at each import.
+    from authlib.jose import JsonWebKey, jwt
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -9,6 +9,7 @@ and dark, at the width of a phone. With a folder as argument, pictures of the pa
 import base64
 import hashlib
 import hmac
+import http.server
 import io
 import json
 import os
@@ -17,7 +18,6 @@ import subprocess
 import sys
 import threading
 import time
-import urllib.parse
 import zipfile
 
 from axe_playwright_python.sync_playwright import Axe
@@ -25,6 +25,7 @@ from playwright.sync_api import sync_playwright
 
 from provider import Provider
 from server import BINARY, Server
+from sign_in import CONTAINER, PAGE, Pages
 
 PASSWORD = "correct horse battery"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -200,6 +201,29 @@ class Run:
         assert provider.verifiers_refused == 0, "a wrong verifier was sent"
         print(f"security.py: {len(refusals)} lies of a provider refused")
 
+    def apart(self, browser, app):
+        """A provider in a window of its own leaves the bond between an app and its window whole."""
+        context = self.context(browser)
+        page = context.new_page()
+        page.goto(f"http://localhost:{app.server_port}/")
+        with context.expect_page() as opened:
+            page.click("#in")
+        popup = opened.value
+        with context.expect_page() as opened:
+            popup.get_by_role("button", name="Sign in with Stand-in").click()
+        away = opened.value
+        away.wait_for_url("**/sign-in/done")
+        self.look(away, "provider-done")
+        assert away.evaluate("window.opener") is None
+        away.close()
+        popup.get_by_role("link", name="Go on here").click()
+        popup.get_by_role("button", name="Continue").click()
+        page.wait_for_function("document.getElementById('seen').textContent !== ''")
+        seen = json.loads(page.text_content("#seen"))
+        assert seen["messages"] == [[self.base, "ckSession,ckWebAuthToken"]], seen
+        assert seen["first"] == "Ann" and seen["header"], seen
+        context.close()
+
     def going(self, browser):
         context = self.context(browser, accept_downloads=True)
         page = context.new_page()
@@ -261,18 +285,28 @@ def main():
             [BINARY, "identity-provider", "add", "Stand-in", provider.issuer, provider.client,
              "--secret-stdin", "--data", server.data, "--json"],
             input=provider.secret.encode(), check=True, stdout=subprocess.PIPE)
+        server.command("container", "create", CONTAINER)
+        app = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
+        threading.Thread(target=app.serve_forever, daemon=True).start()
+        api = server.command(
+            "api-token", "create", CONTAINER, "development", "--origin",
+            f"http://localhost:{app.server_port}")["apiToken"]
         provider.redirect = json.loads(added.stdout)["redirectURL"]
         run = Run(server, pictures)
+        app.page = PAGE.replace("SETTINGS", json.dumps({
+            "api": api, "database": f"{run.base}/database/1/{CONTAINER}/development"}))
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(
                 executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
             run.codes(browser)
             run.passkeys(browser)
             run.provider(browser, provider)
+            run.apart(browser, app)
             run.going(browser)
             browser.close()
-        assert run.looked_at >= 22, run.looked_at
+        assert run.looked_at == 26, run.looked_at
         provider.shutdown()
+        app.shutdown()
         server.stop()
 
 
