@@ -50,7 +50,7 @@ let package = Package(
         layer("SQLiteStorage", ["Storage", "CloudModel", "Files", "SQLite", "Migrations"]),
         layer("CloudDatabase", ["CloudModel", "Storage", "AssetStorage", "Cryptography", "JSON"]),
         layer("Fairness", ["CloudModel", "Network"]),
-        layer("Accounts", ["CloudModel", "Storage", "Cryptography"]),
+        layer("Accounts", ["CloudModel", "Storage", "Cryptography", "Identity"]),
         layer(
             "Administration",
             [
@@ -132,7 +132,7 @@ let package = Package(
             of: "PagesTests",
             [
                 "Pages", "Accounts", "SQLiteStorage", "Storage", "CloudModel", "Cryptography",
-                "HTTP", "JSON", "Seeding",
+                "HTTP", "Identity", "JSON", "Seeding",
             ]),
         tests(
             of: "CloudDatabaseTests",

@@ -18,6 +18,8 @@ package enum AccountsRefusal: Error, Sendable, Equatable {
     case lifetimeIllegal
     case sessionUnknown
     case externalIDIllegal
+    case issuerIllegal
+    case clientSecretIllegal
 }
 
 extension AccountsRefusal: CustomStringConvertible {
@@ -44,6 +46,9 @@ extension AccountsRefusal: CustomStringConvertible {
         case .passwordIllegal: "a password has 8 to 1024 bytes"
         case .passwordNotHashed: "there is not enough memory to hash a password"
         case .sessionUnknown: "the user has no such web token here; list shows those there are"
+        case .issuerIllegal: "an issuer is an https URL without a query"
+        case .clientSecretIllegal:
+            "a secret has 1 to 4096 bytes; --team and --key go together, with a P-256 key in PEM"
         case .externalIDIllegal: "an externalID is 1 to 128 printable characters"
         case .lifetimeIllegal: "the seconds are not positive or over the limit"
         }

@@ -23,6 +23,13 @@ package struct Reception: Sendable {
     package let handOver: HandOver
     package let secondFactors: SecondFactors
     package let endings: AccountEndings
+    package let passkeys: Passkeys
+    package let identityProviders: IdentityProviders
+    /// Nil where providers cannot be asked.
+    package let providerSignIn: ProviderSignIn?
+    /// Where providers send people back to.
+    package let providerRedirectURL: String
+    private let limits: GuessLimits
     /// Makes a file of all that is kept of somebody; nil where nobody does, and while another is being made.
     package let export: Export?
     package let passes: Passes
@@ -52,7 +59,7 @@ package struct Reception: Sendable {
         catalog: any CatalogStorage, random: RandomSource = .system, secrets: SealedSecrets,
         settings: AccountsSettings = AccountsSettings(), signUp: SignUpMode = .invitation,
         hasLetters: Bool, publicBaseURL: String, note: @escaping Note = { _, _, _ in },
-        export: Export? = nil
+        export: Export? = nil, fetch: (any ProviderFetch)? = nil
     ) throws {
         let limits = GuessLimits(random: random)
         self.catalog = catalog
@@ -77,10 +84,37 @@ package struct Reception: Sendable {
             settings: settings)
         endings = AccountEndings(catalog: catalog, settings: settings)
         self.export = export
-        passes = Passes(catalog: catalog, secrets: secrets)
+        let passes = Passes(catalog: catalog, secrets: secrets)
+        self.passes = passes
         self.note = note
+        self.limits = limits
         host = Self.host(of: publicBaseURL)
+        passkeys = Passkeys(
+            catalog: catalog, passes: passes, relyingParty: host, origin: publicBaseURL,
+            random: random)
+        identityProviders = IdentityProviders(catalog: catalog, secrets: secrets)
+        let redirectURL = "\(publicBaseURL)/sign-in/back"
+        providerRedirectURL = redirectURL
+        providerSignIn = fetch.map {
+            ProviderSignIn(
+                catalog: catalog, secrets: secrets, passes: passes, fetch: $0,
+                redirectURL: redirectURL, random: random)
+        }
         formKey = try catalog.secret("page-forms", orStore: random.bytes(32))
+    }
+
+    /// Counts a way to an identity provider to a network address, until somebody comes back.
+    ///
+    /// - Returns: the seconds to wait; nil for none.
+    package func awayWait(client: String?, now: Milliseconds) -> Int? {
+        client.flatMap {
+            limits.take([(.client($0), settings.clientPatience)], now: now)
+        }
+    }
+
+    /// Notes that somebody came back from a provider.
+    package func cameBack(client: String?) {
+        if let client { limits.giveBack(.client(client)) }
     }
 
     private static func host(of base: String) -> String {

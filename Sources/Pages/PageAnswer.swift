@@ -17,6 +17,8 @@ struct PageAnswer: Sendable {
     var type = "text/html; charset=utf-8"
     var policy = Policy()
     var isCacheable = false
+    /// What the operator is to be told; nil where all went well.
+    var failure: String?
     /// What follows the body; nil for nothing.
     var stream: StreamedBody?
 

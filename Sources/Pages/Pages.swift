@@ -52,6 +52,18 @@ struct Pages: Sendable {
             return ("style", Self.fixed(StaticParts.style, "text/css; charset=utf-8"))
         case ("hand-over.js"?, _, 1):
             return ("script", Self.fixed(StaticParts.handOver, "text/javascript; charset=utf-8"))
+        case ("passkey.js"?, _, 1):
+            return ("script", Self.fixed(StaticParts.passkey, "text/javascript; charset=utf-8"))
+        case ("with"?, _, 1): return ("sign-in/with", visit { try signInWith($0) })
+        case ("back"?, _, 1):
+            return request.isPost
+                ? ("sign-in/back", { providerForm($0) })
+                : ("sign-in/back", visit { try providerBack($0) })
+        case ("done"?, _, 1):
+            return (
+                "sign-in/done",
+                { _ in PageAnswer(title: Texts.done, "<p>\(Texts.goBackToWindow)</p>") }
+            )
         case ("token"?, _, 1): return ("sign-in/token", { try trade($0) })
         case ("forgotten"?, _, 1): return ("sign-in/forgotten", visit { try forgotten($0) })
         case ("new"?, _, 1): return ("sign-in/new", visit { try newAccount($0) })
@@ -71,6 +83,8 @@ struct Pages: Sendable {
         case ("prove"?, 1): return ("account/prove", visit { try prove($0) })
         case ("second-factor"?, 1):
             return ("account/second-factor", visit { try secondFactor($0) })
+        case ("identities"?, 1): return ("account/identities", visit { try identities($0) })
+        case ("passkeys"?, 1): return ("account/passkeys", visit { try passkeys($0) })
         case ("export"?, 1): return ("account/export", visit { try export($0) })
         case ("delete"?, 1): return ("account/delete", visit { try deleteAccount($0) })
         default: return ("none", Self.nothing)

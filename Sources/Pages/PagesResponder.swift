@@ -39,7 +39,8 @@ package final class PagesResponder: Sendable {
         self.observe = observe
         var options = WorkOptions()
         // Passwords are compared one at a time; more threads are for pages without one.
-        (options.shortThreads, options.longThreads, options.commitThreads) = (4, 1, 1)
+        // Half of them may wait for identity providers at a time.
+        (options.shortThreads, options.longThreads, options.commitThreads) = (8, 1, 1)
         options.waitingPerPrincipalMax = 32
         options.waitingMax = 1_024
         options.longNanoseconds = .max
@@ -96,7 +97,8 @@ package final class PagesResponder: Sendable {
             try workers.submit(.short, for: page.client ?? "a proxy") { [pages] in
                 let (name, work) = pages.find(page)
                 do {
-                    finish(try work(page), name)
+                    let answer = try work(page)
+                    finish(answer, name, answer.failure)
                 } catch {
                     finish(PageAnswer(500, title: Texts.failure, .nothing), name, "\(error)")
                 }

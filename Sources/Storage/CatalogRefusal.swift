@@ -9,6 +9,10 @@ package enum CatalogRefusal: Error, Sendable, Equatable {
     case webTokenUnknown
     /// The address is verified as another account's.
     case addressTaken
+    case identityProviderUnknown
+    /// What a provider says is another account's.
+    case identityTaken
+    case passkeyTaken
 }
 
 extension CatalogRefusal: CustomStringConvertible {
@@ -21,6 +25,9 @@ extension CatalogRefusal: CustomStringConvertible {
         case .serverKeyUnknown: "no such server key"
         case .accountUnknown: "no such user"
         case .webTokenUnknown: "no such web token"
+        case .identityProviderUnknown: "no such identity provider"
+        case .identityTaken: "the identity belongs to another user"
+        case .passkeyTaken: "the passkey belongs to somebody already"
         case .addressTaken: "the address belongs to another user"
         }
     }

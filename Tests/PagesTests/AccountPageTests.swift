@@ -170,6 +170,24 @@ struct AccountPageTests {
         #expect(done.status == 200 && done.text.contains("<li>ida@work.example</li>"))
     }
 
+    @Test("An address is added by who showed lately who they are")
+    func addressProof() throws {
+        try signIn(browser)
+        _ = try server.letters()
+        server.clock.advance(600_000)
+        let asked = try browser.post(
+            "/account", ["do": "add-address", "address": "thief@evil.example"])
+        #expect(asked.header("Location") == "/account/prove")
+        #expect(try server.letters().isEmpty)
+        try browser.get("/account/prove")
+        #expect(
+            try browser.post("/account/prove", ["present": "correct horse"]).header("Location")
+                == "/account")
+        try browser.get("/account")
+        try browser.post("/account", ["do": "add-address", "address": "ida@work.example"])
+        #expect(try server.letters().map(\.address) == ["ida@work.example"])
+    }
+
     @Test("Being found by others is off until its owner says so")
     func findable() throws {
         let id = try #require(try Users(catalog: server.catalog).list().first?.id)

@@ -28,6 +28,7 @@ final class PageServer: Sendable {
 
     init(
         signUp: SignUpMode = .open, hasLetters: Bool = true, base: String = "https://sync.example",
+        fetch: (any ProviderFetch)? = nil,
         _ change: (inout AccountsSettings) -> Void = { _ in }
     ) throws {
         folder = FileManager.default.temporaryDirectory
@@ -41,7 +42,8 @@ final class PageServer: Sendable {
         reception = try Reception(
             catalog: catalog, secrets: .forTests(), settings: settings, signUp: signUp,
             hasLetters: hasLetters,
-            publicBaseURL: base, note: { [noted] what, _, _ in noted.add(what) })
+            publicBaseURL: base, note: { [noted] what, _, _ in noted.add(what) },
+            fetch: fetch)
         authenticator = try Authenticator(
             catalog: catalog, settings: settings, publicBaseURL: base, report: { _ in })
         container = try Containers(catalog: catalog).create(Self.container, now: 0).id
@@ -185,6 +187,9 @@ final class Browser {
         self.server = server
         responder = server.responder
     }
+
+    /// Has the cookies of another browser, too.
+    func take(_ others: [String: String]) { cookies.merge(others) { $1 } }
 
     /// Does something at another server over the same catalog.
     func through<Outcome>(

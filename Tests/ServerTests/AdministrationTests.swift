@@ -147,6 +147,11 @@ struct AdministrationTests {
             Step(
                 arguments: ["user", "export", "ann@a.example", temporary.path("ann.zip")],
                 changes: false, hasAccount: true),
+            Step(
+                arguments: ["identity-provider", "add", "Id", "https://id.example", "us"],
+                item: "https://id.example"),
+            Step(arguments: ["identity-provider", "list"], changes: false),
+            Step(arguments: ["identity-provider", "remove", "Id"], item: "Id"),
             Step(arguments: ["user", "create", "bea@a.example"]),
             Step(
                 arguments: ["user", "erase", "bea@a.example", "--yes"], hasAccount: true,

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -142,8 +143,8 @@ struct PersonalDataTests {
         let report = try #require(done.object["report"] as? [String: Any])
         #expect(report["assets"] as? Int == 1 && report["records"] as? Int ?? 0 >= 2)
         let unpacked = folder.path("ida")
-        let unzip = Process()
-        unzip.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        let unzip = ChildProcess()
+        unzip.secondsMax = 60
         unzip.arguments = ["python3", "-m", "zipfile", "-e", file, unpacked]
         try unzip.run()
         unzip.waitUntilExit()

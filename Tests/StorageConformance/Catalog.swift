@@ -4,9 +4,9 @@ import Synchronization
 
 // The catalog.
 extension StoragePromise {
-    private static func container(_ name: String) -> ContainerID { Trial.name(ContainerID(name)) }
+    static func container(_ name: String) -> ContainerID { Trial.name(ContainerID(name)) }
 
-    private static func account(
+    static func account(
         _ id: String, _ email: String?, verified: Bool = true
     ) -> AccountRecord {
         let addresses = email.map {
@@ -29,11 +29,11 @@ extension StoragePromise {
             environment: .development, madeAt: Milliseconds(number), expiresAt: 1_000)
     }
 
-    private static func refuses(_ refusal: CatalogRefusal, _ body: () throws -> Void) throws {
+    static func refuses(_ refusal: CatalogRefusal, _ body: () throws -> Void) throws {
         try expectFailure(CatalogRefusal.self, where: { $0 == refusal }, body)
     }
 
-    static let catalog = containers + credentials + accounts + versions
+    static let catalog = containers + credentials + accounts + versions + entrances
 
     private static let containers = [
         StoragePromise("Containers are one whatever their case, kept as first written, in order") {

@@ -16,6 +16,12 @@ extension Pages {
     func account(_ visit: Visit) throws -> PageAnswer {
         guard let signedIn = visit.signedIn else { return .redirect(to: "/sign-in") }
         guard visit.request.isPost else { return try page(visit, signedIn, Outcome()) }
+        // A link to a new password goes to any address: adding one decides who may sign in.
+        if visit.request.form["do"] == "add-address",
+            !reception.sessions.isFresh(signedIn.session, now: visit.request.now)
+        {
+            return .redirect(to: "/account/prove")
+        }
         let outcome = try change(visit, signedIn)
         guard outcome.problem == nil, outcome.note == nil, outcome.awaited == nil else {
             // Read anew, to show what has changed.

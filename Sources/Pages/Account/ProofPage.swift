@@ -4,7 +4,9 @@ import Storage
 // `/account/prove`: where somebody who is signed in shows again who they are, before what cannot be undone.
 extension Pages {
     /// What may be asked to be shown again for: the last parts of the pages' addresses.
-    private static let provedPlaces = ["second-factor", "export", "delete"]
+    private static let provedPlaces = [
+        "second-factor", "export", "delete", "identities", "passkeys",
+    ]
 
     /// Lets a page of the account work for who showed lately who they are, and has others show it first.
     func proved(

@@ -16,6 +16,11 @@ extension Pages {
             <p>\(left.map { Texts.factorIsOn($0) } ?? Texts.factorIsOff)</p>
             <p><a href="/account/second-factor">\
             \(left == nil ? Texts.factorSetUp : Texts.factorChange)</a></p>
+            \(reception.passkeys.areOffered
+                ? "<p><a href=\"/account/passkeys\">\(Texts.passkeysTitle)</a></p>" : .nothing)
+            \(try reception.catalog.identityProviders().isEmpty
+                ? .nothing
+                : "<p><a href=\"/account/identities\">\(Texts.identitiesTitle)</a></p>")
             """
     }
 

@@ -7,6 +7,8 @@ struct Cookies: Sendable {
         case device
         /// What shows that a form is ours.
         case form
+        /// Somebody who is away at an identity provider.
+        case provider
     }
 
     /// Whether browsers reach the server by TLS alone.

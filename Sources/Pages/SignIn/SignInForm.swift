@@ -28,6 +28,7 @@ extension Pages {
     func attempt(_ visit: Visit) throws -> SignInOutcome {
         let request = visit.request
         if request.form["step"] == "code" { return try attemptCode(visit) }
+        if request.form["step"] == "passkey" { return try attemptPasskey(visit) }
         let outcome = try reception.signIn.run(
             PasswordSignIn.Attempt(
                 address: request.form.filled("address") ?? "",
@@ -87,7 +88,7 @@ extension Pages {
     }
 
     /// Begins the session of somebody who has shown all that they have to.
-    private func welcomeIn(
+    func welcomeIn(
         _ account: AccountRecord, _ visit: Visit, isKept: Bool
     ) throws -> SignInOutcome {
         let request = visit.request
@@ -134,10 +135,11 @@ extension Pages {
     /// - Parameters:
     ///   - place: where the form is sent to; nil for where it is shown.
     ///   - further: what else may be done there.
+    ///   - isWhole: whether providers may be shown in the same window.
     func signInForm(
         _ visit: Visit, _ asking: SignInAsking = SignInAsking(), to place: String? = nil,
-        further: Markup = .nothing
-    ) -> Markup {
+        further: Markup = .nothing, isWhole: Bool = false
+    ) throws -> Markup {
         if let pass = asking.pass {
             return "\(codeForm(visit, pass, asking.problem, to: place))\(further)"
         }
@@ -159,10 +161,19 @@ extension Pages {
             <label for="keep">\(Texts.keepSignedIn)</label></div>
             <div class="row"><button>\(Texts.signIn)</button></div>
             """))
+            \(passkeySignInForm(visit, to: place))
+            \(try providerButtons(
+                visit, target: place == "/sign-in" ? "/account" : visit.request.target,
+                isApart: !isWhole))
             \(further)
             <p><a href="/sign-in/forgotten">\(Texts.forgotten)</a></p>
             \(again)
             """
+    }
+
+    /// Whether a page that asks for this offers passkeys, which need a script.
+    func runsScript(_ asking: SignInAsking) -> Bool {
+        asking.pass == nil && reception.passkeys.areOffered
     }
 
     /// Asks for the second factor.
@@ -201,21 +212,32 @@ extension Pages {
     func plainSignIn(_ visit: Visit) throws -> PageAnswer {
         guard visit.request.isPost else {
             if visit.signedIn != nil { return .redirect(to: "/account") }
-            return PageAnswer(title: Texts.signIn, signInForm(visit))
+            return try answer(.asked(SignInAsking()), visit)
         }
         return try answer(attempt(visit), visit)
     }
 
     /// Where a sign-in leads that no app asks for: to the account page, or to what is still to be typed.
-    func answer(_ outcome: SignInOutcome, _ visit: Visit) throws -> PageAnswer {
+    ///
+    /// - Parameter target: a page of ours.
+    func answer(
+        _ outcome: SignInOutcome, _ visit: Visit, leadingTo target: String = "/account"
+    ) throws -> PageAnswer {
         switch outcome {
         case .signedIn(_, _, let cookies):
-            var answer = PageAnswer.redirect(to: "/account")
+            var answer = PageAnswer.redirect(to: target)
             answer.headers += cookies
             return answer
         case .asked(let asking):
+            // An app's page takes what is typed there itself.
+            let place =
+                target.hasPrefix("/sign-in/") && target != "/sign-in/done"
+                ? target : "/sign-in"
             var answer = PageAnswer(
-                asking.status, title: Texts.signIn, signInForm(visit, asking, to: "/sign-in"))
+                asking.status, title: Texts.signIn,
+                try signInForm(visit, asking, to: place, isWhole: true),
+                policy: PageAnswer.Policy(runsScript: runsScript(asking)),
+                script: runsScript(asking) ? Self.passkeyScript : .nothing)
             answer.headers += asking.headers
             return answer
         }

@@ -14,6 +14,9 @@ extension Pages {
         /// What the app is called.
         var app: String { asker.apiToken.container.name }
 
+        /// Whether the window that opened this one waits for a message.
+        var isByMessage: Bool { if case .message = way { true } else { false } }
+
         /// Where a form's answer may lead.
         var policy: PageAnswer.Policy {
             switch way {
@@ -42,7 +45,7 @@ extension Pages {
         let asking = Asking(visit: visit, asker: asker, way: way)
         guard request.isPost else { return try show(asking) }
         switch request.form["step"] {
-        case "sign-in", "code": return try signIn(asking)
+        case "sign-in", "code", "passkey": return try signIn(asking)
         case "continue": return try proceed(asking)
         case "switch":
             if let signedIn = visit.signedIn { try reception.sessions.end(signedIn.session) }
@@ -54,7 +57,7 @@ extension Pages {
     }
 
     private func show(_ asking: Asking) throws -> PageAnswer {
-        guard let signedIn = asking.visit.signedIn else { return form(asking) }
+        guard let signedIn = asking.visit.signedIn else { return try form(asking) }
         let hasConsent = try reception.handOver.hasConsent(
             of: signedIn.account.id, for: asking.asker)
         let consent = hasConsent ? Markup.nothing : Texts.consent(asking.app)
@@ -74,23 +77,25 @@ extension Pages {
 
     private func form(
         _ asking: Asking, _ wanted: SignInAsking = SignInAsking()
-    ) -> PageAnswer {
-        PageAnswer(
+    ) throws -> PageAnswer {
+        var policy = asking.policy
+        policy.runsScript = runsScript(wanted)
+        return PageAnswer(
             wanted.status, title: Texts.signIn,
             """
             <p>\(Texts.asks(asking.app, asking.asker.origin))</p>
-            \(signInForm(
+            \(try signInForm(
                 asking.visit, wanted,
                 further: asking.visit.form("""
                 <button class="second" name="step" value="cancel">\(Texts.cancel)</button>
-                """)))
-            """, policy: asking.policy)
+                """), isWhole: !asking.isByMessage))
+            """, policy: policy, script: policy.runsScript ? Self.passkeyScript : .nothing)
     }
 
     private func signIn(_ asking: Asking) throws -> PageAnswer {
         switch try attempt(asking.visit) {
         case .asked(let wanted):
-            var answer = form(asking, wanted)
+            var answer = try form(asking, wanted)
             answer.headers += wanted.headers
             return answer
         case .signedIn(let account, let isKept, let cookies):

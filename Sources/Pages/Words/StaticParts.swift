@@ -27,6 +27,48 @@ enum StaticParts {
 
         """
 
+    /// Has the browser's authenticator answer what a form asks, and sends the form with the answer.
+    static let passkey = """
+        'use strict';
+        const encode = buffer => btoa(String.fromCharCode(...new Uint8Array(buffer)))
+          .replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+        const decode = text => Uint8Array.from(
+          atob(text.replaceAll('-', '+').replaceAll('_', '/')), letter => letter.charCodeAt(0));
+        const ask = {
+          use: data => navigator.credentials.get({publicKey: {
+            challenge: decode(data.challenge), rpId: data.host, userVerification: 'preferred'}}),
+          make: data => navigator.credentials.create({publicKey: {
+            challenge: decode(data.challenge), rp: {id: data.host, name: data.server},
+            user: {id: decode(data.user), name: data.name, displayName: data.name},
+            pubKeyCredParams: [{type: 'public-key', alg: -7}, {type: 'public-key', alg: -257}],
+            excludeCredentials: data.known.split(' ').filter(Boolean).map(
+              id => ({type: 'public-key', id: decode(id)})),
+            authenticatorSelection: {residentKey: 'required', userVerification: 'preferred'},
+            attestation: 'none'}}),
+        };
+        for (const form of document.querySelectorAll('form[data-passkey]')) {
+          form.hidden = !window.PublicKeyCredential;
+          form.addEventListener('submit', async event => {
+            event.preventDefault();
+            const alert = form.querySelector('[role=alert]');
+            try {
+              const made = await ask[form.dataset.passkey](form.dataset);
+              const {response} = made;
+              const set = (name, value) => { form.elements.namedItem(name).value = value; };
+              set('id', encode(made.rawId));
+              set('client-data', encode(response.clientDataJSON));
+              set('data', encode(response.attestationObject || response.authenticatorData));
+              set('signature', response.signature ? encode(response.signature) : '');
+              form.submit();
+            } catch (error) {
+              alert.hidden = false;
+              alert.textContent = form.dataset.problem;
+            }
+          });
+        }
+
+        """
+
     /// Gives the outcome to the window that opened this one, at exactly the origin that asked for it.
     static let handOver = """
         'use strict';

@@ -59,4 +59,39 @@ extension Texts {
     static func deleteAskedHint(_ day: String) -> String {
         "It goes on \(day). If you sign in before that day, it stays."
     }
+
+    // MARK: - Passkeys
+
+    static let passkeysTitle = "Passkeys"
+    static let passkeysHint =
+        "A passkey of this device, or of another one of yours, lets you in without your password."
+    static let passkeyNone = "You have none yet."
+    static let passkeyAdd = "Make a passkey"
+    static let passkeyRemove = "Remove"
+    static let passkeySignIn = "Sign in with a passkey"
+    static let passkeyFailed = "That passkey was not good here. Try again."
+    static let passkeyTaken = "That passkey is in use already."
+    static let passkeyLast = "Without it nothing would let you in."
+    static let passkeyNeedsScript = "Your browser runs no scripts here, which passkeys need."
+
+    // MARK: - Other servers
+
+    static let identitiesTitle = "Sign in by another service"
+    static let identitiesHint = "Whoever may sign in there as you may sign in here as you."
+    static let unlink = "Let it let me in no more"
+    static let identityTaken = "Somebody signs in to another account here by that."
+    static let goingThere = "Going on"
+    static let wentOnThere = "Go on here when you have signed in there"
+    static let goBackToWindow = "Close this window, and go on in the one that you came from."
+    static let providerSilent = "That service does not answer now. Try again in a moment."
+    static let providerWrong = "What that service says of you cannot be believed."
+
+    static func signInWith(_ name: String) -> String { "Sign in with \(name)" }
+
+    static func linkWith(_ name: String) -> String { "Let \(name) let me in" }
+
+    static func unknownThere(_ name: String) -> String {
+        "Nobody here is known by that account of \(name). Sign in another way first; "
+            + "then your account page lets \(name) let you in."
+    }
 }

@@ -57,7 +57,8 @@ package struct CatalogCheck: Sendable {
             Rule(
                 name: "accounts without one verified primary address",
                 broken: """
-                    accounts WHERE id NOT IN (SELECT account FROM external_users) AND 1 <> (
+                    accounts WHERE id NOT IN (SELECT account FROM external_users)
+                    AND NOT (password IS NULL AND id IN (SELECT account FROM identities)) AND 1 <> (
                         SELECT count(*) FROM addresses WHERE account = accounts.id
                         AND is_primary = 1 AND verified_at IS NOT NULL AND kind = 'email')
                     """),

@@ -4,17 +4,19 @@ import Storage
 
 extension SQLiteCatalog {
     package func add(_ account: AccountRecord) throws {
-        try write(endsWhatWasTrue: false) { catalog in
-            try catalog.run(
-                """
-                INSERT INTO accounts (id, given_name, family_name, password, created_at)
-                VALUES (?, ?, ?, ?, ?)
-                """, .text(account.id.text), .optional(account.givenName),
-                .optional(account.familyName), .optional(account.password),
-                .integer(account.createdAt))
-            for held in account.addresses {
-                try SQLiteCatalog.add(held, to: account.id, in: catalog)
-            }
+        try write(endsWhatWasTrue: false) { try SQLiteCatalog.add(account, in: $0) }
+    }
+
+    static func add(_ account: AccountRecord, in catalog: CatalogConnection) throws {
+        try catalog.run(
+            """
+            INSERT INTO accounts (id, given_name, family_name, password, created_at)
+            VALUES (?, ?, ?, ?, ?)
+            """, .text(account.id.text), .optional(account.givenName),
+            .optional(account.familyName), .optional(account.password),
+            .integer(account.createdAt))
+        for held in account.addresses {
+            try SQLiteCatalog.add(held, to: account.id, in: catalog)
         }
     }
 

@@ -28,6 +28,8 @@ package final class DataFolder: Sendable {
     /// What people do with accounts by themselves.
     package let reception: Reception
     let assetPlaces: AssetPlaces
+    /// Where identity providers are asked from while a server runs.
+    let providerAccess = ProviderAccess()
     private let personalFiles = PersonalFiles()
     private let lock: Mutex<FileLock?>
 
@@ -62,7 +64,7 @@ package final class DataFolder: Sendable {
             signUp: SignUpMode(configuration.accounts.signUp),
             hasLetters: configuration.mail.sender != .none,
             publicBaseURL: configuration.baseURL, note: Self.ownersNote(in: audit),
-            export: { [personalFiles] in try personalFiles.make(of: $0) })
+            export: { [personalFiles] in try personalFiles.make(of: $0) }, fetch: providerAccess)
         webTokens = try WebTokens(
             catalog: catalog, random: random, settings: configuration.accountsSettings)
         assetPlaces = try AssetPlaces(configuration, of: path, clock: clock, random: random)

@@ -41,6 +41,8 @@ final class Departures: Sendable {
             let due = try folder.catalog.dueEndings(
                 now: folder.clock.now(), countMax: Self.accountsPerRound)
             for ending in due where !isStopping { try end(ending) }
+            // Also what failed in an earlier round.
+            try UnfinishedDeletions(in: folder, while: { [self] in !isStopping }).finish()
         } catch is ErasePerson.Interrupted {
             log.info("an account's data is removed further after the next start")
         } catch {
@@ -56,7 +58,6 @@ final class Departures: Sendable {
                 time: folder.clock.now(), who: "the server", what: "account deletion due",
                 account: ending.account.text, detail: ending.publicRecords.rawValue))
         _ = try folder.catalog.delete(ending.account, publicRecords: ending.publicRecords)
-        try UnfinishedDeletions(in: folder, while: { [self] in !isStopping }).finish()
         log.info("an account's time was over", [("account", .text(ending.account.text))])
     }
 }

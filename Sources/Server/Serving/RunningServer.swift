@@ -23,6 +23,7 @@ package final class RunningServer: Sendable {
     private let control: ControlServer
     private let upkeep: Upkeep
     private let departures: Departures
+    private let providerRequests: ProviderRequests
     /// Nil where no letters are sent.
     private let carrier: LetterCarrier?
     private let tls: TLSContext?
@@ -71,6 +72,8 @@ package final class RunningServer: Sendable {
         upkeep = Upkeep(
             stores: stores, log: log, intervalSeconds: configuration.retention.upkeepSeconds,
             alsoDue: { protocolResponder.removeExpiredUploads() })
+        providerRequests = try ProviderRequests(configuration)
+        folder.providerAccess.attach(providerRequests)
         departures = Departures(
             folder, log: log, intervalSeconds: configuration.retention.upkeepSeconds)
         stores.observeOpening { work.begin($0, $1, $2) }
@@ -163,6 +166,8 @@ package final class RunningServer: Sendable {
         metricsListener?.close()
         upkeep.stop()
         departures.stop()
+        folder.providerAccess.attach(nil)
+        providerRequests.stop()
         carrier?.stop()
         folder.close()
         metrics.endObserving()

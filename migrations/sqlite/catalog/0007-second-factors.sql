@@ -42,6 +42,8 @@ CREATE TABLE identity_providers (
     key_name TEXT,
     -- Whether addresses that the provider calls verified count as verified here.
     trusts_email INTEGER NOT NULL,
+    -- Whether answers come as forms by POST, as Apple's do.
+    uses_form_post INTEGER NOT NULL,
     made_at INTEGER NOT NULL
 ) WITHOUT ROWID;
 

@@ -1,0 +1,65 @@
+import CloudModel
+import Cryptography
+import Storage
+
+/// What operators do with identity providers.
+package struct IdentityProviders: Sendable {
+    /// What opens the secret of a provider.
+    static func subject(_ issuer: String) -> SecretSubject {
+        SecretSubject(purpose: "identity provider", owner: issuer)
+    }
+
+    private static let secretBytesMax = 4_096
+
+    private let catalog: any CatalogStorage
+    private let secrets: SealedSecrets
+
+    package init(catalog: any CatalogStorage, secrets: SealedSecrets) {
+        self.catalog = catalog
+        self.secrets = secrets
+    }
+
+    /// Has a provider's word count.
+    ///
+    /// - Parameters:
+    ///   - secret: what the provider takes from this server: a plain one, or with `signingKey` a P-256 key in PEM
+    ///     that signs one, as Apple takes. Kept sealed. Nil for none.
+    ///   - trustsEmail: whether addresses that it calls verified count as verified here.
+    /// - Throws: `nameIllegal`, `issuerIllegal`, `clientSecretIllegal`, `nameTaken`.
+    package func add(
+        name: String, issuer: String, client: String, secret: [UInt8]?,
+        signingKey: IdentityProviderRecord.SigningKey?, trustsEmail: Bool, usesFormPost: Bool,
+        now: Milliseconds
+    ) throws -> IdentityProviderRecord {
+        let isHTTP = issuer.hasPrefix("https://") || issuer.hasPrefix("http://")
+        guard isHTTP, WebAddress.isLegal(issuer), !issuer.contains("?"), !issuer.contains("#")
+        else { throw AccountsRefusal.issuerIllegal }
+        guard let name = try PlainName.checked(name), let client = try PlainName.checked(client)
+        else { throw AccountsRefusal.nameIllegal }
+        if let secret {
+            guard !secret.isEmpty, secret.count <= Self.secretBytesMax,
+                signingKey == nil || Self.key(secret) != nil
+            else { throw AccountsRefusal.clientSecretIllegal }
+        } else if signingKey != nil {
+            throw AccountsRefusal.clientSecretIllegal
+        }
+        let provider = IdentityProviderRecord(
+            name: name, issuer: issuer, client: client,
+            secret: secret.map { secrets.seal($0, for: Self.subject(issuer)) },
+            signingKey: signingKey, trustsEmail: trustsEmail, usesFormPost: usesFormPost,
+            madeAt: now)
+        try catalog.add(provider)
+        return provider
+    }
+
+    package func list() throws -> [IdentityProviderRecord] { try catalog.identityProviders() }
+
+    /// - Throws: `identityProviderUnknown`.
+    package func remove(name: String) throws { try catalog.deleteIdentityProvider(name: name) }
+
+    /// The key in a text of PEM; nil for none.
+    static func key(_ secret: [UInt8]) -> P256PrivateKey? {
+        // NB: whatever is no such key is refused in the same words.
+        try? P256PrivateKey(pem: String(decoding: secret, as: UTF8.self))
+    }
+}

@@ -1,0 +1,154 @@
+import CloudModel
+import Cryptography
+import Identity
+import Storage
+
+/// Passkeys of accounts: made, used to sign in, removed.
+package struct Passkeys: Sendable {
+    /// What a page asks an authenticator, and hands back with its answer.
+    package struct Question: Sendable {
+        /// For the page's form.
+        package let pass: String
+        /// In base64url.
+        package let challenge: String
+    }
+
+    /// What an authenticator gave, in base64url as the page sends it.
+    package struct Answer: Sendable {
+        package let id: String
+        package let clientData: String
+        /// The attestation object of a new passkey, the authenticator's data of one that was used.
+        package let data: String
+        /// Of one that was used; empty for a new one.
+        package let signature: String
+
+        package init(id: String, clientData: String, data: String, signature: String) {
+            self.id = id
+            self.clientData = clientData
+            self.data = data
+            self.signature = signature
+        }
+    }
+
+    /// Who has come in.
+    package struct SignedIn: Sendable {
+        package let account: AccountRecord
+        /// Whether the authenticator has asked who is there, so that no second factor is needed.
+        package let isUserVerified: Bool
+    }
+
+    /// How long somebody has for their authenticator.
+    private static let seconds = 600
+    /// For one account; more are for nobody's use.
+    package static let countMax = 32
+
+    private let catalog: any CatalogStorage
+    private let passes: Passes
+    private let relyingParty: String
+    private let origin: String
+    private let random: RandomSource
+
+    /// - Parameters:
+    ///   - relyingParty: the host's name that passkeys are bound to.
+    ///   - origin: of the server's pages.
+    package init(
+        catalog: any CatalogStorage, passes: Passes, relyingParty: String, origin: String,
+        random: RandomSource
+    ) {
+        self.catalog = catalog
+        self.passes = passes
+        self.relyingParty = relyingParty
+        self.origin = origin
+        self.random = random
+    }
+
+    /// Whether browsers bind passkeys to the server's name at all: they do not to a number.
+    package var areOffered: Bool {
+        !relyingParty.hasPrefix("[") && relyingParty.contains { $0.isLetter }
+    }
+
+    /// What to ask; works in one browser and once.
+    ///
+    /// - Parameter account: for whom a passkey is to be made; nil for a sign-in.
+    package func question(
+        for account: AccountID?, browser: String, now: Milliseconds
+    ) -> Question {
+        let challenge = random.bytes(PasskeyCeremony.challengeBytes)
+        return Question(
+            pass: passes.make(
+                .passkey, [Hexadecimal.encode(challenge), account?.text ?? ""],
+                browser: browser, seconds: Self.seconds, now: now),
+            challenge: Base64.encode(challenge, .urlSafe))
+    }
+
+    /// Keeps a new passkey.
+    ///
+    /// - Returns: false for an answer that is not believed, or to another question, and when there are
+    ///   too many.
+    /// - Throws: `passkeyTaken`, `accountUnknown`.
+    package func register(
+        _ answer: Answer, to pass: String?, name: String, of account: AccountID,
+        browser: String, now: Milliseconds
+    ) throws -> Bool {
+        guard let pass, let ceremony = ceremony(pass, for: account, browser: browser, now: now),
+            let clientData = Base64.decode(answer.clientData, .urlSafe),
+            let data = Base64.decode(answer.data, .urlSafe)
+        else { return false }
+        let passkey: Passkey
+        do throws(PasskeyRefusal) {
+            passkey = try ceremony.register(clientData: clientData, attestationObject: data)
+        } catch {
+            return false
+        }
+        guard try catalog.passkeys(of: account).count < Self.countMax,
+            try passes.spend(pass, seconds: Self.seconds, now: now)
+        else { return false }
+        try catalog.add(
+            StoredPasskey(
+                id: passkey.id, account: account, publicKey: passkey.key.cose,
+                signCount: passkey.signCount, name: String(name.prefix(64)), madeAt: now,
+                usedAt: now))
+        return true
+    }
+
+    /// Lets somebody in by a passkey; nil for an answer that is not believed, or to another question.
+    ///
+    /// - Throws: what the catalog reports.
+    package func signIn(
+        _ answer: Answer, to pass: String?, browser: String, now: Milliseconds
+    ) throws -> SignedIn? {
+        guard let pass, let ceremony = ceremony(pass, for: nil, browser: browser, now: now),
+            let id = Base64.decode(answer.id, .urlSafe),
+            let clientData = Base64.decode(answer.clientData, .urlSafe),
+            let data = Base64.decode(answer.data, .urlSafe),
+            let signature = Base64.decode(answer.signature, .urlSafe),
+            let kept = try catalog.passkey(id: id),
+            let key = PasskeyPublicKey(cose: kept.publicKey)
+        else { return nil }
+        let use: PasskeyUse
+        do throws(PasskeyRefusal) {
+            use = try ceremony.authenticate(
+                clientData: clientData, authenticatorData: data, signature: signature, key: key,
+                signCount: kept.signCount)
+        } catch {
+            return nil
+        }
+        guard try passes.spend(pass, seconds: Self.seconds, now: now),
+            try catalog.use(
+                passkey: id, from: kept.signCount, to: use.signCount, now: now),
+            let account = try catalog.account(kept.account)
+        else { return nil }
+        return SignedIn(account: account, isUserVerified: use.isUserVerified)
+    }
+
+    private func ceremony(
+        _ pass: String, for account: AccountID?, browser: String, now: Milliseconds
+    ) -> PasskeyCeremony? {
+        guard let kept = passes.open(pass, .passkey, browser: browser, now: now), kept.count == 2,
+            kept[1] == account?.text ?? "", let challenge = Hexadecimal.decode(kept[0])
+        else { return nil }
+        return PasskeyCeremony(
+            challenge: challenge, relyingParty: relyingParty, origins: [origin],
+            requiresVerification: false)
+    }
+}

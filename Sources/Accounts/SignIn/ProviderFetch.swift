@@ -1,0 +1,25 @@
+/// Asks identity providers, each question with its own answer; blocks.
+package protocol ProviderFetch: Sendable {
+    /// - Parameters:
+    ///   - form: sent by POST; nil for GET.
+    ///   - authorization: of the header of that name; nil for none.
+    /// - Returns: the body of an answer 200.
+    /// - Throws: `ProviderFailure.unreachable`.
+    func fetch(
+        _ address: String, form: String?, authorization: String?
+    ) throws(ProviderFailure) -> [UInt8]
+}
+
+/// Why nobody comes in by way of a provider.
+package enum ProviderFailure: Error, Sendable, Equatable {
+    /// There is none of that name.
+    case unknown
+    /// It does not answer, or not what it has to; why, for the log.
+    case unreachable(String)
+    /// It was not begun in this browser, took too long, or was finished before.
+    case notBegun
+    /// They or the provider have refused.
+    case refused
+    /// What the provider asserts is not believed; why, for the log.
+    case notBelieved(String)
+}

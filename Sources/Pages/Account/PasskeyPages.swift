@@ -1,0 +1,141 @@
+import Accounts
+import Cryptography
+import Storage
+
+// Passkeys: `/account/passkeys`, and the form by which they sign in. These alone need a script.
+extension Pages {
+    static let passkeyScript: Markup = "<script src=\"/sign-in/passkey.js\" defer></script>"
+
+    /// A form that a script fills by asking an authenticator; hidden where no script runs.
+    private func passkeyForm(
+        _ visit: Visit, _ question: Passkeys.Question, to place: String?, attributes: Markup,
+        _ content: Markup
+    ) -> Markup {
+        """
+        <form method="post" action="\(place ?? visit.request.target)" hidden \
+        data-challenge="\(question.challenge)" data-host="\(reception.host)" \
+        data-problem="\(Texts.passkeyFailed)"\(attributes)>
+        <input type="hidden" name="guard" value="\(visit.formToken)">
+        <input type="hidden" name="pass" value="\(question.pass)">
+        <input type="hidden" name="id"><input type="hidden" name="client-data">
+        <input type="hidden" name="data"><input type="hidden" name="signature">
+        <p class="problem" role="alert" hidden></p>
+        \(content)
+        </form>
+        """
+    }
+
+    /// By which somebody signs in without typing anything; nothing where passkeys do not work.
+    func passkeySignInForm(_ visit: Visit, to place: String?) -> Markup {
+        guard reception.passkeys.areOffered else { return .nothing }
+        let question = reception.passkeys.question(
+            for: nil, browser: visit.browser, now: visit.request.now)
+        return passkeyForm(
+            visit, question, to: place, attributes: " data-passkey=\"use\"",
+            """
+            <input type="hidden" name="step" value="passkey">
+            <button class="second">\(Texts.passkeySignIn)</button>
+            """)
+    }
+
+    /// Lets somebody in whose authenticator has answered.
+    func attemptPasskey(_ visit: Visit) throws -> SignInOutcome {
+        let form = visit.request.form
+        let signedIn = try reception.passkeys.signIn(
+            Self.answer(in: form), to: form["pass"], browser: visit.browser,
+            now: visit.request.now)
+        guard let signedIn else {
+            return .asked(SignInAsking(status: 403, problem: Texts.passkeyFailed))
+        }
+        return signedIn.isUserVerified
+            ? try welcomeIn(signedIn.account, visit, isKept: false)
+            : try admit(signedIn.account, visit, isKept: false)
+    }
+
+    private static func answer(in form: FormFields) -> Passkeys.Answer {
+        Passkeys.Answer(
+            id: form["id"] ?? "", clientData: form["client-data"] ?? "",
+            data: form["data"] ?? "", signature: form["signature"] ?? "")
+    }
+
+    /// `/account/passkeys`.
+    func passkeys(_ visit: Visit) throws -> PageAnswer {
+        try proved("passkeys", visit) { signedIn in
+            let (account, form, now) = (signedIn.account, visit.request.form, visit.request.now)
+            guard visit.request.isPost else { return try passkeyPage(visit, account) }
+            switch form["do"] {
+            case "remove":
+                let own = try reception.catalog.passkeys(of: account.id).map(\.id)
+                guard let id = form["name"].flatMap({ Hexadecimal.decode($0) }),
+                    own.contains(id), try mayRemovePasskey(of: account)
+                else { return try passkeyPage(visit, account, problem: Texts.passkeyLast) }
+                try reception.note("passkey removed", account.id, now)
+                try reception.catalog.deletePasskey(id: id, of: account.id)
+                return .redirect(to: "/account/passkeys")
+            case "add":
+                try reception.note("passkey added", account.id, now)
+                do {
+                    let isAdded = try reception.passkeys.register(
+                        Self.answer(in: form), to: form["pass"], name: visit.request.device,
+                        of: account.id, browser: visit.browser, now: now)
+                    guard isAdded else {
+                        return try passkeyPage(visit, account, problem: Texts.passkeyFailed)
+                    }
+                } catch CatalogRefusal.passkeyTaken {
+                    return try passkeyPage(visit, account, problem: Texts.passkeyTaken)
+                }
+                return .redirect(to: "/account/passkeys")
+            default: return .redirect(to: "/account/passkeys")
+            }
+        }
+    }
+
+    /// Whether something else lets somebody in.
+    private func mayRemovePasskey(of account: AccountRecord) throws -> Bool {
+        if account.password != nil { return true }
+        if try reception.catalog.passkeys(of: account.id).count > 1 { return true }
+        return try !reception.catalog.identities(of: account.id).isEmpty
+    }
+
+    private func passkeyPage(
+        _ visit: Visit, _ account: AccountRecord, problem: String? = nil
+    ) throws -> PageAnswer {
+        let kept = try reception.catalog.passkeys(of: account.id)
+        let items: [Markup] = kept.map { passkey in
+            let name = passkey.name.isEmpty ? Texts.unknownDevice : passkey.name
+            return """
+                <li>\(name), \(Texts.lastUsed) \(PageDate.text(passkey.usedAt))\(visit.form("""
+                <input type="hidden" name="name" value="\(Hexadecimal.encode(passkey.id))">
+                <button class="second" name="do" value="remove" \
+                aria-label="\(Texts.passkeyRemove): \(name)">\(Texts.passkeyRemove)</button>
+                """))</li>
+                """
+        }
+        let list: Markup = items.isEmpty ? "<p>\(Texts.passkeyNone)</p>" : "<ul>\(items)</ul>"
+        let question = reception.passkeys.question(
+            for: account.id, browser: visit.browser, now: visit.request.now)
+        let handle = Base64.encode(Array(account.id.text.utf8), .urlSafe)
+        let known = kept.map { Base64.encode($0.id, .urlSafe) }.joined(separator: " ")
+        let adding = passkeyForm(
+            visit, question, to: nil,
+            attributes: """
+                 data-passkey="make" data-user="\(handle)" \
+                data-name="\(account.email ?? account.fullName)" \
+                data-known="\(known)" data-server="\(reception.host)"
+                """,
+            """
+            <input type="hidden" name="do" value="add">
+            <button>\(Texts.passkeyAdd)</button>
+            """)
+        return PageAnswer(
+            problem == nil ? 200 : 422, title: Texts.passkeysTitle,
+            """
+            \(Self.alert(problem))
+            <p>\(Texts.passkeysHint)</p>
+            \(list)
+            \(adding)
+            <noscript><p>\(Texts.passkeyNeedsScript)</p></noscript>
+            <p><a href="/account">\(Texts.account)</a></p>
+            """, policy: PageAnswer.Policy(runsScript: true), script: Self.passkeyScript)
+    }
+}

@@ -1,0 +1,258 @@
+import Accounts
+import CloudModel
+import Cryptography
+import Storage
+
+// Signing in by way of another server: `/sign-in/with`, and `/sign-in/back` where that one sends people to.
+extension Pages {
+    /// Buttons that lead to providers; nothing where there are none.
+    ///
+    /// - Parameters:
+    ///   - target: where to go on afterwards.
+    ///   - isApart: whether the provider is shown in a window of its own. What it sends along could cut the bond
+    ///     between this window and the one that opened it.
+    func providerButtons(
+        _ visit: Visit, target: String, isApart: Bool = false, isLinking: Bool = false
+    ) throws -> Markup {
+        guard reception.providerSignIn != nil else { return .nothing }
+        let linked =
+            try isLinking
+            ? visit.signedIn.map { try reception.catalog.identities(of: $0.account.id) } ?? [] : []
+        let offered = try reception.catalog.identityProviders().filter { provider in
+            !linked.contains { $0.issuer == provider.issuer }
+        }
+        let window: Markup = isApart ? " target=\"_blank\"" : .nothing
+        let forms: [Markup] = offered.map { provider in
+            """
+            <form method="post" action="/sign-in/with"\(window)>
+            <input type="hidden" name="guard" value="\(visit.formToken)">
+            <input type="hidden" name="target" value="\(isApart ? "/sign-in/done" : target)">
+            <input type="hidden" name="do" value="\(isLinking ? "link" : "sign-in")">
+            <button class="second" name="provider" value="\(provider.name)">\
+            \(isLinking ? Texts.linkWith(provider.name) : Texts.signInWith(provider.name))</button>
+            </form>
+            """
+        }
+        guard isApart, !forms.isEmpty else { return Markup(forms) }
+        return "\(forms)<p><a href=\"\(target)\">\(Texts.wentOnThere)</a></p>"
+    }
+
+    /// `/sign-in/with`: sends the browser to a provider.
+    ///
+    /// By a page that goes on by itself: a form that is sent on to another server would have to be allowed to,
+    /// by name, on every page that shows it.
+    func signInWith(_ visit: Visit) throws -> PageAnswer {
+        let (request, form) = (visit.request, visit.request.form)
+        guard request.isPost, let providers = reception.providerSignIn else {
+            return .redirect(to: "/sign-in")
+        }
+        var account: AccountID?
+        if form["do"] == "link" {
+            guard let signedIn = visit.signedIn,
+                reception.sessions.isFresh(signedIn.session, now: request.now)
+            else { return .redirect(to: "/account/prove?to=identities") }
+            account = signedIn.account.id
+        }
+        if let wait = reception.awayWait(client: request.client, now: request.now) {
+            return providerProblem(429, Texts.wait(wait), retry: wait)
+        }
+        do {
+            let begun = try providers.begin(
+                at: form["provider"] ?? "", linking: account,
+                target: Self.local(form["target"]), isKept: form["keep"] != nil,
+                browser: visit.browser, now: request.now)
+            var answer = PageAnswer(
+                title: Texts.goingThere,
+                """
+                <p><a href="\(begun.address)">\(Texts.proceed)</a></p>
+                """, script: "<meta http-equiv=\"refresh\" content=\"0;url=\(begun.address)\">")
+            answer.headers.append(
+                request.cookies.setting(
+                    .provider, to: begun.pass, seconds: ProviderSignIn.awaySeconds))
+            return answer
+        } catch let failure as ProviderFailure {
+            return providerProblem(failure, request)
+        }
+    }
+
+    /// `POST /sign-in/back`: an answer that comes as a form from another site, without cookies.
+    ///
+    /// It is sent on to where the browser brings its cookies along; what is not ours counts for nothing there.
+    func providerForm(_ request: PageRequest) -> PageAnswer {
+        var fields: [(name: String, value: String)] = []
+        for name in ["state", "code", "error"] {
+            if let value = request.form[name], value.utf8.count <= 4_096 {
+                fields.append((name, value))
+            }
+        }
+        return .redirect(to: CallbackAddress.adding(fields, to: "/sign-in/back"))
+    }
+
+    /// `GET /sign-in/back`: somebody comes back from a provider.
+    func providerBack(_ visit: Visit) throws -> PageAnswer {
+        let request = visit.request
+        guard let providers = reception.providerSignIn else { return .redirect(to: "/sign-in") }
+        var answer: PageAnswer
+        do {
+            let query = request.target.utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst()
+            let outcome = try providers.finish(
+                pass: request.cookies[.provider], query: Array(query), browser: visit.browser,
+                now: request.now)
+            reception.cameBack(client: request.client)
+            answer =
+                outcome.linkedTo == nil
+                ? try comeIn(outcome, visit) : try link(outcome, visit)
+        } catch let failure as ProviderFailure {
+            answer = providerProblem(failure, request)
+        }
+        answer.headers.append(request.cookies.setting(.provider, to: "", seconds: 0))
+        return answer
+    }
+
+    private func comeIn(_ outcome: ProviderSignIn.Outcome, _ visit: Visit) throws -> PageAnswer {
+        guard let account = try account(behind: outcome, visit) else {
+            return PageAnswer(
+                403, title: Texts.signIn,
+                """
+                \(Self.alert(Texts.unknownThere(outcome.providerName)))
+                <p><a href="/sign-in">\(Texts.signIn)</a></p>
+                """)
+        }
+        return try answer(
+            admit(account, visit, isKept: outcome.isKept), visit, leadingTo: outcome.target)
+    }
+
+    /// The account that is known by an identity, made where everybody may make one; nil where not.
+    private func account(
+        behind outcome: ProviderSignIn.Outcome, _ visit: Visit
+    ) throws -> AccountRecord? {
+        let catalog = reception.catalog
+        if let known = try catalog.account(of: outcome.identity) {
+            return try catalog.account(known)
+        }
+        guard reception.signUp == .open else { return nil }
+        let now = visit.request.now
+        func made(_ address: Address?) throws -> AccountRecord {
+            let addresses = address.map {
+                [AccountAddress(address: $0, isPrimary: true, verifiedAt: now)]
+            }
+            let account = AccountRecord(
+                id: AccountID(UniqueID.random(reception.random)), givenName: outcome.givenName,
+                familyName: outcome.familyName, addresses: addresses ?? [], password: nil,
+                createdAt: now)
+            try catalog.add(account, knownBy: outcome.identity)
+            return account
+        }
+        do {
+            return try made(outcome.verifiedEmail)
+        } catch CatalogRefusal.addressTaken {
+            // Never somebody's account because of an address: they sign in there and link it.
+            return try made(nil)
+        } catch CatalogRefusal.identityTaken {
+            // Made by a second window a moment ago.
+            return try catalog.account(of: outcome.identity).flatMap { try catalog.account($0) }
+        }
+    }
+
+    private func link(_ outcome: ProviderSignIn.Outcome, _ visit: Visit) throws -> PageAnswer {
+        guard let signedIn = visit.signedIn, signedIn.account.id == outcome.linkedTo else {
+            return providerProblem(.notBegun, visit.request)
+        }
+        let now = visit.request.now
+        do {
+            try reception.note("identity added", signedIn.account.id, now)
+            try reception.catalog.add(outcome.identity, of: signedIn.account.id, now: now)
+        } catch CatalogRefusal.identityTaken {
+            return providerProblem(409, Texts.identityTaken)
+        }
+        return .redirect(to: "/account")
+    }
+
+    /// A cookie carries it.
+    private static let targetBytesMax = 1_500
+
+    /// A page of ours to go on to; the account page for whatever else was sent.
+    private static func local(_ target: String?) -> String {
+        let roots = ["/sign-in", "/account", "/share"]
+        guard let target, target.utf8.count <= Self.targetBytesMax,
+            target.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\\") }),
+            roots.contains(where: { root in
+                guard target.hasPrefix(root) else { return false }
+                let next = target.dropFirst(root.count).first
+                return next == nil || next == "/" || next == "?"
+            })
+        else { return "/account" }
+        return target
+    }
+
+    private func providerProblem(_ failure: ProviderFailure, _ request: PageRequest) -> PageAnswer {
+        switch failure {
+        case .unknown: return providerProblem(404, Texts.notHere)
+        case .unreachable(let reason):
+            var answer = providerProblem(502, Texts.providerSilent)
+            answer.failure = "an identity provider: \(reason)"
+            return answer
+        case .notBegun: return providerProblem(403, Texts.tookTooLong)
+        case .refused: return providerProblem(403, Texts.cancelled)
+        case .notBelieved(let reason):
+            var answer = providerProblem(403, Texts.providerWrong)
+            answer.failure = "an identity provider: \(reason)"
+            return answer
+        }
+    }
+
+    private func providerProblem(
+        _ status: Int, _ problem: String, retry: Int? = nil
+    ) -> PageAnswer {
+        var answer = PageAnswer(
+            status, title: Texts.signIn,
+            """
+            \(Self.alert(problem))
+            <p><a href="/sign-in">\(Texts.signIn)</a></p>
+            """)
+        if let retry { answer.headers.append(("Retry-After", "\(retry)")) }
+        return answer
+    }
+
+    // MARK: - On the account page
+
+    /// `/account/identities`: who else may say that it is them.
+    func identities(_ visit: Visit) throws -> PageAnswer {
+        try proved("identities", visit) { signedIn in
+            let (account, now) = (signedIn.account, visit.request.now)
+            let known = try reception.catalog.identities(of: account.id)
+            if visit.request.isPost, visit.request.form["do"] == "unlink" {
+                let issuer = visit.request.form["issuer"]
+                // What lets somebody in at last stays.
+                let hasOther =
+                    try account.password != nil || known.count > 1
+                    || !reception.catalog.passkeys(of: account.id).isEmpty
+                guard hasOther, let identity = known.first(where: { $0.issuer == issuer }) else {
+                    return .redirect(to: "/account/identities")
+                }
+                try reception.note("identity removed", account.id, now)
+                try reception.catalog.delete(identity, of: account.id)
+                return .redirect(to: "/account/identities")
+            }
+            let providers = try reception.catalog.identityProviders()
+            let items: [Markup] = known.map { identity in
+                let name = providers.first { $0.issuer == identity.issuer }?.name ?? identity.issuer
+                return """
+                    <li>\(name)\(visit.form("""
+                    <input type="hidden" name="issuer" value="\(identity.issuer)">
+                    <button class="second" name="do" value="unlink" \
+                    aria-label="\(Texts.unlink): \(name)">\(Texts.unlink)</button>
+                    """))</li>
+                    """
+            }
+            return PageAnswer(
+                title: Texts.identitiesTitle,
+                """
+                <p>\(Texts.identitiesHint)</p>
+                <ul>\(items)</ul>
+                \(try providerButtons(visit, target: "/account/identities", isLinking: true))
+                <p><a href="/account">\(Texts.account)</a></p>
+                """)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import CloudModel
+import SQLite
+import Storage
+
+extension SQLiteCatalog {
+    package func add(_ passkey: StoredPasskey) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            try SQLiteCatalog.requireAccount(passkey.account, in: catalog)
+            let added = try catalog.run(
+                """
+                INSERT INTO passkeys
+                (id, account, public_key, sign_count, name, made_at, used_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                """, .bytes(passkey.id), .text(passkey.account.text), .bytes(passkey.publicKey),
+                .integer(Int64(passkey.signCount)), .text(passkey.name),
+                .integer(passkey.madeAt), .integer(passkey.usedAt))
+            guard added == 1 else { throw CatalogRefusal.passkeyTaken }
+        }
+    }
+
+    package func passkey(id: [UInt8]) throws -> StoredPasskey? {
+        try read {
+            try $0.first(
+                "\(SQLiteCatalog.passkeyQuery) WHERE id = ?", .bytes(id),
+                row: SQLiteCatalog.passkey)
+        }
+    }
+
+    package func passkeys(of account: AccountID) throws -> [StoredPasskey] {
+        try read {
+            try $0.all(
+                "\(SQLiteCatalog.passkeyQuery) WHERE account = ? ORDER BY made_at, id",
+                .text(account.text), row: SQLiteCatalog.passkey)
+        }
+    }
+
+    package func use(
+        passkey id: [UInt8], from former: UInt32, to signCount: UInt32, now: Milliseconds
+    ) throws -> Bool {
+        try write(endsWhatWasTrue: false) {
+            try $0.run(
+                "UPDATE passkeys SET sign_count = ?, used_at = ? WHERE id = ? AND sign_count = ?",
+                .integer(Int64(signCount)), .integer(now), .bytes(id),
+                .integer(Int64(former))) == 1
+        }
+    }
+
+    package func deletePasskey(id: [UInt8], of account: AccountID) throws {
+        try write(endsWhatWasTrue: false) {
+            try $0.run(
+                "DELETE FROM passkeys WHERE id = ? AND account = ?", .bytes(id),
+                .text(account.text))
+        }
+    }
+
+    private static let passkeyQuery = """
+        SELECT id, account, public_key, sign_count, name, made_at, used_at FROM passkeys
+        """
+
+    private static func passkey(_ row: Statement) -> StoredPasskey {
+        StoredPasskey(
+            id: row.array(0), account: AccountID(row.string(1)), publicKey: row.array(2),
+            signCount: UInt32(clamping: row.int64(3)), name: row.string(4), madeAt: row.int64(5),
+            usedAt: row.int64(6))
+    }
+}

@@ -1,0 +1,95 @@
+import Accounts
+import Configuration
+import Dispatch
+import HTTPClient
+import Network
+import Synchronization
+
+/// Asks identity providers, by way of the one check of where the server may send to.
+final class ProviderRequests: ProviderFetch {
+    private static let answerBytesMax = 262_144
+    private static let millisecondsMax = 10_000
+    /// Longer than any request may take: nobody waits for ever.
+    private static let waitSecondsMax = 30
+
+    /// Pages that wait for a provider at a time: the others' threads are for other pages.
+    private static let waitingMax = 4
+
+    private let requests: OutgoingRequests
+    private let resolver: NameResolver
+    private let waiting = Atomic(0)
+
+    /// - Throws: `CommandFailure` when threads or certificates are not to be had.
+    init(_ configuration: Configuration) throws {
+        let resolver = try NameResolver()
+        self.resolver = resolver
+        var limits = OutgoingLimits()
+        limits.answerBytesMax = Self.answerBytesMax
+        requests = try OutgoingRequests(
+            policy: configuration.targetPolicy,
+            trust: ServerTrust(),
+            limits: limits
+        ) { resolver.resolve(host: $0, port: $1, then: $2) }
+    }
+
+    /// Ends it; whoever waits is told so.
+    func stop() {
+        requests.stop()
+        resolver.stop()
+    }
+
+    func fetch(
+        _ address: String, form: String?, authorization: String?
+    ) throws(ProviderFailure) -> [UInt8] {
+        guard let url = TargetURL(address) else {
+            throw .unreachable("an address of its document is none")
+        }
+        defer { waiting.subtract(1, ordering: .relaxed) }
+        guard waiting.add(1, ordering: .relaxed).newValue <= Self.waitingMax else {
+            throw .unreachable("too many wait for providers")
+        }
+        var headers: [(name: String, value: String)] = [("Accept", "application/json")]
+        if form != nil { headers.append(("Content-Type", "application/x-www-form-urlencoded")) }
+        if let authorization { headers.append(("Authorization", authorization)) }
+        let request = OutgoingRequest(
+            method: form == nil ? "GET" : "POST", url: url, headers: headers,
+            body: Array((form ?? "").utf8), millisecondsMax: Self.millisecondsMax,
+            // A code is good once.
+            isRepeatable: form == nil)
+        let arrived = DispatchSemaphore(value: 0)
+        let arrival = Arrival()
+        requests.send(request) { result in
+            arrival.result.withLock { $0 = result }
+            arrived.signal()
+        }
+        guard arrived.wait(timeout: .now() + .seconds(Self.waitSecondsMax)) == .success,
+            let result = arrival.result.withLock({ $0 })
+        else { throw .unreachable("no answer") }
+        switch result {
+        case .failure(let failure): throw .unreachable("\(failure)")
+        case .success(let answer):
+            guard answer.status == 200 else { throw .unreachable("status \(answer.status)") }
+            return answer.body
+        }
+    }
+
+    private final class Arrival: Sendable {
+        let result = Mutex<Result<OutgoingAnswer, ClientFailure>?>(nil)
+    }
+}
+
+/// The requests to providers once a server runs; until then, and for commands, nobody is asked.
+final class ProviderAccess: ProviderFetch {
+    private let requests = Mutex<ProviderRequests?>(nil)
+
+    func attach(_ requests: ProviderRequests?) { self.requests.withLock { $0 = requests } }
+
+    func fetch(
+        _ address: String, form: String?, authorization: String?
+    ) throws(ProviderFailure) -> [UInt8] {
+        guard let requests = requests.withLock({ $0 }) else {
+            throw .unreachable("the server does not run")
+        }
+        return try requests.fetch(address, form: form, authorization: authorization)
+    }
+}
