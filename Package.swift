@@ -61,7 +61,10 @@ let package = Package(
             ]),
         layer(
             "Pages",
-            ["CloudModel", "Storage", "Accounts", "Cryptography", "HTTP", "JSON", "Fairness"]),
+            [
+                "CloudModel", "Storage", "Accounts", "Cryptography", "HTTP", "JSON", "Fairness",
+                "QRCode",
+            ]),
         layer(
             "Server",
             [

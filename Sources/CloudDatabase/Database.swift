@@ -18,12 +18,14 @@ package final class Database: Sendable {
     package let random: RandomSource
     /// Nil where no asset is saved or shown.
     package let assets: AssetAccess?
+    /// Nil where nobody is shown the address of a share.
+    package let shareAddresses: ShareAddresses?
 
     package init(
         scope: DatabaseScope, container: ContainerID? = nil, environment: Environment,
         caller: Caller, limits: ServiceLimits, storage: any Storage,
         identities: any Identities, random: RandomSource,
-        assets: AssetAccess? = nil
+        assets: AssetAccess? = nil, shareAddresses: ShareAddresses? = nil
     ) {
         self.scope = scope
         self.container = container
@@ -32,6 +34,7 @@ package final class Database: Sendable {
         self.limits = limits
         self.storage = storage
         self.assets = assets
+        self.shareAddresses = shareAddresses
         self.identities = identities
         self.random = random
     }
@@ -50,8 +53,14 @@ package final class Database: Sendable {
     func seen(in scope: DatabaseScope) -> Database {
         Database(
             scope: scope, container: container, environment: environment, caller: caller,
-            limits: limits, storage: storage, identities: identities, random: random, assets: assets
-        )
+            limits: limits, storage: storage, identities: identities, random: random,
+            assets: assets,
+            shareAddresses: shareAddresses)
+    }
+
+    /// What short identifiers begin with that are made here.
+    var linkRoute: ShortGUID.Route {
+        container.map { ShortGUID.Route($0, environment) } ?? .early
     }
 
     /// What holds records to this database's schema.

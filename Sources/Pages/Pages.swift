@@ -33,10 +33,13 @@ struct Pages: Sendable {
     typealias Work = @Sendable (PageRequest) throws -> PageAnswer
 
     let reception: Reception
+    /// Nil where nothing is shared.
+    let shares: (any SharedLinks)?
     private let forms: FormGuard
 
-    init(_ reception: Reception) throws {
+    init(_ reception: Reception, shares: (any SharedLinks)?) throws {
         self.reception = reception
+        self.shares = shares
         forms = FormGuard(key: reception.formKey, random: reception.random)
     }
 
@@ -47,6 +50,10 @@ struct Pages: Sendable {
                 ? ("account", visit { try account($0) }) : ("none", Self.nothing)
         }
         let rest = request.path.dropFirst()
+        if request.path.first == "share" {
+            guard let link = rest.first, rest.count == 1 else { return ("none", Self.nothing) }
+            return ("share", visit { try share($0, link) })
+        }
         switch (rest.first, rest.dropFirst().first, rest.count) {
         case (nil, _, _): return ("sign-in", visit { try plainSignIn($0) })
         case ("style.css"?, _, 1):

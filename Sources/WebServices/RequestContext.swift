@@ -48,7 +48,8 @@ struct RequestContext: Sendable {
             caller: caller, limits: limits, storage: store.storage,
             identities: people.people(of: address.container), random: random,
             assets: AssetAccess(
-                store.assetTokens, now: clock.now(), origin: AssetOrigin(identified)))
+                store.assetTokens, now: clock.now(), origin: AssetOrigin(identified)),
+            shareAddresses: store.shareAddresses.below(authenticator.publicBaseURL))
     }
 
     /// Counts records that the request is about to save or delete; it is not refused for them any more.

@@ -24,6 +24,7 @@ package struct UnfinishedDeletions {
             try store.writeAndWait { transaction in
                 try UserRecord.remove(deletion.userRecordName, from: transaction)
                 try transaction.deleteSubscriptions(of: deletion.userRecordName)
+                try transaction.forgetRequests(of: deletion.userRecordName)
                 guard let owner = try transaction.owner(named: deletion.userRecordName) else {
                     return
                 }

@@ -9,6 +9,8 @@ extension SQLiteCatalog {
         package let environment: Environment
         /// What its file calls itself; nil when the file was made before names and not opened since.
         package let name: [UInt8]?
+        /// Whether links to shares may lead there that begin as those of earlier versions did.
+        package let hasEarlyLinks: Bool
     }
 
     /// Every store that has been made, whether its file is there or not.
@@ -19,12 +21,15 @@ extension SQLiteCatalog {
     ) throws -> KnownStore? {
         try read { catalog in
             try catalog.first(
-                "SELECT name FROM stores WHERE container = ? AND environment = ? AND is_certain = 1",
+                """
+                SELECT name, has_early_links FROM stores
+                WHERE container = ? AND environment = ? AND is_certain = 1
+                """,
                 .text(container.folded), .text(environment.rawValue)
             ) { row in
                 KnownStore(
                     container: container, environment: environment,
-                    name: row.isNull(0) ? nil : row.array(0))
+                    name: row.isNull(0) ? nil : row.array(0), hasEarlyLinks: row.int64(1) != 0)
             }
         }
     }
@@ -37,8 +42,9 @@ extension SQLiteCatalog {
             try SQLiteCatalog.requireContainer(container, in: catalog)
             try catalog.run(
                 """
-                INSERT OR REPLACE INTO stores (container, environment, name, is_certain)
-                VALUES (?, ?, ?, 1)
+                INSERT INTO stores (container, environment, name, is_certain) VALUES (?, ?, ?, 1)
+                ON CONFLICT (container, environment) DO UPDATE SET
+                    name = excluded.name, is_certain = 1, due_at = 0
                 """, .text(container.folded), .text(environment.rawValue), .bytes(name))
         }
     }
@@ -111,7 +117,7 @@ extension SQLiteCatalog {
         try read { catalog in
             try catalog.all(
                 """
-                SELECT c.name, s.environment, s.name FROM stores s
+                SELECT c.name, s.environment, s.name, s.has_early_links FROM stores s
                 JOIN containers c ON c.folded = s.container WHERE s.is_certain = ?
                 ORDER BY s.container, s.environment
                 """, .integer(isCertain ? 1 : 0)
@@ -121,7 +127,7 @@ extension SQLiteCatalog {
                 else { throw SQLiteError.unreadable("stores") }
                 return KnownStore(
                     container: container, environment: environment,
-                    name: row.isNull(2) ? nil : row.array(2))
+                    name: row.isNull(2) ? nil : row.array(2), hasEarlyLinks: row.int64(3) != 0)
             }
         }
     }

@@ -101,7 +101,8 @@ final class HeldStorage: Storage {
 
     private func hasWork() throws -> Bool {
         try store.writeAndWait {
-            try $0.nextWorkMoment(WorkKind.allCases, for: WorkHolder(1)) != nil
+            let next = try $0.nextWorkMoment(WorkKind.allCases, for: WorkHolder(1))
+            return next.map { [now = $0.now] in $0 <= now } ?? false
         }
     }
 
