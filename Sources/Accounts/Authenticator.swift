@@ -14,7 +14,7 @@ package final class Authenticator: Sendable {
     package let webTokens: WebTokens
     private let signedRequests: SignedRequests
     private let checked: CheckedTokens
-    private let publicBaseURL: String
+    package let publicBaseURL: String
     private let report: @Sendable (any Error) -> Void
     private let verifications = Atomic<Int>(0)
 

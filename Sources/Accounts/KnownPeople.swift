@@ -63,7 +63,7 @@ package final class KnownPeople: Sendable {
 
 extension Person {
     /// An account as others may come to see it.
-    init(_ account: AccountRecord) {
+    package init(_ account: AccountRecord) {
         self.init(
             givenName: account.givenName, familyName: account.familyName,
             addresses: Set(

@@ -20,12 +20,15 @@ package final class Database: Sendable {
     package let device: String?
     /// Nil where no asset is saved or shown.
     package let assets: AssetAccess?
+    /// Nil where nobody is shown the address of a share.
+    package let shareAddresses: ShareAddresses?
 
     package init(
         scope: DatabaseScope, container: ContainerID? = nil, environment: Environment,
         caller: Caller, limits: ServiceLimits, storage: any Storage,
         identities: any Identities, random: RandomSource,
-        device: String? = nil, assets: AssetAccess? = nil
+        device: String? = nil, assets: AssetAccess? = nil,
+        shareAddresses: ShareAddresses? = nil
     ) {
         self.scope = scope
         self.container = container
@@ -35,6 +38,7 @@ package final class Database: Sendable {
         self.storage = storage
         self.device = device
         self.assets = assets
+        self.shareAddresses = shareAddresses
         self.identities = identities
         self.random = random
     }
@@ -54,12 +58,17 @@ package final class Database: Sendable {
         Database(
             scope: scope, container: container, environment: environment, caller: caller,
             limits: limits, storage: storage, identities: identities, random: random,
-            device: device, assets: assets)
+            device: device, assets: assets, shareAddresses: shareAddresses)
     }
 
     /// Who makes the caller's changes; nil for a caller who makes none.
     var author: ChangeAuthor? {
         caller.userRecordName.map { ChangeAuthor(user: $0, device: device) }
+    }
+
+    /// What short identifiers begin with that are made here.
+    var linkRoute: ShortGUID.Route {
+        container.map { ShortGUID.Route($0, environment) } ?? .early
     }
 
     /// What holds records to this database's schema.

@@ -17,6 +17,10 @@ package struct ServiceLimits: Sendable {
     package var clientTokensPerZoneMax = 20
     /// Of one share, its owner not counted.
     package var participantsPerShareMax = 100
+    /// Who ask to take part in one share at a time, and who may not ask.
+    package var accessRequestsPerShareMax = 100
+    /// Of one user: how often they ask within a day to take part in anything.
+    package var accessRequestsPerDayMax = 20
     package var fieldsPerTypeMax = 256
     package var recordTypesMax = 1_000
     /// Of one user in one database.

@@ -17,6 +17,10 @@ package struct ShareRequest: Sendable {
     package var publicPermission: SharePermission?
     /// The whole list; nil to leave it as it is.
     package var participants: [ParticipantEntry]?
+    /// Whether others may ask to take part; nil to leave it as it is.
+    package var allowsRequests: Bool?
+    /// What is decided of those who have asked.
+    package var decisions = AccessDecisions()
 
     package init(
         root: Root? = nil, publicPermission: SharePermission? = nil,
@@ -28,6 +32,16 @@ package struct ShareRequest: Sendable {
     }
 }
 
+/// What the owner or an administrator decides of those who ask to take part (rulings.md 50).
+package struct AccessDecisions: Sendable, Equatable {
+    package var approve: [UserRecordName] = []
+    package var deny: [UserRecordName] = []
+    package var block: [UserRecordName] = []
+    package var unblock: [UserRecordName] = []
+
+    package init() {}
+}
+
 /// One entry of the list of participants that a request sends.
 package struct ParticipantEntry: Sendable, Equatable {
     package var id: String?
@@ -36,6 +50,8 @@ package struct ParticipantEntry: Sendable, Equatable {
     package var address: String?
     package var role: ParticipantRole?
     package var permission: SharePermission?
+    /// Whether whoever comes first by a link of its own is meant (rulings.md 49).
+    package var isOneTimeLink = false
 
     /// Whether it is the owner of the zone: of that role, and without a name (rulings.md 47).
     package var isOwner: Bool { role == .owner && user == nil && address == nil }

@@ -35,10 +35,13 @@ struct Pages: Sendable {
     typealias Work = @Sendable (PageRequest) throws -> PageAnswer
 
     let reception: Reception
+    /// Nil where nothing is shared.
+    let shares: (any SharedLinks)?
     private let forms: FormGuard
 
-    init(_ reception: Reception) throws {
+    init(_ reception: Reception, shares: (any SharedLinks)?) throws {
         self.reception = reception
+        self.shares = shares
         forms = FormGuard(key: reception.formKey, random: reception.random)
     }
 
@@ -46,6 +49,10 @@ struct Pages: Sendable {
     func find(_ request: PageRequest) -> (name: String, work: Work) {
         if request.path.first == "account" { return accountPage(request.path.dropFirst()) }
         let rest = request.path.dropFirst()
+        if request.path.first == "share" {
+            guard let link = rest.first, rest.count == 1 else { return ("none", Self.nothing) }
+            return ("share", visit { try share($0, link) })
+        }
         switch (rest.first, rest.dropFirst().first, rest.count) {
         case (nil, _, _): return ("sign-in", visit { try plainSignIn($0) })
         case ("style.css"?, _, 1):

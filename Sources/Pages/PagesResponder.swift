@@ -16,7 +16,7 @@ package struct PageObservation: Sendable {
     package let failure: String?
 }
 
-/// Answers the pages for people: `/sign-in`, `/account` and what belongs to them.
+/// Answers the pages for people: `/sign-in`, `/account`, `/share` and what belongs to them.
 ///
 /// Everything is made by threads of its own, in turns of whoever asks: comparing a password takes long, and
 /// must hold up neither event loops nor apps.
@@ -29,11 +29,14 @@ package final class PagesResponder: Sendable {
     private let observe: @Sendable (PageObservation) -> Void
     private let workers: WorkPool<String>
 
-    /// - Parameter observe: told of each page; from any thread, must not block.
+    /// - Parameters:
+    ///   - shares: what share pages know of links; nil where nothing is shared.
+    ///   - observe: told of each page; from any thread, must not block.
     package init(
-        _ reception: Reception, clock: Clock, observe: @escaping @Sendable (PageObservation) -> Void
+        _ reception: Reception, shares: (any SharedLinks)? = nil, clock: Clock,
+        observe: @escaping @Sendable (PageObservation) -> Void
     ) throws {
-        pages = try Pages(reception)
+        pages = try Pages(reception, shares: shares)
         isSecure = reception.publicBaseURL.hasPrefix("https:")
         self.clock = clock
         self.observe = observe
@@ -56,7 +59,7 @@ package final class PagesResponder: Sendable {
         }
     }
 
-    private static let roots = ["/sign-in", "/account"].map { Array($0.utf8) }
+    private static let roots = ["/sign-in", "/account", "/share"].map { Array($0.utf8) }
 
     /// Refuses what is too long for a form before it comes in.
     package func decide(on request: HTTPRequest, reply: HTTPReply) -> BodyDecision {

@@ -16,7 +16,7 @@ struct GarbageCollector {
     private let connection: Connection
     private let indexes: Indexes?
     var rowsLeft: Int
-    private let now: Milliseconds
+    let now: Milliseconds
 
     /// - Parameter indexes: nil when the store has none.
     init(_ connection: Connection, rowsMax: Int, now: Milliseconds, indexes: Indexes?) {

@@ -25,6 +25,7 @@ struct ReadStatements {
     let schemaHistory: Statement
     let assignedRoles: Statement
     let zoneCount: Statement
+    let recordCount: Statement
     let clientToken: Statement
 
     private static let current = """
@@ -90,6 +91,8 @@ struct ReadStatements {
             "SELECT role FROM assigned_roles WHERE user_record_name = ?1")
         zoneCount = try connection.prepare(
             "SELECT count(*) FROM (SELECT 1 FROM zones WHERE owner = ?1 LIMIT ?2)")
+        recordCount = try connection.prepare(
+            "SELECT sum(record_count) FROM zones WHERE owner = ?1 AND deleted_at IS NULL")
         clientToken = try connection.prepare(
             """
             SELECT data FROM client_tokens

@@ -307,6 +307,13 @@ class SQLiteSnapshot: StoreSnapshot {
         return try statement.step() ? Int(statement.int64(0)) : 0
     }
 
+    func recordCount(of owner: OwnerNumber) throws -> Int {
+        let statement = statements.recordCount
+        defer { statement.reset() }
+        statement.bind(owner.value, at: 1)
+        return try statement.step() ? Int(statement.int64(0)) : 0
+    }
+
     func clientToken(_ key: ClientTokenKey) throws -> [UInt8]? {
         let statement = statements.clientToken
         defer { statement.reset() }

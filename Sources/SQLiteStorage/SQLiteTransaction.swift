@@ -474,6 +474,10 @@ extension SQLiteTransaction {
         try snapshot.sources(of: target, in: zone, kind: kind, after: after, limit: limit)
     }
 
+    func recordCount(of owner: OwnerNumber) throws -> Int {
+        try snapshot.recordCount(of: owner)
+    }
+
     func zoneCount(of owner: OwnerNumber, limit: Int) throws -> Int {
         try snapshot.zoneCount(of: owner, limit: limit)
     }

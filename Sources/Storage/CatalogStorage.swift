@@ -90,6 +90,9 @@ package protocol AccountCatalog: Sendable {
     /// - Throws: `containerUnknown`, `accountUnknown`.
     func note(_ name: UserRecordName, of account: AccountID, in container: ContainerID) throws
 
+    /// The containers that have a name for an account, in the order of their folded names.
+    func containers(usedBy account: AccountID) throws -> [ContainerID]
+
     /// The account behind a user record name; nil for a name that was never given out.
     func account(named name: UserRecordName, in container: ContainerID) throws -> AccountID?
 }

@@ -16,6 +16,8 @@ package struct StoredShare: Sendable, Equatable {
     /// The root of the tree; nil for a share of the whole zone.
     package let root: RecordNumber?
     package let publicPermission: SharePermission
+    /// Whether others may ask to take part.
+    package let allowsRequests: Bool
     /// The position at which it was made.
     package let created: Position
     /// The position at which it ended; nil while it stands.
@@ -23,13 +25,15 @@ package struct StoredShare: Sendable, Equatable {
 
     package init(
         number: ShareNumber, zone: ZoneNumber, record: RecordNumber, root: RecordNumber?,
-        publicPermission: SharePermission, created: Position, ended: Position?
+        publicPermission: SharePermission, allowsRequests: Bool = false, created: Position,
+        ended: Position?
     ) {
         self.number = number
         self.zone = zone
         self.record = record
         self.root = root
         self.publicPermission = publicPermission
+        self.allowsRequests = allowsRequests
         self.created = created
         self.ended = ended
     }
@@ -41,15 +45,20 @@ package struct StoredParticipant: Sendable, Equatable {
     package let id: String
     /// Nil until the invitation has been matched to a user.
     package var user: UserRecordName?
-    /// The address that he was invited by, as compared; nil for a name.
+    /// The address that he was invited by, as compared; nil for a name and for a one-time link.
     package var address: String?
     package var role: ParticipantRole
     package var permission: SharePermission
     package var status: AcceptanceStatus
+    /// Whether he takes part because he asked to.
+    package var isApprovedRequester: Bool
+
+    /// Whether he will be whoever comes first by a link of his own (rulings.md 49).
+    package var isOneTimeLink: Bool { user == nil && address == nil }
 
     package init(
         id: String, user: UserRecordName?, address: String?, role: ParticipantRole,
-        permission: SharePermission, status: AcceptanceStatus
+        permission: SharePermission, status: AcceptanceStatus, isApprovedRequester: Bool = false
     ) {
         self.id = id
         self.user = user
@@ -57,6 +66,24 @@ package struct StoredParticipant: Sendable, Equatable {
         self.role = role
         self.permission = permission
         self.status = status
+        self.isApprovedRequester = isApprovedRequester
+    }
+}
+
+/// Somebody who asks to take part in a share, or who may not ask any more (rulings.md 50).
+package struct StoredAccessRequest: Sendable, Equatable {
+    package let user: UserRecordName
+    /// When he asked; 0 for somebody who was blocked and had not asked.
+    package let madeAt: Milliseconds
+    package var isBlocked: Bool
+
+    /// How long a request counts to its user's: a day.
+    package static let countedMilliseconds: Milliseconds = 86_400_000
+
+    package init(user: UserRecordName, madeAt: Milliseconds, isBlocked: Bool) {
+        self.user = user
+        self.madeAt = madeAt
+        self.isBlocked = isBlocked
     }
 }
 
@@ -177,6 +204,15 @@ package protocol ShareReading: AnyObject {
     /// In no particular order.
     func participants(of share: ShareNumber) throws -> [StoredParticipant]
 
+    /// Those who ask to take part in a share, and those who may not: the longest waiting first.
+    func accessRequests(of share: ShareNumber) throws -> [StoredAccessRequest]
+
+    /// How often a user has asked to take part in anything since a moment.
+    func accessRequestCount(of user: UserRecordName, since moment: Milliseconds) throws -> Int
+
+    /// When the share's record was last written anew because somebody had asked; 0 for never.
+    func requestsTold(of share: ShareNumber) throws -> Milliseconds
+
     /// The user's part in standing shares, whatever its status.
     func participations(of user: UserRecordName) throws -> [(ShareNumber, StoredParticipant)]
 
@@ -256,6 +292,22 @@ package protocol ShareWriting: ShareReading {
     ) throws -> StoredShare
 
     func setPublicPermission(_ permission: SharePermission, of share: ShareNumber) throws
+
+    func setAllowsRequests(_ allows: Bool, of share: ShareNumber) throws
+
+    /// Notes that a user has asked to take part in something.
+    ///
+    /// - Parameter share: nil where nobody is to see it; it counts all the same.
+    func noteRequest(of user: UserRecordName, for share: ShareNumber?) throws
+
+    /// Makes those who ask, and those who may not, these; who is not among them may ask again.
+    func replaceRequests(of share: ShareNumber, by requests: [StoredAccessRequest]) throws
+
+    /// Forgets whatever a user has asked, and that they may not ask.
+    func forgetRequests(of user: UserRecordName) throws
+
+    /// Notes that the share's record has been written anew because somebody had asked.
+    func noteRequestsTold(of share: ShareNumber) throws
 
     /// Ends a share at the next position: whoever had it loses it, its participants are forgotten.
     func endShare(_ share: ShareNumber) throws

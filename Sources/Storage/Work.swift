@@ -14,6 +14,7 @@ package enum WorkKind: Int64, Sendable, CaseIterable {
     case index = 3
     case collect = 4
     case collectAssets = 5
+    case tellRequests = 6
 }
 
 /// Something that a write leaves to be done in steps after it.
@@ -33,6 +34,9 @@ package enum WorkTask: Hashable, Sendable {
     case collect
     /// Assets that nothing refers to are to be removed.
     case collectAssets
+    /// Who may decide on it is to see that somebody asks to take part in a share; nil for none, where a request
+    /// led nowhere and leaves the same work.
+    case tellRequests(ShareNumber?)
 
     package var kind: WorkKind {
         switch self {
@@ -41,6 +45,7 @@ package enum WorkTask: Hashable, Sendable {
         case .index: .index
         case .collect: .collect
         case .collectAssets: .collectAssets
+        case .tellRequests: .tellRequests
         }
     }
 }
@@ -108,6 +113,9 @@ package protocol WorkQueue: AnyObject {
 
     /// Notes how far work has come, and that its step went well.
     func advance(_ work: StoredWork, to cursor: Int64) throws
+
+    /// Leaves work for later that is done well so far: it is not due before a moment.
+    func wait(_ work: StoredWork, until moment: Milliseconds) throws
 
     /// Notes that a step failed: the work is not due before a moment.
     func postpone(_ work: StoredWork, until moment: Milliseconds) throws

@@ -17,6 +17,9 @@ package protocol ZoneReading: AnyObject {
     /// The living zone of that name, of an owner by their own.
     func zone(named name: ZoneName, ofOwnerNamed owner: UserRecordName) throws -> StoredZone?
 
+    /// How many records an owner has in living zones.
+    func recordCount(of owner: OwnerNumber) throws -> Int
+
     /// How many zones an owner has, default zones and deleted ones that are still kept included; counted up
     /// to a limit.
     func zoneCount(of owner: OwnerNumber, limit: Int) throws -> Int

@@ -10,6 +10,7 @@ package final class OpenStore: Sendable {
     let tokenKey: HMACSHA256
     let depot: AssetDepot
     let assetTokens: AssetTokens
+    let shareAddresses: ShareAddresses
 
     /// Prepares what depends on the store's key: once for each opening.
     ///
@@ -26,6 +27,7 @@ package final class OpenStore: Sendable {
             key: key,
             base: AssetAddress.base(container, environment, below: assets.baseURL),
             lives: assets.lives)
+        shareAddresses = ShareAddresses(key: key, base: "")
     }
 
     private init(_ other: OpenStore, storage: any Storage) {
@@ -33,6 +35,7 @@ package final class OpenStore: Sendable {
         tokenKey = other.tokenKey
         depot = other.depot
         assetTokens = other.assetTokens
+        shareAddresses = other.shareAddresses
     }
 
     /// The same store, reached in another way.

@@ -51,7 +51,8 @@ struct RequestContext: Sendable {
             identities: people.people(of: address.container), random: random,
             device: namedDevice,
             assets: AssetAccess(
-                store.assetTokens, now: clock.now(), origin: AssetOrigin(identified)))
+                store.assetTokens, now: clock.now(), origin: AssetOrigin(identified)),
+            shareAddresses: store.shareAddresses.below(authenticator.publicBaseURL))
     }
 
     /// Counts records that the request is about to save or delete; it is not refused for them any more.

@@ -74,6 +74,9 @@ package enum RouteTable {
                 operation: "records/accept", audience: .persons,
                 work: .write(AcceptSharesEndpoint.run)),
             Route(
+                operation: "records/requestAccess", audience: .persons,
+                work: .write(RequestAccessEndpoint.run)),
+            Route(
                 operation: "zones/list", audience: .users, needsNoBody: true,
                 work: .read(ListZonesEndpoint.answer)),
             Route(

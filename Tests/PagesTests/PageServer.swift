@@ -28,7 +28,7 @@ final class PageServer: Sendable {
 
     init(
         signUp: SignUpMode = .open, hasLetters: Bool = true, base: String = "https://sync.example",
-        fetch: (any ProviderFetch)? = nil,
+        fetch: (any ProviderFetch)? = nil, shares: (any SharedLinks)? = nil,
         _ change: (inout AccountsSettings) -> Void = { _ in }
     ) throws {
         folder = FileManager.default.temporaryDirectory
@@ -51,7 +51,9 @@ final class PageServer: Sendable {
         self.clock = clock
         let seen = PageLog()
         log = seen
-        responder = try PagesResponder(reception, clock: Clock { clock.now }) { seen.add($0) }
+        responder = try PagesResponder(reception, shares: shares, clock: Clock { clock.now }) {
+            seen.add($0)
+        }
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }

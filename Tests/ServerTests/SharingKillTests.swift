@@ -18,7 +18,9 @@ struct SharingKillTests {
         let (kills, tally) = try await BlockingThread.run {
             let wire = try SharingProcessWire(data: data)
             var random = SeededRandom(seed: ~seed)
-            let run = try SharingRun(wire: wire, seed: seed)
+            var options = SharingRun.Options()
+            options.hasAsking = false
+            let run = try SharingRun(wire: wire, seed: seed, options: options)
             for _ in 0..<Self.steps {
                 if random.happens(8) { wire.killSoon(microseconds: random.below(6_000)) }
                 try Self.survive(wire, run) { try run.takeStep() }

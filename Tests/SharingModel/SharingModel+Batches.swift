@@ -19,6 +19,11 @@ package struct SharingOperation: Sendable {
         package var rootTag: String?
         package var isRootTagStale = false
         package var publicPermission: SharingModel.Permission?
+        package var allowsRequests: Bool?
+        package var approve: [Int] = []
+        package var deny: [Int] = []
+        package var block: [Int] = []
+        package var unblock: [Int] = []
         /// Nil leaves the participants as they are.
         package var entries: [Entry]?
     }
@@ -250,6 +255,11 @@ extension SharingModel {
                 ? operation.fields : former.fields.merging(operation.fields) { $1 }
             if promotes || fields != former.fields { refusals.formUnion(Self.denied) }
         }
+        if let share = former.share, let change = operation.share,
+            !change.approve.allSatisfy(share.asking.contains)
+        {
+            refusals.insert("BAD_REQUEST")
+        }
         return refusals.isEmpty ? [nil] : refusals
     }
 
@@ -420,6 +430,8 @@ extension SharingModel {
                 return participant
             }
         }
+        if let allows = change.allowsRequests { share.allowsRequests = allows }
+        share.decide(change)
         if let permission = change.publicPermission { share.publicPermission = permission }
         if share.publicPermission == .nothing {
             share.participants.removeAll { $0.role == .publicUser }
@@ -447,19 +459,27 @@ extension SharingModel {
     // MARK: - Links
 
     /// Whether somebody may resolve and accept a share.
-    package func maySee(_ user: Int, share: Share, in place: Place) -> Bool {
+    ///
+    /// - Parameter first: whom the link is for that they came by.
+    package func maySee(
+        _ user: Int, share: Share, in place: Place, by first: Participant? = nil
+    ) -> Bool {
         if place.owner == user { return true }
-        let permission = entry(of: user, in: share)?.permission ?? share.publicPermission
-        return permission != .nothing
+        let own = entry(of: user, in: share)
+        if own == nil, share.blocked.contains(user) { return false }
+        return (own ?? first)?.permission ?? share.publicPermission != .nothing
     }
 
     /// Lets somebody in who may see the share.
-    package mutating func accept(_ name: String, user: Int, in place: Place) {
+    package mutating func accept(
+        _ name: String, user: Int, in place: Place, by first: Participant? = nil
+    ) {
         guard let share = record(name, in: place)?.share, place.owner != user,
             participation(of: user, in: share) == nil
         else { return }
-        let invitation = invitation(of: user, in: share)
+        let invitation = invitation(of: user, in: share) ?? first
         change(name, in: place) { record in
+            record.share?.asking.removeAll { $0 == user }
             if let at = record.share?.participants.firstIndex(where: { $0 == invitation }) {
                 record.share?.participants[at].status = .accepted
                 record.share?.participants[at].user = user

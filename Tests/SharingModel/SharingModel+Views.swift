@@ -27,6 +27,10 @@ package struct SeenShare: Equatable, Sendable {
     package var owner = ""
     package var current: SeenParticipant?
     package var participants: [SeenParticipant] = []
+    package var allowsRequests = false
+    /// User record names.
+    package var asking: [String] = []
+    package var blocked: [String] = []
 }
 
 package struct SeenParticipant: Equatable, Sendable {
@@ -37,6 +41,9 @@ package struct SeenParticipant: Equatable, Sendable {
     package var role = ""
     package var status = ""
     package var permission = ""
+    package var hasAsked = false
+    /// The last part of the address that is good for whoever comes first.
+    package var link: String?
 }
 
 /// Somebody with everything about him that others may not know.
@@ -116,11 +123,17 @@ package struct SharingViews {
             let showsAll = isOwner || own?.role == .administrator
             let showsName = own?.permission == .readWrite
             guard isOwn || showsAll || showsName else { continue }
-            let found = participant(entry, of: entry.user, showsAddress: isOwn || isOwner)
+            var found = participant(entry, of: entry.user, showsAddress: isOwn || isOwner)
+            if showsAll, entry.user == nil { found.link = entry.secretLink }
             shown.append(found)
             if isOwn { seen.current = found }
         }
         seen.participants = shown.sorted { $0.id < $1.id }
+        if isOwner || own?.role == .administrator {
+            seen.allowsRequests = share.allowsRequests
+            seen.asking = share.asking.compactMap { people[$0].recordName }
+            seen.blocked = share.blocked.compactMap { people[$0].recordName }.sorted()
+        }
         return seen
     }
 
@@ -136,9 +149,10 @@ package struct SharingViews {
         if showsAddress, let entry {
             switch entry.handle {
             case .email(let text), .phone(let text): seen.address = text
-            case .name, .link: break
+            case .name, .link, .first: break
             }
         }
+        seen.hasAsked = entry?.hasAsked ?? false
         seen.role = (entry?.role ?? .owner).rawValue
         seen.status = (entry?.status ?? .accepted).rawValue
         seen.permission = (entry?.permission ?? .readWrite).rawValue
@@ -186,6 +200,9 @@ package struct SharingViews {
             }
             if isOwner { found.formUnion(address(entry)) }
         }
+        if isOwner || own?.role == .administrator {
+            for person in share.asking + share.blocked { found.formUnion(identity(person)) }
+        }
         return found
     }
 
@@ -196,7 +213,7 @@ package struct SharingViews {
     private func address(_ entry: SharingModel.Participant) -> Set<String> {
         switch entry.handle {
         case .email(let text), .phone(let text): Secrets.inside(text)
-        case .name, .link: []
+        case .name, .link, .first: []
         }
     }
 

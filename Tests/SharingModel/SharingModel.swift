@@ -32,6 +32,8 @@ package struct SharingModel {
         case phone(String)
         /// He came by the link.
         case link(Int)
+        /// Whoever comes first by a link of its own; the number tells such links apart.
+        case first(Int)
     }
 
     package struct Participant: Equatable, Sendable {
@@ -42,6 +44,10 @@ package struct SharingModel {
         package var role: Role
         package var permission: Permission
         package var status: Status
+        /// Whether he takes part because he asked to.
+        package var hasAsked = false
+        /// The last part of the address that is good for him alone, once it is learnt.
+        package var secretLink: String?
     }
 
     package struct Share: Equatable, Sendable {
@@ -49,6 +55,11 @@ package struct SharingModel {
         package var root: String?
         package var publicPermission: Permission
         package var participants: [Participant] = []
+        package var allowsRequests = false
+        /// Who ask to take part, the longest waiting first.
+        package var asking: [Int] = []
+        /// Who may not ask.
+        package var blocked: [Int] = []
     }
 
     package struct Record: Equatable, Sendable {

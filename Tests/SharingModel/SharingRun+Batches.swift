@@ -338,6 +338,16 @@ extension SharingRun {
             let list = entries.map(json).joined(separator: ",")
             members.append("\"participants\":[\(list)]")
         }
+        if let allows = share.allowsRequests {
+            members.append("\"allowsAccessRequests\":\(allows)")
+        }
+        for (key, people) in [
+            ("approve", share.approve), ("deny", share.deny), ("block", share.block),
+            ("unblock", share.unblock),
+        ] where !people.isEmpty {
+            let names = people.map { "\"\(name($0))\"" }.joined(separator: ",")
+            members.append("\"\(key)\":[\(names)]")
+        }
         return members
     }
 
@@ -347,8 +357,10 @@ extension SharingRun {
             case .name(let user), .link(let user): "\"userRecordName\":\"\(name(user))\""
             case .email(let text): "\"emailAddress\":\"\(text)\""
             case .phone(let text): "\"phoneNumber\":\"\(text)\""
+            case .first: ""
             }
-        let id = entry.id.map { "\"participantId\":\"\($0)\"," } ?? ""
+        var id = entry.id.map { "\"participantId\":\"\($0)\"," } ?? ""
+        if lookup.isEmpty, entry.id == nil { id = "\"oneTimeLink\":true," }
         return "{\(id)\"type\":\"\(entry.role.rawValue)\","
             + "\"permission\":\"\(entry.permission.rawValue)\",\"acceptanceStatus\":\"INVITED\","
             + "\"userIdentity\":{\"lookupInfo\":{\(lookup)}}}"

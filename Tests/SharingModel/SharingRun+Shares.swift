@@ -55,7 +55,9 @@ extension SharingRun {
             }
         }
         change.publicPermission = random.one(of: [nil, .nothing, .nothing, .readOnly, .readWrite])
-        change.entries = random.happens(80) ? invitations(place, beside: []) : nil
+        change.entries =
+            random.happens(80) ? invitations(place, beside: []) + firstEntries() : nil
+        addDecisions(to: &change, over: nil)
         share.share = change
         if random.happens(60) { share.fields["cloudkit.title"] = newValue() }
         operations.append(share)
@@ -113,7 +115,10 @@ extension SharingRun {
         if random.happens(25) {
             change.publicPermission = random.one(of: [.nothing, .nothing, .readOnly, .readWrite])
         }
-        if random.happens(75) { change.entries = changedEntries(share, place, user) }
+        if random.happens(75) {
+            change.entries = changedEntries(share, place, user) + firstEntries()
+        }
+        addDecisions(to: &change, over: share)
         if random.happens(user == place.owner ? 30 : 5) {
             operation.fields["cloudkit.title"] = newValue()
         }
@@ -129,8 +134,7 @@ extension SharingRun {
             let isOwn = participant.user == user
             if !isOwn, random.happens(20) { return nil }
             var entry = Entry(
-                id: random.happens(80) || participant.handle == .link(participant.user ?? -1)
-                    ? participant.id : nil,
+                id: random.happens(80) || participant.isNamedByID ? participant.id : nil,
                 handle: participant.handle, role: participant.role,
                 permission: participant.permission)
             guard !isOwn, participant.role != .publicUser, random.happens(30) else { return entry }
@@ -140,6 +144,7 @@ extension SharingRun {
                 ? random.happens(70) : random.happens(user == place.owner ? 30 : 3)
             entry.role = isAdministrator ? .administrator : .user
             if isAdministrator { entry.permission = .readWrite }
+            if participant.user == nil, case .first = participant.handle { entry.role = .user }
             return entry
         }
         if random.happens(50) {
@@ -266,13 +271,15 @@ extension SharingRun {
         for (one, result) in zip(places, results) { try judge(result, one.0, one.1, user) }
     }
 
-    private func judge(
-        _ result: SharingJSON, _ place: Place, _ name: String, _ user: Int
+    /// - Parameter first: whom the link is for that the user came by, and has not accepted.
+    func judge(
+        _ result: SharingJSON, _ place: Place, _ name: String, _ user: Int,
+        by first: SharingModel.Participant? = nil
     ) throws {
         guard let share = model.record(name, in: place)?.share else { return }
         let isOwner = user == place.owner
         let entry = model.participation(of: user, in: share)
-        let invited = model.invitation(of: user, in: share)
+        let invited = model.invitation(of: user, in: share) ?? first
         let role = isOwner ? .owner : (entry ?? invited)?.role ?? .publicUser
         let permission =
             isOwner ? .readWrite : (entry ?? invited)?.permission ?? share.publicPermission
@@ -319,5 +326,15 @@ extension SharingRun {
         model.verify(handle, as: user)
         model.touched.formUnion(model.zones.keys)
         note("address verified")
+    }
+}
+
+extension SharingModel.Participant {
+    /// Whether nothing but the id names him in a list that is sent back.
+    fileprivate var isNamedByID: Bool {
+        switch handle {
+        case .link, .first: true
+        case .name, .email, .phone: false
+        }
     }
 }

@@ -21,6 +21,9 @@ package final class SharingRun {
         /// Whether records go with others by reference, and permissions are NONE: the seeds of earlier
         /// runs find what they found without.
         package var hasTies = true
+        /// Whether people ask to take part, and come by links that are good once: the seeds of earlier runs find
+        /// what they found without, and a server with a clock of its own cannot be held to when it tells.
+        package var hasAsking = true
         /// How many operations no batch has, and how many links no request; nil for any.
         package var countSpared: Int?
 
@@ -129,6 +132,7 @@ package final class SharingRun {
     }
 
     private func act() throws {
+        guard try !ask() else { return }
         switch random.below(100) {
         case 0..<20: try ownerBatch()
         case 20..<42: try participantBatch()
@@ -227,7 +231,8 @@ package final class SharingRun {
     }
 
     private static func isRandom(_ key: Substring) -> Bool {
-        key.hasSuffix("yncToken") || key == "continuationMarker" || key == "shortGUID"
+        key == "oneTimeURL" || key.hasSuffix("yncToken") || key == "continuationMarker"
+            || key == "shortGUID"
     }
 
     private func guids(in text: String) -> Set<String> {
@@ -284,6 +289,11 @@ package final class SharingRun {
                             && Self.isEntry($0, share.participants[index], people)
                     }?.id
             }
+            for index in share.participants.indices {
+                let id = share.participants[index].id
+                share.participants[index].secretLink =
+                    seen.sharing?.participants.first { $0.id == id }?.link
+            }
             record.share = share
         }
         model.touched = touched
@@ -298,6 +308,9 @@ package final class SharingRun {
         switch entry.handle {
         case .name(let user), .link(let user): return seen.user == people[user].recordName
         case .email(let text), .phone(let text): return seen.address == text
+        case .first:
+            return seen.user == nil && seen.address == nil
+                && seen.permission == entry.permission.rawValue
         }
     }
 

@@ -17,6 +17,12 @@ package protocol SharingWire: AnyObject {
     ///
     /// - Returns: whether there was any, as far as is known.
     func doWork() throws -> Bool
+
+    /// Lets so much time pass that whoever asks to take part is told of at once.
+    func passTime() throws
+
+    /// Waits until those who decide have been told of who asks.
+    func finishTelling() throws
 }
 
 /// The server went away: whether the request was done is not known.
@@ -86,6 +92,13 @@ package struct SharingJSON: Sendable {
             ? self["currentUserParticipant"].participant : nil
         seen.participants = self["participants"].elements.map(\.participant)
             .sorted { $0.id < $1.id }
+        seen.allowsRequests = self["allowsAccessRequests"].bool ?? false
+        seen.asking = self["requesters"].elements.compactMap {
+            $0["userIdentity"]["userRecordName"].string
+        }
+        seen.blocked = self["blockedIdentities"].elements.compactMap {
+            $0["userRecordName"].string
+        }.sorted()
         return seen
     }
 
@@ -100,6 +113,8 @@ package struct SharingJSON: Sendable {
         seen.address = lookup["emailAddress"].string ?? lookup["phoneNumber"].string
         seen.status = self["acceptanceStatus"].string ?? "?"
         seen.permission = self["permission"].string ?? "?"
+        seen.hasAsked = self["isApprovedRequester"].bool ?? false
+        seen.link = self["oneTimeURL"].string?.split(separator: "/").last.map(String.init)
         return seen
     }
 }

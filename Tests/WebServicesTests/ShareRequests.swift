@@ -74,14 +74,15 @@ extension WireClient {
     /// Saves the share anew over the version that is there.
     func changeShare(
         _ name: String = "note-share", zone: String = "Shelf", in database: String = "private",
-        publicPermission: String? = nil, participants: [String]? = nil, fields: String = "{}"
+        publicPermission: String? = nil, participants: [String]? = nil, fields: String = "{}",
+        more: String? = nil
     ) throws -> Found {
         let tag = try record(name, zone: zone, in: database).tag
         return try modify(
             [
                 shareOperation(
                     "update", name, publicPermission: publicPermission,
-                    participants: participants, tag: tag, fields: fields)
+                    participants: participants, tag: tag, fields: fields, more: more)
             ], zone: zone, in: database
         ).records[0]
     }
@@ -97,6 +98,7 @@ extension WireClient {
         try follow("resolve", [shortGUID], more: more)
     }
 
+    @discardableResult
     func accept(_ shortGUID: String, more: String = "") throws -> Answer {
         try follow("accept", [shortGUID], more: more)
     }

@@ -21,7 +21,10 @@ final class SharingWireServer: SharingWire {
 
     /// - Parameter isBesideWriter: whether batches are decided on snapshots.
     init(holdsWork: Bool = false, isBesideWriter: Bool = false) throws {
-        first = try WireServer { if isBesideWriter { $0.writerMillisecondsMax = 0 } }
+        first = try WireServer {
+            if isBesideWriter { $0.writerMillisecondsMax = 0 }
+            $0.accessRequestsPerDayMax = .max
+        }
         let store = try first.store()
         _ = try ImportSchema(
             SchemaLanguage.parse(Array(SharingRun.schema.utf8)), into: store,
@@ -36,6 +39,7 @@ final class SharingWireServer: SharingWire {
             if isBesideWriter { $0.writerMillisecondsMax = 0 }
             $0.shareStepRecordsMax = Self.stepRecords
             $0.sharedPageHoldMilliseconds = 0
+            $0.accessRequestsPerDayMax = .max
         }
     }
 
@@ -71,6 +75,16 @@ final class SharingWireServer: SharingWire {
     }
 
     func doWork() throws -> Bool { try held?.doStep() ?? false }
+
+    func passTime() {
+        first.clock.advance(61_000)
+        if held != nil { server.clock.advance(61_000) }
+    }
+
+    func finishTelling() throws {
+        guard let held else { return try first.finishTelling() }
+        while try first.hasToTell(), try held.doStep() {}
+    }
 }
 
 @Suite("Sharing and its model, side by side")
@@ -103,7 +117,7 @@ struct SharingTests {
             (seed: 3_230_953, steps: 500), (seed: 10_957_955_245_735_361_746, steps: 500),
         ])
     func known(_ seed: UInt64, _ steps: Int) throws {
-        _ = try Self.run(seed, steps: steps, hasTies: false)
+        _ = try Self.run(seed, steps: steps, hasTies: false, hasAsking: false)
     }
 
     @Test(
@@ -115,15 +129,16 @@ struct SharingTests {
             (seed: 2_268_231_621_542_613_866, steps: 500),
         ])
     func knownWithTies(_ seed: UInt64, _ steps: Int) throws {
-        _ = try Self.run(seed, steps: steps)
+        _ = try Self.run(seed, steps: steps, hasAsking: false)
     }
 
     /// - Returns: how often each thing came about.
     private static func run(
-        _ seed: UInt64, steps: Int, hasTies: Bool = true
+        _ seed: UInt64, steps: Int, hasTies: Bool = true, hasAsking: Bool = true
     ) throws -> [String: Int] {
         var options = SharingRun.Options()
         options.hasTies = hasTies
+        options.hasAsking = hasAsking
         var choice = SeededRandom(seed: seed)
         options.eagerness = choice.one(of: [5, 50, 95])
         options.isHeldBack = choice.happens(50)

@@ -28,7 +28,7 @@ VARYING = [
     (re.compile(r'"(syncToken|metaSyncToken)":"[A-Za-z0-9+/]+=*"'), r'"\1":"AQFh…"'),
     (re.compile(r'"continuationMarker":"[A-Za-z0-9+/]+=*"'), '"continuationMarker":"AcE9…"'),
     (re.compile(r'"participantId":"[0-9a-f-]{36}"'), '"participantId":"6f1e2a34-…"'),
-    (re.compile(r'"0L0[A-Za-z0-9_-]{22}"'), '"0L0kQ7…"'),
+    (re.compile(r'"0[A-Za-z0-9_-]{24}"'), '"0L0kQ7…"'),
     (re.compile(r'"url":"[^"]+/up/[^"]+"'), '"url":"http://127.0.0.1:8080/assets/…/up/AQAA…"'),
     (re.compile(r'"apnsToken":"[^"]+"'), '"apnsToken":"tiXi…"'),
     (re.compile(r'"webcourierURL":"https?://[^/]+(/[^?]+)[^"]+"'), r'"webcourierURL":"http://127.0.0.1:8080\1?tok=b625…"'),

@@ -23,6 +23,9 @@ static const unsigned char catalog_0006[] = {
 static const unsigned char catalog_0007[] = {
 #embed "catalog/0007-second-factors.sql"
 };
+static const unsigned char catalog_0008[] = {
+#embed "catalog/0008-share-links.sql"
+};
 static const unsigned char store_0001[] = {
 #embed "store/0001-records-and-feeds.sql"
 };
@@ -56,6 +59,9 @@ static const unsigned char store_0010[] = {
 static const unsigned char store_0011[] = {
 #embed "store/0011-notices.sql"
 };
+static const unsigned char store_0012[] = {
+#embed "store/0012-access-requests.sql"
+};
 
 static const struct lenticular_migration catalog[] = {
     {"0001-catalog", (const char *)catalog_0001, sizeof catalog_0001},
@@ -65,6 +71,7 @@ static const struct lenticular_migration catalog[] = {
     {"0005-version", (const char *)catalog_0005, sizeof catalog_0005},
     {"0006-push-keys", (const char *)catalog_0006, sizeof catalog_0006},
     {"0007-second-factors", (const char *)catalog_0007, sizeof catalog_0007},
+    {"0008-share-links", (const char *)catalog_0008, sizeof catalog_0008},
 };
 static const struct lenticular_migration store[] = {
     {"0001-records-and-feeds", (const char *)store_0001, sizeof store_0001},
@@ -78,6 +85,7 @@ static const struct lenticular_migration store[] = {
     {"0009-subscriptions", (const char *)store_0009, sizeof store_0009},
     {"0010-revisions", (const char *)store_0010, sizeof store_0010},
     {"0011-notices", (const char *)store_0011, sizeof store_0011},
+    {"0012-access-requests", (const char *)store_0012, sizeof store_0012},
 };
 
 struct lenticular_migrations lenticular_catalog_migrations(void) {

@@ -50,8 +50,12 @@ extension BatchWriter {
                 publicPermission: planned.publicPermission)
             try coverage(of: key.zone) { try $0.began(share) }
         }
-        try ShareWriter(transaction: transaction).write(
-            planned.participants, over: planned.former, of: share)
+        let shares = ShareWriter(transaction: transaction)
+        try shares.write(planned.participants, over: planned.former, of: share)
+        try shares.write(planned.requests, over: planned.formerRequests, of: share)
+        if share.allowsRequests != planned.allowsRequests {
+            try transaction.setAllowsRequests(planned.allowsRequests, of: share.number)
+        }
         let current = try FormerRecord(key, withBody: true, in: transaction)
         return .saved(
             try (current.body ?? []).withUnsafeBytes {

@@ -16,8 +16,11 @@ struct PlannedShare {
     /// Nil for a share that stands.
     let beginning: Beginning?
     let publicPermission: SharePermission
+    let allowsRequests: Bool
     let former: ParticipantList
     let participants: ParticipantList
+    let formerRequests: AccessRequestList
+    let requests: AccessRequestList
 }
 
 /// Writes what a change of a share's list means for the store.
@@ -41,6 +44,14 @@ struct ShareWriter {
                 try transaction.grant(share, to: change.viewer, permission: change.after)
             }
         }
+    }
+
+    /// Makes the stored requests those of a list.
+    func write(
+        _ requests: AccessRequestList, over former: AccessRequestList, of share: StoredShare
+    ) throws {
+        guard requests != former else { return }
+        try transaction.replaceRequests(of: share.number, by: requests.all)
     }
 
     /// Keeps a record's short identifier, unless it is kept already.

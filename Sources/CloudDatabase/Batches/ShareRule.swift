@@ -48,11 +48,15 @@ struct ShareRule {
         let request = operation.share ?? ShareRequest()
         let permission = request.publicPermission ?? standing.publicPermission
         var participants = list
-        try edit(&participants, request, permission, isByAdministrator: isByAdministrator)
+        let known = AccessRequestList(try context.stored.accessRequests(of: standing.number))
+        var requests = known
+        try edit(
+            &participants, &requests, request, permission, isByAdministrator: isByAdministrator)
         if permission != standing.publicPermission { participants.follow(permission) }
         return PlannedShare(
-            standing: standing, beginning: nil, publicPermission: permission, former: list,
-            participants: participants)
+            standing: standing, beginning: nil, publicPermission: permission,
+            allowsRequests: request.allowsRequests ?? standing.allowsRequests, former: list,
+            participants: participants, formerRequests: known, requests: requests)
     }
 
     /// Refuses a new share where there can be none.
@@ -75,10 +79,13 @@ struct ShareRule {
         let request = operation.share ?? ShareRequest()
         let permission = request.publicPermission ?? .none
         var participants = ParticipantList(ownedBy: context.owner, id: makeID())
-        try edit(&participants, request, permission, isByAdministrator: false)
+        var requests = AccessRequestList([])
+        try edit(&participants, &requests, request, permission, isByAdministrator: false)
         return PlannedShare(
             standing: nil, beginning: try beginning(operation, request),
-            publicPermission: permission, former: ParticipantList([]), participants: participants)
+            publicPermission: permission, allowsRequests: request.allowsRequests ?? false,
+            former: ParticipantList([]), participants: participants,
+            formerRequests: AccessRequestList([]), requests: requests)
     }
 
     private func beginning(
@@ -101,19 +108,21 @@ struct ShareRule {
     }
 
     private func edit(
-        _ participants: inout ParticipantList, _ request: ShareRequest,
-        _ permission: SharePermission, isByAdministrator: Bool
+        _ participants: inout ParticipantList, _ requests: inout AccessRequestList,
+        _ request: ShareRequest, _ permission: SharePermission, isByAdministrator: Bool
     ) throws {
-        guard let entries = request.participants else { return }
+        guard request.participants != nil || request.decisions != AccessDecisions() else { return }
         let owner = try participants.owner?.user.flatMap {
             try database.identities.person(named: $0)
         }
-        try participants.replace(
-            with: entries,
-            ParticipantList.Editing(
-                isByAdministrator: isByAdministrator, publicPermission: permission,
-                ownerAddresses: owner?.addresses ?? [],
-                most: database.limits.participantsPerShareMax, makeID: makeID))
+        let editing = ParticipantList.Editing(
+            isByAdministrator: isByAdministrator, publicPermission: permission,
+            ownerAddresses: owner?.addresses ?? [],
+            most: database.limits.participantsPerShareMax, makeID: makeID)
+        if let entries = request.participants { try participants.replace(with: entries, editing) }
+        try requests.decide(
+            request.decisions, &participants, editing,
+            most: database.limits.accessRequestsPerShareMax)
     }
 
     /// Whether an administrator edits, not the owner.
@@ -213,7 +222,7 @@ struct ShareRule {
     func shortGUID(of record: RecordNumber?) throws -> ShortGUID {
         guard let record, let text = try context.stored.shortGUID(of: record),
             let known = ShortGUID(text)
-        else { return ShortGUID(random: database.random.bytes(22)) }
+        else { return ShortGUID(database.linkRoute, random: database.random.bytes(22)) }
         return known
     }
 

@@ -75,16 +75,22 @@ struct ParticipantList: Equatable {
     private static func invited(
         by entry: ParticipantEntry, _ editing: Editing
     ) throws(Fault) -> StoredParticipant {
-        guard entry.user != nil || entry.address != nil else {
+        let isNamed = entry.user != nil || entry.address != nil
+        guard isNamed || entry.isOneTimeLink else {
             throw .badRequest(
                 "participants: expected userIdentity with userRecordName or lookupInfo, or the "
-                    + "participantId of somebody in the list")
+                    + "participantId of somebody in the list, or oneTimeLink")
+        }
+        guard !isNamed || !entry.isOneTimeLink else {
+            throw .badRequest(
+                "participants: oneTimeLink: it is for whoever comes first, and names nobody")
         }
         switch entry.role {
         case .owner: throw .badRequest("participants: a share has one owner, who cannot be changed")
         case .publicUser:
             throw .badRequest(
                 "participants: nobody is invited as PUBLIC_USER; expected USER or ADMINISTRATOR")
+        case .administrator where !isNamed: throw linkMakesNoAdministrator
         case .administrator where editing.isByAdministrator: throw mayNotPromote
         case .administrator, .privateUser, nil: break
         }
@@ -97,6 +103,31 @@ struct ParticipantList: Equatable {
 
     fileprivate static let mayNotPromote = Fault(
         .accessDenied, "participants: only the owner makes administrators")
+
+    fileprivate static let linkMakesNoAdministrator = Fault.badRequest(
+        "participants: oneTimeLink: whoever comes by it is no ADMINISTRATOR; expected USER")
+
+    /// Takes in those who asked to take part and now may: who is in the list already stays as they are.
+    ///
+    /// - Throws: BAD_REQUEST when the share is full.
+    mutating func approve(_ users: [UserRecordName], _ editing: Editing) throws(Fault) {
+        for user in users {
+            if let index = all.firstIndex(where: { $0.user == user }) {
+                if all[index].role != .owner { all[index].isApprovedRequester = true }
+                continue
+            }
+            guard all.count - 1 < editing.most else { throw Self.tooMany(editing.most) }
+            all.append(
+                StoredParticipant(
+                    id: editing.makeID(), user: user, address: nil, role: .privateUser,
+                    permission: .readOnly, status: .invited, isApprovedRequester: true))
+        }
+    }
+
+    /// Takes out those who are kept out from now on.
+    mutating func remove(_ users: [UserRecordName]) {
+        all.removeAll { entry in entry.role != .owner && users.contains { $0 == entry.user } }
+    }
 
     private static func tooMany(_ most: Int) -> Fault { ParticipantEntry.tooMany(most) }
 
@@ -113,13 +144,14 @@ struct ParticipantList: Equatable {
 
     /// Lets a user take part.
     ///
+    /// - Parameter oneTime: the entry of the link for one person that they came by; nil for another link.
     /// - Returns: their entry; nil when they are not invited and may not join by the link either.
     /// - Throws: BAD_REQUEST when the share is full.
     mutating func accept(
-        _ user: UserRecordName, addresses: Set<String>, publicPermission: SharePermission,
-        most: Int, makeID: () -> String
+        _ user: UserRecordName, addresses: Set<String>, oneTime: StoredParticipant? = nil,
+        publicPermission: SharePermission, most: Int, makeID: () -> String
     ) throws(Fault) -> StoredParticipant? {
-        if let own = invitation(of: user, addresses: addresses),
+        if let own = invitation(of: user, addresses: addresses) ?? oneTime,
             let index = all.firstIndex(where: { $0.id == own.id })
         {
             // An invitation without permission keeps somebody out, of a public share too.
@@ -228,6 +260,7 @@ extension StoredParticipant {
         var changed = self
         switch entry.role {
         case .administrator?:
+            guard !isOneTimeLink else { throw ParticipantList.linkMakesNoAdministrator }
             guard role == .administrator || !editing.isByAdministrator else {
                 throw ParticipantList.mayNotPromote
             }

@@ -6,18 +6,25 @@ import Storage
 struct ShareRendering {
     let share: StoredShare
     let participants: ParticipantList
+    private let requests: AccessRequestList
     private let identities: any Identities
     private let viewer: StoredParticipant?
+    private let oneTimeURL: (StoredParticipant) -> String?
 
-    /// - Parameter viewer: who looks; nil for somebody who takes no part.
+    /// - Parameters:
+    ///   - viewer: who looks; nil for somebody who takes no part.
+    ///   - oneTimeURL: makes the address that is good for one participant.
     init(
-        _ share: StoredShare, _ participants: ParticipantList, for viewer: StoredParticipant?,
-        identities: any Identities
+        _ share: StoredShare, _ participants: ParticipantList, _ requests: AccessRequestList,
+        for viewer: StoredParticipant?, identities: any Identities,
+        oneTimeURL: @escaping (StoredParticipant) -> String? = { _ in nil }
     ) {
         self.share = share
         self.participants = participants
+        self.requests = requests
         self.viewer = viewer
         self.identities = identities
+        self.oneTimeURL = oneTimeURL
     }
 
     /// The whole record: the stored body with what this viewer sees of those who take part.
@@ -45,8 +52,44 @@ struct ShareRendering {
             writer.raw(",\"currentUserParticipant\":")
             try append(viewer, to: &writer)
         }
+        if decides { try appendRequests(to: &writer) }
         writer.raw("}")
         return writer.bytes
+    }
+
+    /// Who ask to take part, and who may not, for who decides on them (rulings.md 50).
+    private func appendRequests(to writer: inout JSONWriter) throws {
+        if share.allowsRequests { writer.raw(",\"allowsAccessRequests\":true") }
+        let (waiting, blocked) = (requests.waiting, requests.blocked)
+        if share.allowsRequests || !waiting.isEmpty {
+            writer.raw(",\"requesters\":[")
+            for (index, request) in waiting.enumerated() {
+                writer.raw(index == 0 ? "{\"userIdentity\":" : ",{\"userIdentity\":")
+                try append(identityOf: request.user, to: &writer)
+                writer.raw(",\"timestamp\":")
+                writer.integer(request.madeAt)
+                writer.raw("}")
+            }
+            writer.raw("]")
+        }
+        guard !blocked.isEmpty else { return }
+        writer.raw(",\"blockedIdentities\":[")
+        for (index, request) in blocked.enumerated() {
+            if index > 0 { writer.raw(",") }
+            try append(identityOf: request.user, to: &writer)
+        }
+        writer.raw("]")
+    }
+
+    /// Somebody who has told their name by asking.
+    private func append(identityOf user: UserRecordName, to writer: inout JSONWriter) throws {
+        writer.raw("{\"userRecordName\":\"")
+        writer.raw(ascii: user.text)
+        writer.raw("\",\"nameComponents\":{")
+        if let person = try identities.person(named: user) {
+            Self.append(nameOf: person, to: &writer)
+        }
+        writer.raw("}}")
     }
 
     /// Whether the last to save the share was an administrator whom the viewer may not see.
@@ -64,11 +107,17 @@ struct ShareRendering {
 
     private var seesAddresses: Bool { viewer?.role == .owner }
 
+    /// Whether the viewer says who takes part.
+    private var decides: Bool { Self.decides(viewer) }
+
+    static func decides(_ viewer: StoredParticipant?) -> Bool {
+        guard let viewer else { return false }
+        return viewer.role == .owner || viewer.role == .administrator && viewer.access != .none
+    }
+
     /// The owner and administrators see everybody; those who may write see whom they write with.
     private var seesAll: Bool {
-        guard let viewer else { return false }
-        return viewer.role == .owner || viewer.access == .readWrite
-            || viewer.role == .administrator && viewer.access != .none
+        decides || viewer?.access == .readWrite
     }
 
     private func isShown(_ participant: StoredParticipant) -> Bool {
@@ -88,7 +137,12 @@ struct ShareRendering {
         writer.raw(participant.status.word)
         writer.raw("\",\"permission\":\"")
         writer.raw(participant.permission.word)
-        writer.raw("\"}")
+        writer.raw(participant.isApprovedRequester ? "\",\"isApprovedRequester\":true" : "\"")
+        if decides, participant.isOneTimeLink, let url = oneTimeURL(participant) {
+            writer.raw(",\"oneTimeURL\":")
+            writer.string(url)
+        }
+        writer.raw("}")
     }
 
     private func append(
@@ -172,8 +226,24 @@ extension Database {
         }
         let participants = ParticipantList(try snapshot.participants(of: share.number))
         let viewer = caller.userRecordName.flatMap { participants.participant($0) }
-        return try ShareRendering(share, participants, for: viewer, identities: identities)
-            .record(body)
+        return try rendering(share, participants, for: viewer, from: snapshot).record(body)
+    }
+
+    /// What shows a share to one viewer.
+    func rendering(
+        _ share: StoredShare, _ participants: ParticipantList, for viewer: StoredParticipant?,
+        from snapshot: any ShareReading
+    ) throws -> ShareRendering {
+        guard ShareRendering.decides(viewer) else {
+            return ShareRendering(
+                share, participants, AccessRequestList([]), for: viewer, identities: identities)
+        }
+        let guid = try snapshot.shortGUID(of: share.root ?? share.record).flatMap { ShortGUID($0) }
+        let addresses = shareAddresses
+        return ShareRendering(
+            share, participants, AccessRequestList(try snapshot.accessRequests(of: share.number)),
+            for: viewer, identities: identities
+        ) { participant in guid.flatMap { addresses?.oneTime($0, participant) } }
     }
 }
 

@@ -93,6 +93,7 @@ package struct ErasePerson {
             try UserRecord.remove(user, from: transaction)
             try transaction.deleteSubscriptions(of: user)
             try transaction.removeDestinations(of: user)
+            try transaction.forgetRequests(of: user)
             try ChangeWatch.renew(in: transaction)
         }
     }

@@ -1,5 +1,4 @@
 import CloudModel
-import Cryptography
 import JSON
 import Storage
 
@@ -11,14 +10,15 @@ import Storage
 package struct ShareInvitations: Sendable {
     /// One link as the request names it.
     package struct Link: Sendable {
-        package let shortGUID: String
+        /// `<shortGUID>`, or `<shortGUID>~<secret>` of a one-time link.
+        package let value: String
         /// The object as sent, which the answer repeats.
         package let text: [UInt8]
         /// How to show the root; nil to leave it out.
         package let root: RecordRendering?
 
-        package init(shortGUID: String, text: [UInt8], root: RecordRendering?) {
-            self.shortGUID = shortGUID
+        package init(value: String, text: [UInt8], root: RecordRendering?) {
+            self.value = value
             self.text = text
             self.root = root
         }
@@ -39,9 +39,7 @@ package struct ShareInvitations: Sendable {
     private let database: Database
     private let links: [Link]
     private let place: Place
-    private let user: UserRecordName
-    /// Verified as the caller's own.
-    private let addresses: Set<String>
+    private let visitor: LinkedShare.Visitor
 
     /// - Throws: `Fault` BAD_REQUEST outside the public database or for too many links,
     ///   AUTHENTICATION_FAILED for a caller who is no user; what the identities report.
@@ -53,8 +51,9 @@ package struct ShareInvitations: Sendable {
         self.database = database
         self.links = links
         self.place = place
-        self.user = user
-        addresses = try database.identities.person(named: user)?.addresses ?? []
+        visitor = LinkedShare.Visitor(
+            user: user,
+            addresses: try database.identities.person(named: user)?.addresses ?? [])
     }
 
     /// The results, joined by commas, for information only.
@@ -87,66 +86,21 @@ package struct ShareInvitations: Sendable {
     }
 
     private func join(_ link: Link, _ transaction: any StoreTransaction) throws {
-        let found = try find(link, transaction)
-        guard !found.isOwner else { return }
-        var participants = found.participants
-        let joined = try participants.accept(
-            user, addresses: addresses, publicPermission: found.share.publicPermission,
-            most: database.limits.participantsPerShareMax,
-            makeID: { UniqueID.random(database.random) })
-        guard joined != nil else { throw Self.notFound }
-        guard participants != found.participants else { return }
-        guard let record = try transaction.place(of: found.share.record) else {
-            throw Self.notFound
-        }
-        // The others see who has come, and whoever has come sees the share.
-        _ = try RecordRewriter(transaction: transaction).rewrite(
-            RecordKey(zone: record.zone, name: record.name), in: found.zone, found.zoneJSON)
-        try ShareWriter(transaction: transaction).write(
-            participants, over: found.participants, of: found.share)
+        try find(link, transaction).join(visitor, in: database, transaction)
     }
 
-    // MARK: - Finding
-
-    private struct Found {
-        let share: StoredShare
-        let zone: StoredZone
-        let zoneJSON: [UInt8]
-        let participants: ParticipantList
-        let isOwner: Bool
-        /// The caller's entry; nil when they are not invited and join by the link.
-        let own: StoredParticipant?
-    }
-
-    private static let notFound = Fault(.notFound, "shortGUIDs: no such share")
-
-    /// Takes the same steps whether there is a share or not, so that time tells nothing.
-    private func find(_ link: Link, _ snapshot: any StoreSnapshot) throws -> Found {
-        let value = ShortGUID(link.shortGUID)?.text ?? ""
-        let record = try snapshot.record(ofShortGUID: value) ?? RecordNumber(0)
-        let ofRoot = try snapshot.share(ofRoot: record)
-        let ofRecord = try snapshot.share(ofRecord: record)
-        let share = ofRoot ?? ofRecord
-        let participants = ParticipantList(
-            try snapshot.participants(of: share?.number ?? ShareNumber(0)))
-        let zone = try snapshot.zone(share?.zone ?? ZoneNumber(0))
-        let own = participants.invitation(of: user, addresses: addresses)
-        guard let share, let zone, !zone.isDeleted, let owner = participants.owner?.user else {
-            throw Self.notFound
-        }
-        let permission = own?.permission ?? share.publicPermission
-        guard permission != .none else { throw Self.notFound }
-        return Found(
-            share: share, zone: zone, zoneJSON: ZoneJSON.identifier(zone.name, owner: owner),
-            participants: participants, isOwner: owner == user, own: own)
+    private func find(_ link: Link, _ snapshot: any StoreSnapshot) throws -> LinkedShare {
+        try LinkedShare.find(link.value, for: visitor, in: database, snapshot)
     }
 
     // MARK: - Results
 
     private func append(
-        _ found: Found, _ link: Link, _ snapshot: any StoreSnapshot, to writer: inout JSONWriter
+        _ found: LinkedShare, _ link: Link, _ snapshot: any StoreSnapshot,
+        to writer: inout JSONWriter
     ) throws {
-        let seen = database.seen(in: found.isOwner ? .private : .shared)
+        let isOwner = found.isOwned(by: visitor.user)
+        let seen = database.seen(in: isOwner ? .private : .shared)
         writer.raw("{\"shortGUID\":")
         writer.raw(link.text)
         writer.raw(",\"containerIdentifier\":")
@@ -154,12 +108,12 @@ package struct ShareInvitations: Sendable {
         writer.raw(",\"environment\":\"")
         writer.raw(ascii: database.environment.rawValue)
         writer.raw(
-            found.isOwner ? "\",\"databaseScope\":\"PRIVATE\"" : "\",\"databaseScope\":\"SHARED\"")
+            isOwner ? "\",\"databaseScope\":\"PRIVATE\"" : "\",\"databaseScope\":\"SHARED\"")
         writer.raw(",\"zoneID\":")
         writer.raw(found.zoneJSON)
         try appendRoot(found, link, seen, snapshot, to: &writer)
-        let rendering = ShareRendering(
-            found.share, found.participants, for: found.own, identities: database.identities)
+        let rendering = try database.rendering(
+            found.share, found.participants, for: found.entry, from: snapshot)
         writer.raw(",\"share\":")
         let share = try snapshot.place(of: found.share.record).flatMap {
             try snapshot.version(at: $0.position, in: $0.zone) { try rendering.record($0.body) }
@@ -168,21 +122,21 @@ package struct ShareInvitations: Sendable {
         writer.raw(",\"ownerIdentity\":")
         try rendering.appendOwnerIdentity(to: &writer)
         writer.raw(",\"participantType\":\"")
-        writer.raw((found.own?.role ?? .publicUser).word)
+        writer.raw((found.entry?.role ?? .publicUser).word)
         writer.raw("\",\"participantStatus\":\"")
-        writer.raw((found.own?.status ?? .invited).word)
+        writer.raw((found.entry?.status ?? .invited).word)
         writer.raw("\",\"participantPermission\":\"")
-        writer.raw((found.own?.permission ?? found.share.publicPermission).word)
+        writer.raw((found.entry?.permission ?? found.share.publicPermission).word)
         writer.raw("\",\"potentialMatchList\":[]")
         if let fallback = place.fallbackURL {
             writer.raw(",\"webpageURL\":")
-            writer.string(fallback + link.shortGUID)
+            writer.string(fallback + found.link)
         }
         writer.raw("}")
     }
 
     private func appendRoot(
-        _ found: Found, _ link: Link, _ seen: Database, _ snapshot: any StoreSnapshot,
+        _ found: LinkedShare, _ link: Link, _ seen: Database, _ snapshot: any StoreSnapshot,
         to writer: inout JSONWriter
     ) throws {
         writer.raw(",\"rootRecordName\":")

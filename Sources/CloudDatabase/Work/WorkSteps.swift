@@ -9,10 +9,14 @@ struct WorkSteps: Sendable {
         let records: Int
         /// Where the next step begins; nil when there is nothing left.
         let cursor: Int64?
+        /// When it begins; nil for at once.
+        var moment: Milliseconds?
     }
 
     /// The kinds, in the order in which they take turns.
-    static let kinds: [WorkKind] = [.cover, .deleteSources, .index, .collect]
+    static let kinds: [WorkKind] = [
+        .cover, .deleteSources, .index, .collect, .tellRequests,
+    ]
     /// Those that only remove, and go on while the disk is full.
     static let freeingKinds: [WorkKind] = [.deleteSources, .collect]
 
@@ -28,6 +32,7 @@ struct WorkSteps: Sendable {
         case .deleteSources: return 8...256
         case .index: return 64...4_096
         case .collect, .collectAssets: return 32...512
+        case .tellRequests: return 1...1
         }
     }
 
@@ -43,7 +48,9 @@ struct WorkSteps: Sendable {
         _ work: StoredWork, recordsMax: Int, in transaction: any StoreTransaction
     ) throws -> Int {
         let outcome = try self.outcome(work, recordsMax, transaction)
-        if let cursor = outcome.cursor {
+        if let moment = outcome.moment {
+            try transaction.wait(work, until: moment)
+        } else if let cursor = outcome.cursor {
             try transaction.advance(work, to: cursor)
         } else {
             try transaction.finish(work)
@@ -74,6 +81,9 @@ struct WorkSteps: Sendable {
                 unusedSince: transaction.now - idle, limit: recordsMax)
             return Outcome(
                 records: recordsMax, cursor: hasMore || ended == recordsMax ? 0 : nil)
+        case .tellRequests(let share):
+            let moment = try share.flatMap { try RequestTelling.tell($0, transaction) }
+            return Outcome(records: 1, cursor: nil, moment: moment)
         case .collectAssets:
             return Outcome(records: 1, cursor: work.cursor)
         }

@@ -13,6 +13,8 @@ package struct LimitSettings: Sendable, Equatable {
     package var indexWaitMilliseconds = 1_500
     package var zonesPerUserMax = 1_000
     package var participantsPerShareMax = 100
+    package var accessRequestsPerShareMax = 100
+    package var accessRequestsPerDayMax = 20
     package var fieldsPerTypeMax = 256
     package var recordTypesMax = 1_000
     package var subscriptionsPerUserMax = 500
@@ -84,6 +86,15 @@ extension LimitSettings {
                 "limits.participantsPerShareMax", \.limits.participantsPerShareMax, 1...10_000,
                 "participants",
                 "Participants of one share, its owner not counted. Over it: 400."),
+            .number(
+                "limits.accessRequestsPerShareMax", \.limits.accessRequestsPerShareMax, 1...10_000,
+                "requests",
+                "Users who ask to take part in one share at a time, and as many who may not ask. Further "
+                    + "requests are not shown; blocking more: 400."),
+            .number(
+                "limits.accessRequestsPerDayMax", \.limits.accessRequestsPerDayMax, 1...10_000,
+                "requests",
+                "How often one user may ask within a day to take part in shares. Over it: 429."),
             .number(
                 "limits.fieldsPerTypeMax", \.limits.fieldsPerTypeMax, 1...10_000, "fields",
                 "Fields of one record type."),

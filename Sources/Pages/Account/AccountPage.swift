@@ -135,6 +135,7 @@ extension Pages {
             \(addressesPart(visit, account, outcome))
             \(try browsersPart(visit, signedIn))
             \(try appsPart(visit, account.id))
+            \(try usagePart(account))
             \(try findablePart(visit, account.id))
             \(passwordPart(visit, account))
             \(try securityPart(visit, account))

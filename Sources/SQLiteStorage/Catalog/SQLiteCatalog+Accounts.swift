@@ -117,6 +117,22 @@ extension SQLiteCatalog {
         }
     }
 
+    package func containers(usedBy account: AccountID) throws -> [ContainerID] {
+        try read { catalog in
+            try catalog.all(
+                """
+                SELECT DISTINCT c.name FROM user_names n JOIN containers c ON c.folded = n.container
+                WHERE n.account = ? ORDER BY c.folded
+                """, .text(account.text)
+            ) { row in
+                guard let container = ContainerID(row.string(0)) else {
+                    throw SQLiteError.unreadable("containers")
+                }
+                return container
+            }
+        }
+    }
+
     package func note(
         _ name: UserRecordName, of account: AccountID, in container: ContainerID
     ) throws {

@@ -8,6 +8,8 @@ extension SQLiteCatalog {
         let key: StoreKey
         /// What its file calls itself; nil when the file was made before names and not opened since.
         let name: [UInt8]?
+        /// Whether links to shares may lead there that begin as those of earlier versions did.
+        let hasEarlyLinks: Bool
     }
 
     /// Every store that has been made, whether its file is there or not.
@@ -16,10 +18,15 @@ extension SQLiteCatalog {
     func store(_ key: StoreKey) throws -> KnownStore? {
         try read { catalog in
             try catalog.first(
-                "SELECT name FROM stores WHERE container = ? AND environment = ? AND is_certain = 1",
+                """
+                SELECT name, has_early_links FROM stores
+                WHERE container = ? AND environment = ? AND is_certain = 1
+                """,
                 .text(key.container.folded), .text(key.environment.rawValue)
             ) { row in
-                KnownStore(key: key, name: row.isNull(0) ? nil : row.array(0))
+                KnownStore(
+                    key: key,
+                    name: row.isNull(0) ? nil : row.array(0), hasEarlyLinks: row.int64(1) != 0)
             }
         }
     }
@@ -30,8 +37,9 @@ extension SQLiteCatalog {
             try SQLiteCatalog.requireContainer(key.container, in: catalog)
             try catalog.run(
                 """
-                INSERT OR REPLACE INTO stores (container, environment, name, is_certain)
-                VALUES (?, ?, ?, 1)
+                INSERT INTO stores (container, environment, name, is_certain) VALUES (?, ?, ?, 1)
+                ON CONFLICT (container, environment) DO UPDATE SET
+                    name = excluded.name, is_certain = 1, due_at = 0
                 """, .text(key.container.folded), .text(key.environment.rawValue), .bytes(name))
         }
     }
@@ -90,7 +98,7 @@ extension SQLiteCatalog {
         try read { catalog in
             try catalog.all(
                 """
-                SELECT c.name, s.environment, s.name FROM stores s
+                SELECT c.name, s.environment, s.name, s.has_early_links FROM stores s
                 JOIN containers c ON c.folded = s.container WHERE s.is_certain = ?
                 ORDER BY s.container, s.environment
                 """, .integer(isCertain ? 1 : 0)
@@ -99,7 +107,8 @@ extension SQLiteCatalog {
                     let environment = Environment(rawValue: row.string(1))
                 else { throw SQLiteError.unreadable("stores") }
                 return KnownStore(
-                    key: StoreKey(container, environment), name: row.isNull(2) ? nil : row.array(2))
+                    key: StoreKey(container, environment),
+                    name: row.isNull(2) ? nil : row.array(2), hasEarlyLinks: row.int64(3) != 0)
             }
         }
     }

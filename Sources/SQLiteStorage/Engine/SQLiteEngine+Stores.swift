@@ -7,6 +7,10 @@ import Storage
 extension SQLiteEngine {
     package func stores() throws -> [StoreKey] { try sqliteCatalog.stores().map(\.key) }
 
+    package func storesWithEarlyLinks() throws -> [StoreKey] {
+        try sqliteCatalog.stores().filter(\.hasEarlyLinks).map(\.key)
+    }
+
     package func isThere(_ key: StoreKey) throws -> Bool {
         try files.hasFile(key) && FileSystem.size(of: files.path(of: key)) > 0
     }

@@ -6,6 +6,7 @@ import Storage
 extension GarbageCollector {
     /// Removes shares, grants, views and stays that ended before a moment.
     mutating func collectShares(olderThan moment: Milliseconds) throws {
+        try collectRequests()
         try collectEndedShares(olderThan: moment)
         try collectDepartures(olderThan: moment)
         try collectGrants(olderThan: moment)
@@ -25,6 +26,18 @@ extension GarbageCollector {
         try remove("grants", "WHERE zone = ?1", zone.value)
         guard rowsLeft > 0 else { return }
         try remove("work", "WHERE kind = 1 AND subject = ?1", zone.value)
+    }
+
+    /// Removes requests for access that count no more.
+    private mutating func collectRequests() throws {
+        guard rowsLeft > 0 else { return }
+        let old = try keys(
+            "SELECT id, share FROM access_requests WHERE state = 0 AND made_at < ?1 LIMIT ?2",
+            now - StoredAccessRequest.countedMilliseconds, Int64(rowsLeft))
+        for (request, _) in old {
+            try run("DELETE FROM access_requests WHERE id = ?1", request)
+        }
+        rowsLeft -= old.count
     }
 
     private mutating func collectEndedShares(olderThan moment: Milliseconds) throws {
@@ -50,6 +63,7 @@ extension GarbageCollector {
         guard rowsLeft > 0 else { return }
         // Of these there are few.
         try run("DELETE FROM participants WHERE share = ?1", share)
+        try run("DELETE FROM access_requests WHERE share = ?1", share)
         try run("DELETE FROM share_work_marks WHERE share = ?1", share)
         try run("DELETE FROM shares WHERE id = ?1", share)
         rowsLeft -= 1

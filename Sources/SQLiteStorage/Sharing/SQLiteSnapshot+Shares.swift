@@ -28,6 +28,37 @@ extension SQLiteSnapshot {
         return try participants(statement).map(\.1)
     }
 
+    func accessRequests(of share: ShareNumber) throws -> [StoredAccessRequest] {
+        let statement = try shareStatements().shares.accessRequests
+        defer { statement.reset() }
+        statement.bind(share.value, at: 1)
+        var found: [StoredAccessRequest] = []
+        while try statement.step() {
+            guard let user = UserRecordName(statement.string(0)),
+                let state = RequestState(rawValue: statement.int64(2))
+            else { throw InvalidRow(table: "access_requests") }
+            found.append(
+                StoredAccessRequest(
+                    user: user, madeAt: statement.int64(1), isBlocked: state == .blocked))
+        }
+        return found
+    }
+
+    func accessRequestCount(of user: UserRecordName, since moment: Milliseconds) throws -> Int {
+        let statement = try shareStatements().shares.accessRequestCount
+        defer { statement.reset() }
+        statement.bind(user.text, at: 1)
+        statement.bind(moment, at: 2)
+        return try statement.step() ? Int(statement.int64(0)) : 0
+    }
+
+    func requestsTold(of share: ShareNumber) throws -> Milliseconds {
+        let statement = try shareStatements().shares.requestsTold
+        defer { statement.reset() }
+        statement.bind(share.value, at: 1)
+        return try statement.step() ? statement.int64(0) : 0
+    }
+
     func participations(of user: UserRecordName) throws -> [(ShareNumber, StoredParticipant)] {
         let statement = try shareStatements().shares.participations
         statement.bind(user.text, at: 1)
@@ -141,7 +172,8 @@ extension SQLiteSnapshot {
                     number: ShareNumber(statement.int64(0)), zone: ZoneNumber(statement.int64(1)),
                     record: RecordNumber(statement.int64(2)),
                     root: statement.isNull(3) ? nil : RecordNumber(statement.int64(3)),
-                    publicPermission: permission, created: statement.int64(5),
+                    publicPermission: permission, allowsRequests: statement.int64(7) != 0,
+                    created: statement.int64(5),
                     ended: statement.isNull(6) ? nil : statement.int64(6)))
         }
         return found
@@ -164,7 +196,8 @@ extension SQLiteSnapshot {
                     StoredParticipant(
                         id: statement.string(1), user: user,
                         address: statement.isNull(3) ? nil : statement.string(3), role: role,
-                        permission: permission, status: status)
+                        permission: permission, status: status,
+                        isApprovedRequester: statement.int64(7) != 0)
                 ))
         }
         return found
@@ -199,4 +232,12 @@ extension SQLiteSnapshot {
         }
         return found
     }
+}
+
+/// What a stored request has come to; the numbers are stored.
+enum RequestState: Int64 {
+    /// Only counts, for it led nowhere or has been decided.
+    case counted = 0
+    case waiting = 1
+    case blocked = 2
 }

@@ -21,6 +21,18 @@ extension SQLiteTransaction {
         try snapshot.participants(of: share)
     }
 
+    func accessRequests(of share: ShareNumber) throws -> [StoredAccessRequest] {
+        try snapshot.accessRequests(of: share)
+    }
+
+    func accessRequestCount(of user: UserRecordName, since moment: Milliseconds) throws -> Int {
+        try snapshot.accessRequestCount(of: user, since: moment)
+    }
+
+    func requestsTold(of share: ShareNumber) throws -> Milliseconds {
+        try snapshot.requestsTold(of: share)
+    }
+
     func participations(of user: UserRecordName) throws -> [(ShareNumber, StoredParticipant)] {
         try snapshot.participations(of: user)
     }

@@ -41,8 +41,10 @@ extension SQLiteTransaction {
             moved.insert(.zone(ended.zone))
             try note(.shareEnded, of: ended.zone, at: position)
         }
-        statements.shares.forgetParticipants.bind(share.value, at: 1)
-        try statements.shares.forgetParticipants.run()
+        for forget in [statements.shares.forgetParticipants, statements.shares.forgetRequests] {
+            forget.bind(share.value, at: 1)
+            try forget.run()
+        }
         noteEnd(of: share)
     }
 
@@ -64,6 +66,7 @@ extension SQLiteTransaction {
         statement.bind(participant.role.rawValue, at: 5)
         statement.bind(participant.permission.rawValue, at: 6)
         statement.bind(participant.status.rawValue, at: 7)
+        statement.bind(Int64(participant.isApprovedRequester ? 1 : 0), at: 8)
         try statement.run()
     }
 

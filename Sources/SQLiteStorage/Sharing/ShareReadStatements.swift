@@ -21,6 +21,9 @@ final class ShareReadStatements {
         let participants: Statement
         let participations: Statement
         let invitations: Statement
+        let accessRequests: Statement
+        let accessRequestCount: Statement
+        let requestsTold: Statement
         let shortGUID: Statement
         let recordByShortGUID: Statement
         let place: Statement
@@ -28,7 +31,10 @@ final class ShareReadStatements {
 
         init(_ connection: Connection) throws {
             let share =
-                "SELECT id, zone, record, root, public_permission, created, ended FROM shares"
+                """
+                SELECT id, zone, record, root, public_permission, created, ended, allows_requests
+                FROM shares
+                """
             shareByNumber = try connection.prepare("\(share) WHERE id = ?1")
             shareByRoot = try connection.prepare("\(share) WHERE root = ?1 AND ended IS NULL")
             shareByRecord = try connection.prepare("\(share) WHERE record = ?1 AND ended IS NULL")
@@ -36,7 +42,8 @@ final class ShareReadStatements {
             sharesOfZone = try connection.prepare(
                 "\(share) INDEXED BY shares_by_zone WHERE zone = ?1 AND ended IS NULL LIMIT ?2")
             let participant = """
-                SELECT p.share, p.id, p.user_record_name, p.address, p.role, p.permission, p.status
+                SELECT p.share, p.id, p.user_record_name, p.address, p.role, p.permission, p.status,
+                    p.is_approved_requester
                 FROM participants p
                 """
             let standing = "JOIN shares s ON s.id = p.share AND s.ended IS NULL"
@@ -44,6 +51,15 @@ final class ShareReadStatements {
             participations = try connection.prepare(
                 "\(participant) \(standing) WHERE p.user_record_name = ?1")
             invitations = try connection.prepare("\(participant) \(standing) WHERE p.address = ?1")
+            accessRequests = try connection.prepare(
+                """
+                SELECT user_record_name, made_at, state FROM access_requests
+                WHERE share = ?1 AND state <> 0 ORDER BY made_at, id
+                """)
+            accessRequestCount = try connection.prepare(
+                "SELECT count(*) FROM access_requests WHERE user_record_name = ?1 AND made_at > ?2")
+            requestsTold = try connection.prepare(
+                "SELECT requests_told_at FROM shares WHERE id = ?1")
             shortGUID = try connection.prepare("SELECT value FROM short_guids WHERE record = ?1")
             recordByShortGUID = try connection.prepare(
                 "SELECT record FROM short_guids WHERE value = ?1")

@@ -17,6 +17,12 @@ final class ShareWriteStatements {
         let endShare: Statement
         let forgetParticipants: Statement
         let saveParticipant: Statement
+        let setAllowsRequests: Statement
+        let insertRequest: Statement
+        let settleRequests: Statement
+        let forgetRequests: Statement
+        let forgetRequestsOfUser: Statement
+        let noteRequestsTold: Statement
         let removeParticipant: Statement
         let insertShortGUID: Statement
         let endSharesOfZone: Statement
@@ -35,9 +41,25 @@ final class ShareWriteStatements {
             saveParticipant = try connection.prepare(
                 """
                 INSERT OR REPLACE INTO participants
-                    (share, id, user_record_name, address, role, permission, status)
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                    (share, id, user_record_name, address, role, permission, status,
+                    is_approved_requester)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
                 """)
+            setAllowsRequests = try connection.prepare(
+                "UPDATE shares SET allows_requests = ?2 WHERE id = ?1")
+            insertRequest = try connection.prepare(
+                """
+                INSERT INTO access_requests (share, user_record_name, made_at, state)
+                VALUES (?1, ?2, ?3, ?4)
+                """)
+            // They count on, as requests of their day.
+            settleRequests = try connection.prepare(
+                "UPDATE access_requests SET state = 0 WHERE share = ?1 AND user_record_name = ?2")
+            forgetRequests = try connection.prepare("DELETE FROM access_requests WHERE share = ?1")
+            forgetRequestsOfUser = try connection.prepare(
+                "DELETE FROM access_requests WHERE user_record_name = ?1")
+            noteRequestsTold = try connection.prepare(
+                "UPDATE shares SET requests_told_at = ?2 WHERE id = ?1")
             removeParticipant = try connection.prepare(
                 "DELETE FROM participants WHERE share = ?1 AND id = ?2")
             insertShortGUID = try connection.prepare(

@@ -78,6 +78,13 @@ extension SQLiteTransaction {
         if case .cover(_, in: let zone) = work.task { moved.insert(.zone(zone)) }
     }
 
+    func wait(_ work: StoredWork, until moment: Milliseconds) throws {
+        let statement = try workStatements().wait
+        statement.bind(work.number.value, at: 1)
+        statement.bind(min(moment, now + Self.workDelayMillisecondsMax), at: 2)
+        try statement.run()
+    }
+
     func postpone(_ work: StoredWork, until moment: Milliseconds) throws {
         let statement = try workStatements().postpone
         statement.bind(work.number.value, at: 1)
@@ -129,6 +136,8 @@ private struct WorkRow {
             self.init(subject: zone.value, item: record.value, name: "")
         case .deleteSources(of: let target, in: let zone, let position):
             self.init(subject: position, item: zone.value, name: target.text)
+        case .tellRequests(let share):
+            self.init(subject: share?.value ?? 0, item: 0, name: "")
         case .index, .collect, .collectAssets:
             self.init(subject: 0, item: 0, name: "")
         }
@@ -145,6 +154,7 @@ private struct WorkRow {
         case .index: .index
         case .collect: .collect
         case .collectAssets: .collectAssets
+        case .tellRequests: .tellRequests(subject == 0 ? nil : ShareNumber(subject))
         }
     }
 }

@@ -6,6 +6,7 @@ final class WorkStatements {
     let take: Statement
     let hold: Statement
     let advance: Statement
+    let wait: Statement
     let postpone: Statement
     let finish: Statement
     let nextMoment: Statement
@@ -34,6 +35,11 @@ final class WorkStatements {
         advance = try connection.prepare(
             """
             UPDATE work SET cursor = ?2, failures = 0, holder = NULL, held_until = NULL
+            WHERE id = ?1
+            """)
+        wait = try connection.prepare(
+            """
+            UPDATE work SET due_at = ?2, failures = 0, holder = NULL, held_until = NULL
             WHERE id = ?1
             """)
         postpone = try connection.prepare(

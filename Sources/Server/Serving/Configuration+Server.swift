@@ -136,6 +136,8 @@ extension Configuration {
         service.clientTokenBytesMax = limits.clientTokenBytesMax
         service.clientTokensPerZoneMax = limits.clientTokensPerZoneMax
         service.participantsPerShareMax = limits.participantsPerShareMax
+        service.accessRequestsPerShareMax = limits.accessRequestsPerShareMax
+        service.accessRequestsPerDayMax = limits.accessRequestsPerDayMax
         service.fieldsPerTypeMax = limits.fieldsPerTypeMax
         service.recordTypesMax = limits.recordTypesMax
         service.subscriptionsPerUserMax = limits.subscriptionsPerUserMax

@@ -4,8 +4,13 @@ import Pages
 
 extension RunningServer {
     /// The part that shows pages to people.
-    static func pages(on folder: DataFolder, log: Log) throws -> PagesResponder {
-        try PagesResponder(folder.reception, clock: folder.clock) { page in
+    ///
+    /// - Parameter configuration: the folder's, with the ports that are in use.
+    static func pages(
+        on folder: DataFolder, _ configuration: Configuration, log: Log
+    ) throws -> PagesResponder {
+        let shares = try StoreShares(folder, baseURL: configuration.baseURL)
+        return try PagesResponder(folder.reception, shares: shares, clock: folder.clock) { page in
             if let failure = page.failure {
                 log.error(
                     "page failed inside",

@@ -54,7 +54,8 @@ package final class RunningServer: Sendable {
         let responder = ServerResponder(
             readiness: readiness, metrics: metrics,
             metricsAccess: MetricsAccess(token: configuration.metrics.bearerToken.revealed),
-            protocolResponder: protocolResponder, pages: try Self.pages(on: folder, log: log))
+            protocolResponder: protocolResponder,
+            pages: try Self.pages(on: folder, reached, log: log))
         http = try Self.started(wire, on: binding, responder, Self.observer(of: metrics, log))
         Self.observe(http, stores, log, in: metrics)
         let work = StoreWork(configuration, clock: clock, log: log)

@@ -27,6 +27,9 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// Every known store, in the order of their containers' folded names.
     func stores() throws -> [StoreKey]
 
+    /// The known stores that links to shares may lead to which begin as those of the first versions did.
+    func storesWithEarlyLinks() throws -> [StoreKey]
+
     /// Whether something is there that holds a store; nothing of it is read.
     func isThere(_ key: StoreKey) throws -> Bool
 

@@ -23,9 +23,50 @@ enum ShareDecoder {
         let participants = try record.array("participants").map {
             try entries($0, most: participantsMax)
         }
-        guard root != nil || publicPermission != nil || participants != nil else { return nil }
-        return ShareRequest(
+        let allowsRequests = try record.bool("allowsAccessRequests")
+        let decisions = try decisions(record, most: participantsMax)
+        guard
+            root != nil || publicPermission != nil || participants != nil || allowsRequests != nil
+                || decisions != AccessDecisions()
+        else { return nil }
+        var request = ShareRequest(
             root: root, publicPermission: publicPermission, participants: participants)
+        request.allowsRequests = allowsRequests
+        request.decisions = decisions
+        return request
+    }
+
+    /// What is decided of those who ask to take part (rulings.md 50).
+    private static func decisions(
+        _ record: RequestObject, most: Int
+    ) throws -> AccessDecisions {
+        var decisions = AccessDecisions()
+        decisions.approve = try users(record, "approve", most)
+        decisions.deny = try users(record, "deny", most)
+        decisions.block = try users(record, "block", most)
+        decisions.unblock = try users(record, "unblock", most)
+        return decisions
+    }
+
+    private static func users(
+        _ record: RequestObject, _ key: StaticString, _ most: Int
+    ) throws -> [UserRecordName] {
+        let names = try record.strings(key) ?? []
+        guard names.count <= most else {
+            throw ItemFault(
+                fault: .limitExceeded(
+                    "\(key): \(names.count) given; the limit is \(most) "
+                        + "(limits.participantsPerShareMax)"))
+        }
+        return try names.map { name in
+            guard let user = UserRecordName(name) else {
+                throw ItemFault(
+                    fault: .badRequest(
+                        "\(key): expected user record names: _ and 32 lower-case hexadecimal digits"
+                    ))
+            }
+            return user
+        }
     }
 
     private static func entries(
@@ -33,12 +74,17 @@ enum ShareDecoder {
     ) throws -> [ParticipantEntry] {
         var entries: [ParticipantEntry] = []
         var named: Set<ParticipantEntry.Handle> = []
+        var nameless = 0
         for element in elements {
             let entry = try entry(RequestObject(element, key: "participants"))
             entries.append(entry)
-            named.insert(entry.handle)
+            if entry.isOneTimeLink, entry.id == nil {
+                nameless += 1
+            } else {
+                named.insert(entry.handle)
+            }
             // One of them may be the owner.
-            guard named.count <= most + 1 else {
+            guard named.count + nameless <= most + 1 else {
                 throw ItemFault(fault: ParticipantEntry.tooMany(most))
             }
         }
@@ -116,6 +162,7 @@ enum ShareDecoder {
             role: try object.word("type", RoleWord.self)?.role,
             permission: try permission(object, "permission"))
         _ = try object.word("acceptanceStatus", StatusWord.self)
+        entry.isOneTimeLink = try object.bool("oneTimeLink") ?? false
         guard let identity = try object.object("userIdentity") else { return entry }
         let info = try identity.object("lookupInfo")
         let (email, phone) = (

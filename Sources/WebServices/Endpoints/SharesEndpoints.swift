@@ -38,7 +38,32 @@ enum AcceptSharesEndpoint {
     }
 }
 
-/// What both endpoints take and give.
+/// `records/requestAccess` (rulings.md 50): asks to take part in what links lead to, and tells nothing.
+enum RequestAccessEndpoint {
+    static func run(
+        _ context: RequestContext,
+        completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
+    ) throws {
+        let links = try ShareLinks.decode(context)
+        let requests = try RequestAccess(links.map(\.value), in: context.database())
+        requests.run { result in
+            completion(
+                result.map {
+                    { _ in
+                        var writer = JSONWriter(reserving: links.count * 64)
+                        for (index, link) in links.enumerated() {
+                            writer.raw(index == 0 ? "{\"shortGUID\":" : ",{\"shortGUID\":")
+                            writer.raw(link.text)
+                            writer.raw("}")
+                        }
+                        return ShareLinks.answer(writer.bytes)
+                    }
+                })
+        }
+    }
+}
+
+/// What the endpoints take and give.
 private enum ShareLinks {
     /// More links are followed by a worker.
     static let loopLinksMax = 4
@@ -54,7 +79,7 @@ private enum ShareLinks {
             let isWanted = try object.bool("shouldFetchRootRecord") ?? false
             links.append(
                 ShareInvitations.Link(
-                    shortGUID: value, text: element.withRawBytes { [UInt8]($0) },
+                    value: value, text: element.withRawBytes { [UInt8]($0) },
                     root: isWanted ? RecordRendering(desiredKeys: keys.map { Set($0) }) : nil))
         }
         return links

@@ -76,11 +76,15 @@ final class SharingProcessWire: SharingWire {
         switch handle {
         case .email(let address), .phone(let address):
             _ = try Self.command(data, "user", "verify", person.email, address)
-        case .name, .link: break
+        case .name, .link, .first: break
         }
     }
 
     func doWork() throws -> Bool { true }
+
+    func passTime() throws { throw CrashRun.Stopped(why: "the server's clock is its own") }
+
+    func finishTelling() throws {}
 
     // MARK: - Kills
 

@@ -1,0 +1,33 @@
+import CloudModel
+import Storage
+
+/// Has those who decide on a share see that somebody asks to take part: writes its record anew, so that it
+/// comes up in their feeds (rulings.md 50).
+///
+/// That is work of its own, so that a request takes the same time whether it led to a share or not.
+enum RequestTelling {
+    /// How long the share's tag stays where it is at least.
+    private static let pauseMilliseconds: Milliseconds = 60_000
+
+    /// - Returns: when to try again; nil when there is nothing left to tell.
+    static func tell(
+        _ number: ShareNumber, _ transaction: any StoreTransaction
+    ) throws -> Milliseconds? {
+        guard let share = try transaction.share(number), share.ended == nil,
+            let zone = try transaction.zone(share.zone), !zone.isDeleted,
+            let place = try transaction.place(of: share.record),
+            let owner = try ParticipantList(transaction.participants(of: number)).owner?.user,
+            try !AccessRequestList(transaction.accessRequests(of: number)).waiting.isEmpty
+        else { return nil }
+        let told = try transaction.requestsTold(of: number)
+        // A clock that was set back holds nothing up.
+        if told <= transaction.now, told + pauseMilliseconds > transaction.now {
+            return told + pauseMilliseconds
+        }
+        _ = try RecordRewriter(transaction: transaction).rewrite(
+            RecordKey(zone: place.zone, name: place.name), in: zone,
+            ZoneJSON.identifier(zone.name, owner: owner))
+        try transaction.noteRequestsTold(of: number)
+        return nil
+    }
+}

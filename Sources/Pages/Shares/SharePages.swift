@@ -1,0 +1,247 @@
+import Accounts
+import CloudModel
+import QRCode
+import Storage
+
+// `/share/{link}`: what people see who open the link of a share, and do by it (rulings.md 37, 49 and 50).
+//
+// Opening a link changes nothing: who joins, asks or proves an address sends a form.
+extension Pages {
+    /// What came of a form, said above the page.
+    private struct Outcome {
+        var status: Int?
+        var problem: String?
+        var note: String?
+        /// The address for which a code is awaited.
+        var awaited: String?
+    }
+
+    func share(_ visit: Visit, _ segment: String) throws -> PageAnswer {
+        // Some programs encode the sign between link and secret.
+        let link = segment.replacing("%7E", with: "~").replacing("%7e", with: "~")
+        var answer: PageAnswer
+        do {
+            if let account = visit.signedIn?.account {
+                answer =
+                    try visit.request.isPost
+                    ? act(visit, link, account) : page(visit, link, account, Outcome())
+            } else {
+                answer = try doorstep(visit, link)
+            }
+        } catch let fault as Fault where fault.code == .tryAgainLater {
+            answer = PageAnswer(503, title: Texts.busy, .nothing)
+            answer.headers.append(("Retry-After", "\(fault.retryAfterSeconds ?? 2)"))
+        }
+        // What shows previews of links, or collects pages, is told nothing.
+        answer.headers.append(
+            ("X-Robots-Tag", "noindex, nofollow, noarchive, nosnippet, noimageindex"))
+        return answer
+    }
+
+    // MARK: - Not signed in
+
+    /// The same for a link that leads nowhere and for one to what is not open to everybody.
+    private func doorstep(_ visit: Visit, _ link: String) throws -> PageAnswer {
+        var problem: (status: Int, text: String, headers: [(name: String, value: String)])?
+        if visit.request.isPost, visit.request.form["step"] == "sign-in" {
+            switch try attempt(visit) {
+            case .signedIn(_, let cookies):
+                var answer = PageAnswer.redirect(to: "/share/\(link)")
+                answer.headers += cookies
+                return answer
+            case .refused(let status, let text, let headers): problem = (status, text, headers)
+            }
+        }
+        let thing = try shares?.look(at: link, as: nil)
+        var answer = PageAnswer(
+            problem?.status ?? 200, title: Texts.sharedLink,
+            """
+            \(thing.map { Self.card($0) } ?? .nothing)
+            <p>\(Texts.signInToOpen)</p>
+            \(signInForm(visit, problem: problem?.text))
+            """)
+        answer.headers += problem?.headers ?? []
+        return answer
+    }
+
+    // MARK: - Forms
+
+    private func act(
+        _ visit: Visit, _ link: String, _ account: AccountRecord
+    ) throws -> PageAnswer {
+        switch visit.request.form["do"] {
+        case "join":
+            do {
+                let thing = try shares?.look(at: link, as: account)
+                guard try shares?.join(link, as: account) == true else { break }
+                // By then a link for one person is as the plain one.
+                return .redirect(to: thing?.destination ?? "/share/\(link)")
+            } catch let fault as Fault where fault.code == .badRequest {
+                return try page(
+                    visit, link, account, Outcome(status: 409, problem: Texts.shareFull))
+            }
+        case "ask":
+            do {
+                try shares?.ask(for: link, as: account)
+                return try page(visit, link, account, Outcome(status: 200, note: Texts.asked))
+            } catch let fault as Fault where fault.code == .throttled {
+                return try page(
+                    visit, link, account, Outcome(status: 429, problem: Texts.askedTooOften))
+            }
+        case "address":
+            return try page(visit, link, account, sendCode(visit, account))
+        case "code":
+            let outcome = try proveAddress(visit, account)
+            guard outcome.problem == nil else { return try page(visit, link, account, outcome) }
+        case "switch":
+            if let signedIn = visit.signedIn { try reception.sessions.end(signedIn.session) }
+            var answer = PageAnswer.redirect(to: "/share/\(link)")
+            answer.headers.append(visit.request.cookies.setting(.session, to: "", seconds: 0))
+            return answer
+        default: break
+        }
+        return .redirect(to: "/share/\(link)")
+    }
+
+    /// Sends a code to any address, whether anybody was invited by it or not.
+    private func sendCode(_ visit: Visit, _ account: AccountRecord) throws -> Outcome {
+        guard reception.hasLetters,
+            let address = Self.email(visit.request.form.filled("address"))
+        else { return Outcome(status: 422, problem: Texts.addressRefused) }
+        let outcome = try reception.letters.ask(
+            for: .address, to: address, of: account.id, by: account.id.text,
+            now: visit.request.now)
+        if case .wait(let seconds) = outcome {
+            return Outcome(status: 429, problem: Texts.wait(seconds))
+        }
+        return Outcome(status: 200, note: Texts.codeSent, awaited: address.text)
+    }
+
+    /// Makes an address the account's for good, once its code is typed.
+    private func proveAddress(_ visit: Visit, _ account: AccountRecord) throws -> Outcome {
+        let text = visit.request.form.filled("address") ?? ""
+        guard let address = Self.email(text) else {
+            return Outcome(status: 422, problem: Texts.addressRefused)
+        }
+        do {
+            let outcome = try reception.letterAnswers.prove(
+                address, of: account.id, code: visit.request.form["code"] ?? "",
+                now: visit.request.now)
+            return outcome == .right
+                ? Outcome() : Outcome(status: 422, problem: Texts.codeWrong, awaited: text)
+        } catch CatalogRefusal.addressTaken {
+            return Outcome(status: 422, problem: Texts.addressTaken)
+        }
+    }
+
+    // MARK: - Signed in
+
+    private func page(
+        _ visit: Visit, _ link: String, _ account: AccountRecord, _ outcome: Outcome
+    ) throws -> PageAnswer {
+        let said: Markup = "\(Self.alert(outcome.problem))\(Self.note(outcome.note))"
+        let who: Markup = """
+            <p class="quiet">\(Texts.signedInAs(account.fullName, account.email ?? ""))</p>
+            \(visit.form("""
+            <button class="second" name="do" value="switch">\(Texts.useAnother)</button>
+            """))
+            """
+        guard let thing = try shares?.look(at: link, as: account) else {
+            return PageAnswer(
+                outcome.status ?? 404, title: Texts.sharedLink,
+                """
+                \(said)
+                \(outcome.note == nil && outcome.problem == nil ? Self.nothingToSee : .nothing)
+                \(elsewhere(visit, outcome))
+                <h2>\(Texts.askTitle)</h2>
+                <p>\(Texts.askHint)</p>
+                \(visit.form("<button class=\"second\" name=\"do\" value=\"ask\">\(Texts.ask)</button>"))
+                \(who)
+                """)
+        }
+        let target = thing.destination.flatMap(CallbackAddress.policySource)
+        return PageAnswer(
+            outcome.status ?? 200, title: Texts.sharedLink,
+            """
+            \(said)
+            \(Self.card(thing))
+            <p>\(Texts.shares(thing))</p>
+            \(next(visit, thing))
+            \(Self.handOn(thing))
+            \(who)
+            """, policy: PageAnswer.Policy(formTargets: target.map { [$0] } ?? []))
+    }
+
+    private static let nothingToSee: Markup = "<p>\(Texts.nothingShared)</p>"
+
+    /// Asks for another address that the account was invited by.
+    private func elsewhere(_ visit: Visit, _ outcome: Outcome) -> Markup {
+        guard reception.hasLetters else {
+            return """
+                <h2>\(Texts.otherAddress)</h2><p>\(Texts.otherAddressByOperator)</p>
+                """
+        }
+        let form: Markup
+        if let awaited = outcome.awaited {
+            form = visit.form(
+                """
+                <input type="hidden" name="address" value="\(awaited)">
+                <label for="code">\(Texts.code) (\(awaited))</label>
+                <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" \
+                required maxlength="12">
+                <div class="row"><button name="do" value="code">\(Texts.proveAddress)</button></div>
+                """)
+        } else {
+            form = visit.form(
+                """
+                <label for="address">\(Texts.invitedAddress)</label>
+                <input id="address" name="address" type="email" autocomplete="email" required \
+                maxlength="254">
+                <div class="row"><button name="do" value="address">\(Texts.sendCode)</button></div>
+                """)
+        }
+        return "<h2>\(Texts.otherAddress)</h2><p>\(Texts.otherAddressHint)</p>\(form)"
+    }
+
+    /// What the visitor may do now.
+    private func next(_ visit: Visit, _ thing: SharedThing) -> Markup {
+        switch thing.standing {
+        case .invited, .open, .left:
+            return visit.form(
+                """
+                <div class="row"><button name="do" value="join">\
+                \(thing.standing == .left ? Texts.rejoin : Texts.join)</button></div>
+                """)
+        case .owner, .joined:
+            guard let destination = thing.destination else {
+                return "<p>\(Texts.openInApp(thing.app))</p>"
+            }
+            return """
+                <div class="row"><a class="button" href="\(destination)" rel="noreferrer">\
+                \(Texts.openIt)</a></div>
+                """
+        }
+    }
+
+    /// Title, kind and picture, as far as whoever shares gave them.
+    private static func card(_ thing: SharedThing) -> Markup {
+        let picture: Markup =
+            thing.thumbnail.flatMap { Thumbnail($0) }.map {
+                "<img src=\"\($0.address)\" alt=\"\">"
+            } ?? .nothing
+        let kind: Markup = thing.type.map { "<p class=\"quiet\">\($0)</p>" } ?? .nothing
+        return """
+            <div class="card">\(picture)<h2>\(thing.title ?? Texts.untitled)</h2>\(kind)</div>
+            """
+    }
+
+    /// The link for others, as text and as a picture for their phones.
+    private static func handOn(_ thing: SharedThing) -> Markup {
+        guard thing.standing == .owner || thing.standing == .joined else { return .nothing }
+        let picture = QRCode(thing.link).map { Markup(stringLiteral: $0.svg(label: Texts.qrCode)) }
+        return """
+            <details><summary>\(Texts.handOn)</summary>
+            <p><code>\(thing.link)</code></p><div class="qr">\(picture ?? .nothing)</div></details>
+            """
+    }
+}

@@ -1,0 +1,86 @@
+import CloudModel
+import Storage
+
+/// What a page tells somebody of what a link leads to.
+package struct SharedThing: Sendable, Equatable {
+    /// What the thing is to who looks.
+    package enum Standing: Sendable, Equatable {
+        case owner, joined, invited, left
+        /// They may join, as everybody with the link may.
+        case open
+    }
+
+    package var title: String?
+    /// What kind of thing it is, as the app calls it.
+    package var type: String?
+    /// A picture, as whoever shares gave it: nobody has looked whether it is one.
+    package var thumbnail: [UInt8]?
+    /// Whose it is; empty for somebody without a name.
+    package var owner: String
+    package var standing: Standing
+    package var mayWrite: Bool
+    /// The container.
+    package var app: String
+    /// Where a browser goes on to that has joined; nil where the app has no page.
+    package var destination: String?
+    /// The link for everybody who may see it.
+    package var link: String
+
+    package init(
+        title: String? = nil, type: String? = nil, thumbnail: [UInt8]? = nil, owner: String,
+        standing: Standing, mayWrite: Bool, app: String, destination: String? = nil, link: String
+    ) {
+        self.title = title
+        self.type = type
+        self.thumbnail = thumbnail
+        self.owner = owner
+        self.standing = standing
+        self.mayWrite = mayWrite
+        self.app = app
+        self.destination = destination
+        self.link = link
+    }
+}
+
+/// What share pages know of links, and what people do by them.
+///
+/// Blocks: never on an event loop. Each throws what the stores report, and `Fault` for what has to wait.
+package protocol SharedLinks: Sendable {
+    /// What a link leads to; nil for nothing, and for what the visitor may not see, in the same time.
+    ///
+    /// Claims nothing, and tells nobody that somebody has looked.
+    ///
+    /// - Parameters:
+    ///   - link: the last part of the address.
+    ///   - visitor: nil for somebody who is not signed in.
+    func look(at link: String, as visitor: AccountRecord?) throws -> SharedThing?
+
+    /// Lets a visitor take part.
+    ///
+    /// - Returns: false where there is nothing for them to join.
+    /// - Throws: `Fault` BAD_REQUEST for what is full.
+    func join(_ link: String, as visitor: AccountRecord) throws -> Bool
+
+    /// Asks whoever shares to let a visitor take part; done alike whether there is anything or not.
+    ///
+    /// - Throws: `Fault` THROTTLED for too many in a day.
+    func ask(for link: String, as visitor: AccountRecord) throws
+
+    /// What the apps keep of somebody, by app.
+    func usage(of account: AccountRecord) throws -> [AppUsage]
+}
+
+/// What one app keeps of somebody.
+package struct AppUsage: Sendable, Equatable {
+    package let app: String
+    package let environment: Environment
+    package let bytes: Int64
+    package let records: Int
+
+    package init(app: String, environment: Environment, bytes: Int64, records: Int) {
+        self.app = app
+        self.environment = environment
+        self.bytes = bytes
+        self.records = records
+    }
+}

@@ -1,0 +1,55 @@
+import CloudModel
+import Storage
+
+// Those who ask to take part in a share (rulings.md 50).
+extension SQLiteTransaction {
+    func setAllowsRequests(_ allows: Bool, of share: ShareNumber) throws {
+        let statement = try shareStatements().shares.setAllowsRequests
+        statement.bind(share.value, at: 1)
+        statement.bind(Int64(allows ? 1 : 0), at: 2)
+        try statement.run()
+    }
+
+    func noteRequest(of user: UserRecordName, for share: ShareNumber?) throws {
+        try insert(
+            StoredAccessRequest(user: user, madeAt: now, isBlocked: false), of: share,
+            share == nil ? .counted : .waiting)
+    }
+
+    func replaceRequests(of share: ShareNumber, by requests: [StoredAccessRequest]) throws {
+        let former = try accessRequests(of: share)
+        for gone in former where !requests.contains(gone) {
+            let settle = try shareStatements().shares.settleRequests
+            settle.bind(share.value, at: 1)
+            settle.bind(gone.user.text, at: 2)
+            try settle.run()
+        }
+        for request in requests where !former.contains(request) {
+            try insert(request, of: share, request.isBlocked ? .blocked : .waiting)
+        }
+    }
+
+    func forgetRequests(of user: UserRecordName) throws {
+        let statement = try shareStatements().shares.forgetRequestsOfUser
+        statement.bind(user.text, at: 1)
+        try statement.run()
+    }
+
+    func noteRequestsTold(of share: ShareNumber) throws {
+        let statement = try shareStatements().shares.noteRequestsTold
+        statement.bind(share.value, at: 1)
+        statement.bind(now, at: 2)
+        try statement.run()
+    }
+
+    private func insert(
+        _ request: StoredAccessRequest, of share: ShareNumber?, _ state: RequestState
+    ) throws {
+        let statement = try shareStatements().shares.insertRequest
+        statement.bind(share?.value ?? 0, at: 1)
+        statement.bind(request.user.text, at: 2)
+        statement.bind(request.madeAt, at: 3)
+        statement.bind(state.rawValue, at: 4)
+        try statement.run()
+    }
+}

@@ -1,0 +1,136 @@
+import Accounts
+import CloudDatabase
+import CloudModel
+import Cryptography
+import Pages
+import Storage
+
+/// What share pages know of the stores' shares, and do with them.
+///
+/// The first characters of a link say which stores it may lead to, so that no other one is opened.
+struct StoreShares: SharedLinks {
+    private let folder: DataFolder
+    private let limits: ServiceLimits
+    private let baseURL: String
+    private let names: UserRecordNames
+    private let people: KnownPeople
+
+    /// - Parameter baseURL: where browsers reach the server, without a slash at the end.
+    init(_ folder: DataFolder, baseURL: String) throws {
+        self.folder = folder
+        limits = folder.limits
+        self.baseURL = baseURL
+        names = try UserRecordNames(catalog: folder.catalog, random: folder.random)
+        people = KnownPeople(catalog: folder.catalog)
+    }
+
+    func look(at link: String, as visitor: AccountRecord?) throws -> SharedThing? {
+        for place in try places(of: link) {
+            let database = try database(place, for: visitor)
+            let look = LookAtShare(
+                link, addresses: visitor.map { Person($0).addresses } ?? [], in: database)
+            if let glance = try database.storage.read({ try look.glance($0) }) {
+                return try thing(glance, in: place.container)
+            }
+        }
+        return nil
+    }
+
+    func join(_ link: String, as visitor: AccountRecord) throws -> Bool {
+        for place in try places(of: link) {
+            let database = try database(place, for: visitor)
+            // Before, so that nobody takes part whom no name leads to.
+            try note(visitor, in: place.container)
+            let look = LookAtShare(link, addresses: Person(visitor).addresses, in: database)
+            if try look.join() { return true }
+        }
+        return false
+    }
+
+    func ask(for link: String, as visitor: AccountRecord) throws {
+        for place in try places(of: link) {
+            let database = try database(place, for: visitor)
+            try note(visitor, in: place.container)
+            try RequestAccess([link], in: database).runAndWait()
+        }
+    }
+
+    func usage(of account: AccountRecord) throws -> [AppUsage] {
+        var found: [AppUsage] = []
+        let known = Set(try folder.engine.stores())
+        for container in try folder.catalog.containers(usedBy: account.id) {
+            for environment in Environment.allCases
+            where known.contains(StoreKey(container, environment)) {
+                let store = try folder.stores.store(of: container, in: environment)
+                let name = names.name(of: account.id, in: container)
+                let usage = try store.read { snapshot -> AppUsage? in
+                    guard let owner = try snapshot.owner(named: name) else { return nil }
+                    return AppUsage(
+                        app: container.name, environment: environment, bytes: owner.usedBytes,
+                        records: try snapshot.recordCount(of: owner.number))
+                }
+                if let usage { found.append(usage) }
+            }
+        }
+        return found
+    }
+
+    // MARK: - Places
+
+    /// The stores that a link may lead to; for a link that leads to none the first of all, so that finding
+    /// nothing takes the same time.
+    private func places(of link: String) throws -> [StoreKey] {
+        let route = ShareLink(link)?.guid.route
+        let stores = try folder.engine.stores()
+        let early = route == .early ? try folder.engine.storesWithEarlyLinks() : []
+        let found = stores.filter { store in
+            ShortGUID.Route(store.container, store.environment) == route || early.contains(store)
+        }
+        return found.isEmpty ? Array(stores.prefix(1)) : found
+    }
+
+    private func database(_ place: StoreKey, for visitor: AccountRecord?) throws -> Database {
+        let store = try folder.stores.store(of: place.container, in: place.environment)
+        let caller =
+            visitor.map {
+                Caller(
+                    kind: .user, userRecordName: names.name(of: $0.id, in: place.container),
+                    account: $0.id)
+            } ?? .world
+        return Database(
+            scope: .public, container: place.container, environment: place.environment,
+            caller: caller, limits: limits, storage: store,
+            identities: people.people(of: place.container), random: folder.random,
+            shareAddresses: ShareAddresses(key: try store.identity.tokenKey, base: baseURL))
+    }
+
+    private func note(_ visitor: AccountRecord, in container: ContainerID) throws {
+        try folder.catalog.note(
+            names.name(of: visitor.id, in: container), of: visitor.id, in: container)
+    }
+
+    private func thing(_ glance: ShareGlance, in container: ContainerID) throws -> SharedThing {
+        let fallback = try folder.catalog.container(container)?
+            .settings[ContainerSetting.fallbackURL.rawValue]
+        let owner = [glance.owner?.givenName, glance.owner?.familyName].compactMap(\.self)
+        return SharedThing(
+            title: glance.title, type: glance.type, thumbnail: glance.thumbnail,
+            owner: owner.joined(separator: " "),
+            standing: SharedThing.Standing(glance.standing),
+            mayWrite: glance.permission == .readWrite, app: container.name,
+            destination: fallback.map { $0 + glance.link },
+            link: "\(baseURL)/share/\(glance.guid.text)")
+    }
+}
+
+extension SharedThing.Standing {
+    fileprivate init(_ standing: ShareGlance.Standing) {
+        switch standing {
+        case .owner: self = .owner
+        case .joined: self = .joined
+        case .invited: self = .invited
+        case .left: self = .left
+        case .open: self = .open
+        }
+    }
+}

@@ -1,0 +1,255 @@
+import CloudModel
+import Foundation
+import SQLite
+import Testing
+
+/// `/share/…` on a server that runs, over its stores.
+@Suite("Links to shares, opened in a browser")
+struct SharePagesTests {
+    private let folder: TemporaryFolder
+    private let cheap = ["LENTICULAR_ACCOUNTS_PASSWORD_COST_BITS": "10"]
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// Somebody with an account, a browser made of curl, and a web token for one app.
+    private struct Person {
+        let server: ServerProcess
+        let email: String
+        let jar: String
+        let query: String
+        let container: String
+
+        init(_ server: ServerProcess, _ name: String, in folder: TemporaryFolder, _ app: App) throws
+        {
+            self.server = server
+            email = "\(name)@example.org"
+            jar = folder.path(name)
+            container = app.container
+            _ = try server.command(
+                "user", "create", email, "--given-name", name.capitalized, "--password-stdin",
+                input: "correct horse\n")
+            let made = try server.command(
+                "web-token", "create", app.container, "development", email, "--json")
+            let token = try #require(made.object["webAuthToken"] as? String)
+            query = "?ckAPIToken=\(app.apiToken)&ckWebAuthToken=\(token)"
+        }
+
+        /// Sends a request of the protocol.
+        func post(_ path: String, _ body: String) throws -> [String: Any] {
+            let answer = try server.request(
+                "/database/1/\(container)/development/\(path)\(query)", ["--data", body])
+            let object = try JSONSerialization.jsonObject(with: Data(answer.body.utf8))
+            return try #require(object as? [String: Any], "\(answer.text)")
+        }
+
+        func get(_ path: String) throws -> (status: Int, body: String, text: String) {
+            try server.request(path, ["-b", jar, "-c", jar])
+        }
+
+        /// Sends the form of a page.
+        @discardableResult
+        func send(
+            _ path: String, _ fields: [String: String]
+        ) throws -> (status: Int, body: String, text: String) {
+            let page = try get(path).body
+            let start = try #require(page.range(of: "name=\"guard\" value=\""))
+            let token = page[start.upperBound...].prefix { $0 != "\"" }
+            let options = (["guard": String(token)].merging(fields) { $1 })
+                .flatMap { ["--data-urlencode", "\($0.key)=\($0.value)"] }
+            return try server.request(path, ["-b", jar, "-c", jar] + options)
+        }
+
+        func signIn(_ path: String) throws {
+            let done = try send(
+                path, ["step": "sign-in", "address": email, "password": "correct horse"])
+            #expect(done.status == 303)
+        }
+
+        /// Shares a note.
+        ///
+        /// - Returns: the share record.
+        func share(_ members: String) throws -> [String: Any] {
+            _ = try post(
+                "private/zones/modify",
+                "{\"operations\":[{\"operationType\":\"create\",\"zone\":{\"zoneID\":{\"zoneName\":\"Z\"}}}]}"
+            )
+            let answer = try post(
+                "private/records/modify",
+                """
+                {"zoneID":{"zoneName":"Z"},"operations":[{"operationType":"create","record":
+                {"recordName":"note","recordType":"Note","fields":{}}},{"operationType":"create","record":
+                {"recordName":"share","recordType":"cloudkit.share","fields":{"cloudkit.title":
+                {"value":"Shopping"}},"forRecord":{"recordName":"note"},\(members)}}]}
+                """)
+            return try #require((answer["records"] as? [[String: Any]])?.last, "\(answer)")
+        }
+
+        /// The share record as its owner sees it.
+        func shareRecord() throws -> [String: Any] {
+            let answer = try post(
+                "private/records/lookup",
+                "{\"zoneID\":{\"zoneName\":\"Z\"},\"records\":[{\"recordName\":\"share\"}]}")
+            return try #require((answer["records"] as? [[String: Any]])?.first)
+        }
+    }
+
+    private struct App {
+        let container: String
+        let apiToken: String
+
+        init(_ server: ServerProcess, _ container: String) throws {
+            self.container = container
+            _ = try server.command("container", "create", container)
+            let made = try server.command(
+                "api-token", "create", container, "development", "--json")
+            apiToken = try #require(made.object["apiToken"] as? String)
+        }
+    }
+
+    private func started() throws -> (ServerProcess, App) {
+        let server = try ServerProcess(data: folder.path("data"), environment: cheap)
+        // Others, to which the link does not lead.
+        for name in ["iCloud.a", "iCloud.b"] { _ = try App(server, name) }
+        return (server, try App(server, "iCloud.org.example.Notes"))
+    }
+
+    @Test("Somebody joins by a link, is sent on to the app's page, and has the records")
+    func joining() throws {
+        let (server, app) = try started()
+        let (ida, mo) = (
+            try Person(server, "ida", in: folder, app), try Person(server, "mo", in: folder, app)
+        )
+        let share = try ida.share("\"publicPermission\":\"READ_WRITE\"")
+        let guid = try #require(share["shortGUID"] as? String)
+        #expect(!guid.hasPrefix("0L0"))
+        let path = "/share/\(guid)"
+        let outside = try mo.get(path)
+        #expect(outside.body.contains("Shopping") && !outside.body.contains("Ida"))
+        try mo.signIn(path)
+        #expect(try mo.get(path).body.contains("<strong>Ida</strong>"))
+        for _ in 0..<3 { _ = try mo.get(path) }
+        #expect((try ida.shareRecord()["participants"] as? [Any])?.count == 1)
+        let joined = try mo.send(path, ["do": "join"])
+        #expect(joined.status == 303 && joined.text.contains("Location: \(path)"))
+        #expect(try mo.get(path).body.contains("iCloud.org.example.Notes"))
+        let zones = try mo.post("shared/zones/list", "{}")
+        #expect((zones["zones"] as? [Any])?.count == 1)
+        _ = try server.command(
+            "container", "set", app.container, "fallbackURL=https://notes.example/open/")
+        #expect(try mo.get(path).body.contains("https://notes.example/open/\(guid)\""))
+        // Left, and offered to come back.
+        _ = try mo.post(
+            "shared/records/modify",
+            """
+            {"zoneID":\(try zone(zones)),"operations":[{"operationType":"forceDelete","record":
+            {"recordName":"share"}}]}
+            """)
+        #expect(try mo.get(path).body.contains("Join again"))
+        #expect(
+            try mo.send(path, ["do": "join"]).text
+                .contains("Location: https://notes.example/open/\(guid)"))
+        let usage = try ida.get("/account").status
+        #expect(usage == 303)
+        try ida.signIn(path)
+        #expect(try ida.get(path).body.contains("You share this"))
+        #expect(
+            try ida.get("/account").body.contains(
+                "iCloud.org.example.Notes (development): 2 records"))
+        server.signal(SIGTERM)
+        #expect(server.wait() == 0)
+        #expect(!server.log().joined(separator: "\n").contains(guid))
+    }
+
+    private func zone(_ zones: [String: Any]) throws -> String {
+        let id = try #require((zones["zones"] as? [[String: Any]])?.first?["zoneID"])
+        return String(
+            decoding: try JSONSerialization.data(withJSONObject: id), as: UTF8.self)
+    }
+
+    @Test("A one-time link lets in who joins first, and looks like nothing to everybody else")
+    func oneTime() throws {
+        let (server, app) = try started()
+        let ida = try Person(server, "ida", in: folder, app)
+        let share = try ida.share("\"participants\":[{\"type\":\"USER\",\"oneTimeLink\":true}]")
+        let entries = try #require(share["participants"] as? [[String: Any]])
+        let url = try #require(entries.compactMap { $0["oneTimeURL"] as? String }.first)
+        #expect(url.hasPrefix("http://\(server.address)/share/"))
+        let path = "/share/" + (url.split(separator: "/").last ?? "")
+        let (mo, eve) = (
+            try Person(server, "mo", in: folder, app), try Person(server, "eve", in: folder, app)
+        )
+        #expect(try !mo.get(path).body.contains("Shopping"))
+        for person in [mo, eve] {
+            try person.signIn(path)
+            #expect(try person.get(path).body.contains("Shopping"))
+        }
+        #expect(try mo.send(path, ["do": "join"]).status == 303)
+        #expect(try eve.get(path).status == 404)
+        #expect(try eve.send(path, ["do": "join"]).text.contains("Location: \(path)"))
+        #expect(
+            try eve.get(path).status == 404 && mo.get(path).body.contains("shares this with you"))
+    }
+
+    @Test("Who asks on the page is shown to the owner with their name; approved, they join")
+    func asking() throws {
+        let (server, app) = try started()
+        let ida = try Person(server, "ida", in: folder, app)
+        let share = try ida.share("\"allowsAccessRequests\":true")
+        let guid = try #require(share["shortGUID"] as? String)
+        let mo = try Person(server, "mo", in: folder, app)
+        try mo.signIn("/share/\(guid)")
+        for link in ["/share/\(guid)", "/share/0zzAbCdEfGhIjKlMnOpQrStUv", "/share/x"] {
+            #expect(try mo.get(link).status == 404)
+            let asked = try mo.send(link, ["do": "ask"])
+            #expect(asked.status == 200 && asked.body.contains("If there is something"))
+        }
+        let deadline = Date(timeIntervalSinceNow: 30)
+        var record = try ida.shareRecord()
+        // The owner's record moves by work of its own.
+        while record["recordChangeTag"] as? String == share["recordChangeTag"] as? String {
+            try #require(Date() < deadline)
+            record = try ida.shareRecord()
+        }
+        let requesters = try #require(record["requesters"] as? [[String: Any]])
+        let identity = try #require(requesters.first?["userIdentity"] as? [String: Any])
+        #expect(requesters.count == 1)
+        #expect((identity["nameComponents"] as? [String: String])?["givenName"] == "Mo")
+        let user = try #require(identity["userRecordName"] as? String)
+        let tag = try #require(record["recordChangeTag"] as? String)
+        _ = try ida.post(
+            "private/records/modify",
+            """
+            {"zoneID":{"zoneName":"Z"},"operations":[{"operationType":"update","record":{"recordName":"share",
+            "recordType":"cloudkit.share","recordChangeTag":"\(tag)","approve":["\(user)"]}}]}
+            """)
+        #expect(try mo.get("/share/\(guid)").body.contains("Shopping"))
+        #expect(try mo.send("/share/\(guid)", ["do": "join"]).status == 303)
+        #expect(try mo.get("/share/\(guid)").body.contains("shares this with you"))
+    }
+
+    @Test("Links of before containers had beginnings of their own lead where they led")
+    func earlyLinks() throws {
+        let (server, app) = try started()
+        let ida = try Person(server, "ida", in: folder, app)
+        let share = try ida.share("\"publicPermission\":\"READ_ONLY\"")
+        let guid = try #require(share["shortGUID"] as? String)
+        let early = "0L0" + guid.dropFirst(3)
+        server.signal(SIGTERM)
+        #expect(server.wait() == 0)
+        let data = folder.path("data")
+        let store = "\(data)/containers/\(app.container.lowercased())/development/store.sqlite"
+        try Self.run("UPDATE short_guids SET value = '\(early)'", in: store)
+        let unknown = try ServerProcess(data: data, environment: cheap)
+        #expect(try !unknown.request("/share/\(early)").body.contains("Shopping"))
+        unknown.signal(SIGTERM)
+        #expect(unknown.wait() == 0)
+        try Self.run("UPDATE stores SET has_early_links = 1", in: "\(data)/catalog.sqlite")
+        let known = try ServerProcess(data: data, environment: cheap)
+        #expect(try known.request("/share/\(early)").body.contains("Shopping"))
+    }
+
+    private static func run(_ sql: String, in path: String) throws {
+        let connection = try Connection(path: path, mode: .readWrite)
+        try connection.execute(sql)
+    }
+}
