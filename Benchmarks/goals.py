@@ -1,6 +1,7 @@
 """The goals, and the table and spread that show how far a run came."""
 
 import assets
+import client
 import fairness
 import queries
 import sharing
@@ -71,6 +72,7 @@ GOALS = [
     *assets.GOALS,
     *fairness.GOALS,
     *stores.GOALS,
+    *client.GOALS,
 ]
 
 LIMITS = [
@@ -88,6 +90,7 @@ LIMITS = [
     *assets.BESIDE,
     *fairness.BESIDE,
     *stores.BESIDE,
+    *client.BESIDE,
     ("processors used by other programs", "machine.otherProcessors"),
 ]
 
