@@ -53,7 +53,7 @@ public final class CKContainer: NSObject, Sendable {
         assetFolder: URL? = nil
     ) {
         let caller = CallerName()
-        let store = keyFolder.map { KeyFolder(folder: $0) } ?? .standard
+        let store: any KeyStore = keyFolder.map { KeyFolder(folder: $0) } ?? DeviceKeys.standard
         self.init(
             identifier: identifier,
             access: DatabaseAccess(
