@@ -18,6 +18,8 @@ GOALS = [
      lambda figures: figures["client.save.recordsPerSecond"], ">=", 8_000),
     ("client: 100 MB up and down, MB more memory", "client.files.moreBytes",
      lambda figures: figures["client.files.moreBytes"] / 1_000_000, "<=", 16),
+    ("client: an idle event stream, KB more memory", "client.idle.moreBytes",
+     lambda figures: figures["client.idle.moreBytes"] / 1_000, "<=", 100),
 ]
 
 BESIDE = [
@@ -57,6 +59,7 @@ class ClientMeasures:
             self.note("feed", str(self.sizes.records * 3))
             self.note("page")
             self.note("files", str(MEGABYTES))
+            self.note("idle", str(IDLE_SECONDS))
         finally:
             self.server.stop()
         return self.figures
