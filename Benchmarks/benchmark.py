@@ -14,6 +14,7 @@ from pathlib import Path
 import goals
 import machine
 import nginx
+from client import ClientMeasures
 from fairness import FairnessMeasures
 from measures import Measures
 from notices import NoticeMeasures
@@ -52,7 +53,8 @@ def arguments():
     parser.add_argument("--runs", type=int, default=1, help="how often all of it is done")
     parser.add_argument("--quick", action="store_true", help="small counts, a smoke test")
     parser.add_argument(
-        "--only", choices=["assets", "fairness", "notices", "queries", "sharing", "stores"],
+        "--only",
+        choices=["assets", "client", "fairness", "notices", "queries", "sharing", "stores"],
         help="one part alone"
     )
     parser.add_argument("--fairness-seconds", type=float, help="of each round of that part")
@@ -72,7 +74,7 @@ def one_run(sizes, programs, binary, parent, seed, only, before):
     busy, stolen = machine.busy_seconds()
     try:
         figures = {}
-        if only not in ("notices", "queries", "fairness", "stores"):
+        if only not in ("client", "notices", "queries", "fairness", "stores"):
             figures |= Measures(sizes, programs, binary, folder, seed).run(only)
         if only in (None, "queries"):
             figures |= QueryMeasures(sizes, programs, binary, folder / "queries", seed).run()
@@ -83,6 +85,8 @@ def one_run(sizes, programs, binary, parent, seed, only, before):
             figures |= NoticeMeasures(sizes, binary, folder / "notices").run()
         if only in (None, "stores"):
             figures |= StoreMeasures(sizes, binary, folder / "stores").run()
+        if only in (None, "client"):
+            figures |= ClientMeasures(sizes, binary, folder / "client").run()
     except BaseException:
         for log in sorted(folder.rglob("server.log")):
             shutil.copy(log, parent / f"benchmark-{log.parent.name}.log")

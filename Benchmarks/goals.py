@@ -1,6 +1,7 @@
 """The goals, and the table and spread that show how far a run came."""
 
 import assets
+import client
 import fairness
 import notices
 import queries
@@ -73,6 +74,7 @@ GOALS = [
     *fairness.GOALS,
     *notices.GOALS,
     *stores.GOALS,
+    *client.GOALS,
 ]
 
 LIMITS = [
@@ -91,6 +93,7 @@ LIMITS = [
     *fairness.BESIDE,
     *notices.BESIDE,
     *stores.BESIDE,
+    *client.BESIDE,
     ("processors used by other programs", "machine.otherProcessors"),
 ]
 

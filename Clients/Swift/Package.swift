@@ -40,9 +40,12 @@ var targets: [Target] = [
         ]),
     .executableTarget(
         name: "Contacts", dependencies: ["LenticularCloudKit"], path: "Examples/Contacts"),
+    .executableTarget(
+        name: "client-speed", dependencies: ["LenticularCloudKit", "CloudKitTransport"],
+        path: "Benchmarks/ClientSpeed"),
     .testTarget(
         name: "ServerTests",
-        dependencies: ["LenticularCloudKit", "CloudKitTransport", "Contacts"]),
+        dependencies: ["LenticularCloudKit", "CloudKitTransport", "Contacts", "client-speed"]),
 ]
 
 #if os(Linux)

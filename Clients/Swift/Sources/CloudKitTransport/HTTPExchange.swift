@@ -14,7 +14,15 @@ package protocol HTTPExchange: Sendable {
 
     /// Fetches an answer's body into a file that the caller moves or removes.
     func file(at address: URL, seconds: TimeInterval) async throws -> (URL, HTTPURLResponse)
+
+    /// Sends a request whose answer is read as it comes, piece by piece.
+    ///
+    /// The request's timeout is how long nothing may come.
+    func stream(_ request: URLRequest) async throws -> (StreamedBody, HTTPURLResponse)
 }
+
+/// The body of an answer, in pieces; who stops reading it ends the request.
+package typealias StreamedBody = AsyncThrowingStream<Data, any Error>
 
 /// Requests over the network.
 package struct NetworkExchange: HTTPExchange {
@@ -49,6 +57,10 @@ package struct NetworkExchange: HTTPExchange {
         let request = URLRequest(url: address, timeoutInterval: seconds)
         let (file, response) = try await session.download(for: request)
         return (file, try Self.checked(response))
+    }
+
+    package func stream(_ request: URLRequest) async throws -> (StreamedBody, HTTPURLResponse) {
+        try await StreamedAnswer.begin(request, as: session.configuration)
     }
 
     private static func checked(_ response: URLResponse) throws -> HTTPURLResponse {

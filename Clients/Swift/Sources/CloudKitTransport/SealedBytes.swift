@@ -73,15 +73,18 @@ public enum SealedBytes {
         #endif
     }
 
-    #if !canImport(CryptoKit)
-        /// A key from a passphrase, slow to guess.
-        ///
-        /// - Parameter cost: a power of two; 2^17 takes about half a second and 128 MiB.
-        public static func key(
-            from passphrase: String, salt: [UInt8], cost: UInt64
-        ) throws -> [UInt8] {
+    /// A key from a passphrase, slow to guess.
+    ///
+    /// - Parameter cost: a power of two; 2^17 takes about half a second and 128 MiB.
+    /// - Throws: `Unreadable` where there is no room for it.
+    public static func key(
+        from passphrase: String, salt: [UInt8], cost: UInt64
+    ) throws -> [UInt8] {
+        let text = Array(passphrase.precomposedStringWithCompatibilityMapping.utf8)
+        #if canImport(CryptoKit)
+            return Scrypt.key(from: text, salt: salt, cost: Int(cost), count: keyBytes)
+        #else
             var key = [UInt8](repeating: 0, count: keyBytes)
-            let text = Array(passphrase.precomposedStringWithCompatibilityMapping.utf8)
             let memory = UInt64(2) * 128 * 8 * cost
             let isMade = text.withUnsafeBytes { text in
                 EVP_PBE_scrypt(
@@ -90,8 +93,8 @@ public enum SealedBytes {
             }
             guard isMade == 1 else { throw Unreadable() }
             return key
-        }
-    #endif
+        #endif
+    }
 }
 
 #if !canImport(CryptoKit)

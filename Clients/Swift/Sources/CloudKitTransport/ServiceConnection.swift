@@ -7,7 +7,7 @@ import Foundation
 
 /// Requests to one container environment of one server, as one caller.
 public final class ServiceConnection: Sendable {
-    private let service: ServerAccess?
+    let service: ServerAccess?
     private let container: String
     let exchange: any HTTPExchange
     private let webToken: WebToken
@@ -36,7 +36,7 @@ public final class ServiceConnection: Sendable {
     package var accountGeneration: Int { get async { await webToken.generation } }
 
     /// The token of who is signed in, as it is now; nil for nobody.
-    package var currentWebToken: String? { get async { await webToken.current } }
+    package var currentWebToken: String? { get async { await webToken.current.token } }
 
     /// Lets somebody know whenever somebody else may be signed in than before; one observer at a time.
     package func observeAccount(_ body: @escaping @Sendable () -> Void) { observer.set(body) }
@@ -52,9 +52,22 @@ public final class ServiceConnection: Sendable {
     public func call(
         _ operation: String, _ body: [UInt8], seconds: TimeInterval = 60
     ) async throws -> JSONView {
+        try await call(.init(operation: operation, body: body, seconds: seconds))
+    }
+
+    /// One request, but for who sends it.
+    struct Call {
+        /// The first part of the path.
+        var module = "database"
+        let operation: String
+        let body: [UInt8]
+        var seconds: TimeInterval = 60
+    }
+
+    func call(_ call: Call) async throws -> JSONView {
         let sent = await webToken.current
         do {
-            return try await send(operation, body, webToken: sent, seconds)
+            return try await send(call, webToken: sent.token)
         } catch let fault as WireFault where fault.status == 421 {
             let page = fault.redirectURL.flatMap { URL(string: $0) }
             let fresh: String?
@@ -64,19 +77,17 @@ public final class ServiceConnection: Sendable {
                 throw TransportFailure.notSignedIn
             }
             guard let fresh else { throw fault }
-            return try await send(operation, body, webToken: fresh, seconds)
+            return try await send(call, webToken: fresh)
         }
     }
 
-    private func send(
-        _ operation: String, _ body: [UInt8], webToken sent: String?, _ seconds: TimeInterval
-    ) async throws -> JSONView {
-        let request = try request(operation, body, webToken: sent, seconds)
+    private func send(_ call: Call, webToken sent: String?) async throws -> JSONView {
+        let request = try request(call, webToken: sent)
         let (data, answer): (Data, HTTPURLResponse)
         do {
             (data, answer) = try await exchange.answer(to: request)
         } catch {
-            let isWrite = operation.hasSuffix("/modify") || operation.hasSuffix("/accept")
+            let isWrite = ["/modify", "/accept"].contains { call.operation.hasSuffix($0) }
             throw TransportFailure(error, isWrite: isWrite)
         }
         let name = "X-Apple-CloudKit-Web-Auth-Token"
@@ -117,11 +128,10 @@ public final class ServiceConnection: Sendable {
         }
     }
 
-    private func request(
-        _ operation: String, _ body: [UInt8], webToken: String?, _ seconds: TimeInterval
-    ) throws -> URLRequest {
+    private func request(_ call: Call, webToken: String?) throws -> URLRequest {
         guard let service else { throw TransportFailure.badAddress }
-        let path = "/database/1/\(container)/\(service.environment.rawValue)/\(operation)"
+        let environment = service.environment.rawValue
+        let path = "/\(call.module)/1/\(container)/\(environment)/\(call.operation)"
         guard var parts = URLComponents(url: service.url, resolvingAgainstBaseURL: false) else {
             throw TransportFailure.badAddress
         }
@@ -140,12 +150,12 @@ public final class ServiceConnection: Sendable {
         }
         if !query.isEmpty { parts.queryItems = query }
         guard let url = parts.url else { throw TransportFailure.badAddress }
-        var request = URLRequest(url: url, timeoutInterval: seconds)
+        var request = URLRequest(url: url, timeoutInterval: call.seconds)
         request.httpMethod = "POST"
-        request.httpBody = Data(body)
+        request.httpBody = Data(call.body)
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         if case .serverKey(let id, let sign) = service.credentials {
-            try request.sign(as: id, target: parts.path, body: body, with: sign)
+            try request.sign(as: id, target: parts.path, body: call.body, with: sign)
         }
         return request
     }

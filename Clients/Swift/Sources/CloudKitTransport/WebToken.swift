@@ -12,6 +12,17 @@ actor WebToken {
     private let onAccountChange: @Sendable () -> Void
     /// Grows whenever somebody else may be signed in than before.
     private(set) var generation = 0
+    /// How often somebody was asked to sign in, whatever came of it.
+    private var asked = 0
+
+    /// What a request leaves with.
+    struct Ticket: Sendable {
+        let token: String?
+        fileprivate let asked: Int
+    }
+
+    /// Whoever was asked has not signed in.
+    struct NotSignedIn: Error {}
 
     /// - Parameters:
     ///   - onChange: told of every token that takes the place of another; nil when a session has ended.
@@ -32,7 +43,7 @@ actor WebToken {
         }
     }
 
-    var current: String? { token }
+    var current: Ticket { Ticket(token: token, asked: asked) }
 
     /// Takes over a successor of the token that a request was sent with.
     ///
@@ -46,14 +57,20 @@ actor WebToken {
     /// Signs in, unless another request has done so since this one was sent.
     ///
     /// - Returns: a token to send the request with again; nil when there is no way to sign in.
-    func signInAgain(after sent: String?, at page: URL?) async throws -> String? {
-        if let token, token != sent { return token }
+    /// - Throws: `NotSignedIn`, and what the closure throws; to requests too that were sent before it did, so that
+    ///   nobody is asked twice.
+    func signInAgain(after sent: Ticket, at page: URL?) async throws -> String? {
+        if let token, token != sent.token { return token }
         if let signingIn { return try await signingIn.value }
+        guard sent.asked == asked else { throw NotSignedIn() }
         end()
         guard let signIn, let page else { return nil }
         let task = Task { try await signIn(page) }
         signingIn = task
-        defer { signingIn = nil }
+        defer {
+            signingIn = nil
+            asked += 1
+        }
         let fresh = try await task.value
         token = fresh
         generation += 1

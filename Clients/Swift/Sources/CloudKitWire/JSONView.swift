@@ -76,8 +76,25 @@ public struct JSONView: Sendable {
 
     /// A member of an object; nil where there is none, and for other values.
     public subscript(key: String) -> JSONView? {
-        for (name, value) in members where name.string == key { return value }
-        return nil
+        var key = key
+        return key.withUTF8 { wanted in
+            for (name, value) in members where name.isText(wanted) { return value }
+            return nil
+        }
+    }
+
+    /// Whether the value is a string of these bytes, once its escapes are undone.
+    private func isText(_ wanted: UnsafeBufferPointer<UInt8>) -> Bool {
+        let entry = entry
+        guard entry.kind == .string else {
+            return entry.kind == .escapedString
+                && Self.unescaped(scalarText).utf8.elementsEqual(wanted)
+        }
+        let count = Int(entry.end - entry.start)
+        guard count == wanted.count else { return false }
+        return tape.bytes.withUnsafeBufferPointer { bytes in
+            bytes[Int(entry.start)..<Int(entry.end)].elementsEqual(wanted)
+        }
     }
 
     /// The members of an object in their order, keys as views; empty for other values.

@@ -1,4 +1,3 @@
-import CloudKitWire
 import XCTest
 
 @testable import LenticularCloudKit
@@ -7,32 +6,6 @@ final class PredicateTests: XCTestCase {
     private let place = CLLocation(latitude: 1, longitude: 2)
     private let reference = CKRecord.Reference(
         recordID: CKRecord.ID(recordName: "r"), action: .none)
-
-    private func filters(_ predicate: NSPredicate) throws -> [CKQuery.Filter]? {
-        try CKQuery(recordType: "T", predicate: predicate).filters()
-    }
-
-    /// Filters as text, so that a table of them can be read.
-    private func text(_ predicate: NSPredicate) throws -> String {
-        guard let filters = try filters(predicate) else { return "nothing" }
-        return filters.map { filter in
-            let value: String =
-                switch filter.value {
-                case .string(let text): "'\(text)'"
-                case .int64(let number): "\(number)"
-                case .double(let number): "\(number)"
-                case .timestamp(let number): "at \(number)"
-                case .bytes(let data): "\(data.count) bytes"
-                case .reference(let reference): "-> \(reference.recordID.recordName)"
-                case .location: "a place"
-                case .asset: "a file"
-                case .list(let members, let element):
-                    "\(members.count) x \(element?.rawValue ?? "?")"
-                }
-            let radius = filter.metres.map { " \(Int($0))m" } ?? ""
-            return "\(filter.key) \(filter.comparator.rawValue) \(value)\(radius)"
-        }.joined(separator: " & ")
-    }
 
     private var comparisons: [(NSPredicate, String)] {
         let date = Date(timeIntervalSince1970: 1)
@@ -110,7 +83,7 @@ final class PredicateTests: XCTestCase {
 
     func testFormatsBecomeTheProtocolsFilters() throws {
         for (index, (predicate, expected)) in (comparisons + listsAndPlaces).enumerated() {
-            XCTAssertEqual(try text(predicate), expected, "row \(index)")
+            XCTAssertEqual(try predicate.filterText(), expected, "row \(index)")
         }
     }
 
@@ -133,7 +106,8 @@ final class PredicateTests: XCTestCase {
             ),
         ]
         for (predicate, word) in table {
-            XCTAssertThrowsError(try filters(predicate), word) { error in
+            XCTAssertThrowsError(try CKQuery(recordType: "T", predicate: predicate).filters(), word)
+            { error in
                 XCTAssertEqual((error as? CKError)?.code, .invalidArguments)
                 XCTAssertTrue(error.localizedDescription.contains(word), "\(error)")
             }
@@ -144,9 +118,9 @@ final class PredicateTests: XCTestCase {
         let both = NSCompoundPredicate(andPredicateWithSubpredicates: [
             NSPredicate(format: "a = 1"), NSPredicate(format: "b = 2"),
         ])
-        XCTAssertEqual(try text(both), "a EQUALS 1 & b EQUALS 2")
+        XCTAssertEqual(try both.filterText(), "a EQUALS 1 & b EQUALS 2")
         let not = NSCompoundPredicate(notPredicateWithSubpredicate: NSPredicate(format: "a = 1"))
-        XCTAssertEqual(try text(not), "a NOT_EQUALS 1")
+        XCTAssertEqual(try not.filterText(), "a NOT_EQUALS 1")
     }
 
     func testSortsByKeyAreRead() throws {
@@ -154,9 +128,14 @@ final class PredicateTests: XCTestCase {
         query.sortDescriptors = [
             NSSortDescriptor(key: "a", ascending: false),
             NSSortDescriptor(key: "creationDate", ascending: true),
+            CKLocationSortDescriptor(key: "spot", relativeLocation: place),
         ]
         XCTAssertEqual(
-            try query.sorts(), [CKQuery.Sort("a", ascending: false), CKQuery.Sort("creationDate")])
+            try query.sorts(),
+            [
+                CKQuery.Sort("a", ascending: false), CKQuery.Sort("creationDate"),
+                CKQuery.Sort("spot", distanceFrom: place),
+            ])
     }
 
     func testNoFormatIsReadForEver() {

@@ -33,6 +33,10 @@ final class ScriptedSyncServer: SyncServer, @unchecked Sendable {
         }
     }
 
+    func hasZone(_ name: String) -> Bool {
+        lock.withLock { zones[CKRecordZone.ID(zoneName: name)] != nil }
+    }
+
     /// Somebody else's save.
     func put(_ name: String, _ text: String, in zone: CKRecordZone.ID) {
         lock.withLock {
@@ -145,6 +149,24 @@ final class ScriptedSyncServer: SyncServer, @unchecked Sendable {
             }
             return (saved, deleted)
         }
+    }
+
+    func subscribe(as id: CKSubscription.ID?) async throws -> CKSubscription.ID {
+        try lock.withLock {
+            try begin("subscribe \(id ?? "as it likes")")
+            return id ?? "any"
+        }
+    }
+
+    typealias Told = AsyncThrowingStream<CKNotification, any Error>
+
+    /// Called when an engine begins to listen, with what tells it.
+    var onListen: @Sendable (Told.Continuation) -> Void = { _ in }
+
+    func notifications() -> Told {
+        let (stream, continuation) = Told.makeStream()
+        onListen(continuation)
+        return stream
     }
 
     private func save(_ record: CKRecord) -> Result<CKRecord, any Error> {

@@ -80,13 +80,26 @@ final class SyncEngineModelTests: XCTestCase {
         {
             server.fail(with: CKError(code, "by chance"))
         }
-        switch Int.random(in: 0..<10, using: &random) {
+        switch Int.random(in: 0..<12, using: &random) {
         case 0..<4: device.app.write(name, "text \(step)", device.engine)
         case 4: device.app.remove(name, device.engine)
         case 5..<7: try? await device.engine.sendChanges()
         case 7..<9: try? await device.engine.fetchChanges()
+        case 9: await cancel(device, after: Int.random(in: 0..<20, using: &random))
         default: await restart(device, server)
         }
+    }
+
+    /// Ends a run of sending or fetching somewhere within it.
+    private func cancel(_ device: Device, after yields: Int) async {
+        let engine = device.engine
+        let running = Task {
+            try? await engine.sendChanges()
+            try? await engine.fetchChanges()
+        }
+        for _ in 0..<yields { await Task.yield() }
+        await engine.cancelOperations()
+        await running.value
     }
 
     /// The process ends after what it was told last, and begins again from there.

@@ -186,6 +186,53 @@ final class SyncEngineTests: XCTestCase {
         await engine.cancelOperations()
     }
 
+    func testAnAutomaticEngineSubscribesOnceAndFetchesWhenItIsTold() async throws {
+        let fetched = expectation(description: "fetched")
+        app.onEvent = { event, _ in
+            if case .fetchedRecordZoneChanges = event { fetched.fulfill() }
+        }
+        let server = server
+        server.onListen = { told in
+            // Somebody else's change, which the engine hears of and does not wait for.
+            server.put("a", "x", in: SyncedApp.zone)
+            for subscription in ["of another app", "any"] {
+                let push = ["ck": ["met": ["sid": subscription, "dbs": 2] as [String: Any]]]
+                if let note = CKNotification(fromRemoteNotificationDictionary: push) {
+                    told.yield(note)
+                }
+            }
+        }
+        let engine = app.engine(server, automatic: true) { _ in
+            try await Task.sleep(nanoseconds: 1_000_000_000_000)
+        }
+        await fulfillment(of: [fetched], timeout: 20)
+        XCTAssertEqual(server.requests.filter { $0.hasPrefix("subscribe") }.count, 1)
+        await engine.tellState()
+        let next = app.engine(server, automatic: true, from: app.lastState) { _ in
+            try await Task.sleep(nanoseconds: 1_000_000_000_000)
+        }
+        let again = expectation(description: "fetched again")
+        app.onEvent = { event, _ in
+            if case .fetchedRecordZoneChanges = event { again.fulfill() }
+        }
+        await fulfillment(of: [again], timeout: 20)
+        XCTAssertEqual(server.requests.filter { $0.hasPrefix("subscribe") }.count, 1)
+        await engine.cancelOperations()
+        await next.cancelOperations()
+    }
+
+    func testAnEngineUsesTheSubscriptionThatItIsGiven() async throws {
+        let fetched = expectation(description: "fetched")
+        app.onEvent = { event, _ in if case .didFetchChanges = event { fetched.fulfill() } }
+        let engine = app.engine(server, automatic: true, subscription: "mine") { _ in
+            try await Task.sleep(nanoseconds: 1_000_000_000_000)
+        }
+        await fulfillment(of: [fetched], timeout: 20)
+        XCTAssertTrue(server.requests.contains("subscribe mine"))
+        XCTAssertEqual(engine.memory.read(\.subscription), "mine")
+        await engine.cancelOperations()
+    }
+
     func testAStateIsReadBackWithEverythingInIt() async throws {
         let engine = try await readyEngine()
         server.put("a", "x", in: SyncedApp.zone)

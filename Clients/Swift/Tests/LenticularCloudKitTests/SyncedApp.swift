@@ -37,16 +37,19 @@ final class SyncedApp: CKSyncEngineDelegate, @unchecked Sendable {
     var lastState: CKSyncEngine.State.Serialization? { lock.withLock { state } }
 
     func engine(
-        _ server: ScriptedSyncServer, automatic: Bool = false,
+        _ server: any SyncServer, automatic: Bool = false,
         from state: CKSyncEngine.State.Serialization? = nil,
+        subscription: CKSubscription.ID? = nil, delegate: (any CKSyncEngineDelegate)? = nil,
         sleep: @escaping @Sendable (Double) async throws -> Void = { _ in }
     ) -> CKSyncEngine {
         let container = CKContainer(
             identifier: "iCloud.test",
             service: CKServerAccess(url: URL(fileURLWithPath: "/")))
         var configuration = CKSyncEngine.Configuration(
-            database: container.privateCloudDatabase, stateSerialization: state, delegate: self)
+            database: container.privateCloudDatabase, stateSerialization: state,
+            delegate: delegate ?? self)
         configuration.automaticallySync = automatic
+        configuration.subscriptionID = subscription
         return CKSyncEngine(
             configuration, server: server,
             schedule: SyncSchedule(isOn: automatic, timing: SyncTiming(), sleep: sleep))

@@ -18,31 +18,14 @@ final class ContactsTests: XCTestCase {
         return Person(service: try server.serviceFile(of: email), home: home)
     }
 
-    /// The example beside the tests, wherever these were built.
-    private static func built() throws -> URL {
-        let bundle = Bundle(for: ContactsTests.self).bundleURL
-        let places = [bundle, bundle.deletingLastPathComponent()].map {
-            $0.appendingPathComponent("Contacts")
-        }
-        return try XCTUnwrap(
-            places.first { FileManager.default.isExecutableFile(atPath: $0.path) })
-    }
-
     /// - Returns: what the program prints, and how it ends.
     private func contacts(_ person: Person, _ arguments: String...) throws -> (String, Int32) {
-        let program = Process()
-        program.executableURL = try Self.built()
-        program.arguments = arguments
-        program.environment = [
-            "LENTICULAR_SERVICE_FILE": person.service.path, "HOME": person.home.path,
-        ]
-        let output = Pipe()
-        program.standardOutput = output
-        program.standardError = output
-        try program.run()
-        let bytes = output.fileHandleForReading.readDataToEndOfFile()
-        program.waitUntilExit()
-        return (String(decoding: bytes, as: UTF8.self), program.terminationStatus)
+        let done = try RunningProgram.run(
+            [try BuiltPackage().program("Contacts")] + arguments,
+            environment: [
+                "LENTICULAR_SERVICE_FILE": person.service.path, "HOME": person.home.path,
+            ])
+        return (done.output, done.status)
     }
 
     func testContactsAreKeptSharedAcceptedAndNotedInSecret() throws {

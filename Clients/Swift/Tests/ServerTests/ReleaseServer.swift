@@ -14,7 +14,9 @@ final class ReleaseServer {
     private let process = Process()
 
     /// - Throws: `XCTSkip` without a server to run.
-    init() throws {
+    ///
+    /// - Parameter settings: of the server's configuration, as the environment names them.
+    init(settings: [String: String] = [:]) throws {
         guard let binary = ProcessInfo.processInfo.environment["LENTICULAR_BINARY"] else {
             throw XCTSkip("LENTICULAR_BINARY names no server to test against")
         }
@@ -22,7 +24,7 @@ final class ReleaseServer {
         folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("client-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        url = try start()
+        url = try start(settings)
         _ = try command("container", "create", container)
         apiToken = try text(
             command("api-token", "create", container, "development"), "apiToken")
@@ -30,6 +32,7 @@ final class ReleaseServer {
 
     deinit {
         process.terminate()
+        endBy(Self.endSeconds)
         process.waitUntilExit()
         try? FileManager.default.removeItem(at: folder)
     }
@@ -38,9 +41,7 @@ final class ReleaseServer {
     ///
     /// - Parameter port: of a proxy that the requests go through.
     func container(of email: String, by port: UInt16? = nil) throws -> CKContainer {
-        _ = try? command("user", "create", email)
-        let token = try text(
-            command("web-token", "create", container, "development", email), "webAuthToken")
+        let token = try entry(of: email)["webAuthToken"] ?? ""
         return CKContainer(
             identifier: container,
             service: CKServerAccess(
@@ -48,14 +49,17 @@ final class ReleaseServer {
                 apiToken: apiToken, credentials: .webAuthToken(token)))
     }
 
-    /// A file that names this server for programs, with somebody who has just signed in.
-    func serviceFile(of email: String) throws -> URL {
+    /// What names this server for programs, with somebody who has just signed in.
+    func entry(of email: String) throws -> [String: String] {
         _ = try? command("user", "create", email)
         let token = try text(
             command("web-token", "create", container, "development", email), "webAuthToken")
-        let entry = [
-            "url": url.absoluteString, "apiToken": apiToken, "webAuthToken": token,
-        ]
+        return ["url": url.absoluteString, "apiToken": apiToken, "webAuthToken": token]
+    }
+
+    /// A file that names this server for programs, with somebody who has just signed in.
+    func serviceFile(of email: String) throws -> URL {
+        let entry = try entry(of: email)
         let file = folder.appendingPathComponent("service-\(email).json")
         try JSONSerialization.data(withJSONObject: [container: entry]).write(to: file)
         return file
@@ -81,17 +85,22 @@ final class ReleaseServer {
     private static let environment = ProcessInfo.processInfo.environment
         .filter { !$0.key.hasPrefix("LENTICULAR_") }
 
-    private func start() throws -> URL {
+    private func start(_ settings: [String: String]) throws -> URL {
         let log = Pipe()
         process.executableURL = URL(fileURLWithPath: binary)
         // A port that is named beforehand: links to files hold it.
         let port = Int.random(in: 20_000..<32_000)
         process.arguments = ["serve", "--data", data, "--listen", "127.0.0.1:\(port)"]
-        process.environment = Self.environment
+        process.environment = Self.environment.merging(settings) { $1 }
         process.standardOutput = log
         // Not the tests' own: whoever reads that would wait for this server, too.
         process.standardError = FileHandle.nullDevice
         try process.run()
+        let hasStarted = Started()
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.startSeconds) { [process] in
+            if !hasStarted.value, process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        }
+        defer { hasStarted.set() }
         var text = ""
         while true {
             let bytes = log.fileHandleForReading.availableData
@@ -107,6 +116,27 @@ final class ReleaseServer {
                 return url
             }
         }
+    }
+
+    /// How long the server may take until it serves, and to end.
+    private static let startSeconds = 60.0
+    private static let endSeconds = 60.0
+
+    /// Kills the server when it has not ended by then: a test fails rather than waits for ever.
+    private func endBy(_ seconds: Double) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [process] in
+            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        }
+    }
+
+    private final class Started: @unchecked Sendable {
+        // Unchecked: behind the lock.
+        private let lock = NSLock()
+        private var isSet = false
+
+        var value: Bool { lock.withLock { isSet } }
+
+        func set() { lock.withLock { isSet = true } }
     }
 
     private func command(_ arguments: String...) throws -> [String: Any] {

@@ -82,6 +82,55 @@ final class SharingTests: XCTestCase {
         XCTAssertEqual(after.deletions.map(\.zoneID), before.modifications.map(\.zoneID))
     }
 
+    func testAShareOfAZoneIsToldByTheZoneAndBearsNoOtherBesideIt() async throws {
+        let server = try ReleaseServer()
+        let ann = try server.container(of: "ann@example.org")
+        let bob = try server.container(of: "bob@example.org")
+        let database = ann.privateCloudDatabase
+        let zone = try await database.save(CKRecordZone(zoneName: "Family"))
+        XCTAssertNil(zone.share)
+        let inside = CKRecord(
+            recordType: "Photo", recordID: CKRecord.ID(recordName: "p", zoneID: zone.zoneID))
+        let share = CKShare(recordZoneID: zone.zoneID)
+        let bobs = try await ann.shareParticipant(forEmailAddress: "bob@example.org")
+        bobs.permission = .readWrite
+        share.addParticipant(bobs)
+        try await database.modifyRecords(saving: [inside, share])
+        XCTAssertNotNil(share.url)
+        XCTAssertEqual(share.recordID.recordName, CKRecordNameZoneWideShare)
+        let zones = try await database.allRecordZones()
+        let listed = zones.first { $0.zoneID == zone.zoneID }
+        XCTAssertEqual(listed?.share?.recordID.recordName, CKRecordNameZoneWideShare)
+        let looked = try await database.recordZone(for: zone.zoneID)
+        XCTAssertEqual(looked.share?.recordID, share.recordID)
+
+        // A tree of its own within the zone.
+        let done = try await database.modifyRecords(
+            saving: [inside, CKShare(rootRecord: inside)])
+        let codes = done.saveResults.values.compactMap { result -> CKError.Code? in
+            guard case .failure(let error) = result else { return nil }
+            return (error as? CKError)?.code
+        }
+        XCTAssertEqual(codes.count, 2, "nothing of it is saved")
+        XCTAssertTrue(codes.allSatisfy { $0 != .internalError }, "\(codes)")
+
+        let metadata = try await bob.shareMetadata(for: try XCTUnwrap(share.url))
+        XCTAssertNil(metadata.hierarchicalRootRecordID)
+        try await bob.accept(metadata)
+        let shared = try await bob.sharedCloudDatabase.allRecordZones()
+        let theirs = try XCTUnwrap(shared.first)
+        let added = CKRecord(
+            recordType: "Photo", recordID: CKRecord.ID(recordName: "q", zoneID: theirs.zoneID))
+        try await bob.sharedCloudDatabase.save(added)
+        let seen = try await database.record(
+            for: CKRecord.ID(recordName: "q", zoneID: zone.zoneID))
+        XCTAssertEqual(seen.recordType, "Photo")
+        try await bob.sharedCloudDatabase.deleteRecord(
+            withID: CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: theirs.zoneID))
+        let left = try await bob.sharedCloudDatabase.allRecordZones()
+        XCTAssertEqual(left.map(\.zoneID), [])
+    }
+
     func testALinkThatLeadsNowhereIsAnUnknownItem() async throws {
         let server = try ReleaseServer()
         let ann = try server.container(of: "ann@example.org")

@@ -44,6 +44,9 @@ struct AnswerReader: Sendable {
         return share
     }
 
+    /// Room for so many fields saves growing in steps; more are no trouble.
+    private static let usualFields = 8
+
     private func version(_ parts: RecordParts, in zone: CKRecordZone.ID) -> CKRecordVersion {
         var version = CKRecordVersion()
         version.changeTag = parts.tag?.string
@@ -52,6 +55,7 @@ struct AnswerReader: Sendable {
         version.parent = reference(parts.parent, in: zone)
         version.share = reference(parts.share, in: zone)
         guard let fields = parts.fields else { return version }
+        version.values.reserveCapacity(Self.usualFields)
         for (key, field) in fields.members {
             guard let key = key.string else { continue }
             if field["isEncrypted"]?.bool == true {
@@ -137,17 +141,25 @@ private struct RecordParts {
     var share: JSONView?
 
     mutating func note(_ key: JSONView, _ value: JSONView) {
-        switch key.string {
-        case "recordName": name = value
-        case "recordType": type = value
-        case "recordChangeTag": tag = value
-        case "fields": fields = value
-        case "created": created = value
-        case "modified": modified = value
-        case "zoneID": zone = value
-        case "parent": parent = value
-        case "share": share = value
-        default: break
+        // Compared as bytes: a text for each key of each record would cost more than the rest.
+        if key.isString("recordName") {
+            name = value
+        } else if key.isString("recordType") {
+            type = value
+        } else if key.isString("recordChangeTag") {
+            tag = value
+        } else if key.isString("fields") {
+            fields = value
+        } else if key.isString("created") {
+            created = value
+        } else if key.isString("modified") {
+            modified = value
+        } else if key.isString("zoneID") {
+            zone = value
+        } else if key.isString("parent") {
+            parent = value
+        } else if key.isString("share") {
+            share = value
         }
     }
 }

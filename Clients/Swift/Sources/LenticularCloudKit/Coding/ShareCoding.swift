@@ -59,6 +59,7 @@ extension AnswerReader {
                 $0.map(participant)
             } ?? []
         details.current = view["currentUserParticipant"].map(participant)
+        details.requests = accessRequests(view)
         return details
     }
 
@@ -67,7 +68,8 @@ extension AnswerReader {
             identity(view["userIdentity"]), participantID: view["participantId"]?.string,
             role: ShareWords.role(view["type"]?.string),
             permission: ShareWords.permission(view["permission"]?.string),
-            acceptanceStatus: ShareWords.status(view["acceptanceStatus"]?.string))
+            acceptanceStatus: ShareWords.status(view["acceptanceStatus"]?.string),
+            isApprovedRequester: view["isApprovedRequester"]?.bool ?? false)
     }
 
     func identity(_ view: JSONView?) -> CKUserIdentity {
@@ -105,6 +107,7 @@ extension JSONText {
                 if let tag = root.recordChangeTag { json.member("recordChangeTag", tag) }
             }
         }
+        accessRequests(share.details.requests)
         guard share.details.isChanged || share.recordChangeTag == nil else { return }
         member("publicPermission", ShareWords.word(share.publicPermission))
         key("participants")

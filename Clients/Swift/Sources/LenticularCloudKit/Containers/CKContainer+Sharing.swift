@@ -6,6 +6,8 @@ extension CKContainer {
     /// An entry for a share, for somebody with an address.
     ///
     /// Whether anybody has the address is not told: the entry waits for whoever has proved that it is theirs.
+    ///
+    /// - Throws: nothing: whether anybody is there turns out when the share is saved.
     public func shareParticipant(
         forEmailAddress emailAddress: String
     ) async throws -> CKShare.Participant {
@@ -13,6 +15,8 @@ extension CKContainer {
     }
 
     /// An entry for a share, for somebody with a phone number.
+    ///
+    /// - Throws: nothing: whether anybody is there turns out when the share is saved.
     public func shareParticipant(
         forPhoneNumber phoneNumber: String
     ) async throws -> CKShare.Participant {
@@ -20,6 +24,8 @@ extension CKContainer {
     }
 
     /// An entry for a share, for somebody who is known by their record.
+    ///
+    /// - Throws: nothing: whether anybody is there turns out when the share is saved.
     public func shareParticipant(
         forUserRecordID userRecordID: CKRecord.ID
     ) async throws -> CKShare.Participant {
@@ -35,6 +41,8 @@ extension CKContainer {
     }
 
     /// Entries for a share, for several people with addresses.
+    ///
+    /// - Throws: nothing; what concerns one of them is in its result.
     public func shareParticipants(
         forEmailAddresses emailAddresses: [String]
     ) async throws -> [String: Result<CKShare.Participant, any Error>] {
@@ -42,6 +50,8 @@ extension CKContainer {
     }
 
     /// Entries for a share, for several people with phone numbers.
+    ///
+    /// - Throws: nothing; what concerns one of them is in its result.
     public func shareParticipants(
         forPhoneNumbers phoneNumbers: [String]
     ) async throws -> [String: Result<CKShare.Participant, any Error>] {
@@ -49,6 +59,8 @@ extension CKContainer {
     }
 
     /// Entries for a share, for several people who are known by their records.
+    ///
+    /// - Throws: nothing; what concerns one of them is in its result.
     public func shareParticipants(
         forUserRecordIDs userRecordIDs: [CKRecord.ID]
     ) async throws -> [CKRecord.ID: Result<CKShare.Participant, any Error>] {
@@ -77,6 +89,8 @@ extension CKContainer {
     }
 
     /// What several links lead to, each for itself.
+    ///
+    /// - Throws: nothing; what concerns one link is in its result, as `shareMetadata(for:)` throws it.
     public func shareMetadatas(
         for urls: [URL]
     ) async throws -> [URL: Result<CKShare.Metadata, any Error>] {
@@ -99,12 +113,16 @@ extension CKContainer {
     }
 
     /// Takes part in a share: its records are in the shared database from then on.
+    ///
+    /// - Throws: `CKError`, `notAuthenticated` when nobody is signed in, `unknownItem` for a share that is gone.
     @discardableResult
     public func accept(_ metadata: CKShare.Metadata) async throws -> CKShare {
         try await self.metadata("records/accept", of: metadata.shortGUID, RootRequest()).share
     }
 
     /// Takes part in several shares, each for itself.
+    ///
+    /// - Throws: nothing; what concerns one share is in its result.
     @discardableResult
     public func accept(
         _ metadatas: [CKShare.Metadata]

@@ -29,12 +29,15 @@ public final class CKContainer: NSObject, Sendable {
 
     /// A container whose server is named by the file that `LENTICULAR_SERVICE_FILE` names.
     ///
-    /// Where that file says nothing of the container, requests fail with `badContainer`.
+    /// Successors of the file's token are kept on this device for the next run of the program. Where the file says
+    /// nothing of the container, requests fail with `badContainer`.
     public convenience init(identifier: String) {
+        let service = ServiceFile.service(of: identifier)
         self.init(
             identifier: identifier,
             connection: ServiceConnection(
-                ServiceFile.service(of: identifier), container: identifier))
+                service.map { KeptToken.resume($0, in: try? DeviceStore.store()) },
+                container: identifier))
     }
 
     /// The container of an app that has one: the only one in the file that `LENTICULAR_SERVICE_FILE` names, else
@@ -50,7 +53,7 @@ public final class CKContainer: NSObject, Sendable {
         assetFolder: URL? = nil
     ) {
         let caller = CallerName()
-        let store = keyFolder.map { KeyFolder(folder: $0) } ?? .standard
+        let store: any KeyStore = keyFolder.map { KeyFolder(folder: $0) } ?? DeviceKeys.standard
         self.init(
             identifier: identifier,
             access: DatabaseAccess(
@@ -105,6 +108,8 @@ public final class CKContainer: NSObject, Sendable {
     }
 
     /// Whether somebody is signed in.
+    ///
+    /// - Throws: `CKError` for what has nothing to do with accounts, such as `badContainer`.
     public func accountStatus() async throws -> CKAccountStatus {
         do {
             _ = try await userRecordID()
@@ -123,10 +128,15 @@ public final class CKContainer: NSObject, Sendable {
 
 /// Whether somebody is signed in.
 public enum CKAccountStatus: Int, Sendable {
+    /// The server could not be asked.
     case couldNotDetermine = 0
+    /// Somebody is signed in.
     case available
+    /// Somebody may not use the server; this one never says so.
     case restricted
+    /// Nobody is signed in.
     case noAccount
+    /// Somebody is signed in, and must confirm it first.
     case temporarilyUnavailable
 }
 

@@ -15,6 +15,7 @@ extension CKDatabase {
         public struct Deletion: Hashable, Sendable {
             /// Why a zone is gone.
             public enum Reason: Int, Sendable {
+                /// An app deleted it.
                 case deleted
                 /// The user threw their data away: do not save it again.
                 case purged
@@ -116,6 +117,9 @@ extension CKDatabase {
 
     /// One page of the records that changed in a zone after a token.
     ///
+    /// Unless `resultsLimit` says how large pages are to be, the page after it is asked for at once, and comes
+    /// while the app deals with this one.
+    ///
     /// - Throws: `CKError`, `changeTokenExpired` when the zone must be fetched anew, `zoneNotFound`.
     public func recordZoneChanges(
         inZoneWith zoneID: CKRecordZone.ID, since token: CKServerChangeToken?,
@@ -124,73 +128,13 @@ extension CKDatabase {
         let page = try await zonePage(
             of: zoneID, since: token, desiredKeys: desiredKeys, resultsLimit: resultsLimit)
         var results: [CKRecord.ID: Result<RecordZoneChange.Modification, any Error>] = [:]
+        results.reserveCapacity(page.records.count)
         for record in page.records {
             results[record.recordID] = await completed(.success(record)).map {
                 RecordZoneChange.Modification(record: $0)
             }
         }
         return (results, page.deletions, page.token, page.moreComing)
-    }
-
-    /// A page of a zone's feed, in its order.
-    struct ZonePage: @unchecked Sendable {
-        // Unchecked: the records are handed on with it.
-        var records: [CKRecord] = []
-        var deletions: [RecordZoneChange.Deletion] = []
-        let token: CKServerChangeToken
-        let moreComing: Bool
-        /// What this device has left for itself with its last change that the feed holds.
-        var clientData: Data?
-    }
-
-    func zonePage(
-        of zoneID: CKRecordZone.ID, since token: CKServerChangeToken?,
-        desiredKeys: [CKRecord.FieldKey]?, resultsLimit: Int?
-    ) async throws -> ZonePage {
-        let answer = try await call("changes/zone") { json in
-            json.key("zones")
-            json.array { json in
-                json.object { json in
-                    json.zone(zoneID)
-                    if let token { json.member("syncToken", token.text) }
-                    json.desiredKeys(desiredKeys)
-                    json.resultsLimit(resultsLimit)
-                }
-            }
-        }
-        let reader = try await reader()
-        guard let zone = answer["zones"]?.elements.first(where: { _ in true }) else {
-            throw CKError(.internalError, "the answer lacks the zone")
-        }
-        if let fault = WireFault(zone) { throw CKError(fault, of: .zone) }
-        guard let next = zone["syncToken"]?.string else {
-            throw CKError(.internalError, "the answer lacks its token")
-        }
-        var page = ZonePage(
-            token: CKServerChangeToken(next), moreComing: zone["moreComing"]?.bool ?? false,
-            clientData: zone["clientChangeTokenData"]?.string.flatMap {
-                Data(base64Encoded: $0)
-            })
-        for item in zone["records"]?.elements ?? zone.elements {
-            reader.note(item, in: zoneID, &page)
-        }
-        return page
-    }
-}
-
-extension AnswerReader {
-    fileprivate func note(
-        _ item: JSONView, in zone: CKRecordZone.ID, _ page: inout CKDatabase.ZonePage
-    ) {
-        guard let name = item["recordName"]?.string else { return }
-        let id = CKRecord.ID(recordName: name, zoneID: zone)
-        if item["deleted"]?.bool == true {
-            page.deletions.append(
-                CKDatabase.RecordZoneChange.Deletion(
-                    recordID: id, recordType: item["deletedRecordType"]?.string ?? ""))
-        } else if let record = record(item, as: id) {
-            page.records.append(record)
-        }
     }
 }
 

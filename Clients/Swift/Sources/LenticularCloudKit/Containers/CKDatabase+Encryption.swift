@@ -14,7 +14,7 @@ extension CKDatabase {
         let concerned = records.filter { !$0.encrypted.changed.isEmpty }
         guard !concerned.isEmpty else { return [:] }
         try await refuseShared(concerned)
-        let key = try await keyForWriting()
+        let key = try await CKEncryption(access).keyForWriting()
         let cipher = ValueCipher(key: key)
         let user = await caller.known
         var sealed: [CKRecord.ID: [CKRecord.FieldKey: [UInt8]?]] = [:]
@@ -43,19 +43,6 @@ extension CKDatabase {
                     cipher.open([UInt8](sealed), at: place), forKey: key)
             }
         }
-    }
-
-    private func keyForWriting() async throws -> AccountKey {
-        #if canImport(CryptoKit)
-            guard let key = try await access.keys.load() else {
-                throw CKError(
-                    .accountTemporarilyUnavailable,
-                    "encryptedValues: this device does not have the key")
-            }
-            return key
-        #else
-            return try await CKEncryption(access).keyForWriting()
-        #endif
     }
 
     /// Parents that are followed to find out whether a record is shared.

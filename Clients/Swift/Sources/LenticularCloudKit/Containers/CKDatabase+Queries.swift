@@ -25,6 +25,8 @@ extension CKDatabase {
     }
 
     /// The page that follows one.
+    ///
+    /// - Throws: `CKError`, `invalidArguments` for a cursor that the server no longer knows.
     public func records(
         continuingMatchFrom cursor: CKQueryOperation.Cursor,
         desiredKeys: [CKRecord.FieldKey]? = nil,

@@ -16,6 +16,7 @@ extension CKDatabase {
     }
 
     /// - Parameter desiredKeys: the fields to fetch; nil for all.
+    /// - Throws: `CKError` when nothing can be said of any record.
     @discardableResult
     public func records(
         for ids: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]? = nil
@@ -79,7 +80,17 @@ extension CKDatabase {
         return try result.get()
     }
 
+    /// Deletes a record, under the name that the talk of 2021 has for it.
+    ///
+    /// - Throws: `CKError`, as `deleteRecord(withID:)`.
+    @discardableResult
+    public func deleteRecord(with recordID: CKRecord.ID) async throws -> CKRecord.ID {
+        try await deleteRecord(withID: recordID)
+    }
+
     /// Deletes a record; one that is not there counts as deleted.
+    ///
+    /// - Throws: `CKError`, `zoneNotFound`, `permissionFailure`, `referenceViolation` where others need it.
     @discardableResult
     public func deleteRecord(withID recordID: CKRecord.ID) async throws -> CKRecord.ID {
         let done = try await modifyRecords(saving: [], deleting: [recordID])

@@ -33,6 +33,8 @@ extension CKDatabase {
     }
 
     /// All of the caller's subscriptions to the database.
+    ///
+    /// - Throws: `CKError`, `notAuthenticated` when nobody is signed in.
     public func allSubscriptions() async throws -> [CKSubscription] {
         let answer = try await call("subscriptions/list") { _ in }
         let reader = try await reader()

@@ -6,6 +6,8 @@ extension CKDatabase {
     /// All zones of the database, the default zone of one's own among them.
     ///
     /// The zone in which this library keeps the account's key is no app's, and is left out.
+    ///
+    /// - Throws: `CKError`, `notAuthenticated` when nobody is signed in.
     public func allRecordZones() async throws -> [CKRecordZone] {
         let answer = try await call("zones/list") { _ in }
         let reader = try await reader()
@@ -22,6 +24,8 @@ extension CKDatabase {
     }
 
     /// Zones by their IDs.
+    ///
+    /// - Throws: `CKError` when nothing can be said of any zone.
     public func recordZones(
         for ids: [CKRecordZone.ID]
     ) async throws -> [CKRecordZone.ID: Result<CKRecordZone, any Error>] {
@@ -39,6 +43,8 @@ extension CKDatabase {
     }
 
     /// Makes a zone; one that is there already counts as made.
+    ///
+    /// - Throws: `CKError`, `limitExceeded` for more zones than an account may have, `badDatabase` for the public and the shared one.
     @discardableResult
     public func save(_ zone: CKRecordZone) async throws -> CKRecordZone {
         let done = try await modifyRecordZones(saving: [zone], deleting: [])
@@ -49,6 +55,8 @@ extension CKDatabase {
     }
 
     /// Deletes a zone with all its records; one that is not there counts as deleted.
+    ///
+    /// - Throws: `CKError`, `permissionFailure`, `badDatabase` for the public database.
     @discardableResult
     public func deleteRecordZone(withID zoneID: CKRecordZone.ID) async throws -> CKRecordZone.ID {
         let done = try await modifyRecordZones(saving: [], deleting: [zoneID])
@@ -57,6 +65,8 @@ extension CKDatabase {
     }
 
     /// Makes and deletes zones; one that is there already counts as made.
+    ///
+    /// - Throws: `CKError` when nothing can be said of any zone.
     @discardableResult
     public func modifyRecordZones(
         saving zones: [CKRecordZone] = [], deleting ids: [CKRecordZone.ID] = []

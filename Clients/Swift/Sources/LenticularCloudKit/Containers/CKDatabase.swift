@@ -9,8 +9,11 @@ import Foundation
 public final class CKDatabase: NSObject, Sendable {
     /// Which of the three.
     public enum Scope: Int, Sendable {
+        /// What everybody shares.
         case `public` = 1
+        /// The caller's own data.
         case `private`
+        /// What others share with the caller.
         case shared
 
         var path: String {
@@ -92,4 +95,5 @@ struct DatabaseAccess: Sendable {
     let caller: CallerName
     let keys: AccountKeys
     let assets: AssetCache
+    let pagesAhead = PagesAhead()
 }

@@ -13,7 +13,7 @@ actor AccountKeys {
 
     init(
         container: String, connection: ServiceConnection, caller: CallerName,
-        store: any KeyStore = KeyFolder.standard
+        store: any KeyStore = DeviceKeys.standard
     ) {
         self.container = container
         self.connection = connection

@@ -8,14 +8,22 @@ protocol KeyStore: Sendable {
     func forget(_ name: String) throws
 }
 
+/// Where keys are kept unless a program says otherwise.
+enum DeviceKeys {
+    #if canImport(Security)
+        static let standard: any KeyStore = KeychainKeys()
+    #else
+        static let standard: any KeyStore = KeyFolder(
+            folder: (FileManager.default.urls(
+                for: .applicationSupportDirectory, in: .userDomainMask
+            ).first ?? FileManager.default.homeDirectoryForCurrentUser)
+            .appendingPathComponent("lenticular-keys"))
+    #endif
+}
+
 /// Keys as files that only their owner may read, each under the digest of its name.
 struct KeyFolder: KeyStore {
     let folder: URL
-
-    static let standard = KeyFolder(
-        folder: (FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask)
-            .first ?? FileManager.default.homeDirectoryForCurrentUser)
-            .appendingPathComponent("lenticular-keys"))
 
     private func file(_ name: String) -> URL {
         let digest = SHA256Digest.of(Array(name.utf8)).prefix(16)
@@ -23,15 +31,8 @@ struct KeyFolder: KeyStore {
         return folder.appendingPathComponent(text)
     }
 
-    /// A file has the key's bytes, then the recovery code where it is known.
     func key(of name: String) throws -> HeldKey? {
-        guard let data = FileManager.default.contents(atPath: file(name).path),
-            data.count >= SealedBytes.keyBytes
-        else { return nil }
-        let code = data.dropFirst(SealedBytes.keyBytes)
-        return HeldKey(
-            key: AccountKey(bytes: [UInt8](data.prefix(SealedBytes.keyBytes))),
-            code: code.isEmpty ? nil : RecoveryCode(String(decoding: code, as: UTF8.self)))
+        FileManager.default.contents(atPath: file(name).path).flatMap { HeldKey(stored: $0) }
     }
 
     func keep(_ held: HeldKey, of name: String) throws {
@@ -43,7 +44,7 @@ struct KeyFolder: KeyStore {
         // Made with its permissions, so that nobody reads it in between.
         let isMade = FileManager.default.createFile(
             atPath: place.path,
-            contents: Data(held.key.bytes + Array((held.code?.text ?? "").utf8)),
+            contents: held.stored,
             attributes: [.posixPermissions: 0o600])
         guard isMade else { throw CocoaError(.fileWriteUnknown) }
     }

@@ -28,4 +28,21 @@ struct HeldKey: Equatable, Sendable {
     let key: AccountKey
     /// What opens the key elsewhere; nil where the key was unlocked by a passphrase.
     let code: RecoveryCode?
+
+    init(key: AccountKey, code: RecoveryCode?) {
+        self.key = key
+        self.code = code
+    }
+
+    /// The key's bytes, then the recovery code where it is known.
+    var stored: Data { Data(key.bytes + Array((code?.text ?? "").utf8)) }
+
+    /// - Returns: nil for fewer bytes than a key has.
+    init?(stored: Data) {
+        guard stored.count >= SealedBytes.keyBytes else { return nil }
+        let code = stored.dropFirst(SealedBytes.keyBytes)
+        self.init(
+            key: AccountKey(bytes: [UInt8](stored.prefix(SealedBytes.keyBytes))),
+            code: code.isEmpty ? nil : RecoveryCode(String(decoding: code, as: UTF8.self)))
+    }
 }

@@ -50,42 +50,79 @@ public struct CKError: CustomNSError, _BridgedStoredNSError, Sendable {
         /// The error that has these codes.
         public typealias _ErrorType = CKError
 
+        /// The server or this library failed, or an answer could not be read.
         case internalError = 1
+        /// Some items failed: `partialErrorsByItemID` says which and why.
         case partialFailure = 2
+        /// This device has no network. Nothing was sent.
         case networkUnavailable = 3
+        /// The server could not be reached. Nothing was done.
         case networkFailure = 4
+        /// No service is known for the container, or its address cannot be used.
         case badContainer = 5
+        /// The server cannot answer now: wait `retryAfterSeconds`.
         case serviceUnavailable = 6
+        /// Too many requests: wait `retryAfterSeconds`.
         case requestRateLimited = 7
+        /// Never told by this library: programs need no entitlement.
         case missingEntitlement = 8
+        /// Nobody is signed in, or the session has ended.
         case notAuthenticated = 9
+        /// Whoever is signed in may not do this.
         case permissionFailure = 10
+        /// There is no such record, subscription, share or type.
         case unknownItem = 11
+        /// The request makes no sense to the server; the description says why.
         case invalidArguments = 12
+        /// Never told by this library: results come in pages.
         case resultsTruncated = 13
+        /// Somebody changed the record since it was fetched: `serverRecord`, `clientRecord` and `ancestorRecord` are there to merge.
         case serverRecordChanged = 14
+        /// Never told by this library; the server gives a reason of its own.
         case serverRejectedRequest = 15
+        /// There is no file at an asset's `fileURL`.
         case assetFileNotFound = 16
+        /// The file changed while it was sent: save again.
         case assetFileModified = 17
+        /// Never told by this library.
         case incompatibleVersion = 18
+        /// A field that must be unique has a value that another record has.
         case constraintViolation = 19
+        /// The operation or its task was cancelled.
         case operationCancelled = 20
+        /// The token is too old: forget what was fetched, and begin without one.
         case changeTokenExpired = 21
+        /// Another record of the same atomic batch failed, so this one was not done.
         case batchRequestFailed = 22
+        /// The zone cannot be changed now: wait `retryAfterSeconds`.
         case zoneBusy = 23
+        /// The database cannot do this: a share in the public one, say.
         case badDatabase = 24
+        /// The owner's space is used up.
         case quotaExceeded = 25
+        /// There is no such zone: make it, or forget it. With `CKErrorUserDidResetEncryptedDataKey`, save its records anew.
         case zoneNotFound = 26
+        /// More items or bytes than one request may have: send fewer.
         case limitExceeded = 27
+        /// The user threw the data of the zone away: forget it, and do not save it again unasked.
         case userDeletedZone = 28
+        /// A share has more participants than it may.
         case tooManyParticipants = 29
+        /// The record, or one above or below it, is shared already.
         case alreadyShared = 30
+        /// A reference leads nowhere, or the record is still needed by others.
         case referenceViolation = 31
+        /// Never told by this library.
         case managedAccountRestricted = 32
+        /// Whoever is signed in may be invited under another address: open the link to prove it.
         case participantMayNeedVerification = 33
+        /// The connection broke after a change was sent: it may have been done. Fetch, then decide.
         case serverResponseLost = 34
+        /// The asset's file could not be fetched.
         case assetNotAvailable = 35
+        /// The account must be confirmed, or this device lacks its key for encrypted values.
         case accountTemporarilyUnavailable = 36
+        /// Whoever accepts is invited by another link: accept that one.
         case participantAlreadyInvited = 37
     }
 

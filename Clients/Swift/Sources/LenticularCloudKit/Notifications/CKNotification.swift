@@ -12,9 +12,13 @@ open class CKNotification: NSObject, @unchecked Sendable {
 
     /// What a notification tells of.
     public enum NotificationType: Int, Sendable {
+        /// A record that came to match a query, or ceased to.
         case query = 1
+        /// A zone in which something has changed.
         case recordZone = 2
+        /// Never sent: of times when notifications were marked as read.
         case readNotification = 3
+        /// A database in which something has changed.
         case database = 4
     }
 
@@ -114,8 +118,11 @@ public final class CKQueryNotification: CKNotification, @unchecked Sendable {
 
     /// What happened to the record.
     public enum Reason: Int, Sendable {
+        /// The record is new.
         case recordCreated = 1
+        /// The record has changed.
         case recordUpdated
+        /// The record is gone.
         case recordDeleted
     }
 

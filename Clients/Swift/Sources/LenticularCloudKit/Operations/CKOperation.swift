@@ -81,12 +81,16 @@ open class CKOperation: Operation, @unchecked Sendable {
     private var phase = Phase.waiting
     private var task: Task<Void, Never>?
 
+    /// True: it ends when its callbacks have been made.
     public override final var isAsynchronous: Bool { true }
 
+    /// Whether its requests are under way.
     public override final var isExecuting: Bool { lock.withLock { phase == .running } }
 
+    /// Whether its last callback has been made.
     public override final var isFinished: Bool { lock.withLock { phase == .ended } }
 
+    /// Sends its requests; called by the queue.
     public override final func start() {
         guard enter(.running, "isExecuting") else { return }
         let task = Task {
@@ -99,6 +103,7 @@ open class CKOperation: Operation, @unchecked Sendable {
         if isCancelled { task.cancel() }
     }
 
+    /// Ends it with `operationCancelled`, whether it has begun or not.
     public override final func cancel() {
         super.cancel()
         forget()

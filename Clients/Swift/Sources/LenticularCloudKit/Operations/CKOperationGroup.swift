@@ -6,13 +6,21 @@ public final class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendab
 
     /// About how much is moved.
     public enum TransferSize: Int, Sendable {
+        /// Nobody knows.
         case unknown = 0
+        /// Less than a megabyte.
         case kilobytes
+        /// One to ten megabytes.
         case megabytes
+        /// Ten to a hundred megabytes.
         case tensOfMegabytes
+        /// A hundred megabytes to one gigabyte.
         case hundredsOfMegabytes
+        /// One to ten gigabytes.
         case gigabytes
+        /// Ten to a hundred gigabytes.
         case tensOfGigabytes
+        /// A hundred gigabytes and more.
         case hundredsOfGigabytes
     }
 

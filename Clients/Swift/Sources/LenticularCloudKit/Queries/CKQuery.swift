@@ -123,7 +123,10 @@ public final class CKQuery: NSObject, NSCopying, @unchecked Sendable {
             guard let key = descriptor.key, !key.isEmpty else {
                 throw CKError(.invalidArguments, "a sort without a field's key")
             }
-            return Sort(key, ascending: descriptor.ascending)
+            guard let near = descriptor as? CKLocationSortDescriptor else {
+                return Sort(key, ascending: descriptor.ascending)
+            }
+            return Sort(key, distanceFrom: near.relativeLocation)
         }
     }
 }

@@ -135,10 +135,13 @@ struct PredicateTranslation {
     private func search(
         _ right: PredicateTree.Operand, _ comparison: PredicateTree.Comparison
     ) throws -> CKQuery.Filter {
-        guard comparison == .contains, case .value(let words as String) = right else {
-            throw Self.refusal("self with anything but CONTAINS and words")
+        switch (comparison, right) {
+        case (.contains, .value(let words as String)):
+            return Filter(key: "", comparator: .containsAnyTokens, value: .string(words))
+        case (.contains, .tokens(let words, let options)):
+            return try tokens("", words, options)
+        default: throw Self.refusal("self with anything but CONTAINS and words")
         }
-        return Filter(key: "", comparator: .containsAnyTokens, value: .string(words))
     }
 
     private func tokens(

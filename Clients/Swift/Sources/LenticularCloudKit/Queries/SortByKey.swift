@@ -16,7 +16,7 @@
     }
 
     /// Something with a key path, since a descriptor cannot be made without one.
-    private final class SortedThing: NSObject {
+    final class SortedThing: NSObject {
         let value: Int = 0
     }
 
@@ -35,6 +35,8 @@
         }
 
         /// The field; nil for a descriptor that was made from a key path.
-        public var key: String? { (self as? SortByKey)?.fieldKey }
+        public var key: String? {
+            (self as? SortByKey)?.fieldKey ?? (self as? CKLocationSortDescriptor)?.fieldKey
+        }
     }
 #endif

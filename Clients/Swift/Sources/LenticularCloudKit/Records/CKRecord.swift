@@ -45,29 +45,41 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
     /// The record's name and zone; never change.
     public let recordID: ID
     /// The version that this copy is of; nil for a record that was never saved.
-    public internal(set) var recordChangeTag: String?
+    public internal(set) var recordChangeTag: String? {
+        get { version.changeTag }
+        set { version.changeTag = newValue }
+    }
     /// When the record was made; nil until it was saved.
-    public internal(set) var creationDate: Date?
+    public var creationDate: Date? { version.created }
     /// When the record was saved last; nil until it was.
-    public internal(set) var modificationDate: Date?
+    public var modificationDate: Date? { version.modified }
     /// Who made the record; `CKCurrentUserDefaultName` for the caller.
-    public internal(set) var creatorUserRecordID: ID?
+    public var creatorUserRecordID: ID? { version.creator }
     /// Who saved the record last.
-    public internal(set) var lastModifiedUserRecordID: ID?
+    public var lastModifiedUserRecordID: ID? { version.modifier }
     /// The share of which the record is the root.
-    public internal(set) var share: Reference?
+    public internal(set) var share: Reference? {
+        get { version.share }
+        set { version.share = newValue }
+    }
     /// The record that this one goes with when a tree is shared; in the same zone.
     public var parent: Reference? {
-        didSet { if parent != oldValue { isParentChanged = true } }
+        get { version.parent }
+        set {
+            if newValue != version.parent { isParentChanged = true }
+            version.parent = newValue
+        }
     }
 
-    var values: [FieldKey: FieldValue] = [:]
+    /// Everything but name and type, as it is now.
+    private(set) var version = CKRecordVersion()
+    var values: [FieldKey: FieldValue] { version.values }
+    /// Encrypted values as the server has them, those that cannot be opened too.
+    var sealed: [FieldKey: Data] { version.sealed }
     var changed: Set<FieldKey> = []
     var isParentChanged = false
     /// The values as they were fetched, until the record is saved: the ancestor of a conflict.
     var fetched: CKRecordVersion?
-    /// Encrypted values as the server has them, those that cannot be opened too.
-    var sealed: [FieldKey: Data] = [:]
     private(set) lazy var encrypted = EncryptedValues()
 
     /// - Precondition: the type begins with a letter and goes on with letters, digits and `_`.
@@ -103,7 +115,7 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
             FieldKeyName.isLegal(key),
             "key \"\(key)\": expected a letter, then letters, digits and _")
         guard let object else {
-            values[key] = nil
+            version.values[key] = nil
             changed.insert(key)
             return
         }
@@ -112,7 +124,7 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
                 "key \"\(key)\": a field holds text, numbers, dates, data, references, assets, "
                     + "places, or a list of one of these, not \(type(of: object))")
         }
-        values[key] = value
+        version.values[key] = value
         changed.insert(key)
     }
 
@@ -162,6 +174,12 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
         self.parent = parent.map { Reference(recordID: $0, action: .none) }
     }
 
+    /// Takes a version over, as one that nobody has changed.
+    func adopt(_ version: CKRecordVersion) {
+        self.version = version
+        isParentChanged = false
+    }
+
     /// Takes over what a save has brought about.
     func becomeSaved(as saved: CKRecord) {
         adopt(saved.version)
@@ -188,6 +206,7 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
 
     // MARK: - Archives
 
+    /// True: archives name their classes.
     open class var supportsSecureCoding: Bool { true }
 
     /// Writes everything but the fields: type, name, tag, dates, people, parent and share.
@@ -223,14 +242,13 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
         recordType = String(type)
         recordID = record
         super.init()
-        recordChangeTag = coder.object(NSString.self, "ETag").map { String($0) }
-        creationDate = coder.object(NSDate.self, "RecordCtime") as Date?
-        modificationDate = coder.object(NSDate.self, "RecordMtime") as Date?
-        creatorUserRecordID = coder.object(ID.self, "CreatorUserRecordID")
-        lastModifiedUserRecordID = coder.object(ID.self, "LastModifiedUserRecordID")
-        parent = coder.object(Reference.self, "ParentReference")
-        share = coder.object(Reference.self, "ShareReference")
-        isParentChanged = false
+        version.changeTag = coder.object(NSString.self, "ETag").map { String($0) }
+        version.created = coder.object(NSDate.self, "RecordCtime") as Date?
+        version.modified = coder.object(NSDate.self, "RecordMtime") as Date?
+        version.creator = coder.object(ID.self, "CreatorUserRecordID")
+        version.modifier = coder.object(ID.self, "LastModifiedUserRecordID")
+        version.parent = coder.object(Reference.self, "ParentReference")
+        version.share = coder.object(Reference.self, "ShareReference")
         readValues(coder)
     }
 
@@ -238,7 +256,7 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
         let keys = Self.names(coder, "Keys")
         for (index, key) in keys.enumerated() {
             let archived = coder.object(ArchivedValue.self, "Value\(index)")
-            values[key] = archived?.value
+            version.values[key] = archived?.value
         }
         changed = Set(Self.names(coder, "ChangedKeys"))
     }

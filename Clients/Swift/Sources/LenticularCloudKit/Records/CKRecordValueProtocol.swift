@@ -41,7 +41,9 @@ public protocol CKRecordKeyValueSetting: AnyObject {
     subscript(key: CKRecord.FieldKey) -> (any CKRecordValueProtocol)? { get set }
     /// The value under a key, if it is of the type that is asked for.
     subscript<Value: CKRecordValueProtocol>(key: CKRecord.FieldKey) -> Value? { get set }
+    /// The value under a key; nil when there is none.
     func object(forKey key: CKRecord.FieldKey) -> (any CKRecordValueProtocol)?
+    /// Sets or clears a value.
     func setObject(_ object: (any CKRecordValueProtocol)?, forKey key: CKRecord.FieldKey)
     /// The keys that have values, in no particular order.
     func allKeys() -> [CKRecord.FieldKey]

@@ -18,20 +18,39 @@ public final class CKShare: CKRecord, @unchecked Sendable {
 
     /// Whether somebody has taken part.
     public enum ParticipantAcceptanceStatus: Int, Sendable {
-        case unknown, pending, accepted, removed
+        /// The server does not say.
+        case unknown
+        /// Invited, and not accepted yet.
+        case pending
+        /// Takes part.
+        case accepted
+        /// Takes part no longer.
+        case removed
     }
 
     /// What somebody may do with the records of a share.
     public enum ParticipantPermission: Int, Sendable {
-        case unknown, none, readOnly, readWrite
+        /// The server does not say.
+        case unknown
+        /// Nothing.
+        case none
+        /// Read the records.
+        case readOnly
+        /// Read, change, add and delete the records.
+        case readWrite
     }
 
     /// What somebody is in a share.
     public enum ParticipantRole: Int, Sendable {
+        /// The server does not say.
         case unknown = 0
+        /// Whose records they are.
         case owner = 1
+        /// Invited by name, and may invite others.
         case administrator = 2
+        /// Invited by name.
         case privateUser = 3
+        /// Came by the link.
         case publicUser = 4
     }
 
@@ -163,6 +182,7 @@ struct ShareDetails {
     var publicPermission = CKShare.ParticipantPermission.none
     var participants: [CKShareParticipant] = []
     var current: CKShareParticipant?
+    var requests = AccessRequests()
     /// Whether permission or participants were set since the share was fetched or saved.
     var isChanged = false
 

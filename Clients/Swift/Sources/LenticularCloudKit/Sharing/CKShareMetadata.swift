@@ -4,24 +4,26 @@ import Foundation
 public final class CKShareMetadata: NSObject, NSCopying, @unchecked Sendable {
     // Unchecked: nothing of it changes; its records are handed on with it.
 
+    private let parts: Parts
+
     /// The container that the share is in.
-    public let containerIdentifier: String
+    public var containerIdentifier: String { parts.container }
     /// The share itself.
-    public let share: CKShare
+    public var share: CKShare { parts.share }
     /// The root of the tree; nil for a whole zone.
-    public let hierarchicalRootRecordID: CKRecord.ID?
+    public var hierarchicalRootRecordID: CKRecord.ID? { parts.root }
     /// The root itself, when it was asked for and the caller may see it.
-    public let rootRecord: CKRecord?
+    public var rootRecord: CKRecord? { parts.rootRecord }
     /// The caller's role in it.
-    public let participantRole: CKShare.ParticipantRole
+    public var participantRole: CKShare.ParticipantRole { parts.role }
     /// Whether the caller has accepted.
-    public let participantStatus: CKShare.ParticipantAcceptanceStatus
+    public var participantStatus: CKShare.ParticipantAcceptanceStatus { parts.status }
     /// What the caller may do.
-    public let participantPermission: CKShare.ParticipantPermission
+    public var participantPermission: CKShare.ParticipantPermission { parts.permission }
     /// Who shares.
-    public let ownerIdentity: CKUserIdentity
+    public var ownerIdentity: CKUserIdentity { parts.owner }
     /// What the link carries.
-    let shortGUID: String
+    var shortGUID: String { parts.shortGUID }
 
     /// The root's name, or that of a zone's share.
     public var rootRecordID: CKRecord.ID {
@@ -30,17 +32,7 @@ public final class CKShareMetadata: NSObject, NSCopying, @unchecked Sendable {
                 recordName: CKRecordNameZoneWideShare, zoneID: share.recordID.zoneID)
     }
 
-    init(_ parts: Parts) {
-        containerIdentifier = parts.container
-        share = parts.share
-        hierarchicalRootRecordID = parts.root
-        rootRecord = parts.rootRecord
-        participantRole = parts.role
-        participantStatus = parts.status
-        participantPermission = parts.permission
-        ownerIdentity = parts.owner
-        shortGUID = parts.shortGUID
-    }
+    init(_ parts: Parts) { self.parts = parts }
 
     struct Parts {
         let container: String

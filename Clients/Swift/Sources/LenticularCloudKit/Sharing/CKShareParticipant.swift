@@ -12,6 +12,8 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unc
     public var permission: CKShare.ParticipantPermission
     /// Whether they have taken part yet.
     public internal(set) var acceptanceStatus: CKShare.ParticipantAcceptanceStatus
+    /// Whether they had asked to take part, and were let in.
+    public let isApprovedRequester: Bool
     /// What the server knows them by; nil until the share has been saved.
     let participantID: String?
 
@@ -19,13 +21,15 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unc
         _ identity: CKUserIdentity, participantID: String? = nil,
         role: CKShare.ParticipantRole = .privateUser,
         permission: CKShare.ParticipantPermission = .readOnly,
-        acceptanceStatus: CKShare.ParticipantAcceptanceStatus = .pending
+        acceptanceStatus: CKShare.ParticipantAcceptanceStatus = .pending,
+        isApprovedRequester: Bool = false
     ) {
         userIdentity = identity
         self.participantID = participantID
         self.role = role
         self.permission = permission
         self.acceptanceStatus = acceptanceStatus
+        self.isApprovedRequester = isApprovedRequester
     }
 
     /// The same person of the same share.
@@ -45,7 +49,7 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unc
     public func copy(with zone: NSZone? = nil) -> Any {
         CKShareParticipant(
             userIdentity, participantID: participantID, role: role, permission: permission,
-            acceptanceStatus: acceptanceStatus)
+            acceptanceStatus: acceptanceStatus, isApprovedRequester: isApprovedRequester)
     }
 
     /// True: archives name their classes.

@@ -15,8 +15,11 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
 
     /// What a subscription watches.
     public enum SubscriptionType: Int, Sendable {
+        /// To the records that match a query.
         case query = 1
+        /// To all of a zone.
         case recordZone = 2
+        /// To all of a database.
         case database = 3
     }
 
@@ -59,6 +62,7 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
 
     // MARK: - Archives
 
+    /// True: archives name their classes.
     open class var supportsSecureCoding: Bool { true }
 
     /// Writes it into an archive.

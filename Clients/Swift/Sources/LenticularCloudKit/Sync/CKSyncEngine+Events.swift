@@ -3,17 +3,29 @@ import Foundation
 extension CKSyncEngine {
     /// What the engine tells its delegate, one event after the other.
     public enum Event: Sendable {
+        /// What the engine knows has changed: keep it.
         case stateUpdate(StateUpdate)
+        /// Somebody else is signed in than before, or nobody any more.
         case accountChange(AccountChange)
+        /// Zones that others have changed or deleted.
         case fetchedDatabaseChanges(FetchedDatabaseChanges)
+        /// Records that others have changed or deleted.
         case fetchedRecordZoneChanges(FetchedRecordZoneChanges)
+        /// What has become of zones that were sent.
         case sentDatabaseChanges(SentDatabaseChanges)
+        /// What has become of records that were sent.
         case sentRecordZoneChanges(SentRecordZoneChanges)
+        /// A fetch begins.
         case willFetchChanges(WillFetchChanges)
+        /// The fetch of one zone's records begins.
         case willFetchRecordZoneChanges(WillFetchRecordZoneChanges)
+        /// The fetch of one zone's records has ended.
         case didFetchRecordZoneChanges(DidFetchRecordZoneChanges)
+        /// A fetch has ended.
         case didFetchChanges(DidFetchChanges)
+        /// Sending begins.
         case willSendChanges(WillSendChanges)
+        /// Sending has ended.
         case didSendChanges(DidSendChanges)
 
         /// The state has changed: keep it in place of the last one.
@@ -26,8 +38,11 @@ extension CKSyncEngine {
         public struct AccountChange: Sendable {
             /// What has become of the account.
             public enum ChangeType: Sendable {
+                /// Somebody has signed in where nobody was.
                 case signIn(currentUser: CKRecord.ID)
+                /// Nobody is signed in any more.
                 case signOut(previousUser: CKRecord.ID)
+                /// Somebody else is signed in.
                 case switchAccounts(previousUser: CKRecord.ID, currentUser: CKRecord.ID)
             }
 
@@ -158,8 +173,11 @@ extension CKSyncEngine {
     public struct FetchChangesOptions: Sendable {
         /// Which zones or records.
         public enum Scope: Sendable {
+            /// Everything.
             case all
+            /// Everything but what is in these zones.
             case allExcluding([CKRecordZone.ID])
+            /// What is in these zones.
             case zoneIDs([CKRecordZone.ID])
 
             /// Whether a zone is meant.
@@ -190,9 +208,13 @@ extension CKSyncEngine {
     public struct SendChangesOptions: Sendable {
         /// Which zones or records.
         public enum Scope: Sendable {
+            /// Everything.
             case all
+            /// Everything but what is in these zones.
             case allExcluding([CKRecordZone.ID])
+            /// What is in these zones.
             case zoneIDs([CKRecordZone.ID])
+            /// These records.
             case recordIDs([CKRecord.ID])
 
             /// Whether a record is meant.

@@ -5,7 +5,9 @@ extension CKSyncEngine {
     ///
     /// The record itself is asked for when it is.
     public enum PendingRecordZoneChange: Hashable, Sendable {
+        /// A record is to be saved.
         case saveRecord(CKRecord.ID)
+        /// A record is to be deleted.
         case deleteRecord(CKRecord.ID)
 
         var recordID: CKRecord.ID {
@@ -17,7 +19,9 @@ extension CKSyncEngine {
 
     /// A change to a zone that waits to be sent.
     public enum PendingDatabaseChange: Hashable, Sendable {
+        /// A zone is to be made.
         case saveZone(CKRecordZone)
+        /// A zone is to be deleted, with all that is in it.
         case deleteZone(CKRecordZone.ID)
 
         var zoneID: CKRecordZone.ID {
@@ -38,11 +42,15 @@ extension CKSyncEngine {
             let state: StoredState
 
             /// Reads a state that any version of this library has written.
+            ///
+            /// - Throws: what the decoder throws for anything else.
             public init(from decoder: any Decoder) throws {
                 state = try StoredState(from: decoder)
             }
 
             /// Writes the state.
+            ///
+            /// - Throws: what the encoder throws.
             public func encode(to encoder: any Encoder) throws { try state.encode(to: encoder) }
 
             init(_ state: StoredState) { self.state = state }

@@ -6,6 +6,7 @@ import Foundation
 /// Calls come one after the other. Within one, `fetchChanges`, `sendChanges` and `cancelOperations` are refused:
 /// they would wait for the very call that they are made in.
 public protocol CKSyncEngineDelegate: AnyObject, Sendable {
+    /// Takes an event; the next comes once this one is dealt with.
     func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async
 
     /// The next changes to send; nil when there are none.
@@ -44,7 +45,10 @@ public final class CKSyncEngine: Sendable {
         public weak var delegate: (any CKSyncEngineDelegate)?
         /// Whether the engine sends and fetches by itself; otherwise it makes no request unasked.
         public var automaticallySync = true
-        /// The subscription that the engine is to use.
+        /// The subscription that the engine is to use, made when there is none of this name.
+        ///
+        /// Nil for any to the whole database. An engine that works by itself fetches as soon as it is told of a
+        /// change.
         public var subscriptionID: CKSubscription.ID?
 
         /// Takes what every engine needs.
@@ -63,6 +67,8 @@ public final class CKSyncEngine: Sendable {
     /// What waits to be sent.
     public let state: State
     let memory: EngineMemory
+    /// The subscription that the app wants to be used.
+    let subscriptionID: CKSubscription.ID?
     let server: any SyncServer
     private let delegate: WeakDelegate
     private let operations = OneAtATime()
@@ -87,6 +93,7 @@ public final class CKSyncEngine: Sendable {
 
     init(_ configuration: Configuration, server: any SyncServer, schedule: SyncSchedule) {
         database = configuration.database
+        subscriptionID = configuration.subscriptionID
         self.server = server
         self.schedule = schedule
         delegate = WeakDelegate(configuration.delegate)

@@ -18,6 +18,8 @@ final class EngineMemory: @unchecked Sendable {
         var zoneTokens: [CKRecordZone.ID: CKServerChangeToken] = [:]
         var unfetched: [CKRecordZone.ID] = []
         var user: CKRecord.ID?
+        /// What tells this account's devices of changes.
+        var subscription: CKSubscription.ID?
         var hasUntracked = false
 
         mutating func setUntracked(_ value: Bool) -> Bool {

@@ -12,6 +12,7 @@ struct StoredState: Codable, Sendable {
     private var zoneTokens: [ZoneToken] = []
     private var unfetched: [Zone] = []
     private var user: String?
+    private var subscription: String?
     private var hasUntracked = false
 
     private struct Zone: Codable {
@@ -60,6 +61,7 @@ struct StoredState: Codable, Sendable {
         zoneTokens = contents.zoneTokens.map { ZoneToken(zone: Zone($0), token: $1.text) }
         unfetched = contents.unfetched.map(Zone.init)
         user = contents.user?.recordName
+        subscription = contents.subscription
         hasUntracked = contents.hasUntracked
     }
 
@@ -77,6 +79,7 @@ struct StoredState: Codable, Sendable {
         }
         contents.unfetched = unfetched.map(\.id)
         contents.user = user.map { CKRecord.ID(recordName: $0) }
+        contents.subscription = subscription
         contents.hasUntracked = hasUntracked
         return contents
     }

@@ -14,6 +14,7 @@ struct SyncFetch {
     func run() async throws {
         do {
             guard try await SyncAccount(engine: engine).check() else { return }
+            if context.reason == .scheduled { await subscribe() }
             await engine.deliver(.willFetchChanges(.init(context: context)))
             let outcome = await outcome()
             await engine.deliver(.didFetchChanges(.init(context: context)))
@@ -21,6 +22,18 @@ struct SyncFetch {
         } catch {
             throw CKError(error)
         }
+    }
+
+    /// Makes sure, once for each account, that the server tells of changes.
+    private func subscribe() async {
+        // A public database tells of queries alone.
+        guard engine.database.databaseScope != .public,
+            engine.memory.read(\.subscription) == nil,
+            // NB: Without one the engine fetches by its timer, and tries again the next time.
+            let id = try? await engine.server.subscribe(as: engine.subscriptionID)
+        else { return }
+        engine.memory.settle { $0.subscription = id }
+        await engine.tellState()
     }
 
     private func outcome() async -> Result<Void, any Error> {

@@ -18,6 +18,7 @@ actor SyncSchedule {
     private let sleep: @Sendable (Double) async throws -> Void
     private var sending: Task<Void, Never>?
     private var fetching: Task<Void, Never>?
+    private var listening: Task<Void, Never>?
     private var failures = 0
     /// Whether something was added since the last run of sending began.
     private var isAsked = false
@@ -33,6 +34,7 @@ actor SyncSchedule {
     deinit {
         sending?.cancel()
         fetching?.cancel()
+        listening?.cancel()
     }
 
     /// Begins to fetch, and sends what a former run has left.
@@ -44,6 +46,7 @@ actor SyncSchedule {
                 await self?.attempt {
                     try await engine.fetch(.init(reason: .scheduled, options: .init()))
                 }
+                await self?.listen(engine)
                 if (try? await sleep(timing.betweenFetches)) == nil { return }
             }
         }
@@ -52,7 +55,28 @@ actor SyncSchedule {
         }
     }
 
-    /// Looks at once, out of turn: somebody else may be signed in.
+    /// Fetches whenever the server tells of a change, until it has no more to say.
+    private func listen(_ engine: CKSyncEngine) {
+        guard listening == nil, engine.memory.read({ $0.subscription != nil }) else { return }
+        let told = engine.server.notifications()
+        listening = Task { [weak self, weak engine] in
+            do {
+                for try await notification in told {
+                    guard let engine else { return }
+                    let own = engine.memory.read(\.subscription)
+                    guard own == notification.subscriptionID else { continue }
+                    await self?.look(engine)
+                }
+            } catch {
+                // NB: The next turn of the timer tries again.
+            }
+            await self?.listeningEnds()
+        }
+    }
+
+    private func listeningEnds() { listening = nil }
+
+    /// Looks at once, out of turn: somebody else may be signed in, or something has changed.
     func look(_ engine: CKSyncEngine) async {
         guard isOn else { return }
         await attempt { try await engine.fetch(.init(reason: .scheduled, options: .init())) }

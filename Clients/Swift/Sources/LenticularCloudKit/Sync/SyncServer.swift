@@ -24,6 +24,15 @@ protocol SyncServer: Sendable {
         saved: [CKRecord.ID: Result<CKRecord, any Error>],
         deleted: [CKRecord.ID: Result<Void, any Error>]
     )
+
+    /// Makes sure that changes of the database are told to the account's devices.
+    ///
+    /// - Parameter id: the subscription to use; nil for any that does.
+    /// - Returns: the one that does.
+    func subscribe(as id: CKSubscription.ID?) async throws -> CKSubscription.ID
+
+    /// What this device is told; ends when there is nothing more to hope for.
+    func notifications() -> AsyncThrowingStream<CKNotification, any Error>
 }
 
 /// A page of the feed of zones.
@@ -82,5 +91,23 @@ extension CKDatabase: SyncServer {
             saving: batch.recordsToSave, deleting: batch.recordIDsToDelete,
             atomically: batch.atomicByZone)
         return (done.saveResults, done.deleteResults)
+    }
+
+    func subscribe(as id: CKSubscription.ID?) async throws -> CKSubscription.ID {
+        let known = try await allSubscriptions().compactMap { $0 as? CKDatabaseSubscription }
+        let fitting = known.first {
+            id == nil ? $0.recordType == nil : $0.subscriptionID == id
+        }
+        if let fitting { return fitting.subscriptionID }
+        let made = CKDatabaseSubscription(
+            subscriptionID: id ?? "lenticular-sync-\(databaseScope.path)")
+        let info = CKSubscription.NotificationInfo()
+        info.shouldSendContentAvailable = true
+        made.notificationInfo = info
+        return try await save(made).subscriptionID
+    }
+
+    func notifications() -> AsyncThrowingStream<CKNotification, any Error> {
+        access.notifications(by: .eventStream)
     }
 }

@@ -1,0 +1,56 @@
+import CloudKitTransport
+import Foundation
+import LenticularCloudKit
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A server that answers each operation with the same text, and keeps what it was sent.
+final class CannedExchange: HTTPExchange, @unchecked Sendable {
+    // Unchecked: everything is behind the lock.
+    private let lock = NSLock()
+    private let answers: [String: String]
+    private var bodies: [(operation: String, body: String)] = []
+
+    /// - Parameter answers: by the last two parts of the path, such as `records/modify`.
+    init(_ answers: [String: String]) { self.answers = answers }
+
+    /// The bodies of an operation's requests, in their order.
+    func sent(_ operation: String) -> [String] {
+        lock.withLock { bodies.filter { $0.operation == operation }.map(\.body) }
+    }
+
+    /// A container that speaks to this server.
+    var container: CKContainer {
+        let service = CKServerAccess(
+            url: URL(fileURLWithPath: "/"), apiToken: "api", credentials: .webAuthToken("token"))
+        return CKContainer(
+            identifier: "iCloud.test",
+            connection: ServiceConnection(service, container: "iCloud.test", exchange: self))
+    }
+
+    func answer(to request: URLRequest) async throws -> (Data, HTTPURLResponse) {
+        guard let url = request.url else { throw URLError(.badURL) }
+        let operation = url.pathComponents.suffix(2).joined(separator: "/")
+        let body = String(decoding: request.httpBody ?? Data(), as: UTF8.self)
+        lock.withLock { bodies.append((operation, body)) }
+        guard let answer = answers[operation],
+            let head = HTTPURLResponse(
+                url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: [:])
+        else { throw URLError(.badServerResponse) }
+        return (Data(answer.utf8), head)
+    }
+
+    func stream(_ request: URLRequest) async throws -> (StreamedBody, HTTPURLResponse) {
+        throw URLError(.unsupportedURL)
+    }
+
+    func answer(to request: URLRequest, sending file: URL) async throws -> (Data, HTTPURLResponse) {
+        throw URLError(.unsupportedURL)
+    }
+
+    func file(at address: URL, seconds: TimeInterval) async throws -> (URL, HTTPURLResponse) {
+        throw URLError(.unsupportedURL)
+    }
+}

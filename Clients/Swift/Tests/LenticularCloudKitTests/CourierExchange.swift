@@ -1,0 +1,101 @@
+import CloudKitTransport
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A server with a courier that answers as a test has written down, one answer a request.
+final class CourierExchange: HTTPExchange, @unchecked Sendable {
+    // Unchecked: everything is behind the lock.
+    enum Answer {
+        case poll(String)
+        case events([String])
+        case status(Int)
+    }
+
+    private let lock = NSLock()
+    private var answers: [Answer]
+    private var made = 0
+    private var asked: [(accept: String?, last: String?)] = []
+    private var refused: (status: Int, body: String)?
+
+    init(_ answers: [Answer]) { self.answers = answers }
+
+    /// What the request for an address is answered with instead of one.
+    var refusal: (status: Int, body: String)? {
+        get { lock.withLock { refused } }
+        set { lock.withLock { refused = newValue } }
+    }
+
+    var addressesMade: Int { lock.withLock { made } }
+
+    /// What each request would take.
+    var accepted: [String?] { lock.withLock { asked.map(\.accept) } }
+
+    /// After what each request goes on.
+    var resumed: [String?] { lock.withLock { asked.map(\.last) } }
+
+    func answer(to request: URLRequest) async throws -> (Data, HTTPURLResponse) {
+        guard let url = request.url else { throw URLError(.badURL) }
+        guard url.path.hasPrefix("/device/1/iCloud.test/development/tokens/create") else {
+            return (Data(#"{"userRecordName":"_ann"}"#.utf8), try Self.head(url, 200))
+        }
+        if let (status, body) = refusal { return (Data(body.utf8), try Self.head(url, status)) }
+        let number = lock.withLock {
+            made += 1
+            return made
+        }
+        let body = #"{"apnsToken":"t","webcourierURL":"http://test.invalid/courier/\#(number)"}"#
+        return (Data(body.utf8), try Self.head(url, 200))
+    }
+
+    func stream(_ request: URLRequest) async throws -> (StreamedBody, HTTPURLResponse) {
+        guard let url = request.url else { throw URLError(.badURL) }
+        let next = lock.withLock { () -> Answer? in
+            asked.append(
+                (
+                    request.value(forHTTPHeaderField: "Accept"),
+                    request.value(forHTTPHeaderField: "Last-Event-ID")
+                ))
+            return answers.isEmpty ? nil : answers.removeFirst()
+        }
+        switch next {
+        case .poll(let text):
+            return (Self.body([text]), try Self.head(url, 200, "application/json"))
+        case .events(let pieces):
+            return (Self.body(pieces), try Self.head(url, 200, "text/event-stream"))
+        case .status(let status):
+            return (Self.body([]), try Self.head(url, status))
+        case nil:
+            // Held for as long as somebody waits.
+            return (StreamedBody { _ in }, try Self.head(url, 200, "text/event-stream"))
+        }
+    }
+
+    private static func body(_ pieces: [String]) -> StreamedBody {
+        StreamedBody { continuation in
+            for piece in pieces { continuation.yield(Data(piece.utf8)) }
+            continuation.finish()
+        }
+    }
+
+    private static func head(
+        _ url: URL, _ status: Int, _ type: String = "application/json"
+    ) throws -> HTTPURLResponse {
+        guard
+            let head = HTTPURLResponse(
+                url: url, statusCode: status, httpVersion: "HTTP/1.1",
+                headerFields: ["Content-Type": type])
+        else { throw URLError(.badServerResponse) }
+        return head
+    }
+
+    func answer(to request: URLRequest, sending file: URL) async throws -> (Data, HTTPURLResponse) {
+        throw URLError(.unsupportedURL)
+    }
+
+    func file(at address: URL, seconds: TimeInterval) async throws -> (URL, HTTPURLResponse) {
+        throw URLError(.unsupportedURL)
+    }
+}

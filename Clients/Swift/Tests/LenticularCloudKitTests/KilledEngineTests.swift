@@ -1,0 +1,150 @@
+import XCTest
+
+@testable import LenticularCloudKit
+
+/// The process ends somewhere within sending, and the next one goes on from the last state that was told.
+final class KilledEngineTests: XCTestCase {
+    func testNothingIsLostOrDoubledWhereverSendingIsKilled() async throws {
+        var steps = 0
+        while try await isKilled(after: steps) { steps += 1 }
+        print("killed at \(steps) places")
+        XCTAssertGreaterThan(steps, 20)
+    }
+
+    /// - Returns: false when sending has ended before its process was killed.
+    private func isKilled(after steps: Int) async throws -> Bool {
+        let place = "killed after \(steps) steps"
+        let server = ScriptedSyncServer()
+        let life = Life()
+        let app = MortalApp(life)
+        let first = app.notes.engine(MortalServer(server, life), delegate: app)
+        first.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: SyncedApp.zone))])
+        app.notes.write("gone", "soon", first)
+        try await first.sendChanges()
+        for number in 0..<5 { app.notes.write("n\(number)", "text \(number)", first) }
+        app.notes.remove("gone", first)
+        first.state.add(
+            pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneName: "Another"))])
+        await first.tellState()
+
+        life.end(after: steps)
+        try? await first.sendChanges()
+        let wasKilled = life.isOver
+        life.end(after: 0)
+
+        // The next process: the app's own notes are on its disk, the engine's state as it was told last.
+        let next = app.notes.engine(server, from: app.notes.lastState)
+        for _ in 0..<4 { try? await next.sendChanges() }
+        try await next.fetchChanges()
+        let expected = Dictionary(
+            uniqueKeysWithValues: (0..<5).map { ("n\($0)", "text \($0)") })
+        XCTAssertEqual(server.texts(in: SyncedApp.zone), expected, place)
+        XCTAssertEqual(app.notes.notes, expected, place)
+        XCTAssertEqual(next.state.pendingRecordZoneChanges, [], place)
+        XCTAssertEqual(next.state.pendingDatabaseChanges, [], place)
+        XCTAssertTrue(server.hasZone("Another"), place)
+        return wasKilled
+    }
+}
+
+/// How long a process lives, in steps: each call of a server or a delegate is two, its beginning and its end.
+private final class Life: @unchecked Sendable {
+    // Unchecked: behind the lock.
+    private let lock = NSLock()
+    private var left = Int.max
+
+    func end(after steps: Int) { lock.withLock { left = steps } }
+
+    var isOver: Bool { lock.withLock { left <= 0 } }
+
+    /// - Throws: `CancellationError` once the process has ended: nothing it does has any effect from there on.
+    func step() throws {
+        try lock.withLock {
+            guard left > 0 else { throw CancellationError() }
+            left -= 1
+        }
+    }
+}
+
+/// An app that is told nothing after its process has ended.
+private final class MortalApp: CKSyncEngineDelegate {
+    let notes = SyncedApp()
+    private let life: Life
+
+    init(_ life: Life) { self.life = life }
+
+    func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+        guard (try? life.step()) != nil else { return }
+        await notes.handleEvent(event, syncEngine: syncEngine)
+        try? life.step()
+    }
+
+    /// Two records at a time, so that there are several batches.
+    func nextRecordZoneChangeBatch(
+        _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+        guard (try? life.step()) != nil,
+            let all = await notes.nextRecordZoneChangeBatch(context, syncEngine: syncEngine),
+            (try? life.step()) != nil
+        else { return nil }
+        return CKSyncEngine.RecordZoneChangeBatch(
+            recordsToSave: Array(all.recordsToSave.prefix(2)),
+            recordIDsToDelete: Array(all.recordIDsToDelete.prefix(1)))
+    }
+}
+
+/// A server that a process which has ended no longer reaches, and whose last answer it did not get.
+private struct MortalServer: SyncServer {
+    private let server: ScriptedSyncServer
+    private let life: Life
+
+    init(_ server: ScriptedSyncServer, _ life: Life) {
+        self.server = server
+        self.life = life
+    }
+
+    private func living<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
+        try life.step()
+        let answer = try await body()
+        try life.step()
+        return answer
+    }
+
+    func account() async throws -> CKRecord.ID? { try await living { try await server.account() } }
+
+    func databasePage(since token: CKServerChangeToken?) async throws -> SyncDatabasePage {
+        try await living { try await server.databasePage(since: token) }
+    }
+
+    func recordPage(
+        of zone: CKRecordZone.ID, since token: CKServerChangeToken?
+    ) async throws -> CKDatabase.ZonePage {
+        try await living { try await server.recordPage(of: zone, since: token) }
+    }
+
+    func change(
+        saving zones: [CKRecordZone], deleting ids: [CKRecordZone.ID]
+    ) async throws -> (
+        saved: [CKRecordZone.ID: Result<CKRecordZone, any Error>],
+        deleted: [CKRecordZone.ID: Result<Void, any Error>]
+    ) {
+        try await living { try await server.change(saving: zones, deleting: ids) }
+    }
+
+    func change(
+        _ batch: CKSyncEngine.RecordZoneChangeBatch
+    ) async throws -> (
+        saved: [CKRecord.ID: Result<CKRecord, any Error>],
+        deleted: [CKRecord.ID: Result<Void, any Error>]
+    ) {
+        try await living { try await server.change(batch) }
+    }
+
+    func subscribe(as id: CKSubscription.ID?) async throws -> CKSubscription.ID {
+        try await living { try await server.subscribe(as: id) }
+    }
+
+    func notifications() -> AsyncThrowingStream<CKNotification, any Error> {
+        server.notifications()
+    }
+}
