@@ -42,25 +42,27 @@ extension Pages {
 
     /// The same for a link that leads nowhere and for one to what is not open to everybody.
     private func doorstep(_ visit: Visit, _ link: String) throws -> PageAnswer {
-        var problem: (status: Int, text: String, headers: [(name: String, value: String)])?
-        if visit.request.isPost, visit.request.form["step"] == "sign-in" {
+        var asking = SignInAsking()
+        if visit.request.isPost, ["sign-in", "code", "passkey"].contains(visit.request.form["step"])
+        {
             switch try attempt(visit) {
-            case .signedIn(_, let cookies):
+            case .signedIn(_, _, let cookies):
                 var answer = PageAnswer.redirect(to: "/share/\(link)")
                 answer.headers += cookies
                 return answer
-            case .refused(let status, let text, let headers): problem = (status, text, headers)
+            case .asked(let wanted): asking = wanted
             }
         }
         let thing = try shares?.look(at: link, as: nil)
         var answer = PageAnswer(
-            problem?.status ?? 200, title: Texts.sharedLink,
+            asking.status, title: Texts.sharedLink,
             """
             \(thing.map { Self.card($0) } ?? .nothing)
             <p>\(Texts.signInToOpen)</p>
-            \(signInForm(visit, problem: problem?.text))
-            """)
-        answer.headers += problem?.headers ?? []
+            \(try signInForm(visit, asking, isWhole: true))
+            """, policy: PageAnswer.Policy(runsScript: runsScript(asking)),
+            script: runsScript(asking) ? Self.passkeyScript : .nothing)
+        answer.headers += asking.headers
         return answer
     }
 

@@ -63,7 +63,7 @@ package final class Metrics: Sendable {
 
     /// Lets go of everything that is asked: what is asked leads back here, and would be kept for ever.
     package func endObserving() {
-        writers.withLock { $0 = { [] } }
+        engine.withLock { $0 = { [] } }
         readings.withLock { $0 = [] }
         callers.withLock { $0 = { [:] } }
         refusals.withLock { $0 = { [:] } }

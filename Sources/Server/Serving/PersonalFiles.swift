@@ -1,3 +1,4 @@
+import Files
 import Accounts
 import Administration
 import Cryptography
