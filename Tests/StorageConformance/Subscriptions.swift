@@ -21,7 +21,7 @@ extension StoragePromise {
                 Subscription(id: Trial.name(SubscriptionID("d")), kind: .database),
             ]
             try trial.write { transaction in
-                for one in all { try transaction.save(one, of: owner) }
+                for one in all { try transaction.save(one, of: owner, requiring: nil) }
                 try expect(transaction.subscriptions(of: owner).count, is: 3)
             }
             try trial.reopen()
@@ -32,7 +32,7 @@ extension StoragePromise {
                 try expect(snapshot.subscriptions(of: owner) == [all[2], all[0], all[1]])
             }
             let other = subscription("q", zone: "Other")
-            try trial.write { try $0.save(other, of: owner) }
+            try trial.write { try $0.save(other, of: owner, requiring: nil) }
             try trial.read { snapshot in
                 try expect(snapshot.subscription(other.id, of: owner) == other)
                 try expect(snapshot.subscriptions(of: owner).count, is: 3)
@@ -42,7 +42,7 @@ extension StoragePromise {
             let owner = SubscriptionOwner(user: Trial.user(1), scope: .public)
             let ids = ["b", "B", "a", "é", "z", "1", "10", "9", "中", "a b", "~"]
             try trial.write { transaction in
-                for id in ids { try transaction.save(subscription(id), of: owner) }
+                for id in ids { try transaction.save(subscription(id), of: owner, requiring: nil) }
             }
             let found = try trial.read { try $0.subscriptions(of: owner).map(\.id.text) }
             try expect(
@@ -56,7 +56,9 @@ extension StoragePromise {
                 }
             }
             try trial.write { transaction in
-                for owner in owners { try transaction.save(subscription("s"), of: owner) }
+                for owner in owners {
+                    try transaction.save(subscription("s"), of: owner, requiring: nil)
+                }
             }
             let id = subscription("s").id
             try trial.write { try $0.deleteSubscription(id, of: owners[0]) }
