@@ -99,7 +99,7 @@ package struct StoragePromise: Sendable, CustomStringConvertible {
         transactions + notices + followers + positions + zones + records + currentRecords + surveys
         + schemas + lives + shares + stays + indexes + places + words + assets + subscriptions
         + work
-        + collection + catalog + people + browsers + letters + engines
+        + collection + catalog + people + browsers + letters + factors + engines
 }
 
 /// What an engine does that it promises not to, or does not do that it promises.

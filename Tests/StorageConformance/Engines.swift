@@ -107,7 +107,7 @@ extension StoragePromise {
                 try expect(test.engine.stores(), is: [key])
                 try expect(test.engine.isThere(key) && !test.engine.isMissing(key))
                 try expect(!test.engine.isOfFormerVersion(key))
-                try test.engine.examine(key)
+                try expect(test.engine.examine(key))
                 try expect(test.engine.strays().isEmpty && !test.engine.isUnfinished(key))
                 try expect(!test.engine.words(for: key).isEmpty)
                 try expect(test.zones, is: ["a"])

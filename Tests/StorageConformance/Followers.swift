@@ -106,6 +106,38 @@ extension StoragePromise {
             try trial.write { try $0.save("a", in: near) }
             try trial.write { try $0.save("a", in: far) }
         },
+        StoragePromise(
+            "A follower is told who made a change, by which device, and of what type it is"
+        ) {
+            trial in
+            let zone = try trial.makeZone()
+            let type = try require(trial.read { try $0.recordTypes()[Trial.type.text] })
+            try trial.write { _ = try $0.follow(as: one) }
+            let authors = [
+                ChangeAuthor(user: Trial.user(1), device: "phone"),
+                ChangeAuthor(user: Trial.user(2), device: nil), nil,
+            ]
+            for author in authors {
+                try trial.write { transaction in
+                    if let author { transaction.act(as: author) }
+                    try transaction.save("a", in: zone)
+                }
+            }
+            try trial.write { try $0.wantAlso(FormerWanted(.zone(zone.number)), for: one) }
+            try trial.write { try $0.wantAlso(FormerWanted(.owner(zone.owner)), for: two) }
+            try trial.write { try $0.bury("a", in: zone) }
+            try trial.read { snapshot in
+                var seen = 0
+                _ = try snapshot.changes(after: 0, limit: .max) { change in
+                    try expect(change.author == (seen < 3 ? authors[seen] : nil))
+                    try expect(change.type == type && change.wasAlive == (seen > 0))
+                    try expect((change.former != nil) == (seen == 3))
+                    seen += 1
+                    return true
+                }
+                try expect(seen, is: 4)
+            }
+        },
         StoragePromise("Who ends to follow is forgotten, and others keep what they need") { trial in
             let zone = try trial.makeZone()
             try trial.write { transaction in

@@ -109,6 +109,21 @@ extension StoragePromise {
             try trial.write { try $0.removeParticipant("2", of: share) }
             try expect(trial.read { try $0.invitations(to: "a@b.example").isEmpty })
         },
+        StoragePromise("Where a viewer's feed begins is told once their lost zones are collected") {
+            trial in
+            let zone = try trial.makeZone()
+            let viewer = Trial.user(2)
+            try expect(trial.read { try $0.viewsWholeAfter(of: viewer) }, is: 0)
+            let share = try trial.write { try Tree("t", in: zone, $0).share }
+            try trial.write { try $0.grant(share, to: viewer, permission: .readOnly) }
+            try trial.write { try $0.deleteZone(zone) }
+            let ended = try require(
+                trial.read { try $0.view(of: viewer, in: zone.number)?.ended })
+            let moment = trial.clock.now + 1
+            while try trial.write({ try $0.collect(olderThan: moment, rowsMax: 5) }) {}
+            try expect(trial.read { try $0.viewsWholeAfter(of: viewer) } >= ended)
+            try expect(trial.read { try $0.viewsWholeAfter(of: Trial.user(3)) }, is: 0)
+        },
         StoragePromise("A viewer has a zone from their first grant in it to the end of the last") {
             trial in
             let zone = try trial.makeZone()

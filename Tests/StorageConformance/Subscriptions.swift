@@ -48,6 +48,48 @@ extension StoragePromise {
             try expect(
                 found, is: ids.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) })
         },
+        StoragePromise("Who tells of changes finds the subscriptions that may be concerned") {
+            trial in
+            let match = SubscriptionMatch(field: "f", value: [1, 0, 255])
+            func query(_ id: String) -> Subscription {
+                Subscription(
+                    id: Trial.name(SubscriptionID(id)), kind: .query, recordType: Trial.type,
+                    firesOn: [.create], query: Array("{}".utf8))
+            }
+            let (some, any) = (query("some"), query("any"))
+            let one = SubscriptionOwner(user: Trial.user(1), scope: .public)
+            let two = SubscriptionOwner(user: Trial.user(2), scope: .public)
+            try expect(trial.read { try $0.hasSubscriptions() }, is: false)
+            let before = try trial.read { try $0.subscriptionRevision() }
+            _ = try trial.makeZone()
+            try trial.write { transaction in
+                try transaction.save(some, of: one, requiring: match)
+                try transaction.save(any, of: two, requiring: nil)
+            }
+            let between = try trial.read { snapshot in
+                try expect(snapshot.hasSubscriptions())
+                let found = try snapshot.watching(of: one)
+                try expect(found.map(\.subscription) == [some] && found[0].owner == one)
+                try expect(found[0].since <= snapshot.lastPosition())
+                func watching(_ match: SubscriptionMatch?) throws -> [SubscriptionOwner] {
+                    try snapshot.watchingPublic(Trial.type, requiring: match).map(\.owner)
+                }
+                try expect(watching(match), is: [one])
+                try expect(watching(nil), is: [two])
+                try expect(watching(SubscriptionMatch(field: "f", value: [1])).isEmpty)
+                try expect(snapshot.fieldsRequired(of: Trial.type), is: ["f"])
+                return try snapshot.subscriptionRevision()
+            }
+            try expect(between != before)
+            try trial.write { try $0.deleteSubscriptions(of: Trial.user(1)) }
+            let id = any.id
+            try trial.write { try $0.deleteSubscription(id, of: two) }
+            try trial.read { snapshot in
+                try expect(!snapshot.hasSubscriptions())
+                try expect(snapshot.subscriptionRevision() != between)
+                try expect(snapshot.fieldsRequired(of: Trial.type).isEmpty)
+            }
+        },
         StoragePromise("Subscriptions are their user's, in one database, until they are deleted") {
             trial in
             let owners = (1...2).flatMap { user in
@@ -56,7 +98,9 @@ extension StoragePromise {
                 }
             }
             try trial.write { transaction in
-                for owner in owners { try transaction.save(subscription("s"), of: owner, requiring: nil) }
+                for owner in owners {
+                    try transaction.save(subscription("s"), of: owner, requiring: nil)
+                }
             }
             let id = subscription("s").id
             try trial.write { try $0.deleteSubscription(id, of: owners[0]) }

@@ -143,6 +143,25 @@ extension StoragePromise {
             }
             try expect(trial.feed(of: zone), is: ["200"])
         },
+        StoragePromise("A snapshot that is to end soon ends, and those after it do not") { trial in
+            let zone = try trial.makeZone()
+            try trial.write { transaction in
+                for number in 0..<200 { try transaction.save("r\(number)", in: zone) }
+            }
+            let end = DispatchTime.now() + 60
+            try expectFailure(StorageFailure.self, where: { $0 == .interrupted }) {
+                try trial.read { snapshot in
+                    snapshot.indexReader.endSnapshot(afterMilliseconds: 1)
+                    while DispatchTime.now() < end {
+                        try snapshot.versions(
+                            in: zone.number, after: 0, through: .max, newestFirst: false,
+                            readingNumbers: false
+                        ) { _ in true }
+                    }
+                }
+            }
+            try expect(trial.feed(of: zone).count, is: 200)
+        },
         StoragePromise("A read ends when it is told to, with what it was told") { trial in
             let stop = StopSignal()
             stop.stop(.makesRoom)

@@ -406,7 +406,8 @@ final class Waiting<Value: Sendable>: Sendable {
     ///
     /// - Throws: when nothing has come after a minute, which means that nothing will.
     func wait() throws -> Value {
-        guard arrived.wait(timeout: .now() + 60) == .success, let value = value.withLock({ $0.take() })
+        guard arrived.wait(timeout: .now() + 60) == .success,
+            let value = value.withLock({ $0.take() })
         else { throw WireFailure("no answer within a minute") }
         return value
     }

@@ -16,18 +16,20 @@ extension SQLiteEngine {
     }
 
     package func isMissing(_ key: StoreKey) throws -> Bool {
-        guard let known = try sqliteCatalog.store(key) else { return false }
-        guard try isThere(key) else { return true }
-        guard let name = known.name else { return false }
         do {
-            return try StoreFacts(at: files.path(of: key)).name != name
+            return try !examine(key)
         } catch let error as SQLiteError where error.kind == .corrupt {
             // It is there; what reads it says what is wrong with it.
             return false
         }
     }
 
-    package func examine(_ key: StoreKey) throws { _ = try StoreFacts(at: files.path(of: key)) }
+    package func examine(_ key: StoreKey) throws -> Bool {
+        guard let known = try sqliteCatalog.store(key) else { return true }
+        guard try isThere(key) else { return false }
+        let facts = try StoreFacts(at: files.path(of: key))
+        return known.name.map { $0 == facts.name } ?? true
+    }
 
     package func isOfFormerVersion(_ key: StoreKey) throws -> Bool {
         try StoreFacts(at: files.path(of: key)).formerVersion != nil

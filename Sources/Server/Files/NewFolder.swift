@@ -124,7 +124,7 @@ final class NewFolder {
         try FileSystem.move("\(partial)/\(name)", to: path)
         mark = nil
         try FileSystem.removeTree(partial)
-        if let above = FileSystem.parent(of: path) { try FileModes.synchronize(above) }
+        if let above = FileSystem.parent(of: path) { try FileSystem.synchronize(above) }
     }
 
     /// Leaves nothing behind.

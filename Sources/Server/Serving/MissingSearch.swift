@@ -80,11 +80,7 @@ final class MissingSearch: Sendable {
 
     private func examine(_ key: Stores.Key) throws -> CommandFailure? {
         do {
-            if try engine.isMissing(key) {
-                _ = state.withLock { $0.refused.insert(key) }
-            } else {
-                try engine.examine(key)
-            }
+            if try !engine.examine(key) { _ = state.withLock { $0.refused.insert(key) } }
             return nil
         } catch let error as any EngineFault where error.isDamage {
             return CommandFailure(

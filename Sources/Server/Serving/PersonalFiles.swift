@@ -2,6 +2,7 @@ import Files
 import Accounts
 import Administration
 import Cryptography
+import Files
 import Storage
 import Synchronization
 

@@ -36,10 +36,11 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// Whether a store is known and its data are not there, or are another's.
     func isMissing(_ key: StoreKey) throws -> Bool
 
-    /// Looks whether a store may be opened by this version; changes nothing.
+    /// Looks whether a known store may be opened by this version; changes nothing.
     ///
+    /// - Returns: false for one that is missing.
     /// - Throws: `EngineFault`.
-    func examine(_ key: StoreKey) throws
+    func examine(_ key: StoreKey) throws -> Bool
 
     /// Whether the next opening of a store brings it to this version.
     func isOfFormerVersion(_ key: StoreKey) throws -> Bool

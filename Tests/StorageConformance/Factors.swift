@@ -1,0 +1,82 @@
+import CloudModel
+import Storage
+import Synchronization
+
+// What shows who somebody is beside a password, and accounts that come to their end.
+extension StoragePromise {
+    private static func digest(_ byte: UInt8) -> [UInt8] { [UInt8](repeating: byte, count: 32) }
+
+    private static func factor(
+        _ account: String, recovery: [[UInt8]] = [digest(1), digest(2)]
+    ) -> SecondFactor {
+        SecondFactor(
+            account: PeopleTrial.id(account), secret: [9, 0, 255], lastStep: 10,
+            recovery: recovery, madeAt: 5)
+    }
+
+    static let factors = [
+        StoragePromise("A second factor is one account's, and a code of it counts once") { trial in
+            let scene = try PeopleTrial(trial, ["ann", "bob"])
+            let (catalog, ann) = (scene.catalog, PeopleTrial.id("ann"))
+            try scene.refuses(.accountUnknown) { try catalog.set(factor("none")) }
+            try expect(!catalog.use(step: 11, of: ann))
+            try catalog.set(factor("ann"))
+            let again = try trial.place.openCatalog()
+            try expect(again.secondFactor(of: ann) == factor("ann"))
+            try expect(again.secondFactor(of: PeopleTrial.id("bob")) == nil)
+            let counted = Mutex(0)
+            try together(8) { _ in
+                if try catalog.use(step: 12, of: ann) { counted.withLock { $0 += 1 } }
+            }
+            try expect(counted.withLock { $0 }, is: 1)
+            try expect(!catalog.use(step: 11, of: ann), "an earlier step counted")
+            try expect(catalog.use(step: 13, of: ann))
+            try catalog.deleteSecondFactor(of: ann)
+            try catalog.deleteSecondFactor(of: ann)
+            try expect(catalog.secondFactor(of: ann) == nil)
+        },
+        StoragePromise("A recovery code is used by one caller; so is what works once") { trial in
+            let scene = try PeopleTrial(trial, ["ann"])
+            let (catalog, ann) = (scene.catalog, PeopleTrial.id("ann"))
+            try catalog.set(factor("ann"))
+            let used = Mutex((codes: 0, spent: 0))
+            try together(8) { _ in
+                if try catalog.useRecovery(
+                    from: [digest(1), digest(2)], leaving: [digest(2)], of: ann)
+                {
+                    used.withLock { $0.codes += 1 }
+                }
+                if try catalog.spend([7], expiresAt: 100, now: 1) {
+                    used.withLock { $0.spent += 1 }
+                }
+            }
+            try expect(used.withLock { $0.codes == 1 && $0.spent == 1 })
+            try expect(catalog.secondFactor(of: ann)?.recovery ?? [], is: [digest(2)])
+            try expect(catalog.spend([8], expiresAt: 100, now: 99))
+            try expect(!trial.place.openCatalog().spend([7], expiresAt: 100, now: 99))
+        },
+        StoragePromise("An account's end is due at its moment, unless it is taken back") { trial in
+            let scene = try PeopleTrial(trial, ["ann", "bob", "eve"])
+            let catalog = scene.catalog
+            func ending(_ name: String, _ due: Milliseconds) -> AccountEnding {
+                AccountEnding(account: PeopleTrial.id(name), dueAt: due, publicRecords: .anonymous)
+            }
+            try scene.refuses(.accountUnknown) { try catalog.set(ending("none", 1)) }
+            for (name, due): (String, Milliseconds) in [("ann", 50), ("bob", 20), ("eve", 30)] {
+                try catalog.set(ending(name, due))
+            }
+            try catalog.set(ending("eve", 10))
+            let again = try trial.place.openCatalog()
+            try expect(again.ending(of: PeopleTrial.id("eve")) == ending("eve", 10))
+            try expect(again.dueEndings(now: 9, countMax: 9).isEmpty)
+            try expect(
+                again.dueEndings(now: 49, countMax: 9) == [ending("eve", 10), ending("bob", 20)])
+            try expect(again.dueEndings(now: 99, countMax: 1) == [ending("eve", 10)])
+            try expect(again.takeBackEnding(of: PeopleTrial.id("eve")))
+            try expect(!again.takeBackEnding(of: PeopleTrial.id("eve")))
+            try expect(again.ending(of: PeopleTrial.id("eve")) == nil)
+            _ = try again.delete(PeopleTrial.id("bob"))
+            try expect(again.dueEndings(now: 99, countMax: 9) == [ending("ann", 50)])
+        },
+    ]
+}
