@@ -69,7 +69,7 @@ package protocol AccountCatalog: Sendable {
     func account(verified address: Address) throws -> AccountRecord?
     /// In the order in which they were made.
     func accounts() throws -> [AccountRecord]
-    /// Notes that an address is the account's own.
+    /// Notes that an address is the account's own; a person's first e-mail address is primary.
     ///
     /// - Throws: `accountUnknown`, `addressTaken`.
     func verify(_ address: Address, of account: AccountID, now: Milliseconds) throws

@@ -224,6 +224,49 @@ struct ProviderPageTests {
         #expect(try visitor.get(try leave(visitor)).header("Location") == "/account")
     }
 
+    @Test("A provider that wants its secrets signed, as Apple does, gets them by the sealed key")
+    func signedSecret() throws {
+        let key = P256PrivateKey()
+        let server = try PageServer(fetch: provider)
+        let providers = server.reception.identityProviders
+        func add(_ secret: String?) throws -> IdentityProviderRecord {
+            try providers.add(
+                name: "Id", issuer: StandInProvider.issuer, client: StandInProvider.client,
+                secret: secret.map { Array($0.utf8) },
+                signingKey: IdentityProviderRecord.SigningKey(team: "TEAM", name: "K1"),
+                trustsEmail: false, usesFormPost: true, now: 1)
+        }
+        for secret in [nil, "", "no key", key.publicKeyPEM] {
+            #expect(throws: AccountsRefusal.clientSecretIllegal) { _ = try add(secret) }
+        }
+        let kept = try add(key.pem)
+        #expect(!Data(kept.secret ?? []).contains(Data("PRIVATE".utf8)))
+        provider.demand(signatureOf: key)
+        let visitor = Browser(server)
+        #expect(try visitor.get(try leave(visitor)).header("Location") == "/account")
+        provider.demand(signatureOf: P256PrivateKey())
+        let other = Browser(server)
+        #expect(try other.get(try leave(other)).status == 502)
+        for issuer in ["id.example", "ftp://id.example", "https://id.example?x", "https://i#x"] {
+            #expect(throws: AccountsRefusal.issuerIllegal) {
+                _ = try providers.add(
+                    name: "B", issuer: issuer, client: "c", secret: nil, signingKey: nil,
+                    trustsEmail: false, usesFormPost: false, now: 1)
+            }
+        }
+    }
+
+    @Test("In a window that an app waits for, the provider is shown in one of its own")
+    func apart() throws {
+        let path = try server.signInPath(server.apiToken())
+        let page = try browser.get(path)
+        #expect(page.text.contains("action=\"/sign-in/with\" target=\"_blank\""))
+        #expect(page.text.contains("value=\"/sign-in/done\""))
+        let callback = try server.apiToken(callback: "https://app.example/back", name: "b")
+        #expect(try !browser.get(server.signInPath(callback)).text.contains("_blank"))
+        #expect(try browser.get("/sign-in/done").text.contains("Close this window"))
+    }
+
     @Test("Where accounts are made by invitation, only who has linked the provider comes in by it")
     func invitation() throws {
         let server = try PageServer(signUp: .invitation, fetch: provider)

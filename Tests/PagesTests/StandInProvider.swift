@@ -28,6 +28,7 @@ final class StandInProvider: ProviderFetch {
         var asked: [String] = []
         var isSilent = false
         var secret: String?
+        var signature: P256PrivateKey?
     }
 
     private let state = Mutex(State())
@@ -43,6 +44,9 @@ final class StandInProvider: ProviderFetch {
     func fallSilent() { state.withLock { $0.isSilent = true } }
 
     func demand(secret: String) { state.withLock { $0.secret = secret } }
+
+    /// Takes no other secret than a token that a key has signed, as Apple does.
+    func demand(signatureOf key: P256PrivateKey) { state.withLock { $0.signature = key } }
 
     /// Signs by another key from now on.
     func rotate(showing isShown: Bool = true) {
@@ -81,17 +85,33 @@ final class StandInProvider: ProviderFetch {
                     """
             case "/keys":
                 let point = state.key.publicKey.point
-                return """
-                    {"keys":[{"kty":"EC","crv":"P-256","kid":"\(state.shownKeyName)",
-                    "x":"\(Base64.encode(Array(point[1..<33]), .urlSafe))",
-                    "y":"\(Base64.encode(Array(point[33...]), .urlSafe))"}]}
-                    """
+                return Self.keySet(point, state.shownKeyName)
             case "/token": return Self.trade(form ?? "", authorization, &state)
             default: return nil
             }
         }
         guard let answer else { throw .unreachable("status 400") }
         return Array(answer.utf8)
+    }
+
+    private static func keySet(_ point: [UInt8], _ name: String) -> String {
+        """
+        {"keys":[{"kty":"EC","crv":"P-256","kid":"\(name)",
+        "x":"\(Base64.encode(Array(point[1..<33]), .urlSafe))",
+        "y":"\(Base64.encode(Array(point[33...]), .urlSafe))"}]}
+        """
+    }
+
+    /// Whether a secret is a token for Apple that the key has signed.
+    private static func isSigned(_ authorization: String?, by key: P256PrivateKey) -> Bool {
+        guard let pair = authorization?.split(separator: " ").last,
+            let bytes = Base64.decode(String(pair)),
+            let keys = JSONWebKeys(Array(keySet(key.publicKey.point, "K1").utf8)),
+            let secret = String(decoding: bytes, as: UTF8.self).split(separator: ":").last,
+            let token = try? JSONWebToken(String(secret)), (try? token.verify(with: keys)) != nil
+        else { return false }
+        return token.claims["iss"]?.string == "TEAM" && token.claims["sub"]?.string == client
+            && token.claims["aud"]?.string == "https://appleid.apple.com"
     }
 
     /// Gives a token for a code, once, to whoever has the verifier.
@@ -103,6 +123,9 @@ final class StandInProvider: ProviderFetch {
             fields["redirect_uri"] == waiting.redirect, let verifier = fields["code_verifier"],
             OpenIDSignIn.challenge(of: verifier) == waiting.challenge
         else { return nil }
+        if let key = state.signature {
+            guard isSigned(authorization, by: key) else { return nil }
+        }
         if let secret = state.secret {
             let pair = Base64.encode(Array("\(client):\(secret)".utf8))
             guard authorization == "Basic \(pair)" else { return nil }

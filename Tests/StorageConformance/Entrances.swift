@@ -52,6 +52,11 @@ extension StoragePromise {
             try catalog.add(identity, of: AccountID("a"), now: 1)
             try catalog.add(identity, of: AccountID("a"), now: 2)
             try catalog.add(account("b", nil), knownBy: ProvidedIdentity(issuer: "i", subject: "s"))
+            for text in ["b@x.example", "c@x.example"] {
+                let address = Address(kind: .email, text: text, folded: text)
+                try catalog.verify(address, of: AccountID("b"), now: 5)
+            }
+            try expect(catalog.account(AccountID("b"))?.email == "b@x.example")
             try refuses(.identityTaken) {
                 try catalog.add(identity, of: AccountID("b"), now: 1)
             }

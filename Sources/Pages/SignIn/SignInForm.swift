@@ -135,10 +135,10 @@ extension Pages {
     /// - Parameters:
     ///   - place: where the form is sent to; nil for where it is shown.
     ///   - further: what else may be done there.
-    ///   - isWhole: whether providers may be shown in the same window.
+    ///   - providersApart: whether providers are shown in a window of their own.
     func signInForm(
         _ visit: Visit, _ asking: SignInAsking = SignInAsking(), to place: String? = nil,
-        further: Markup = .nothing, isWhole: Bool = false
+        further: Markup = .nothing, providersApart: Bool = false
     ) throws -> Markup {
         if let pass = asking.pass {
             return "\(codeForm(visit, pass, asking.problem, to: place))\(further)"
@@ -164,7 +164,7 @@ extension Pages {
             \(passkeySignInForm(visit, to: place))
             \(try providerButtons(
                 visit, target: place == "/sign-in" ? "/account" : visit.request.target,
-                isApart: !isWhole))
+                isApart: providersApart))
             \(further)
             <p><a href="/sign-in/forgotten">\(Texts.forgotten)</a></p>
             \(again)
@@ -235,7 +235,7 @@ extension Pages {
                 ? target : "/sign-in"
             var answer = PageAnswer(
                 asking.status, title: Texts.signIn,
-                try signInForm(visit, asking, to: place, isWhole: true),
+                try signInForm(visit, asking, to: place),
                 policy: PageAnswer.Policy(runsScript: runsScript(asking)),
                 script: runsScript(asking) ? Self.passkeyScript : .nothing)
             answer.headers += asking.headers

@@ -88,7 +88,7 @@ extension Pages {
                 asking.visit, wanted,
                 further: asking.visit.form("""
                 <button class="second" name="step" value="cancel">\(Texts.cancel)</button>
-                """), isWhole: !asking.isByMessage))
+                """), providersApart: asking.isByMessage))
             """, policy: policy, script: policy.runsScript ? Self.passkeyScript : .nothing)
     }
 

@@ -51,8 +51,8 @@ enum Texts {
     }
 
     static func signedInAs(_ name: String, _ address: String) -> Markup {
-        name.isEmpty
-            ? "You are <strong>\(address)</strong>."
+        name.isEmpty || address.isEmpty
+            ? "You are <strong>\(name)\(address)</strong>."
             : "You are <strong>\(name)</strong> (\(address))."
     }
 

@@ -58,7 +58,8 @@ package struct CatalogCheck: Sendable {
                 name: "accounts without one verified primary address",
                 broken: """
                     accounts WHERE id NOT IN (SELECT account FROM external_users)
-                    AND NOT (password IS NULL AND id IN (SELECT account FROM identities)) AND 1 <> (
+                    AND id NOT IN (SELECT account FROM identities)
+                    AND id NOT IN (SELECT account FROM passkeys) AND 1 <> (
                         SELECT count(*) FROM addresses WHERE account = accounts.id
                         AND is_primary = 1 AND verified_at IS NOT NULL AND kind = 'email')
                     """),

@@ -62,7 +62,14 @@ extension SQLiteCatalog {
                 """, .integer(now), .text(account.text), .text(address.kind.rawValue),
                 .text(address.folded))
             guard marked == 0 else { return }
-            let held = AccountAddress(address: address, isPrimary: false, verifiedAt: now)
+            // The first address of somebody who came by a provider names the account from then on.
+            let isNamed = try catalog.exists(
+                """
+                SELECT 1 FROM addresses WHERE account = ?1 AND is_primary = 1
+                UNION ALL SELECT 1 FROM external_users WHERE account = ?1
+                """, .text(account.text))
+            let held = AccountAddress(
+                address: address, isPrimary: !isNamed && address.kind == .email, verifiedAt: now)
             try SQLiteCatalog.add(held, to: account, in: catalog)
         }
     }
