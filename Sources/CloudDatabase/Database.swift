@@ -16,6 +16,8 @@ package final class Database: Sendable {
     /// Who is behind user record names: for the names of participants and the owner's addresses.
     package let identities: any Identities
     package let random: RandomSource
+    /// The device that the request names; nil for none.
+    package let device: String?
     /// Nil where no asset is saved or shown.
     package let assets: AssetAccess?
     /// Nil where nobody is shown the address of a share.
@@ -25,7 +27,8 @@ package final class Database: Sendable {
         scope: DatabaseScope, container: ContainerID? = nil, environment: Environment,
         caller: Caller, limits: ServiceLimits, storage: any Storage,
         identities: any Identities, random: RandomSource,
-        assets: AssetAccess? = nil, shareAddresses: ShareAddresses? = nil
+        device: String? = nil, assets: AssetAccess? = nil,
+        shareAddresses: ShareAddresses? = nil
     ) {
         self.scope = scope
         self.container = container
@@ -33,6 +36,7 @@ package final class Database: Sendable {
         self.caller = caller
         self.limits = limits
         self.storage = storage
+        self.device = device
         self.assets = assets
         self.shareAddresses = shareAddresses
         self.identities = identities
@@ -54,13 +58,17 @@ package final class Database: Sendable {
         Database(
             scope: scope, container: container, environment: environment, caller: caller,
             limits: limits, storage: storage, identities: identities, random: random,
-            assets: assets,
-            shareAddresses: shareAddresses)
+            device: device, assets: assets, shareAddresses: shareAddresses)
     }
 
     /// What short identifiers begin with that are made here.
     var linkRoute: ShortGUID.Route {
         container.map { ShortGUID.Route($0, environment) } ?? .early
+    }
+
+    /// Who makes the caller's changes; nil for a caller who makes none.
+    var author: ChangeAuthor? {
+        caller.userRecordName.map { ChangeAuthor(user: $0, device: device) }
     }
 
     /// What holds records to this database's schema.

@@ -15,6 +15,8 @@ struct Visit: Sendable {
     let request: PageRequest
     /// What shows that a form is ours.
     let formToken: String
+    /// What the browser's own cookie holds, signed in or not.
+    let browser: String
     let signedIn: BrowserSessions.SignedIn?
 
     /// A form that comes back to where it is shown, or to another place.
@@ -45,10 +47,7 @@ struct Pages: Sendable {
 
     /// The page at an address, with the name that the log knows it by.
     func find(_ request: PageRequest) -> (name: String, work: Work) {
-        if request.path.first == "account" {
-            return request.path.count == 1
-                ? ("account", visit { try account($0) }) : ("none", Self.nothing)
-        }
+        if request.path.first == "account" { return accountPage(request.path.dropFirst()) }
         let rest = request.path.dropFirst()
         if request.path.first == "share" {
             guard let link = rest.first, rest.count == 1 else { return ("none", Self.nothing) }
@@ -73,6 +72,18 @@ struct Pages: Sendable {
         }
     }
 
+    private func accountPage(_ rest: ArraySlice<String>) -> (name: String, work: Work) {
+        switch (rest.first, rest.count) {
+        case (nil, _): return ("account", visit { try account($0) })
+        case ("prove"?, 1): return ("account/prove", visit { try prove($0) })
+        case ("second-factor"?, 1):
+            return ("account/second-factor", visit { try secondFactor($0) })
+        case ("export"?, 1): return ("account/export", visit { try export($0) })
+        case ("delete"?, 1): return ("account/delete", visit { try deleteAccount($0) })
+        default: return ("none", Self.nothing)
+        }
+    }
+
     private static let nothing: Work = { _ in PageAnswer(404, title: Texts.notHere, .nothing) }
 
     private static func fixed(_ text: String, _ type: String) -> Work {
@@ -90,7 +101,7 @@ struct Pages: Sendable {
             let (cookie, isNew) = forms.cookie(request.cookies[.form])
             var answer = try work(
                 Visit(
-                    request: request, formToken: forms.token(for: cookie),
+                    request: request, formToken: forms.token(for: cookie), browser: cookie,
                     signedIn: try reception.sessions.find(
                         request.cookies[.session], now: request.now)))
             if isNew {

@@ -17,6 +17,12 @@ static const unsigned char catalog_0004[] = {
 static const unsigned char catalog_0005[] = {
 #embed "catalog/0005-version.sql"
 };
+static const unsigned char catalog_0006[] = {
+#embed "catalog/0006-push-keys.sql"
+};
+static const unsigned char catalog_0007[] = {
+#embed "catalog/0007-second-factors.sql"
+};
 static const unsigned char catalog_0008[] = {
 #embed "catalog/0008-share-links.sql"
 };
@@ -50,6 +56,9 @@ static const unsigned char store_0009[] = {
 static const unsigned char store_0010[] = {
 #embed "store/0010-revisions.sql"
 };
+static const unsigned char store_0011[] = {
+#embed "store/0011-notices.sql"
+};
 static const unsigned char store_0012[] = {
 #embed "store/0012-access-requests.sql"
 };
@@ -60,6 +69,8 @@ static const struct lenticular_migration catalog[] = {
     {"0003-people", (const char *)catalog_0003, sizeof catalog_0003},
     {"0004-due-stores", (const char *)catalog_0004, sizeof catalog_0004},
     {"0005-version", (const char *)catalog_0005, sizeof catalog_0005},
+    {"0006-push-keys", (const char *)catalog_0006, sizeof catalog_0006},
+    {"0007-second-factors", (const char *)catalog_0007, sizeof catalog_0007},
     {"0008-share-links", (const char *)catalog_0008, sizeof catalog_0008},
 };
 static const struct lenticular_migration store[] = {
@@ -73,6 +84,7 @@ static const struct lenticular_migration store[] = {
     {"0008-followers", (const char *)store_0008, sizeof store_0008},
     {"0009-subscriptions", (const char *)store_0009, sizeof store_0009},
     {"0010-revisions", (const char *)store_0010, sizeof store_0010},
+    {"0011-notices", (const char *)store_0011, sizeof store_0011},
     {"0012-access-requests", (const char *)store_0012, sizeof store_0012},
 };
 

@@ -132,6 +132,8 @@ extension Pages {
             \(try usagePart(account))
             \(try findablePart(visit, account.id))
             \(passwordPart(visit, account))
+            \(try securityPart(visit, account))
+            \(dataPart(visit))
             """)
     }
 

@@ -42,25 +42,25 @@ extension Pages {
 
     /// The same for a link that leads nowhere and for one to what is not open to everybody.
     private func doorstep(_ visit: Visit, _ link: String) throws -> PageAnswer {
-        var problem: (status: Int, text: String, headers: [(name: String, value: String)])?
-        if visit.request.isPost, visit.request.form["step"] == "sign-in" {
+        var asking = SignInAsking()
+        if visit.request.isPost, visit.request.form["step"] != nil {
             switch try attempt(visit) {
-            case .signedIn(_, let cookies):
+            case .signedIn(_, _, let cookies):
                 var answer = PageAnswer.redirect(to: "/share/\(link)")
                 answer.headers += cookies
                 return answer
-            case .refused(let status, let text, let headers): problem = (status, text, headers)
+            case .asked(let more): asking = more
             }
         }
         let thing = try shares?.look(at: link, as: nil)
         var answer = PageAnswer(
-            problem?.status ?? 200, title: Texts.sharedLink,
+            asking.status, title: Texts.sharedLink,
             """
             \(thing.map { Self.card($0) } ?? .nothing)
             <p>\(Texts.signInToOpen)</p>
-            \(signInForm(visit, problem: problem?.text))
+            \(signInForm(visit, asking))
             """)
-        answer.headers += problem?.headers ?? []
+        answer.headers += asking.headers
         return answer
     }
 
@@ -238,7 +238,7 @@ extension Pages {
     /// The link for others, as text and as a picture for their phones.
     private static func handOn(_ thing: SharedThing) -> Markup {
         guard thing.standing == .owner || thing.standing == .joined else { return .nothing }
-        let picture = QRCode(thing.link).map { Markup(stringLiteral: $0.svg(label: Texts.qrCode)) }
+        let picture = QRCode(thing.link).map { Markup(made: $0.svg(label: Texts.qrCode)) }
         return """
             <details><summary>\(Texts.handOn)</summary>
             <p><code>\(thing.link)</code></p><div class="qr">\(picture ?? .nothing)</div></details>

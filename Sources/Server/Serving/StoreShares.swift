@@ -39,9 +39,10 @@ struct StoreShares: SharedLinks {
     func join(_ link: String, as visitor: AccountRecord) throws -> Bool {
         for place in try places(of: link) {
             let database = try database(place, for: visitor)
+            let look = LookAtShare(link, addresses: Person(visitor).addresses, in: database)
+            guard try database.storage.read({ try look.glance($0) }) != nil else { continue }
             // Before, so that nobody takes part whom no name leads to.
             try note(visitor, in: place.container)
-            let look = LookAtShare(link, addresses: Person(visitor).addresses, in: database)
             if try look.join() { return true }
         }
         return false
@@ -50,7 +51,7 @@ struct StoreShares: SharedLinks {
     func ask(for link: String, as visitor: AccountRecord) throws {
         for place in try places(of: link) {
             let database = try database(place, for: visitor)
-            try note(visitor, in: place.container)
+            if place.isMeant { try note(visitor, in: place.container) }
             try RequestAccess([link], in: database).runAndWait()
         }
     }
@@ -60,18 +61,30 @@ struct StoreShares: SharedLinks {
         for container in try folder.catalog.containers(usedBy: account.id) {
             for environment in Environment.allCases
             where try folder.catalog.store(of: container, in: environment) != nil {
-                let store = try folder.stores.store(of: container, in: environment)
-                let name = names.name(of: account.id, in: container)
-                let usage = try store.read { snapshot -> AppUsage? in
-                    guard let owner = try snapshot.owner(named: name) else { return nil }
-                    return AppUsage(
-                        app: container.name, environment: environment, bytes: owner.usedBytes,
-                        records: try snapshot.recordCount(of: owner.number))
+                do {
+                    if let usage = try usage(of: account, container, environment) {
+                        found.append(usage)
+                    }
+                } catch {
+                    // NB: an app whose data cannot be read now is left out; the log tells of that elsewhere.
+                    continue
                 }
-                if let usage { found.append(usage) }
             }
         }
         return found
+    }
+
+    private func usage(
+        of account: AccountRecord, _ container: ContainerID, _ environment: Environment
+    ) throws -> AppUsage? {
+        let store = try folder.stores.store(of: container, in: environment)
+        let name = names.name(of: account.id, in: container)
+        return try store.read { snapshot in
+            guard let owner = try snapshot.owner(named: name) else { return nil }
+            return AppUsage(
+                app: container.name, environment: environment, bytes: owner.usedBytes,
+                records: try snapshot.recordCount(of: owner.number))
+        }
     }
 
     // MARK: - Places
@@ -79,6 +92,8 @@ struct StoreShares: SharedLinks {
     private struct Place {
         let container: ContainerID
         let environment: Environment
+        /// Whether the link may lead there.
+        let isMeant: Bool
     }
 
     /// The stores that a link may lead to; for a link that leads to none the first of all, so that finding
@@ -91,7 +106,8 @@ struct StoreShares: SharedLinks {
                 || route == .early && store.hasEarlyLinks
         }
         return (found.isEmpty ? Array(stores.prefix(1)) : found).map {
-            Place(container: $0.container, environment: $0.environment)
+            Place(
+                container: $0.container, environment: $0.environment, isMeant: !found.isEmpty)
         }
     }
 
