@@ -6,16 +6,19 @@ scripts, of which the pages need none. axe-core looks at every page, light and d
 pictures of the pages are kept there.
 """
 
+import base64
 import http.client
 import json
 import os
 import re
 import shutil
 import stat
+import struct
 import subprocess
 import sys
 import time
 import urllib.parse
+import zlib
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
@@ -25,9 +28,22 @@ from sign_in import NAMES, free_port
 
 CONTAINER = "iCloud.org.example.Notes"
 PASSWORD = "correct horse battery"
-# One pixel.
-PICTURE = ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5E"
-           "rkJggg==")
+
+
+def picture(width=96, height=54):
+    """A picture as PNG, in base64."""
+    rows = b"".join(
+        b"\0" + b"".join(bytes((40 + x, 90 + 2 * y, 160 - x // 2)) for x in range(width))
+        for y in range(height))
+
+    def chunk(kind, data):
+        return (struct.pack(">I", len(data)) + kind + data
+                + struct.pack(">I", zlib.crc32(kind + data)))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    file = (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows))
+            + chunk(b"IEND", b""))
+    return base64.b64encode(file).decode()
 
 
 class Owner:
@@ -65,7 +81,7 @@ class Owner:
                 "forRecord": {"recordName": name}, "fields": {
                     "cloudkit.title": {"value": title},
                     "cloudkit.type": {"value": "org.example.list"},
-                    "cloudkit.thumbnailImageData": {"value": PICTURE, "type": "BYTES"}},
+                    "cloudkit.thumbnailImageData": {"value": picture(), "type": "BYTES"}},
                 **members}}])[1]
 
     def lookup(self, name):
@@ -148,7 +164,7 @@ class Run:
         page.get_by_role("button", name="This address is mine").click()
         page.get_by_role("button", name="Join").wait_for()
         assert "Ann Archer" in page.content() and "Trip to the coast" in page.content()
-        assert page.evaluate("document.images[0].naturalWidth") == 1
+        assert page.evaluate("document.images[0].naturalWidth") == 96
         self.look(page, "share-invited")
         page.get_by_role("button", name="Join").click()
         page.get_by_text("You may see and change it").wait_for()

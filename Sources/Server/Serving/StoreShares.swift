@@ -28,7 +28,7 @@ struct StoreShares: SharedLinks {
         for place in try places(of: link) {
             let database = try database(place, for: visitor)
             let look = LookAtShare(
-                link, addresses: visitor.map { Person($0).addresses } ?? [], in: database)
+                place.link, addresses: visitor.map { Person($0).addresses } ?? [], in: database)
             if let glance = try database.storage.read({ try look.glance($0) }) {
                 return try thing(glance, in: place.container)
             }
@@ -39,7 +39,8 @@ struct StoreShares: SharedLinks {
     func join(_ link: String, as visitor: AccountRecord) throws -> Bool {
         for place in try places(of: link) {
             let database = try database(place, for: visitor)
-            let look = LookAtShare(link, addresses: Person(visitor).addresses, in: database)
+            let look = LookAtShare(
+                place.link, addresses: Person(visitor).addresses, in: database)
             guard try database.storage.read({ try look.glance($0) }) != nil else { continue }
             // Before, so that nobody takes part whom no name leads to.
             try note(visitor, in: place.container)
@@ -51,8 +52,8 @@ struct StoreShares: SharedLinks {
     func ask(for link: String, as visitor: AccountRecord) throws {
         for place in try places(of: link) {
             let database = try database(place, for: visitor)
-            if place.isMeant { try note(visitor, in: place.container) }
-            try RequestAccess([link], in: database).runAndWait()
+            if !place.link.isEmpty { try note(visitor, in: place.container) }
+            try RequestAccess([place.link], in: database).runAndWait()
         }
     }
 
@@ -92,8 +93,8 @@ struct StoreShares: SharedLinks {
     private struct Place {
         let container: ContainerID
         let environment: Environment
-        /// Whether the link may lead there.
-        let isMeant: Bool
+        /// What is looked for there; empty for a link that leads to no store.
+        let link: String
     }
 
     /// The stores that a link may lead to; for a link that leads to none the first of all, so that finding
@@ -107,7 +108,8 @@ struct StoreShares: SharedLinks {
         }
         return (found.isEmpty ? Array(stores.prefix(1)) : found).map {
             Place(
-                container: $0.container, environment: $0.environment, isMeant: !found.isEmpty)
+                container: $0.container, environment: $0.environment,
+                link: found.isEmpty ? "" : link)
         }
     }
 
