@@ -487,6 +487,7 @@ extension SharingModel {
         let invitation = invitation(of: user, in: share) ?? first
         change(name, in: place) { record in
             record.share?.asking.removeAll { $0 == user }
+            record.share?.blocked.removeAll { $0 == user }
             if let at = record.share?.participants.firstIndex(where: { $0 == invitation }) {
                 record.share?.participants[at].status = .accepted
                 record.share?.participants[at].user = user

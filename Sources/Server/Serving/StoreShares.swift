@@ -28,8 +28,10 @@ struct StoreShares: SharedLinks {
         for place in try places(of: link) {
             let database = try database(place, for: visitor)
             let look = LookAtShare(
-                place.link, addresses: visitor.map { Person($0).addresses } ?? [], in: database)
-            if let glance = try database.storage.read({ try look.glance($0) }) {
+                link, addresses: visitor.map { Person($0).addresses } ?? [], in: database)
+            // Looked for where it cannot be too, for the time that it takes.
+            let glance = try database.storage.read { try look.glance($0) }
+            if place.isMeant, let glance {
                 return try thing(glance, in: place.container)
             }
         }
@@ -37,10 +39,9 @@ struct StoreShares: SharedLinks {
     }
 
     func join(_ link: String, as visitor: AccountRecord) throws -> Bool {
-        for place in try places(of: link) {
+        for place in try places(of: link) where place.isMeant {
             let database = try database(place, for: visitor)
-            let look = LookAtShare(
-                place.link, addresses: Person(visitor).addresses, in: database)
+            let look = LookAtShare(link, addresses: Person(visitor).addresses, in: database)
             guard try database.storage.read({ try look.glance($0) }) != nil else { continue }
             // Before, so that nobody takes part whom no name leads to.
             try note(visitor, in: place.container)
@@ -52,8 +53,8 @@ struct StoreShares: SharedLinks {
     func ask(for link: String, as visitor: AccountRecord) throws {
         for place in try places(of: link) {
             let database = try database(place, for: visitor)
-            if !place.link.isEmpty { try note(visitor, in: place.container) }
-            try RequestAccess([place.link], in: database).runAndWait()
+            if place.isMeant { try note(visitor, in: place.container) }
+            try RequestAccess([place.isMeant ? link : ""], in: database).runAndWait()
         }
     }
 
@@ -93,8 +94,8 @@ struct StoreShares: SharedLinks {
     private struct Place {
         let container: ContainerID
         let environment: Environment
-        /// What is looked for there; empty for a link that leads to no store.
-        let link: String
+        /// Whether the link may lead there.
+        let isMeant: Bool
     }
 
     /// The stores that a link may lead to; for a link that leads to none the first of all, so that finding
@@ -109,7 +110,7 @@ struct StoreShares: SharedLinks {
         return (found.isEmpty ? Array(stores.prefix(1)) : found).map {
             Place(
                 container: $0.container, environment: $0.environment,
-                link: found.isEmpty ? "" : link)
+                isMeant: !found.isEmpty)
         }
     }
 
