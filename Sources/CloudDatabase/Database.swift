@@ -61,14 +61,14 @@ package final class Database: Sendable {
             device: device, assets: assets, shareAddresses: shareAddresses)
     }
 
-    /// Who makes the caller's changes; nil for a caller who makes none.
-    var author: ChangeAuthor? {
-        caller.userRecordName.map { ChangeAuthor(user: $0, device: device) }
-    }
-
     /// What short identifiers begin with that are made here.
     var linkRoute: ShortGUID.Route {
         container.map { ShortGUID.Route($0, environment) } ?? .early
+    }
+
+    /// Who makes the caller's changes; nil for a caller who makes none.
+    var author: ChangeAuthor? {
+        caller.userRecordName.map { ChangeAuthor(user: $0, device: device) }
     }
 
     /// What holds records to this database's schema.

@@ -1,13 +1,13 @@
 // Those who ask to take part, and links that are good for whoever comes first.
 extension SharingModel.Share {
     /// Follows what is decided of those who ask.
-    mutating func decide(_ change: SharingOperation.ShareChange) {
+    mutating func decide(_ change: SharingOperation.ShareChange, owner: Int) {
         for index in participants.indices {
             if let user = participants[index].user, asking.contains(user) {
                 participants[index].hasAsked = true
             }
         }
-        for user in change.approve {
+        for user in change.approve where user != owner {
             if let index = participants.firstIndex(where: { $0.user == user }) {
                 participants[index].hasAsked = true
             } else {

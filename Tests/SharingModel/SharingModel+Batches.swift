@@ -255,10 +255,17 @@ extension SharingModel {
                 ? operation.fields : former.fields.merging(operation.fields) { $1 }
             if promotes || fields != former.fields { refusals.formUnion(Self.denied) }
         }
-        if let share = former.share, let change = operation.share,
-            !change.approve.allSatisfy(share.asking.contains)
-        {
-            refusals.insert("BAD_REQUEST")
+        if let share = former.share, let change = operation.share {
+            // Who takes part already needs no approval, and loses nothing by it.
+            let present =
+                change.entries.map { entries in
+                    entries.compactMap { entry -> Int? in
+                        if case .name(let user) = entry.handle { return user }
+                        return match(entry, in: share)?.user
+                    }
+                } ?? share.participants.compactMap(\.user)
+            let known = Set(share.asking + present + [batch.place.owner])
+            if !change.approve.allSatisfy(known.contains) { refusals.insert("BAD_REQUEST") }
         }
         return refusals.isEmpty ? [nil] : refusals
     }
@@ -431,7 +438,7 @@ extension SharingModel {
             }
         }
         if let allows = change.allowsRequests { share.allowsRequests = allows }
-        share.decide(change)
+        share.decide(change, owner: batch.place.owner)
         if let permission = change.publicPermission { share.publicPermission = permission }
         if share.publicPermission == .nothing {
             share.participants.removeAll { $0.role == .publicUser }
@@ -480,6 +487,7 @@ extension SharingModel {
         let invitation = invitation(of: user, in: share) ?? first
         change(name, in: place) { record in
             record.share?.asking.removeAll { $0 == user }
+            record.share?.blocked.removeAll { $0 == user }
             if let at = record.share?.participants.firstIndex(where: { $0 == invitation }) {
                 record.share?.participants[at].status = .accepted
                 record.share?.participants[at].user = user

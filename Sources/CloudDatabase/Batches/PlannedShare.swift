@@ -46,12 +46,17 @@ struct ShareWriter {
         }
     }
 
-    /// Makes the stored requests those of a list.
+    /// Changes the stored requests as the step from one list to another does; what has come meanwhile stays.
     func write(
         _ requests: AccessRequestList, over former: AccessRequestList, of share: StoredShare
     ) throws {
-        guard requests != former else { return }
-        try transaction.replaceRequests(of: share.number, by: requests.all)
+        let gone = former.all.filter { !requests.all.contains($0) }
+        let new = requests.all.filter { !former.all.contains($0) }
+        guard !gone.isEmpty || !new.isEmpty else { return }
+        let settled = Set((gone + new).map(\.user))
+        let others = try transaction.accessRequests(of: share.number)
+            .filter { !settled.contains($0.user) }
+        try transaction.replaceRequests(of: share.number, by: others + new)
     }
 
     /// Keeps a record's short identifier, unless it is kept already.

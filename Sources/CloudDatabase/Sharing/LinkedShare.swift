@@ -46,9 +46,13 @@ struct LinkedShare {
         let ofRoot = try snapshot.share(ofRoot: record)
         let ofRecord = try snapshot.share(ofRecord: record)
         let share = ofRoot ?? ofRecord
-        let number = share?.number ?? ShareNumber(0)
-        let participants = ParticipantList(try snapshot.participants(of: number))
-        let requests = AccessRequestList(try snapshot.accessRequests(of: number))
+        let isOpen = share.map { $0.publicPermission != .none } ?? false
+        // Who takes part in what is closed is nothing to somebody who is not signed in, to read either.
+        let number = visitor.user != nil || isOpen ? share?.number : nil
+        let participants = ParticipantList(
+            try snapshot.participants(of: number ?? ShareNumber(0)))
+        let requests = AccessRequestList(
+            try snapshot.accessRequests(of: number ?? ShareNumber(0)))
         let zone = try snapshot.zone(share?.zone ?? ZoneNumber(0))
         let own = visitor.user.flatMap {
             participants.invitation(of: $0, addresses: visitor.addresses)

@@ -92,6 +92,7 @@ package struct ErasePerson {
         try storage.writeAndWait { [user] transaction in
             try UserRecord.remove(user, from: transaction)
             try transaction.deleteSubscriptions(of: user)
+            try transaction.forgetRequests(of: user)
             try transaction.removeDestinations(of: user)
             try transaction.forgetRequests(of: user)
             try ChangeWatch.renew(in: transaction)

@@ -43,14 +43,13 @@ extension Pages {
     /// The same for a link that leads nowhere and for one to what is not open to everybody.
     private func doorstep(_ visit: Visit, _ link: String) throws -> PageAnswer {
         var asking = SignInAsking()
-        if visit.request.isPost, ["sign-in", "code", "passkey"].contains(visit.request.form["step"])
-        {
+        if visit.request.isPost, visit.request.form["step"] != nil {
             switch try attempt(visit) {
             case .signedIn(_, _, let cookies):
                 var answer = PageAnswer.redirect(to: "/share/\(link)")
                 answer.headers += cookies
                 return answer
-            case .asked(let wanted): asking = wanted
+            case .asked(let more): asking = more
             }
         }
         let thing = try shares?.look(at: link, as: nil)
@@ -240,7 +239,7 @@ extension Pages {
     /// The link for others, as text and as a picture for their phones.
     private static func handOn(_ thing: SharedThing) -> Markup {
         guard thing.standing == .owner || thing.standing == .joined else { return .nothing }
-        let picture = QRCode(thing.link).map { Markup(stringLiteral: $0.svg(label: Texts.qrCode)) }
+        let picture = QRCode(thing.link).map { Markup(made: $0.svg(label: Texts.qrCode)) }
         return """
             <details><summary>\(Texts.handOn)</summary>
             <p><code>\(thing.link)</code></p><div class="qr">\(picture ?? .nothing)</div></details>

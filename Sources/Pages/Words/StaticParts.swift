@@ -22,12 +22,12 @@ enum StaticParts {
         ul{list-style:none;margin:.5rem 0;padding:0}li{padding:.6rem 0;border-top:1px solid var(--line)}
         fieldset{border:0;margin:1rem 0 0;padding:0}legend{padding:0}
         form+form{margin-top:.75rem}li form{margin-top:.4rem}code{overflow-wrap:anywhere}img{max-width:100%;border-radius:.5rem}
-        .code svg{display:block;width:13rem;height:auto;margin:1rem 0}
         a.button{display:inline-block;padding:.6rem 1.1rem;border-radius:.4rem;background:var(--act);color:#fff;
         text-decoration:none;min-height:2.75rem}
         .card{border:1px solid var(--line);border-radius:.5rem;padding:1rem;margin:0 0 1rem;overflow-wrap:anywhere}
         .card h2,.card p{margin:.25rem 0}.card img{display:block;max-height:16rem;margin:0 auto .75rem}
         details{margin:1.25rem 0}summary{cursor:pointer;padding:.6rem 0}.qr svg{display:block;max-width:14rem}
+        .code svg{display:block;width:13rem;height:auto;margin:1rem 0}
         @media(max-width:34rem){main{margin:0;min-height:100vh;border-radius:0}}
 
         """

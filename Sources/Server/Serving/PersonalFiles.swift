@@ -1,4 +1,3 @@
-import Files
 import Accounts
 import Administration
 import Cryptography

@@ -29,19 +29,22 @@ struct StoreShares: SharedLinks {
             let database = try database(place, for: visitor)
             let look = LookAtShare(
                 link, addresses: visitor.map { Person($0).addresses } ?? [], in: database)
-            if let glance = try database.storage.read({ try look.glance($0) }) {
-                return try thing(glance, in: place.container)
+            // Looked for where it cannot be too, for the time that it takes.
+            let glance = try database.storage.read { try look.glance($0) }
+            if place.isMeant, let glance {
+                return try thing(glance, in: place.key.container)
             }
         }
         return nil
     }
 
     func join(_ link: String, as visitor: AccountRecord) throws -> Bool {
-        for place in try places(of: link) {
+        for place in try places(of: link) where place.isMeant {
             let database = try database(place, for: visitor)
-            // Before, so that nobody takes part whom no name leads to.
-            try note(visitor, in: place.container)
             let look = LookAtShare(link, addresses: Person(visitor).addresses, in: database)
+            guard try database.storage.read({ try look.glance($0) }) != nil else { continue }
+            // Before, so that nobody takes part whom no name leads to.
+            try note(visitor, in: place.key.container)
             if try look.join() { return true }
         }
         return false
@@ -50,8 +53,8 @@ struct StoreShares: SharedLinks {
     func ask(for link: String, as visitor: AccountRecord) throws {
         for place in try places(of: link) {
             let database = try database(place, for: visitor)
-            try note(visitor, in: place.container)
-            try RequestAccess([link], in: database).runAndWait()
+            if place.isMeant { try note(visitor, in: place.key.container) }
+            try RequestAccess([place.isMeant ? link : ""], in: database).runAndWait()
         }
     }
 
@@ -61,46 +64,66 @@ struct StoreShares: SharedLinks {
         for container in try folder.catalog.containers(usedBy: account.id) {
             for environment in Environment.allCases
             where known.contains(StoreKey(container, environment)) {
-                let store = try folder.stores.store(of: container, in: environment)
-                let name = names.name(of: account.id, in: container)
-                let usage = try store.read { snapshot -> AppUsage? in
-                    guard let owner = try snapshot.owner(named: name) else { return nil }
-                    return AppUsage(
-                        app: container.name, environment: environment, bytes: owner.usedBytes,
-                        records: try snapshot.recordCount(of: owner.number))
+                do {
+                    if let usage = try usage(of: account, container, environment) {
+                        found.append(usage)
+                    }
+                } catch {
+                    // NB: an app whose data cannot be read now is left out; the log tells of that elsewhere.
+                    continue
                 }
-                if let usage { found.append(usage) }
             }
         }
         return found
     }
 
+    private func usage(
+        of account: AccountRecord, _ container: ContainerID, _ environment: Environment
+    ) throws -> AppUsage? {
+        let store = try folder.stores.store(of: container, in: environment)
+        let name = names.name(of: account.id, in: container)
+        return try store.read { snapshot in
+            guard let owner = try snapshot.owner(named: name) else { return nil }
+            return AppUsage(
+                app: container.name, environment: environment, bytes: owner.usedBytes,
+                records: try snapshot.recordCount(of: owner.number))
+        }
+    }
+
     // MARK: - Places
+
+    private struct Place {
+        let key: StoreKey
+        /// Whether the link may lead there.
+        let isMeant: Bool
+    }
 
     /// The stores that a link may lead to; for a link that leads to none the first of all, so that finding
     /// nothing takes the same time.
-    private func places(of link: String) throws -> [StoreKey] {
+    private func places(of link: String) throws -> [Place] {
         let route = ShareLink(link)?.guid.route
         let stores = try folder.engine.stores()
         let early = route == .early ? try folder.engine.storesWithEarlyLinks() : []
         let found = stores.filter { store in
             ShortGUID.Route(store.container, store.environment) == route || early.contains(store)
         }
-        return found.isEmpty ? Array(stores.prefix(1)) : found
+        return (found.isEmpty ? Array(stores.prefix(1)) : found).map {
+            Place(key: $0, isMeant: !found.isEmpty)
+        }
     }
 
-    private func database(_ place: StoreKey, for visitor: AccountRecord?) throws -> Database {
-        let store = try folder.stores.store(of: place.container, in: place.environment)
+    private func database(_ place: Place, for visitor: AccountRecord?) throws -> Database {
+        let store = try folder.stores.store(of: place.key.container, in: place.key.environment)
         let caller =
             visitor.map {
                 Caller(
-                    kind: .user, userRecordName: names.name(of: $0.id, in: place.container),
+                    kind: .user, userRecordName: names.name(of: $0.id, in: place.key.container),
                     account: $0.id)
             } ?? .world
         return Database(
-            scope: .public, container: place.container, environment: place.environment,
+            scope: .public, container: place.key.container, environment: place.key.environment,
             caller: caller, limits: limits, storage: store,
-            identities: people.people(of: place.container), random: folder.random,
+            identities: people.people(of: place.key.container), random: folder.random,
             shareAddresses: ShareAddresses(key: try store.identity.tokenKey, base: baseURL))
     }
 

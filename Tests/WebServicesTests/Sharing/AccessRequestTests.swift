@@ -244,6 +244,32 @@ struct AccessRequestTests {
         #expect(refused["detail"].string == "limitExceeded")
     }
 
+    @Test("Who asks while somebody else's request is being decided on asks on")
+    func meanwhile() throws {
+        let plain = try WireServer()
+        let store = try plain.store()
+        let storage = BesideWriterTests.BetweenStorage(store)
+        let server = try WireServer(storage: storage) { $0.writerMillisecondsMax = 0 }
+        let (ida, mo, eve) = (
+            try server.user("ida"), try server.user("mo"), try server.user("eve")
+        )
+        _ = try ida.shareNote()
+        let guid = try ida.changeShare(more: Self.allowed).shortGUID
+        #expect(try mo.ask(guid).status == 200)
+        try plain.finishTelling()
+        let late = try #require(UserRecordName(eve.name))
+        storage.between.withLock {
+            $0 = {
+                do {
+                    try store.writeAndWait { try $0.noteRequest(of: late, for: ShareNumber(1)) }
+                } catch { Issue.record("\(error)") }
+            }
+        }
+        let denied = try ida.changeShare(more: "\"deny\":[\(quoted(mo.name))]")
+        #expect(denied.code == nil && storage.between.withLock { $0 == nil })
+        #expect(try ida.record("note-share").requesters == [eve.name])
+    }
+
     @Test("A share that ends takes its requests along")
     func ending() throws {
         let guid = try share().shortGUID

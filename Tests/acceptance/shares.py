@@ -1,0 +1,288 @@
+"""Sharing by link in a real browser: two users, one of them new and invited by another address.
+
+Ann shares by e-mail with an address that Bob proves in the page; she gives a link away that is good once; Cleo
+asks to take part and is approved. Chromium, driven by Playwright, at phone width, and once without
+scripts, of which the pages need none. axe-core looks at every page, light and dark. With a folder as argument,
+pictures of the pages are kept there.
+"""
+
+import base64
+import http.client
+import json
+import os
+import re
+import shutil
+import stat
+import struct
+import subprocess
+import sys
+import time
+import urllib.parse
+import zlib
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+
+from server import BINARY, Server
+from sign_in import NAMES, free_port
+
+CONTAINER = "iCloud.org.example.Notes"
+PASSWORD = "correct horse battery"
+
+
+def picture(width=96, height=54):
+    """A picture as PNG, in base64."""
+    rows = b"".join(
+        b"\0" + b"".join(bytes((40 + x, 90 + 2 * y, 160 - x // 2)) for x in range(width))
+        for y in range(height))
+
+    def chunk(kind, data):
+        return (struct.pack(">I", len(data)) + kind + data
+                + struct.pack(">I", zlib.crc32(kind + data)))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    file = (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows))
+            + chunk(b"IEND", b""))
+    return base64.b64encode(file).decode()
+
+
+class Owner:
+    """Ann, whose app speaks the protocol."""
+
+    def __init__(self, server, token):
+        self.server = server
+        made = server.command("web-token", "create", CONTAINER, "development", "ann@example.org")
+        self.query = f"?ckAPIToken={token}&ckWebAuthToken={made['webAuthToken']}"
+        self.post("private/zones/modify", {"operations": [
+            {"operationType": "create", "zone": {"zoneID": {"zoneName": "Notes"}}}]})
+
+    def post(self, endpoint, body):
+        connection = http.client.HTTPConnection(*self.server.address, timeout=30)
+        connection.request("POST", f"/database/1/{CONTAINER}/development/{endpoint}{self.query}",
+                           body=json.dumps(body).encode())
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        assert answer.status == 200, f"{endpoint}: {answer.status} {text}"
+        return json.loads(text)
+
+    def save(self, operations):
+        answer = self.post("private/records/modify", {
+            "zoneID": {"zoneName": "Notes"}, "operations": operations})
+        assert all("serverErrorCode" not in item for item in answer["records"]), answer
+        return answer["records"]
+
+    def share(self, name, title, **members):
+        return self.save([
+            {"operationType": "create", "record": {
+                "recordName": name, "recordType": "Note", "fields": {}}},
+            {"operationType": "create", "record": {
+                "recordName": f"share-{name}", "recordType": "cloudkit.share",
+                "forRecord": {"recordName": name}, "fields": {
+                    "cloudkit.title": {"value": title},
+                    "cloudkit.type": {"value": "org.example.list"},
+                    "cloudkit.thumbnailImageData": {"value": picture(), "type": "BYTES"}},
+                **members}}])[1]
+
+    def lookup(self, name):
+        return self.post("private/records/lookup", {
+            "zoneID": {"zoneName": "Notes"},
+            "records": [{"recordName": f"share-{name}"}]})["records"][0]
+
+    def change(self, name, **members):
+        return self.save([{"operationType": "update", "record": {
+            "recordName": f"share-{name}", "recordType": "cloudkit.share",
+            "recordChangeTag": self.lookup(name)["recordChangeTag"], **members}}])[0]
+
+
+class Run:
+    def __init__(self, server, letters, pictures):
+        self.server, self.letters, self.pictures = server, letters, pictures
+        self.base = "http://%s:%d" % server.address
+        self.looked_at = 0
+
+    def look(self, page, name):
+        """Lets axe-core look at a page as it is, and keeps a picture of it."""
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            found = Axe().run(page)
+            assert found.violations_count == 0, f"{name}, {scheme}: {found.generate_report()}"
+            self.looked_at += 1
+            if self.pictures:
+                page.screenshot(
+                    path=os.path.join(self.pictures, f"{name}-{scheme}.png"), full_page=True)
+        widest = page.evaluate("""[...document.querySelectorAll('*')].filter(
+          element => element.getBoundingClientRect().right > innerWidth).map(e => e.outerHTML)""")
+        assert not widest, f"{name} is wider than its window: {widest}"
+
+    def letter(self, address, pattern):
+        """What a pattern finds in the last letter to an address."""
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            for text in reversed(self.read_letters()):
+                found = re.search(pattern, text)
+                if f"To: {address}" in text and found:
+                    return found.group(1)
+            time.sleep(0.1)
+        raise AssertionError(f"no letter to {address}")
+
+    def read_letters(self):
+        return [open(os.path.join(self.letters, name), encoding="utf-8").read()
+                for name in sorted(os.listdir(self.letters)) if name.endswith(".letter")]
+
+    def sign_in(self, page, address):
+        page.get_by_label("E-mail address").fill(address)
+        page.get_by_label("Password", exact=True).fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+
+    def invited_by_another_address(self, context, owner):
+        """Somebody who makes their account by one address is invited by another."""
+        share = owner.share("trip", "Trip to the coast", participants=[
+            {"permission": "READ_WRITE",
+             "userIdentity": {"lookupInfo": {"emailAddress": "bob@work.example"}}}])
+        link = f"{self.base}/share/{share['shortGUID']}"
+        page = context.new_page()
+        page.goto(link)
+        assert "Trip" not in page.content()
+        self.look(page, "share-closed")
+        page.get_by_role("link", name="Make an account").click()
+        page.get_by_label("E-mail address").fill("bob@example.org")
+        page.get_by_role("button", name="Send me a link").click()
+        page.goto(self.letter("bob@example.org", r"(http://\S+/sign-in/welcome/\S+)"))
+        page.get_by_label("Given name").fill("Bob")
+        page.get_by_label("New password").fill(PASSWORD)
+        page.get_by_role("button", name="Make the account").click()
+        page.goto(link)
+        page.get_by_role("heading", name="Invited by another address?").wait_for()
+        self.look(page, "share-not-for-you")
+        page.get_by_label("The address you were invited by").fill("bob@work.example")
+        page.get_by_role("button", name="Send a code").click()
+        page.get_by_label("Code from the letter").wait_for()
+        self.look(page, "share-code")
+        code = self.letter("bob@work.example", r"(?m)^([0-9]{4} [0-9]{4})\r?$")
+        page.get_by_label("Code from the letter").fill(code)
+        page.get_by_role("button", name="This address is mine").click()
+        page.get_by_role("button", name="Join").wait_for()
+        assert "Ann Archer" in page.content() and "Trip to the coast" in page.content()
+        assert page.evaluate("document.images[0].naturalWidth") == 96
+        self.look(page, "share-invited")
+        page.get_by_role("button", name="Join").click()
+        page.get_by_text("You may see and change it").wait_for()
+        page.get_by_text("The link and its QR code").click()
+        page.get_by_role("img", name="QR code of the link").wait_for()
+        self.look(page, "share-joined")
+        entries = {entry["acceptanceStatus"] for entry in owner.lookup("trip")["participants"]}
+        assert entries == {"ACCEPTED"}, entries
+        page.goto(f"{self.base}/account")
+        assert "bob@work.example" in page.content()
+        page.close()
+
+    def one_time(self, context, other, owner):
+        """A link for whoever comes first, and nothing for who comes next."""
+        share = owner.share("list", "Shopping", participants=[
+            {"type": "USER", "permission": "READ_ONLY", "oneTimeLink": True}])
+        link = next(entry["oneTimeURL"] for entry in share["participants"]
+                    if "oneTimeURL" in entry)
+        self.server.command("container", "set", CONTAINER, f"fallbackURL={self.base}/readyz?s=")
+        page = context.new_page()
+        page.goto(link)
+        page.get_by_role("button", name="Join").click()
+        # On to the app's page, with what it needs to follow the link itself.
+        page.wait_for_url("**/readyz?s=*")
+        query = urllib.parse.parse_qs(urllib.parse.urlparse(page.url).query)
+        assert query["s"] == [link.rsplit("/", 1)[1]], query
+        self.server.command("container", "set", CONTAINER, "fallbackURL=")
+        late = other.new_page()
+        late.goto(link)
+        self.sign_in(late, "cleo@example.org")
+        late.get_by_text("There is nothing for you behind this link").wait_for()
+        late.close()
+        page.close()
+
+    def approved(self, other, owner):
+        """Somebody asks, the owner approves, they join: without scripts."""
+        owner.share("garden", "Garden")
+        share = owner.change("garden", allowsAccessRequests=True)
+        link = f"{self.base}/share/{share['shortGUID']}"
+        page = other.new_page()
+        page.goto(link)
+        page.get_by_role("button", name="Ask to take part").click()
+        page.get_by_text("If there is something behind this link").wait_for()
+        self.look_without_scripts(page)
+        until = time.monotonic() + 30
+        while owner.lookup("garden")["recordChangeTag"] == share["recordChangeTag"]:
+            assert time.monotonic() < until, "nobody was told"
+            time.sleep(0.05)
+        asking = owner.lookup("garden")["requesters"]
+        assert [one["userIdentity"]["nameComponents"] for one in asking] == [
+            {"givenName": "Cleo"}], asking
+        owner.change("garden", approve=[asking[0]["userIdentity"]["userRecordName"]])
+        page.goto(link)
+        page.get_by_role("button", name="Join").click()
+        page.get_by_text("shares this with you").wait_for()
+        page.close()
+
+    def look_without_scripts(self, page):
+        assert page.locator("script").count() == 0
+
+    def open_to_all(self, browser, owner):
+        share = owner.share("recipe", "Grandmother's recipes", publicPermission="READ_ONLY")
+        context = browser.new_context(viewport={"width": 390, "height": 780})
+        page = context.new_page()
+        answer = page.goto(f"{self.base}/share/{share['shortGUID']}")
+        assert "nosnippet" in answer.headers["x-robots-tag"]
+        assert page.title() == "A shared link"
+        assert "Grandmother" in page.content() and "Ann" not in page.content()
+        self.look(page, "share-open")
+        context.close()
+
+
+def mail_program(folder):
+    """A program that keeps each letter in a file."""
+    path = os.path.join(folder, "mail.sh")
+    with open(path, "w", encoding="utf-8") as script:
+        script.write("#!/bin/sh\nset -e\nfile=$(mktemp \"%s/XXXXXX\")\ncat >\"$file\"\n"
+                     "mv \"$file\" \"%s/$(date +%%s%%N).letter\"\n" % (folder, folder))
+    os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
+    return path
+
+
+def main():
+    program = next(filter(None, map(shutil.which, NAMES)), None)
+    if program is None:
+        print("LEFT OUT shares.py: no Chromium is installed (Debian: chromium)", file=sys.stderr)
+        return
+    pictures = sys.argv[1] if len(sys.argv) > 1 else None
+    with Server() as server:
+        letters = os.path.join(server.folder, "letters")
+        os.mkdir(letters)
+        os.environ.update({
+            "LENTICULAR_MAIL_SENDER": "program", "LENTICULAR_MAIL_PROGRAM": mail_program(letters),
+            "LENTICULAR_MAIL_FROM": "sync@example.org", "LENTICULAR_ACCOUNTS_SIGN_UP": "open"})
+        server.address = ("127.0.0.1", free_port())
+        server.start()
+        server.command("container", "create", CONTAINER)
+        token = server.command("api-token", "create", CONTAINER, "development")["apiToken"]
+        for name, family in (("ann", ["--family-name", "Archer"]), ("cleo", [])):
+            subprocess.run(
+                [BINARY, "user", "create", f"{name}@example.org", "--given-name", name.title(),
+                 *family, "--password-stdin", "--data", server.data],
+                input=PASSWORD.encode(), check=True, stdout=subprocess.DEVNULL)
+        owner = Owner(server, token)
+        run = Run(server, letters, pictures)
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(
+                executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+            phone = browser.new_context(viewport={"width": 390, "height": 780})
+            plain = browser.new_context(java_script_enabled=False)
+            run.invited_by_another_address(phone, owner)
+            run.one_time(phone, plain, owner)
+            run.approved(plain, owner)
+            run.open_to_all(browser, owner)
+            browser.close()
+        assert run.looked_at == 12, run.looked_at
+        server.stop()
+
+
+if __name__ == "__main__":
+    main()
