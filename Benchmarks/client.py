@@ -1,4 +1,4 @@
-"""The Swift client against the release server: its speed and its memory, each work a process of its own."""
+"""The Swift client against the release server: speed and memory, each work in its own process."""
 
 import json
 import os

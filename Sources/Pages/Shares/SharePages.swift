@@ -58,7 +58,7 @@ extension Pages {
             """
             \(thing.map { Self.card($0) } ?? .nothing)
             <p>\(Texts.signInToOpen)</p>
-            \(try signInForm(visit, asking, isWhole: true))
+            \(try signInForm(visit, asking))
             """, policy: PageAnswer.Policy(runsScript: runsScript(asking)),
             script: runsScript(asking) ? Self.passkeyScript : .nothing)
         answer.headers += asking.headers

@@ -27,6 +27,7 @@ package typealias StreamedBody = AsyncThrowingStream<Data, any Error>
 /// Requests over the network.
 package struct NetworkExchange: HTTPExchange {
     private let session: URLSession
+    private let streams: StreamedAnswers
 
     /// One session for all containers, without cookies and caches: who is signed in is in each request.
     package static let standard: NetworkExchange = {
@@ -37,7 +38,10 @@ package struct NetworkExchange: HTTPExchange {
         return NetworkExchange(URLSession(configuration: configuration))
     }()
 
-    package init(_ session: URLSession) { self.session = session }
+    package init(_ session: URLSession) {
+        self.session = session
+        streams = StreamedAnswers(session.configuration)
+    }
 
     package func answer(to request: URLRequest) async throws -> (Data, HTTPURLResponse) {
         let (data, response) = try await session.data(for: request)
@@ -60,7 +64,7 @@ package struct NetworkExchange: HTTPExchange {
     }
 
     package func stream(_ request: URLRequest) async throws -> (StreamedBody, HTTPURLResponse) {
-        try await StreamedAnswer.begin(request, as: session.configuration)
+        try await streams.begin(request)
     }
 
     private static func checked(_ response: URLResponse) throws -> HTTPURLResponse {

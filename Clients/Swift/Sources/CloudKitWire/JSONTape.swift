@@ -50,6 +50,37 @@ public final class JSONTape: Sendable {
 
     /// The value of the text as a whole.
     public var root: JSONView { JSONView(tape: self, index: 0) }
+
+    /// Looks for a member by its key, without a view for each that it passes.
+    ///
+    /// - Parameters:
+    ///   - start: the first key of the object.
+    ///   - end: the entry after the object.
+    /// - Returns: the number of the value; nil where there is none.
+    func member(
+        _ key: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int
+    ) -> Int? {
+        entries.withUnsafeBufferPointer { entries in
+            bytes.withUnsafeBufferPointer { bytes in
+                var position = start
+                while position < end {
+                    let name = entries[position]
+                    let text = bytes[Int(name.start)..<Int(name.end)]
+                    let isFound =
+                        name.kind == .string
+                        ? text.count == key.count && text.elementsEqual(key)
+                        : JSONView.unescaped(Array(text)[...]).utf8.elementsEqual(key)
+                    if isFound { return position + 1 }
+                    let value = entries[position + 1]
+                    switch value.kind {
+                    case .object, .array: position = Int(value.end)
+                    default: position += 2
+                    }
+                }
+                return nil
+            }
+        }
+    }
 }
 
 /// Notes the values of a text, without recursion.

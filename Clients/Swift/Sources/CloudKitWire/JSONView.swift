@@ -76,25 +76,10 @@ public struct JSONView: Sendable {
 
     /// A member of an object; nil where there is none, and for other values.
     public subscript(key: String) -> JSONView? {
+        guard isObject else { return nil }
         var key = key
-        return key.withUTF8 { wanted in
-            for (name, value) in members where name.isText(wanted) { return value }
-            return nil
-        }
-    }
-
-    /// Whether the value is a string of these bytes, once its escapes are undone.
-    private func isText(_ wanted: UnsafeBufferPointer<UInt8>) -> Bool {
-        let entry = entry
-        guard entry.kind == .string else {
-            return entry.kind == .escapedString
-                && Self.unescaped(scalarText).utf8.elementsEqual(wanted)
-        }
-        let count = Int(entry.end - entry.start)
-        guard count == wanted.count else { return false }
-        return tape.bytes.withUnsafeBufferPointer { bytes in
-            bytes[Int(entry.start)..<Int(entry.end)].elementsEqual(wanted)
-        }
+        let found = key.withUTF8 { tape.member($0, from: index + 1, to: entryAfter) }
+        return found.map { JSONView(tape: tape, index: $0) }
     }
 
     /// The members of an object in their order, keys as views; empty for other values.
@@ -194,7 +179,7 @@ public struct JSONView: Sendable {
         return overflowed ? nil : positive
     }
 
-    private static func unescaped(_ text: ArraySlice<UInt8>) -> String {
+    static func unescaped(_ text: ArraySlice<UInt8>) -> String {
         var units: [UInt16] = []
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count)

@@ -144,7 +144,5 @@ private struct MortalServer: SyncServer {
         try await living { try await server.subscribe(as: id) }
     }
 
-    func notifications() -> AsyncThrowingStream<CKNotification, any Error> {
-        server.notifications()
-    }
+    func signs() -> AsyncThrowingStream<SyncSign, any Error> { server.signs() }
 }

@@ -58,6 +58,15 @@ final class NotificationTests: XCTestCase {
         XCTAssertEqual(exchange.addressesMade, 1)
     }
 
+    func testWhatSeveralSubscriptionsSayOfOneChangeIsToldForEach() async throws {
+        let exchange = CourierExchange([
+            .poll(Self.push("1", "met", #"{"sid":"a","dbs":1}"#)),
+            .poll(Self.push("1", "met", #"{"sid":"b","dbs":1}"#)),
+        ])
+        let found = try await read(2, of: exchange)
+        XCTAssertEqual(found.map(\.subscriptionID), ["a", "b"])
+    }
+
     func testAServerWithoutEventStreamsIsPolled() async throws {
         let exchange = CourierExchange([.poll(Self.met("1")), .poll(Self.met("2"))])
         let found = try await read(2, of: exchange)

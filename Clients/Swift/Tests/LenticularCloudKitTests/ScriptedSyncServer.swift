@@ -158,12 +158,12 @@ final class ScriptedSyncServer: SyncServer, @unchecked Sendable {
         }
     }
 
-    typealias Told = AsyncThrowingStream<CKNotification, any Error>
+    typealias Told = AsyncThrowingStream<SyncSign, any Error>
 
     /// Called when an engine begins to listen, with what tells it.
     var onListen: @Sendable (Told.Continuation) -> Void = { _ in }
 
-    func notifications() -> Told {
+    func signs() -> Told {
         let (stream, continuation) = Told.makeStream()
         onListen(continuation)
         return stream

@@ -198,7 +198,7 @@ final class SyncEngineTests: XCTestCase {
             for subscription in ["of another app", "any"] {
                 let push = ["ck": ["met": ["sid": subscription, "dbs": 2] as [String: Any]]]
                 if let note = CKNotification(fromRemoteNotificationDictionary: push) {
-                    told.yield(note)
+                    told.yield(.told(note))
                 }
             }
         }
@@ -219,6 +219,24 @@ final class SyncEngineTests: XCTestCase {
         XCTAssertEqual(server.requests.filter { $0.hasPrefix("subscribe") }.count, 1)
         await engine.cancelOperations()
         await next.cancelOperations()
+    }
+
+    func testAnEngineLooksOnceMoreWhenTellingBegins() async throws {
+        let fetched = expectation(description: "fetched")
+        app.onEvent = { event, _ in
+            if case .fetchedRecordZoneChanges = event { fetched.fulfill() }
+        }
+        let server = server
+        server.onListen = { told in
+            // Between the engine's look and the first moment that something would be told.
+            server.put("a", "x", in: SyncedApp.zone)
+            told.yield(.begun)
+        }
+        let engine = app.engine(server, automatic: true) { _ in
+            try await Task.sleep(nanoseconds: 1_000_000_000_000)
+        }
+        await fulfillment(of: [fetched], timeout: 20)
+        await engine.cancelOperations()
     }
 
     func testAnEngineUsesTheSubscriptionThatItIsGiven() async throws {

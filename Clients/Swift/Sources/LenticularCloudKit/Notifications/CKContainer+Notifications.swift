@@ -36,21 +36,41 @@ extension DatabaseAccess {
     /// Notifications that wait for a slow reader.
     private static let waitingMax = 1_000
 
+    private static let realSleep: @Sendable (Double) async throws -> Void = {
+        try await Task.sleep(nanoseconds: UInt64($0 * 1e9))
+    }
+
     /// - Parameter sleep: waits so many seconds; in tests as the test wants it.
     func notifications(
         by delivery: CKNotificationDelivery,
-        sleep: @escaping @Sendable (Double) async throws -> Void = {
-            try await Task.sleep(nanoseconds: UInt64($0 * 1e9))
-        }
+        sleep: @escaping @Sendable (Double) async throws -> Void = realSleep
     ) -> AsyncThrowingStream<CKNotification, any Error> {
-        let (stream, continuation) = AsyncThrowingStream<CKNotification, any Error>.makeStream(
-            bufferingPolicy: .bufferingNewest(Self.waitingMax))
         let courier = NotificationCourier(
             connection: connection, caller: caller,
             way: delivery == .eventStream ? .eventStream : .longPoll, sleep: sleep)
+        return Self.stream { yield in try await courier.run { yield($0) } }
+    }
+
+    /// What a sync engine goes by: notifications, and that telling begins.
+    func signs() -> AsyncThrowingStream<SyncSign, any Error> {
+        let (connection, caller) = (connection, caller)
+        return Self.stream { yield in
+            var courier = NotificationCourier(
+                connection: connection, caller: caller, way: .eventStream, sleep: Self.realSleep)
+            courier.onBegin = { yield(.begun) }
+            try await courier.run { yield(.told($0)) }
+        }
+    }
+
+    /// A sequence of what a task yields, which ends with the task and ends it.
+    private static func stream<Element: Sendable>(
+        _ body: @escaping @Sendable (@escaping @Sendable (Element) -> Void) async throws -> Void
+    ) -> AsyncThrowingStream<Element, any Error> {
+        let (stream, continuation) = AsyncThrowingStream<Element, any Error>.makeStream(
+            bufferingPolicy: .bufferingNewest(waitingMax))
         let task = Task {
             do {
-                try await courier.run { continuation.yield($0) }
+                try await body { continuation.yield($0) }
                 continuation.finish()
             } catch {
                 continuation.finish(throwing: CKError(error))

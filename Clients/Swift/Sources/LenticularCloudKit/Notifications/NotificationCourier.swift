@@ -8,6 +8,8 @@ struct NotificationCourier: Sendable {
     let caller: CallerName
     let way: ServiceConnection.CourierWay
     let sleep: @Sendable (Double) async throws -> Void
+    /// Called when there is a new address: what happened before is told to nobody.
+    var onBegin: @Sendable () -> Void = {}
 
     /// After an answer that has ended as it should.
     private static let betweenAnswersSeconds = 0.01
@@ -58,6 +60,7 @@ struct NotificationCourier: Sendable {
             address = try await connection.courierAddress()
             progress.address = address
             progress.last = nil
+            onBegin()
         }
         switch try await connection.askCourier(at: address, way, after: progress.last) {
         case .gone:
@@ -88,8 +91,12 @@ struct NotificationCourier: Sendable {
         guard !bytes.isEmpty, let push = await dictionary(bytes),
             let notification = CKNotification(fromRemoteNotificationDictionary: push)
         else { return }
-        // The server tells at least once; a repetition has the same name.
-        if let name = notification.notificationID, !progress.told.insert("\(name)") { return }
+        // The server tells at least once; a repetition has the same name and subscription, and what several
+        // subscriptions say of one change has one name.
+        if let name = notification.notificationID {
+            let what = "\(name) \(notification.subscriptionID ?? "")"
+            guard progress.told.insert(what) else { return }
+        }
         tell(notification)
     }
 

@@ -58,13 +58,16 @@ actor SyncSchedule {
     /// Fetches whenever the server tells of a change, until it has no more to say.
     private func listen(_ engine: CKSyncEngine) {
         guard listening == nil, engine.memory.read({ $0.subscription != nil }) else { return }
-        let told = engine.server.notifications()
+        let signs = engine.server.signs()
         listening = Task { [weak self, weak engine] in
             do {
-                for try await notification in told {
+                for try await sign in signs {
                     guard let engine else { return }
-                    let own = engine.memory.read(\.subscription)
-                    guard own == notification.subscriptionID else { continue }
+                    if case .told(let notification) = sign,
+                        notification.subscriptionID != engine.memory.read(\.subscription)
+                    {
+                        continue
+                    }
                     await self?.look(engine)
                 }
             } catch {

@@ -32,7 +32,15 @@ protocol SyncServer: Sendable {
     func subscribe(as id: CKSubscription.ID?) async throws -> CKSubscription.ID
 
     /// What this device is told; ends when there is nothing more to hope for.
-    func notifications() -> AsyncThrowingStream<CKNotification, any Error>
+    func signs() -> AsyncThrowingStream<SyncSign, any Error>
+}
+
+/// Why an engine looks before its timer does.
+enum SyncSign: Sendable {
+    /// Telling begins: what has changed until now is not told.
+    case begun
+    /// A subscription has something to say.
+    case told(CKNotification)
 }
 
 /// A page of the feed of zones.
@@ -107,7 +115,5 @@ extension CKDatabase: SyncServer {
         return try await save(made).subscriptionID
     }
 
-    func notifications() -> AsyncThrowingStream<CKNotification, any Error> {
-        access.notifications(by: .eventStream)
-    }
+    func signs() -> AsyncThrowingStream<SyncSign, any Error> { access.signs() }
 }
