@@ -51,7 +51,11 @@ let package = Package(
         layer("Fairness", ["CloudModel", "Network"]),
         layer("Accounts", ["CloudModel", "Storage", "Cryptography"]),
         layer(
-            "Administration", ["CloudModel", "Storage", "CloudDatabase", "Accounts", "Audit"]),
+            "Administration",
+            [
+                "CloudModel", "Storage", "AssetStorage", "CloudDatabase", "Accounts", "Audit",
+                "JSON", "ZIP",
+            ]),
         layer("Configuration", ["JSON"]),
         layer(
             "WebServices",
@@ -61,7 +65,10 @@ let package = Package(
             ]),
         layer(
             "Pages",
-            ["CloudModel", "Storage", "Accounts", "Cryptography", "HTTP", "JSON", "Fairness"]),
+            [
+                "CloudModel", "Storage", "Accounts", "Cryptography", "HTTP", "JSON", "Fairness",
+                "QRCode",
+            ]),
         layer(
             "Server",
             [
@@ -79,6 +86,10 @@ let package = Package(
         tests(of: "JSONTests", ["JSON", "Seeding"]),
         .target(name: "Seeding", path: "Tests/Seeding", swiftSettings: strict),
         .target(
+            name: "ChildProcesses", dependencies: ["CChildProcess"],
+            path: "Tests/ChildProcesses", swiftSettings: strict),
+        .target(name: "CChildProcess", path: "Tests/CChildProcess"),
+        .target(
             name: "SharingModel", dependencies: ["JSON", "Seeding"], path: "Tests/SharingModel",
             swiftSettings: strict),
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
@@ -91,11 +102,13 @@ let package = Package(
             ["SQLiteStorage", "SQLite", "Storage", "CloudModel", "StorageConformance"]),
         tests(of: "CryptographyTests", ["Cryptography", "Seeding"]),
         tests(of: "AuditTests", ["Audit", "Seeding"]),
-        tests(of: "MailTests", ["Mail", "Network", "Cryptography", "Seeding"]),
+        tests(
+            of: "MailTests",
+            ["Mail", "Network", "Cryptography", "Seeding", "ChildProcesses"]),
         tests(of: "IdentityTests", ["Identity", "Cryptography", "JSON", "Seeding"]),
         tests(of: "DeliveryTests", ["Delivery", "Identity", "Cryptography"]),
-        tests(of: "ZIPTests", ["ZIP", "Seeding"]),
-        tests(of: "QRCodeTests", ["QRCode", "Seeding"]),
+        tests(of: "ZIPTests", ["ZIP", "Seeding", "ChildProcesses"]),
+        tests(of: "QRCodeTests", ["QRCode", "Seeding", "ChildProcesses"]),
         .target(
             name: "S3StandIn",
             dependencies: [
@@ -139,8 +152,10 @@ let package = Package(
                 "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",
                 "Cryptography", "Storage", "Accounts", "Administration", "AssetStorage", "SQLite",
                 "SQLiteStorage", "SharingModel", "S3StandIn", "Seeding", "HTTPClient",
+                "ChildProcesses",
             ], besides: ["Fixtures"]),
-        tests(of: "RepositoryTests", ["CloudModel", "Configuration", "WebServices"]),
+        tests(
+            of: "RepositoryTests", ["CloudModel", "Configuration", "WebServices", "ChildProcesses"]),
     ],
     swiftLanguageModes: [.v6]
 )
