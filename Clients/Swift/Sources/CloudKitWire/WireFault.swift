@@ -28,12 +28,20 @@ public struct WireFault: Error, Sendable {
         self.code = code
         self.reason = reason
         self.requestID = requestID
-        self.retryAfterSeconds = retryAfterSeconds
+        self.retryAfterSeconds = retryAfterSeconds.flatMap(Self.delay)
         self.isTokenExpired = isTokenExpired
         self.detail = detail
         self.redirectURL = redirectURL
         self.serverRecord = serverRecord
         self.status = status
+    }
+
+    /// A day: whatever a server says beyond that, nobody waits for.
+    private static let retryAfterSecondsMax = 86_400.0
+
+    /// A delay that can be waited for; nil for what is none.
+    private static func delay(_ seconds: Double) -> Double? {
+        seconds.isFinite ? max(0, min(retryAfterSecondsMax, seconds)) : nil
     }
 
     /// Reads an item or a body that may be a fault.

@@ -83,6 +83,16 @@ final class ErrorTableTests: XCTestCase {
         let throttled = await answer(
             429, #"{"serverErrorCode":"THROTTLED","reason":"","retryAfter":17}"#)
         XCTAssertEqual(throttled?.retryAfterSeconds, 17)
+        for (said, waited) in [("1e300", 86_400.0), ("-5", 0), ("0.5", 0.5)] {
+            let strange = await answer(
+                429, #"{"serverErrorCode":"THROTTLED","reason":"","retryAfter":\#(said)}"#)
+            XCTAssertEqual(strange?.retryAfterSeconds, waited, said)
+        }
+        for word in ["inf", "nan", "-inf"] {
+            let fault = WireFault(
+                code: "THROTTLED", reason: "", retryAfterSeconds: Double(word))
+            XCTAssertNil(fault.retryAfterSeconds, word)
+        }
         let silent = await answer(503, #"{"serverErrorCode":"TRY_AGAIN_LATER","reason":""}"#)
         XCTAssertNotNil(silent?.retryAfterSeconds)
         let denied = await answer(403, #"{"serverErrorCode":"ACCESS_DENIED","reason":""}"#)

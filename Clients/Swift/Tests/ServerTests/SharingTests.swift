@@ -131,6 +131,50 @@ final class SharingTests: XCTestCase {
         XCTAssertEqual(left.map(\.zoneID), [])
     }
 
+    private func requestAccess(_ container: CKContainer, to url: URL) async throws {
+        let done = expectation(description: "asked")
+        let operation = CKShareRequestAccessOperation(shareURLs: [url])
+        let outcome = Outcome()
+        operation.shareRequestAccessResultBlock = { result in
+            outcome.set(result)
+            done.fulfill()
+        }
+        container.add(operation)
+        await fulfillment(of: [done], timeout: 30)
+        do {
+            try outcome.get()
+        } catch let error as CKError where [.unknownItem, .invalidArguments].contains(error.code) {
+            throw XCTSkip("the server has no requests for access")
+        }
+    }
+
+    func testWhoAsksForAccessIsSeenByTheOwnerAndLetIn() async throws {
+        let server = try ReleaseServer()
+        let ann = try server.container(of: "ann@example.org")
+        let bob = try server.container(of: "bob@example.org")
+        let database = ann.privateCloudDatabase
+        let zone = try await database.save(CKRecordZone(zoneName: "Lists"))
+        let root = CKRecord(recordType: "List", recordID: CKRecord.ID(zoneID: zone.zoneID))
+        let share = CKShare(rootRecord: root)
+        share.allowsAccessRequests = true
+        try await database.modifyRecords(saving: [root, share])
+        let before = try await database.databaseChanges(since: nil)
+        try await requestAccess(bob, to: try XCTUnwrap(share.url))
+        // Noting a request moves the share, which the feed tells of.
+        _ = try await database.databaseChanges(since: before.changeToken, waitingUpTo: 20)
+        let fetched = try await database.record(for: share.recordID)
+        let asked = try XCTUnwrap(fetched as? CKShare)
+        let bobs = try await bob.userRecordID()
+        XCTAssertEqual(asked.requesters.map(\.userIdentity.userRecordID), [bobs])
+        asked.addParticipant(try await ann.shareParticipant(forUserRecordID: bobs))
+        try await database.save(asked)
+        XCTAssertEqual(asked.requesters, [])
+        XCTAssertEqual(asked.participants.filter(\.isApprovedRequester).count, 1)
+        try await bob.accept(try await bob.shareMetadata(for: try XCTUnwrap(share.url)))
+        let shared = try await bob.sharedCloudDatabase.allRecordZones()
+        XCTAssertEqual(shared.count, 1)
+    }
+
     func testALinkThatLeadsNowhereIsAnUnknownItem() async throws {
         let server = try ReleaseServer()
         let ann = try server.container(of: "ann@example.org")
@@ -140,4 +184,15 @@ final class SharingTests: XCTestCase {
             XCTFail("expected an error")
         } catch CKError.unknownItem {}
     }
+}
+
+/// How an operation has ended, told from another task.
+private final class Outcome: @unchecked Sendable {
+    // Unchecked: behind the lock.
+    private let lock = NSLock()
+    private var result: Result<Void, any Error> = .failure(CancellationError())
+
+    func set(_ result: Result<Void, any Error>) { lock.withLock { self.result = result } }
+
+    func get() throws { try lock.withLock { result }.get() }
 }
