@@ -4,7 +4,6 @@ import Configuration
 import Cryptography
 import Fairness
 import HTTP
-import HTTPClient
 import Network
 import SQLite
 import SQLiteStorage
@@ -313,13 +312,5 @@ extension LogLevel {
         case .warning: self = .warning
         case .error: self = .error
         }
-    }
-}
-
-extension Configuration {
-    /// Which targets may be reached that users or configurations name.
-    package var targetPolicy: TargetPolicy {
-        let allowed = outgoing.allowedNetworks
-        return TargetPolicy { address in allowed.contains { $0.contains(address) } }
     }
 }
