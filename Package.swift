@@ -3,11 +3,18 @@ import PackageDescription
 
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
+/// What only a build with a trait needs, by the library that the trait brings.
+let traits = ["CNGHTTP2": "ApplePush"]
+
 /// A layer of the server.
 ///
 /// Imports go downward only, as `docs/ARCHITECTURE.md` lists.
-func layer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func layer(_ name: String, _ dependencies: [String]) -> Target {
+    let dependencies = dependencies.map { name -> Target.Dependency in
+        guard let trait = traits[name] else { return .byName(name: name) }
+        return .byName(name: name, condition: .when(traits: [trait]))
+    }
+    return .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
 func tests(
@@ -21,11 +28,17 @@ let package = Package(
     name: "lenticular",
     platforms: [.macOS(.v15)],
     products: [.executable(name: "lenticular", targets: ["lenticular"])],
+    traits: [
+        .trait(
+            name: "ApplePush", description: "Pushes to Apple's devices; needs libnghttp2-dev.")
+    ],
     targets: [
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(
+            name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .target(name: "CChecksum"),
         .target(name: "CNetwork"),
         .target(name: "CProcess"),
@@ -34,6 +47,7 @@ let package = Package(
         layer("Network", ["COpenSSL", "CNetwork"]),
         layer("HTTP", ["Network", "CZlib"]),
         layer("HTTPClient", ["Network", "HTTP"]),
+        layer("HTTP2Client", ["CNGHTTP2", "Network", "HTTP", "HTTPClient"]),
         layer("JSON", []),
         layer("SQLite", ["CSQLite"]),
         layer("Cryptography", ["COpenSSL"]),
@@ -76,6 +90,9 @@ let package = Package(
         tests(of: "FairnessTests", ["Fairness", "CloudModel"]),
         tests(of: "HTTPTests", ["HTTP", "HTTPClient", "Network", "CZlib", "COpenSSL", "Seeding"]),
         tests(of: "HTTPClientTests", ["HTTPClient", "HTTP", "Network", "Seeding"]),
+        .target(
+            name: "PythonProgram", path: "Tests/PythonProgram", swiftSettings: strict),
+        tests(of: "HTTP2ClientTests", ["HTTP2Client", "HTTPClient", "Network", "PythonProgram"]),
         tests(of: "JSONTests", ["JSON", "Seeding"]),
         .target(name: "Seeding", path: "Tests/Seeding", swiftSettings: strict),
         .target(
