@@ -55,7 +55,7 @@ let package = Package(
         layer("QRCode", []),
         layer("Mail", ["Network", "Cryptography"]),
         layer("Identity", ["Cryptography", "JSON"]),
-        layer("Delivery", ["Cryptography", "Identity"]),
+        layer("Delivery", ["CloudModel", "Storage", "Cryptography", "Identity"]),
         layer("CloudModel", ["JSON"]),
         layer("Audit", ["CloudModel", "Cryptography", "JSON"]),
         layer("Storage", ["CloudModel"]),

@@ -16,6 +16,8 @@ package final class Database: Sendable {
     /// Who is behind user record names: for the names of participants and the owner's addresses.
     package let identities: any Identities
     package let random: RandomSource
+    /// The device that the request names; nil for none.
+    package let device: String?
     /// Nil where no asset is saved or shown.
     package let assets: AssetAccess?
 
@@ -23,7 +25,7 @@ package final class Database: Sendable {
         scope: DatabaseScope, container: ContainerID? = nil, environment: Environment,
         caller: Caller, limits: ServiceLimits, storage: any Storage,
         identities: any Identities, random: RandomSource,
-        assets: AssetAccess? = nil
+        device: String? = nil, assets: AssetAccess? = nil
     ) {
         self.scope = scope
         self.container = container
@@ -31,6 +33,7 @@ package final class Database: Sendable {
         self.caller = caller
         self.limits = limits
         self.storage = storage
+        self.device = device
         self.assets = assets
         self.identities = identities
         self.random = random
@@ -50,8 +53,13 @@ package final class Database: Sendable {
     func seen(in scope: DatabaseScope) -> Database {
         Database(
             scope: scope, container: container, environment: environment, caller: caller,
-            limits: limits, storage: storage, identities: identities, random: random, assets: assets
-        )
+            limits: limits, storage: storage, identities: identities, random: random,
+            device: device, assets: assets)
+    }
+
+    /// Who makes the caller's changes; nil for a caller who makes none.
+    var author: ChangeAuthor? {
+        caller.userRecordName.map { ChangeAuthor(user: $0, device: device) }
     }
 
     /// What holds records to this database's schema.

@@ -34,6 +34,95 @@ extension SQLiteSnapshot {
         return found
     }
 
+    func subscriptionRevision() throws -> Int64 {
+        let row = try connection.prepare(
+            "SELECT subscription_revision FROM progress WHERE id = 0")
+        defer { row.reset() }
+        guard try row.step() else { throw InvalidRow(table: "progress") }
+        return row.int64(0)
+    }
+
+    func hasSubscriptions() throws -> Bool {
+        let row = try connection.prepare("SELECT 1 FROM subscriptions LIMIT 1")
+        defer { row.reset() }
+        return try row.step()
+    }
+
+    func watching(of owner: SubscriptionOwner) throws -> [WatchingSubscription] {
+        let rows = try connection.prepare(
+            """
+            SELECT \(Self.columns), user_record_name, scope, since FROM subscriptions
+            WHERE user_record_name = ?1 AND scope = ?2 ORDER BY name
+            """)
+        defer { rows.reset() }
+        rows.bind(owner)
+        return try Self.watching(rows)
+    }
+
+    func watchingPublic(
+        _ type: RecordTypeName, requiring match: SubscriptionMatch?
+    ) throws -> [WatchingSubscription] {
+        let rows = try connection.prepare(
+            """
+            SELECT \(Self.columns), user_record_name, scope, since FROM subscriptions
+            WHERE scope = 0 AND record_type = ?1 AND match_field = ?2 AND match_value = ?3
+            """)
+        defer { rows.reset() }
+        rows.bind(type.text, at: 1)
+        rows.bind(match?.field ?? "", at: 2)
+        rows.bind(match?.value ?? [], at: 3)
+        return try Self.watching(rows)
+    }
+
+    func fieldsRequired(of type: RecordTypeName) throws -> [String] {
+        let next = try connection.prepare(
+            """
+            SELECT match_field FROM subscriptions
+            WHERE scope = 0 AND record_type = ?1 AND match_field > ?2
+            ORDER BY match_field LIMIT 1
+            """)
+        var found: [String] = []
+        while true {
+            defer { next.reset() }
+            next.bind(type.text, at: 1)
+            next.bind(found.last ?? "", at: 2)
+            guard try next.step() else { return found }
+            found.append(next.string(0))
+        }
+    }
+
+    func watchers(ofShared zone: ZoneNumber) throws -> [UserRecordName] {
+        let rows = try connection.prepare(
+            """
+            SELECT v.viewer FROM views v WHERE v.zone = ?1 AND v.ended IS NULL AND EXISTS (
+                SELECT 1 FROM subscriptions s WHERE s.scope = 2 AND s.user_record_name = v.viewer)
+            """)
+        defer { rows.reset() }
+        rows.bind(zone.value, at: 1)
+        var found: [UserRecordName] = []
+        while try rows.step() {
+            guard let name = UserRecordName(rows.string(0)) else {
+                throw InvalidRow(table: "views")
+            }
+            found.append(name)
+        }
+        return found
+    }
+
+    private static func watching(_ rows: Statement) throws -> [WatchingSubscription] {
+        var found: [WatchingSubscription] = []
+        while try rows.step() {
+            guard let user = UserRecordName(rows.string(8)),
+                let scope = DatabaseScope(stored: rows.int64(9))
+            else { throw InvalidRow(table: "subscriptions") }
+            found.append(
+                WatchingSubscription(
+                    owner: SubscriptionOwner(user: user, scope: scope),
+                    subscription: try subscription(rows), since: rows.int64(10)))
+        }
+        return found
+    }
+
     private static func subscription(_ row: Statement) throws -> Subscription {
         guard let id = SubscriptionID(row.string(0)),
             let kind = Subscription.Kind(rawValue: row.int64(1))

@@ -12,13 +12,36 @@ extension SQLiteTransaction {
         try snapshot.subscriptions(of: owner)
     }
 
-    func save(_ subscription: Subscription, of owner: SubscriptionOwner) throws {
+    func subscriptionRevision() throws -> Int64 { try snapshot.subscriptionRevision() }
+
+    func hasSubscriptions() throws -> Bool { try snapshot.hasSubscriptions() }
+
+    func watching(of owner: SubscriptionOwner) throws -> [WatchingSubscription] {
+        try snapshot.watching(of: owner)
+    }
+
+    func watchingPublic(
+        _ type: RecordTypeName, requiring match: SubscriptionMatch?
+    ) throws -> [WatchingSubscription] { try snapshot.watchingPublic(type, requiring: match) }
+
+    func fieldsRequired(of type: RecordTypeName) throws -> [String] {
+        try snapshot.fieldsRequired(of: type)
+    }
+
+    func watchers(ofShared zone: ZoneNumber) throws -> [UserRecordName] {
+        try snapshot.watchers(ofShared: zone)
+    }
+
+    func save(
+        _ subscription: Subscription, of owner: SubscriptionOwner,
+        requiring match: SubscriptionMatch?
+    ) throws {
         let statement = try snapshot.connection.prepare(
             """
             INSERT OR REPLACE INTO subscriptions (
                 user_record_name, scope, name, kind, record_type, zone, fires_on, fires_once,
-                query, notification_info)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+                query, notification_info, since, match_field, match_value)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
             """)
         statement.bind(owner)
         statement.bind(subscription.id.text, at: 3)
@@ -29,7 +52,11 @@ extension SQLiteTransaction {
         statement.bind(Int64(subscription.firesOnce ? 1 : 0), at: 8)
         statement.bind(optional: subscription.query, at: 9)
         statement.bind(optional: subscription.notificationInfo, at: 10)
+        statement.bind(reachedPosition, at: 11)
+        statement.bind(match?.field ?? "", at: 12)
+        statement.bind(match?.value ?? [], at: 13)
         try statement.run()
+        try moveSubscriptions()
     }
 
     func deleteSubscription(_ id: SubscriptionID, of owner: SubscriptionOwner) throws {
@@ -41,6 +68,7 @@ extension SQLiteTransaction {
         statement.bind(owner)
         statement.bind(id.text, at: 3)
         try statement.run()
+        try moveSubscriptions()
     }
 
     func deleteSubscriptions(of user: UserRecordName) throws {
@@ -48,6 +76,7 @@ extension SQLiteTransaction {
             "DELETE FROM subscriptions WHERE user_record_name = ?1")
         statement.bind(user.text, at: 1)
         try statement.run()
+        try moveSubscriptions()
     }
 }
 

@@ -14,6 +14,8 @@ final class SQLiteTransaction: StoreTransaction {
     /// What has moved beside the zones and owners of `sums`.
     var moved: Set<StorePlace> = []
     private(set) var following: Following
+    /// Who makes what is noted for followers.
+    private(set) var author: ChangeAuthor?
     /// Whether `following` is another than the group's.
     private(set) var isFollowingNew = false
     private(set) var sums = GroupState.Sums()
@@ -124,7 +126,10 @@ final class SQLiteTransaction: StoreTransaction {
     func renewFollowing() throws {
         following = try Following(snapshot.connection)
         isFollowingNew = true
+        moved.insert(.followers)
     }
+
+    func act(as author: ChangeAuthor) { self.author = author }
 
     func makeOwner(_ name: UserRecordName, account: AccountID?) throws -> StoredOwner {
         group.places = GroupState.Places()

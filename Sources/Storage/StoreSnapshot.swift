@@ -5,7 +5,7 @@ import CloudModel
 /// Used on the thread that opened it, until its closure returns.
 package protocol StoreSnapshot: ZoneReading, RecordReading, CurrentRecordReading, SchemaReading,
     ShareReading, AssetReading, ClientTokenReading, SubscriptionReading,
-    ChangeReading
+    ChangeReading, DestinationReading, OutboxReading
 {
     /// The indexes that queries use.
     var indexReader: any IndexReader { get }
@@ -19,7 +19,7 @@ package protocol StoreSnapshot: ZoneReading, RecordReading, CurrentRecordReading
 /// What a write may do besides reading what it has itself written.
 package protocol StoreTransaction: StoreSnapshot, ZoneWriting, RecordWriting, SchemaWriting,
     ShareWriting, IndexWriting, AssetWriting, ClientTokenWriting,
-    SubscriptionWriting, WorkQueue, ChangeFollowing
+    SubscriptionWriting, WorkQueue, ChangeFollowing, DestinationWriting, OutboxWriting
 {
     /// The moment of the transaction: every change in it carries the same.
     var now: Milliseconds { get }

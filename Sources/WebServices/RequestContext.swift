@@ -47,6 +47,7 @@ struct RequestContext: Sendable {
             scope: scope, container: address.container, environment: address.environment,
             caller: caller, limits: limits, storage: store.storage,
             identities: people.people(of: address.container), random: random,
+            device: namedDevice,
             assets: AssetAccess(
                 store.assetTokens, now: clock.now(), origin: AssetOrigin(identified)))
     }
@@ -85,12 +86,15 @@ struct RequestContext: Sendable {
     /// More rows of a feed, shown or not, are looked at by a worker.
     static let loopRowsMax = 2_000
 
-    /// The `deviceID` of what this request saves: its `clientId`, when it names one.
-    var device: String {
+    /// The `deviceID` of what this request saves.
+    var device: String { namedDevice ?? "iCloud" }
+
+    /// The request's `clientId`; nil when it names none.
+    var namedDevice: String? {
         guard let text = query.text("clientId"),
             (1...255).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x20...0x7e).contains($0) })
-        else { return "iCloud" }
+        else { return nil }
         return text
     }
 }

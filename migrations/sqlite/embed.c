@@ -17,6 +17,9 @@ static const unsigned char catalog_0004[] = {
 static const unsigned char catalog_0005[] = {
 #embed "catalog/0005-version.sql"
 };
+static const unsigned char catalog_0006[] = {
+#embed "catalog/0006-push-keys.sql"
+};
 static const unsigned char store_0001[] = {
 #embed "store/0001-records-and-feeds.sql"
 };
@@ -47,6 +50,9 @@ static const unsigned char store_0009[] = {
 static const unsigned char store_0010[] = {
 #embed "store/0010-revisions.sql"
 };
+static const unsigned char store_0011[] = {
+#embed "store/0011-notices.sql"
+};
 
 static const struct lenticular_migration catalog[] = {
     {"0001-catalog", (const char *)catalog_0001, sizeof catalog_0001},
@@ -54,6 +60,7 @@ static const struct lenticular_migration catalog[] = {
     {"0003-people", (const char *)catalog_0003, sizeof catalog_0003},
     {"0004-due-stores", (const char *)catalog_0004, sizeof catalog_0004},
     {"0005-version", (const char *)catalog_0005, sizeof catalog_0005},
+    {"0006-push-keys", (const char *)catalog_0006, sizeof catalog_0006},
 };
 static const struct lenticular_migration store[] = {
     {"0001-records-and-feeds", (const char *)store_0001, sizeof store_0001},
@@ -66,6 +73,7 @@ static const struct lenticular_migration store[] = {
     {"0008-followers", (const char *)store_0008, sizeof store_0008},
     {"0009-subscriptions", (const char *)store_0009, sizeof store_0009},
     {"0010-revisions", (const char *)store_0010, sizeof store_0010},
+    {"0011-notices", (const char *)store_0011, sizeof store_0011},
 };
 
 struct lenticular_migrations lenticular_catalog_migrations(void) {

@@ -24,6 +24,8 @@ package struct UnfinishedDeletions {
             try store.writeAndWait { transaction in
                 try UserRecord.remove(deletion.userRecordName, from: transaction)
                 try transaction.deleteSubscriptions(of: deletion.userRecordName)
+                try transaction.removeDestinations(of: deletion.userRecordName)
+                try ChangeWatch.renew(in: transaction)
                 guard let owner = try transaction.owner(named: deletion.userRecordName) else {
                     return
                 }

@@ -205,6 +205,7 @@ package struct ModifyRecords: Sendable {
         _ plan: BatchPlan, in transaction: any StoreTransaction
     ) throws -> [RecordOutcome] {
         guard let user = database.caller.userRecordName else { throw Fault.zoneNotFound }
+        transaction.act(as: ChangeAuthor(user: user, device: database.device))
         var writer = try BatchWriter(
             plan,
             stamp: RecordBody.Stamp(moment: transaction.now, user: user, device: device),

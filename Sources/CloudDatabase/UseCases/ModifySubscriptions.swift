@@ -8,9 +8,9 @@ import Storage
 package struct ModifySubscriptions: Sendable {
     /// One operation on one subscription.
     package enum Operation: Sendable {
-        /// What is to be watched, with the fields that its filters name.
-        case create(Subscription, fields: [FieldName])
-        case update(Subscription, fields: [FieldName])
+        /// What is to be watched, with its query if it has one.
+        case create(Subscription, RecordQuery?)
+        case update(Subscription, RecordQuery?)
         case delete(SubscriptionID)
     }
 
@@ -75,7 +75,7 @@ package struct ModifySubscriptions: Sendable {
     ) throws -> [UInt8] {
         var writer = JSONWriter(reserving: 320)
         switch operation {
-        case .create(let made, let fields):
+        case .create(let made, let query):
             if let known = kept.byID[made.id] {
                 guard known == made else {
                     throw Fault.badRequest(
@@ -83,24 +83,25 @@ package struct ModifySubscriptions: Sendable {
                     )
                 }
             } else {
-                try check(made, fields, transaction, kept)
+                try check(made, query, transaction, kept)
                 let most = database.limits.subscriptionsPerUserMax
                 guard kept.byID.count < most else {
                     throw Fault.limitExceeded(
                         "subscriptionID: a user has at most \(most) subscriptions in a database "
                             + "(limits.subscriptionsPerUserMax)")
                 }
-                try save(made, transaction, &kept)
+                try save(made, query, transaction, &kept)
             }
             SubscriptionJSON.append(made, owner: database.ownerRecordName, to: &writer)
-        case .update(let changed, let fields):
+        case .update(let changed, let query):
             guard kept.byID[changed.id] != nil else { throw Fault.subscriptionNotFound }
-            try check(changed, fields, transaction, kept)
-            try save(changed, transaction, &kept)
+            try check(changed, query, transaction, kept)
+            try save(changed, query, transaction, &kept)
             SubscriptionJSON.append(changed, owner: database.ownerRecordName, to: &writer)
         case .delete(let id):
             guard kept.byID[id] != nil else { throw Fault.subscriptionNotFound }
             try transaction.deleteSubscription(id, of: owner)
+            try ChangeWatch.renew(in: transaction)
             kept.remove(id)
             SubscriptionJSON.append(deleted: id, to: &writer)
         }
@@ -108,18 +109,22 @@ package struct ModifySubscriptions: Sendable {
     }
 
     private func save(
-        _ subscription: Subscription, _ transaction: any StoreTransaction, _ kept: inout Kept
+        _ subscription: Subscription, _ query: RecordQuery?,
+        _ transaction: any StoreTransaction, _ kept: inout Kept
     ) throws {
-        try transaction.save(subscription, of: owner)
+        let match = owner.scope == .public ? query?.subscriptionMatch : nil
+        try transaction.save(subscription, of: owner, requiring: match)
+        try ChangeWatch.begin(
+            for: subscription, of: owner, account: database.caller.account, in: transaction)
         kept.keep(subscription)
     }
 
     private func check(
-        _ wanted: Subscription, _ fields: [FieldName], _ transaction: any StoreTransaction,
+        _ wanted: Subscription, _ query: RecordQuery?, _ transaction: any StoreTransaction,
         _ kept: Kept
     ) throws {
         if let zone = wanted.zone { _ = try database.zone(ZoneID(name: zone), transaction) }
-        try checkSchema(wanted, fields, transaction.schema)
+        try checkSchema(wanted, query, transaction.schema)
         guard wanted.kind == .query else { return }
         for other in kept.byID.values
         where other.id != wanted.id && other.watchesTheSame(as: wanted) {
@@ -130,13 +135,14 @@ package struct ModifySubscriptions: Sendable {
 
     /// In development types and fields may come later (rulings.md 42).
     private func checkSchema(
-        _ wanted: Subscription, _ fields: [FieldName], _ schema: Schema
+        _ wanted: Subscription, _ query: RecordQuery?, _ schema: Schema
     ) throws(Fault) {
         guard database.environment == .production, let type = wanted.recordType else { return }
         guard let known = schema.types[type] else {
             throw .badRequest("recordType: the production schema has no type '\(type.text)'")
         }
-        for field in fields where known.fields[field] == nil {
+        for case .field(let field) in (query?.filters ?? []).map(\.subject)
+        where known.fields[field] == nil {
             throw .badRequest(
                 "fieldName: type '\(type.text)' of the production schema has no field "
                     + "'\(field.text)'")

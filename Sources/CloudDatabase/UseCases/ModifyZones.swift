@@ -61,6 +61,7 @@ package struct ModifyZones: Sendable {
                 cost: operations.count, frees: frees, caller: WriteCaller(database.caller)),
             { transaction in
                 var count: Int?
+                if let author = apply.database.author { transaction.act(as: author) }
                 return try apply.operations.map { operation in
                     do {
                         return .success(try apply.apply(operation, transaction, &count))

@@ -81,6 +81,7 @@ package struct ShareInvitations: Sendable {
         database.storage.write(
             WriteLoad(cost: links.count, caller: WriteCaller(database.caller)),
             { transaction in
+                if let author = invitations.database.author { transaction.act(as: author) }
                 for link in invitations.links { try invitations.join(link, transaction) }
             }, completion: completion)
     }

@@ -9,8 +9,9 @@ final class FollowingStatements {
         note = try connection.prepare(
             """
             INSERT INTO changes (position, kind, zone, record, person,
-                former_position, former_type, former_flags, former_body)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+                former_position, former_type, former_flags, former_body,
+                record_type, was_alive, author, device)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
             """)
         former = try connection.prepare(
             "SELECT record_type, flags, body FROM versions WHERE key = ?1")

@@ -20,7 +20,8 @@ extension SQLiteSnapshot {
             SELECT c.position, c.kind, c.zone, c.record, c.person, h.name,
                 v.record_type, v.flags, v.body,
                 c.former_position, c.former_type, c.former_flags, c.former_body,
-                n.former_type, n.former_flags, n.former_body
+                n.former_type, n.former_flags, n.former_body,
+                c.record_type, c.was_alive, c.author, c.device
             FROM changes c
             LEFT JOIN heads h ON h.id = c.record
             LEFT JOIN versions v ON v.key = (c.zone << \(Self.positionBits) | c.position)
@@ -50,9 +51,16 @@ extension SQLiteSnapshot {
         return FollowedChange(
             position: position, kind: kind, zone: ZoneNumber(row.int64(2)), record: record,
             name: row.isNull(5) ? nil : RecordName(row.string(5)),
-            person: row.isNull(4) ? nil : UserRecordName(row.string(4)), version: version,
+            person: row.isNull(4) ? nil : UserRecordName(row.string(4)),
+            type: row.isNull(16) ? nil : row.int64(16), wasAlive: row.int64(17) != 0,
+            author: author(row), version: version,
             former: row.isNull(9)
                 ? nil : self.version(row, of: record, at: row.int64(9), from: 10))
+    }
+
+    private static func author(_ row: Statement) -> ChangeAuthor? {
+        guard !row.isNull(18), let user = UserRecordName(row.string(18)) else { return nil }
+        return ChangeAuthor(user: user, device: row.isNull(19) ? nil : row.string(19))
     }
 
     /// The version of which type, flags and body stand in three columns; nil for none.

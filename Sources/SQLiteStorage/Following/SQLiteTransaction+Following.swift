@@ -25,19 +25,37 @@ extension SQLiteTransaction {
             VALUES (?1, ?2, ?3, ?4)
             """)
         for one in wanted {
-            insert.bind(follower.text, at: 1)
-            switch one.place {
-            case .owner(let owner):
-                insert.bind(Following.ownerPlace, at: 2)
-                insert.bind(owner.value, at: 3)
-            case .zone(let zone):
-                insert.bind(Following.zonePlace, at: 2)
-                insert.bind(zone.value, at: 3)
-            }
-            insert.bind(one.type ?? Following.allTypes, at: 4)
+            Self.bind(one, of: follower, to: insert)
             try insert.run()
         }
         try renewFollowing()
+    }
+
+    func wantAlso(_ wanted: FormerWanted, for follower: FollowerName) throws {
+        guard try position(of: follower) != nil else { return }
+        let insert = try snapshot.connection.prepare(
+            """
+            INSERT OR IGNORE INTO former_wanted (follower, place, number, record_type)
+            VALUES (?1, ?2, ?3, ?4)
+            """)
+        Self.bind(wanted, of: follower, to: insert)
+        try insert.run()
+        if snapshot.connection.changeCount > 0 { try renewFollowing() }
+    }
+
+    private static func bind(
+        _ wanted: FormerWanted, of follower: FollowerName, to insert: Statement
+    ) {
+        insert.bind(follower.text, at: 1)
+        switch wanted.place {
+        case .owner(let owner):
+            insert.bind(Following.ownerPlace, at: 2)
+            insert.bind(owner.value, at: 3)
+        case .zone(let zone):
+            insert.bind(Following.zonePlace, at: 2)
+            insert.bind(zone.value, at: 3)
+        }
+        insert.bind(wanted.type ?? Following.allTypes, at: 4)
     }
 
     func advance(_ follower: FollowerName, through position: Position) throws {
@@ -107,6 +125,8 @@ extension SQLiteTransaction {
         let kind: ChangeKind = version.flags.contains(.tombstone) ? .deleted : .saved
         let note = try noting(kind, version.zone.number, version.position)
         note.bind(record.value, at: 4)
+        note.bind(version.type, at: 10)
+        note.bind(Int64(version.formerIsAlive ? 1 : 0), at: 11)
         if let former {
             note.bind(former.position, at: 6)
             note.bind(former.type, at: 7)
@@ -138,10 +158,20 @@ extension SQLiteTransaction {
         note.bind(position, at: 1)
         note.bind(kind.rawValue, at: 2)
         note.bind(zone.value, at: 3)
-        for index in Int32(4)...9 { note.bindNull(at: index) }
+        for index in Int32(4)...10 { note.bindNull(at: index) }
+        note.bind(Int64(0), at: 11)
+        if let author {
+            note.bind(author.user.text, at: 12)
+        } else {
+            note.bindNull(at: 12)
+        }
+        if let device = author?.device {
+            note.bind(device, at: 13)
+        } else {
+            note.bindNull(at: 13)
+        }
         return note
     }
-
 }
 
 /// A version that goes, as it is kept for a follower.

@@ -25,6 +25,18 @@ package struct FormerWanted: Hashable, Sendable {
     }
 }
 
+/// Who changes something, by which device.
+package struct ChangeAuthor: Hashable, Sendable {
+    package let user: UserRecordName
+    /// The `clientId` of the request; nil for one that named none.
+    package let device: String?
+
+    package init(user: UserRecordName, device: String?) {
+        self.user = user
+        self.device = device
+    }
+}
+
 /// What a change did.
 package enum ChangeKind: Int64, Sendable {
     /// A record was saved.
@@ -53,6 +65,12 @@ package struct FollowedChange {
     package let name: RecordName?
     /// Whose sight has changed; of `sight` alone.
     package let person: UserRecordName?
+    /// The number of the record's type; nil for changes of no record, and for those of an earlier version.
+    package let type: Int64?
+    /// Whether the record was there before.
+    package let wasAlive: Bool
+    /// Who made the change; nil for the server itself.
+    package let author: ChangeAuthor?
     /// The record as the change left it, or its tombstone.
     ///
     /// Nil when a later change has taken its place, and that one was not to keep how the record was before.
@@ -64,7 +82,8 @@ package struct FollowedChange {
 
     package init(
         position: Position, kind: ChangeKind, zone: ZoneNumber, record: RecordNumber?,
-        name: RecordName?, person: UserRecordName?, version: StoredVersion?, former: StoredVersion?
+        name: RecordName?, person: UserRecordName?, type: Int64?, wasAlive: Bool,
+        author: ChangeAuthor?, version: StoredVersion?, former: StoredVersion?
     ) {
         self.position = position
         self.kind = kind
@@ -72,6 +91,9 @@ package struct FollowedChange {
         self.record = record
         self.name = name
         self.person = person
+        self.type = type
+        self.wasAlive = wasAlive
+        self.author = author
         self.version = version
         self.former = former
     }
@@ -104,6 +126,9 @@ package protocol ChangeReading: AnyObject {
 /// So a follower that comes back after a restart or a crash goes on where it last said it was: it sees each
 /// change once, or again, and misses none. Whoever stops coming must `unfollow`, or the rows add up.
 package protocol ChangeFollowing: AnyObject {
+    /// Says who makes the changes that follow in the transaction; followers are told.
+    func act(as author: ChangeAuthor)
+
     /// Begins to follow; somebody who follows already goes on.
     ///
     /// - Returns: the position from which on changes are there.
@@ -113,6 +138,10 @@ package protocol ChangeFollowing: AnyObject {
     ///
     /// For a follower only.
     func want(_ wanted: Set<FormerWanted>, for follower: FollowerName) throws
+
+    /// Says of which further records a follower wants the former versions; costs little for what it wants
+    /// already.
+    func wantAlso(_ wanted: FormerWanted, for follower: FollowerName) throws
 
     /// Notes that a follower has dealt with all changes through a position; it never goes back.
     func advance(_ follower: FollowerName, through position: Position) throws

@@ -14,6 +14,12 @@ package enum StorePlace: Hashable, Sendable {
     case person(UserRecordName)
     /// An index has become whole, or has gone.
     case indexes
+    /// Something waits for a destination of notices, or it has gone.
+    case destination(DestinationNumber)
+    /// A sender has something to carry that it had not before.
+    case senders
+    /// Somebody follows the store's changes, or does no longer.
+    case followers
 }
 
 /// What a commit has moved.

@@ -40,9 +40,8 @@ struct SubscriptionDecoder {
         return Item(
             id: spelt,
             decoded: Result { () throws(Fault) in
-                let (made, fields) = try self.subscription(id, parts)
-                return kind == .create
-                    ? .create(made, fields: fields) : .update(made, fields: fields)
+                let (made, query) = try self.subscription(id, parts)
+                return kind == .create ? .create(made, query) : .update(made, query)
             })
     }
 
@@ -92,17 +91,17 @@ struct SubscriptionDecoder {
 
     private func subscription(
         _ id: SubscriptionID, _ parts: Parts
-    ) throws(Fault) -> (Subscription, [FieldName]) {
+    ) throws(Fault) -> (Subscription, RecordQuery?) {
         guard let kind = parts.kind else { throw RequestObject.missing("subscriptionType") }
-        let made: (Subscription, [FieldName])
+        let made: (Subscription, RecordQuery?)
         switch kind {
         case .query: made = try query(id, parts)
         case .zone where parts.zone == nil:
             // Some clients say so what others say by type `database`.
             guard parts.zoneWide == true else { throw RequestObject.missing("zoneID") }
-            made = (try database(id, parts), [])
-        case .zone: made = (try zone(id, parts), [])
-        case .database: made = (try database(id, parts), [])
+            made = (try database(id, parts), nil)
+        case .zone: made = (try zone(id, parts), nil)
+        case .database: made = (try database(id, parts), nil)
         }
         let bytes = (made.0.query?.count ?? 0) + (made.0.notificationInfo?.count ?? 0)
         guard bytes <= limits.subscriptionBytesMax else {
@@ -115,7 +114,7 @@ struct SubscriptionDecoder {
 
     private func query(
         _ id: SubscriptionID, _ parts: Parts
-    ) throws(Fault) -> (Subscription, [FieldName]) {
+    ) throws(Fault) -> (Subscription, RecordQuery?) {
         guard scope != .shared else { throw refusal("query", "public and private databases") }
         guard let object = parts.query else { throw RequestObject.missing("query") }
         guard !parts.firesOn.isEmpty else { throw RequestObject.missing("firesOn") }
@@ -130,9 +129,7 @@ struct SubscriptionDecoder {
                 id: id, kind: .query, recordType: query.type, zone: try queriedZone(parts),
                 firesOn: firing, firesOnce: parts.firesOnce, query: text.bytes,
                 notificationInfo: parts.info),
-            query.filters.compactMap {
-                if case .field(let name) = $0.subject { name } else { nil }
-            }
+            query
         )
     }
 

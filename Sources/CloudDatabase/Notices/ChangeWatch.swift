@@ -1,0 +1,41 @@
+import CloudModel
+import Storage
+
+extension FollowerName {
+    /// What tells subscribers and webhooks of changes.
+    package static let notices = FollowerName("notices")
+}
+
+/// Has changes noted while somebody is to be told of them, and not a moment longer.
+package enum ChangeWatch {
+    /// Begins to follow, or ends it, as subscriptions and webhooks now are; in the transaction that changed them.
+    package static func renew(in transaction: any StoreTransaction) throws {
+        let isNeeded =
+            try transaction.hasSubscriptions() || !transaction.destinations(.webhook).isEmpty
+        if isNeeded {
+            _ = try transaction.follow(as: .notices)
+        } else if try transaction.position(of: .notices) != nil {
+            try transaction.unfollow(.notices)
+        }
+    }
+
+    /// Begins to follow for a subscription, with the former versions that it needs.
+    ///
+    /// Whether a query fires may depend on how a record was before, and a version that was replaced before
+    /// somebody looked is only there as the former one of the next.
+    static func begin(
+        for subscription: Subscription, of owner: SubscriptionOwner, account: AccountID?,
+        in transaction: any StoreTransaction
+    ) throws {
+        _ = try transaction.follow(as: .notices)
+        guard subscription.kind == .query, let type = subscription.recordType else { return }
+        let name = owner.scope == .public ? UserRecordName.publicOwner : owner.user
+        let place =
+            try transaction.owner(named: name)
+            ?? transaction.makeOwner(name, account: owner.scope == .public ? nil : account)
+        // Of a type that is not there yet the number is not known.
+        try transaction.wantAlso(
+            FormerWanted(.owner(place.number), type: transaction.schema.types[type]?.number),
+            for: .notices)
+    }
+}

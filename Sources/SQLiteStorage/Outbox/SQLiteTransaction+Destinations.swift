@@ -1,0 +1,154 @@
+import CloudModel
+import SQLite
+import Storage
+
+// What a write does with destinations.
+extension SQLiteTransaction {
+    func destination(_ number: DestinationNumber) throws -> StoredDestination? {
+        try snapshot.destination(number)
+    }
+
+    func destination(_ kind: DestinationKind, key: [UInt8]) throws -> StoredDestination? {
+        try snapshot.destination(kind, key: key)
+    }
+
+    func destinations(of user: UserRecordName) throws -> [StoredDestination] {
+        try snapshot.destinations(of: user)
+    }
+
+    func destinations(_ kind: DestinationKind) throws -> [StoredDestination] {
+        try snapshot.destinations(kind)
+    }
+
+    func destinationsDue(by moment: Milliseconds, limit: Int) throws -> [StoredDestination] {
+        try snapshot.destinationsDue(by: moment, limit: limit)
+    }
+
+    func nextDestinationMoment() throws -> Milliseconds? { try snapshot.nextDestinationMoment() }
+
+    func register(_ destination: NewDestination) throws -> DestinationNumber {
+        if let known = try self.destination(destination.kind, key: destination.key) {
+            if known.user != destination.user { try removeWaiting(for: known.number) }
+            try renew(known.number, as: destination)
+            return known.number
+        }
+        let insert = try snapshot.connection.prepare(
+            """
+            INSERT INTO destinations (
+                kind, key, user_record_name, device, address, session, made_at, used_at)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
+            """)
+        insert.bind(destination.kind.rawValue, at: 1)
+        insert.bind(destination.key, at: 2)
+        bind(destination, to: insert)
+        insert.bind(now, at: 7)
+        try insert.run()
+        let number = DestinationNumber(snapshot.connection.lastInsertedRowID)
+        try moveSubscriptions()
+        return number
+    }
+
+    private func renew(_ number: DestinationNumber, as destination: NewDestination) throws {
+        let update = try snapshot.connection.prepare(
+            """
+            UPDATE destinations SET user_record_name = ?3, device = ?4, address = ?5, session = ?6,
+                used_at = ?2, badge = 0, failures = 0, due_at = iif(due_at IS NULL, NULL, ?2)
+            WHERE id = ?1
+            """)
+        update.bind(number.value, at: 1)
+        update.bind(now, at: 2)
+        bind(destination, to: update)
+        try update.run()
+        try moveSubscriptions()
+    }
+
+    /// Columns 3 to 6.
+    private func bind(_ destination: NewDestination, to statement: Statement) {
+        statement.bind(destination.user?.text ?? "", at: 3)
+        statement.bind(destination.device ?? "", at: 4)
+        statement.bind(destination.address, at: 5)
+        if let session = destination.session {
+            statement.bind(session, at: 6)
+        } else {
+            statement.bindNull(at: 6)
+        }
+    }
+
+    func use(_ destination: DestinationNumber) throws {
+        let update = try snapshot.connection.prepare(
+            "UPDATE destinations SET used_at = ?2 WHERE id = ?1")
+        update.bind(destination.value, at: 1)
+        update.bind(now, at: 2)
+        try update.run()
+    }
+
+    func setBadge(_ badge: Int64, of destination: DestinationNumber) throws {
+        let update = try snapshot.connection.prepare(
+            "UPDATE destinations SET badge = ?2 WHERE id = ?1")
+        update.bind(destination.value, at: 1)
+        update.bind(badge, at: 2)
+        try update.run()
+    }
+
+    func removeDestination(_ number: DestinationNumber) throws {
+        try removeWaiting(for: number)
+        for sql in [
+            "DELETE FROM dead_letters WHERE destination = ?1",
+            "DELETE FROM destinations WHERE id = ?1",
+        ] {
+            let delete = try snapshot.connection.prepare(sql)
+            delete.bind(number.value, at: 1)
+            try delete.run()
+        }
+        moved.insert(.destination(number))
+        try moveSubscriptions()
+    }
+
+    func removeDestinations(of user: UserRecordName) throws {
+        for destination in try destinations(of: user) {
+            try removeDestination(destination.number)
+        }
+    }
+
+    func removeCouriers(unusedSince moment: Milliseconds, limit: Int) throws -> Int {
+        let rows = try snapshot.connection.prepare(
+            "SELECT id FROM destinations WHERE kind = 1 AND used_at < ?1 ORDER BY used_at LIMIT ?2")
+        rows.bind(moment, at: 1)
+        rows.bind(Int64(limit), at: 2)
+        var found: [DestinationNumber] = []
+        do {
+            defer { rows.reset() }
+            while try rows.step() { found.append(DestinationNumber(rows.int64(0))) }
+        }
+        for number in found { try removeDestination(number) }
+        return found.count
+    }
+
+    func noteAttempt(
+        at destination: DestinationNumber, isFailure: Bool, next moment: Milliseconds
+    ) throws {
+        let update = try snapshot.connection.prepare(
+            """
+            UPDATE destinations SET failures = iif(?2, failures + 1, 0),
+                due_at = iif(EXISTS (SELECT 1 FROM outbox WHERE destination = ?1), ?3, NULL)
+            WHERE id = ?1
+            """)
+        update.bind(destination.value, at: 1)
+        update.bind(Int64(isFailure ? 1 : 0), at: 2)
+        update.bind(moment, at: 3)
+        try update.run()
+    }
+
+    private func removeWaiting(for number: DestinationNumber) throws {
+        let delete = try snapshot.connection.prepare("DELETE FROM outbox WHERE destination = ?1")
+        delete.bind(number.value, at: 1)
+        try delete.run()
+    }
+
+    /// Notes that subscriptions or destinations are others now.
+    func moveSubscriptions() throws {
+        try snapshot.connection.prepare(
+            "UPDATE progress SET subscription_revision = subscription_revision + 1 WHERE id = 0"
+        ).run()
+    }
+}
