@@ -17,6 +17,12 @@ func layer(_ name: String, _ dependencies: [String]) -> Target {
     return .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
+/// A program that measures, for nobody's use but a developer's.
+func benchmark(_ name: String, in folder: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: "Benchmarks/\(folder)", swiftSettings: strict)
+}
+
 func tests(
     of name: String, _ dependencies: [Target.Dependency], besides: [String] = []
 ) -> Target {
@@ -55,7 +61,9 @@ let package = Package(
         layer("QRCode", []),
         layer("Mail", ["Network", "Cryptography"]),
         layer("Identity", ["Cryptography", "JSON"]),
-        layer("Delivery", ["CloudModel", "Storage", "Cryptography", "Identity"]),
+        layer(
+            "Delivery",
+            ["CloudModel", "Storage", "Cryptography", "Identity", "JSON", "HTTPClient"]),
         layer("CloudModel", ["JSON"]),
         layer("Audit", ["CloudModel", "Cryptography", "JSON"]),
         layer("Storage", ["CloudModel"]),
@@ -65,7 +73,11 @@ let package = Package(
         layer("Fairness", ["CloudModel", "Network"]),
         layer("Accounts", ["CloudModel", "Storage", "Cryptography"]),
         layer(
-            "Administration", ["CloudModel", "Storage", "CloudDatabase", "Accounts", "Audit"]),
+            "Administration",
+            [
+                "CloudModel", "Storage", "CloudDatabase", "Accounts", "Audit", "Delivery",
+                "Cryptography",
+            ]),
         layer("Configuration", ["JSON"]),
         layer(
             "WebServices",
@@ -82,10 +94,16 @@ let package = Package(
                 "CloudModel", "Storage", "AssetStorage", "HTTPClient", "SQLiteStorage", "SQLite",
                 "CloudDatabase", "Accounts", "Administration", "Configuration", "WebServices",
                 "HTTP", "Network", "JSON", "Cryptography", "CProcess", "Fairness", "Audit",
-                "Pages", "Mail",
+                "Pages", "Mail", "Delivery", "HTTP2Client",
             ]),
         .executableTarget(
             name: "lenticular", dependencies: ["Server", "Configuration"], swiftSettings: strict),
+        benchmark(
+            "SendingBenchmark", in: "sending",
+            [
+                "Delivery", "CloudModel", "Storage", "Cryptography", "HTTPClient", "HTTP2Client",
+                "Network",
+            ]),
         tests(of: "NetworkTests", ["Network"]),
         tests(of: "FairnessTests", ["Fairness", "CloudModel"]),
         tests(of: "HTTPTests", ["HTTP", "HTTPClient", "Network", "CZlib", "COpenSSL", "Seeding"]),
@@ -110,7 +128,12 @@ let package = Package(
         tests(of: "AuditTests", ["Audit", "Seeding"]),
         tests(of: "MailTests", ["Mail", "Network", "Cryptography", "Seeding"]),
         tests(of: "IdentityTests", ["Identity", "Cryptography", "JSON", "Seeding"]),
-        tests(of: "DeliveryTests", ["Delivery", "Identity", "Cryptography"]),
+        tests(
+            of: "DeliveryTests",
+            [
+                "Delivery", "Identity", "Cryptography", "CloudModel", "Storage", "HTTPClient",
+                "HTTP", "JSON", "PythonProgram", "Seeding",
+            ]),
         tests(of: "ZIPTests", ["ZIP", "Seeding"]),
         tests(of: "QRCodeTests", ["QRCode", "Seeding"]),
         .target(

@@ -120,7 +120,8 @@
             }
             flush()
             guard phase != .over else { return }
-            if session.isOver || !takesMore && underWay.isEmpty { return close() }
+            if underWay.isEmpty, session.isOver || !takesMore { return close() }
+            if session.isOver { return fail(.broken("the server has broken HTTP/2")) }
             destination.pump()
         }
 

@@ -100,7 +100,7 @@ package protocol AccountCatalog: Sendable {
 /// if catalog.version == version { kept = (version, value) }
 /// ```
 package protocol CatalogStorage: ContainerCatalog, CredentialCatalog, AccountCatalog,
-    PeopleCatalog, BrowserCatalog, LetterCatalog
+    PeopleCatalog, BrowserCatalog, LetterCatalog, PushKeyCatalog
 {
     /// Moves, before the change's call returns, with every change that can end what was true; after a failed one, too,
     /// of which nobody knows what is on disk. Never goes back, and stays over a restart.

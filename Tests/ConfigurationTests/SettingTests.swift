@@ -122,6 +122,8 @@ struct SettingTests {
         ),
         "assets.keyFile": (["", "/etc/lenticular/assets.key"], ["a\\0b"]),
         "security.keyFile": (["", "/etc/lenticular/secrets.key"], ["a\\0b"]),
+        "outgoing.applePushURL": (["https://a.example:2197"], ["", "a.example", "https://a/b"]),
+        "outgoing.applePushDevelopmentURL": (["http://127.0.0.1:1"], ["", "a", "https://a?b"]),
         "outgoing.authoritiesFile": (["", "/a.pem"], ["a\\0b"]),
         "outgoing.contact": (
             ["", "mailto:a@b.example", "https://b.example/"],

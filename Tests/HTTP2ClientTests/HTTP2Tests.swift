@@ -30,7 +30,8 @@
                 policy: TargetPolicy { _ in allows },
                 trust: TLSTrust(
                     authoritiesFile: trusts ? server.certificate : "", spoken: .http2),
-                limits: limits, clock: clock, resolve: resolve ?? { $2(Self.lookUp("127.0.0.1", $1)) }
+                limits: limits, clock: clock,
+                resolve: resolve ?? { $2(Self.lookUp("127.0.0.1", $1)) }
             )
         }
 

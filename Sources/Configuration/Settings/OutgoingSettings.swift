@@ -11,6 +11,11 @@ package struct OutgoingSettings: Sendable, Equatable {
     package var connectMilliseconds = 10_000
     package var idleMilliseconds = 15_000
     package var addressMilliseconds = 30_000
+    package var applePushURL = "https://api.push.apple.com"
+    package var applePushDevelopmentURL = "https://api.sandbox.push.apple.com"
+    package var streamsPerConnectionMax = 1_000
+    package var streamsWaitingMax = 10_000
+    package var streamsIdleMilliseconds = 600_000
 }
 
 extension OutgoingSettings {
@@ -20,7 +25,7 @@ extension OutgoingSettings {
             Requests that the server sends by itself: webhooks, pushes, text messages, identity \
             providers.
             """,
-        settings: targets + limits)
+        settings: targets + limits + applePush)
 
     private static let targets: [Setting] = [
         .list(
@@ -49,6 +54,29 @@ extension OutgoingSettings {
             Whom the services that push to browsers may turn to. Some of them refuse pushes without \
             it. Empty: nobody is named.
             """),
+    ]
+
+    private static let applePush: [Setting] = [
+        .text(
+            "outgoing.applePushURL", \.outgoing.applePushURL,
+            allowed: "http:// or https:// with a host and perhaps a port, nothing after",
+            check: SettingText.isOrigin, "Where Apple's push service answers."),
+        .text(
+            "outgoing.applePushDevelopmentURL", \.outgoing.applePushDevelopmentURL,
+            allowed: "http:// or https:// with a host and perhaps a port, nothing after",
+            check: SettingText.isOrigin,
+            "Where it answers for apps that are signed for development."),
+        .number(
+            "outgoing.streamsPerConnectionMax", \.outgoing.streamsPerConnectionMax, 1...100_000,
+            "requests",
+            "Requests under way on one connection over HTTP/2, if the other side takes as many."),
+        .number(
+            "outgoing.streamsWaitingMax", \.outgoing.streamsWaitingMax, 1...1_000_000, "requests",
+            "Requests over HTTP/2 that wait for their turn at one destination; more come later."),
+        .number(
+            "outgoing.streamsIdleMilliseconds", \.outgoing.streamsIdleMilliseconds,
+            0...86_400_000, "milliseconds",
+            "A connection over HTTP/2 that has nothing to do is kept for that long."),
     ]
 
     private static let limits: [Setting] = [

@@ -62,7 +62,7 @@ package final class OutgoingTransport: SocketHandler {
     /// Whether there is anything that the peer has not been sent yet.
     package var hasOutput: Bool { sentCount < output.count || (tls?.outputCount ?? 0) > 0 }
 
-    /// Takes plain bytes to send; `flush` sends them. False when TLS carries no more.
+    /// Takes plain bytes, which `flush` sends; false when TLS carries no more.
     package func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if let tls { return tls.write(bytes) }
         if sentCount == output.count {

@@ -2,6 +2,6 @@ extension Command {
     /// Every command of the program, in the order in which help lists them.
     package static let all: [Command] =
         [serve] + containers + apiTokens + serverKeys + users + userEntrances + userRoles
-        + webTokens
+        + webTokens + pushKeys + webhooks
         + schemas + data + audit + configs + [healthcheck, version]
 }

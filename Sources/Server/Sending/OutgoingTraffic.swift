@@ -6,7 +6,7 @@ import Network
 /// the threads that look names up for it.
 package final class OutgoingTraffic: Sendable {
     package let requests: OutgoingRequests
-    let resolver: NameResolver
+    private let resolver: NameResolver
 
     /// Starts the threads, which `stop` has to end.
     ///
@@ -27,6 +27,11 @@ package final class OutgoingTraffic: Sendable {
             resolver.stop()
             throw error
         }
+    }
+
+    /// Looks names up for whoever else sends.
+    var resolve: OutgoingRequests.Resolve {
+        { [resolver] in resolver.resolve(host: $0, port: $1, then: $2) }
     }
 
     /// Ends every connection and the threads; requests that wait or are under way fail.

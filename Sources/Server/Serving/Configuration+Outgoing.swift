@@ -1,4 +1,6 @@
 import Configuration
+import Delivery
+import HTTP2Client
 import HTTPClient
 
 extension Configuration {
@@ -20,5 +22,26 @@ extension Configuration {
         limits.idleMillisecondsMax = outgoing.idleMilliseconds
         limits.addressMillisecondsMax = outgoing.addressMilliseconds
         return limits
+    }
+
+    /// As `outgoingLimits`, over HTTP/2.
+    package var http2Limits: HTTP2Limits {
+        var limits = HTTP2Limits()
+        limits.streamsPerConnectionMax = outgoing.streamsPerConnectionMax
+        limits.waitingPerDestinationMax = outgoing.streamsWaitingMax
+        limits.idleMillisecondsMax = outgoing.streamsIdleMilliseconds
+        limits.answerBytesMax = outgoing.answerBytesMax
+        limits.requestMillisecondsMax = outgoing.requestMilliseconds
+        limits.connectMillisecondsMax = outgoing.connectMilliseconds
+        limits.addressMillisecondsMax = outgoing.addressMilliseconds
+        return limits
+    }
+
+    /// Where Apple's push service answers: for apps in development, and for all others.
+    var applePushOrigins: [ApplePushAddress.Service: HTTPOrigin] {
+        var origins: [ApplePushAddress.Service: HTTPOrigin] = [:]
+        origins[.production] = HTTPOrigin(outgoing.applePushURL)
+        origins[.development] = HTTPOrigin(outgoing.applePushDevelopmentURL)
+        return origins
     }
 }
