@@ -75,8 +75,8 @@ let package = Package(
         layer(
             "Administration",
             [
-                "CloudModel", "Storage", "CloudDatabase", "Accounts", "Audit", "Delivery",
-                "Cryptography",
+                "CloudModel", "Storage", "AssetStorage", "CloudDatabase", "Accounts", "Audit",
+                "JSON", "ZIP", "Delivery", "Cryptography",
             ]),
         layer("Configuration", ["JSON"]),
         layer(
@@ -87,7 +87,10 @@ let package = Package(
             ]),
         layer(
             "Pages",
-            ["CloudModel", "Storage", "Accounts", "Cryptography", "HTTP", "JSON", "Fairness"]),
+            [
+                "CloudModel", "Storage", "Accounts", "Cryptography", "HTTP", "JSON", "Fairness",
+                "QRCode",
+            ]),
         layer(
             "Server",
             [
@@ -109,10 +112,15 @@ let package = Package(
         tests(of: "HTTPTests", ["HTTP", "HTTPClient", "Network", "CZlib", "COpenSSL", "Seeding"]),
         tests(of: "HTTPClientTests", ["HTTPClient", "HTTP", "Network", "Seeding"]),
         .target(
-            name: "PythonProgram", path: "Tests/PythonProgram", swiftSettings: strict),
+            name: "PythonProgram", dependencies: ["ChildProcesses"], path: "Tests/PythonProgram",
+            swiftSettings: strict),
         tests(of: "HTTP2ClientTests", ["HTTP2Client", "HTTPClient", "Network", "PythonProgram"]),
         tests(of: "JSONTests", ["JSON", "Seeding"]),
         .target(name: "Seeding", path: "Tests/Seeding", swiftSettings: strict),
+        .target(
+            name: "ChildProcesses", dependencies: ["CChildProcess"],
+            path: "Tests/ChildProcesses", swiftSettings: strict),
+        .target(name: "CChildProcess", path: "Tests/CChildProcess"),
         .target(
             name: "SharingModel", dependencies: ["JSON", "Seeding"], path: "Tests/SharingModel",
             swiftSettings: strict),
@@ -126,7 +134,9 @@ let package = Package(
             ["SQLiteStorage", "SQLite", "Storage", "CloudModel", "StorageConformance"]),
         tests(of: "CryptographyTests", ["Cryptography", "Seeding"]),
         tests(of: "AuditTests", ["Audit", "Seeding"]),
-        tests(of: "MailTests", ["Mail", "Network", "Cryptography", "Seeding"]),
+        tests(
+            of: "MailTests",
+            ["Mail", "Network", "Cryptography", "Seeding", "ChildProcesses"]),
         tests(of: "IdentityTests", ["Identity", "Cryptography", "JSON", "Seeding"]),
         tests(
             of: "DeliveryTests",
@@ -134,8 +144,8 @@ let package = Package(
                 "Delivery", "Identity", "Cryptography", "CloudModel", "Storage", "HTTPClient",
                 "HTTP", "JSON", "PythonProgram", "Seeding",
             ]),
-        tests(of: "ZIPTests", ["ZIP", "Seeding"]),
-        tests(of: "QRCodeTests", ["QRCode", "Seeding"]),
+        tests(of: "ZIPTests", ["ZIP", "Seeding", "ChildProcesses"]),
+        tests(of: "QRCodeTests", ["QRCode", "Seeding", "ChildProcesses"]),
         .target(
             name: "S3StandIn",
             dependencies: [
@@ -179,8 +189,10 @@ let package = Package(
                 "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",
                 "Cryptography", "Storage", "Accounts", "Administration", "AssetStorage", "SQLite",
                 "SQLiteStorage", "SharingModel", "S3StandIn", "Seeding", "HTTPClient",
+                "ChildProcesses",
             ], besides: ["Fixtures"]),
-        tests(of: "RepositoryTests", ["CloudModel", "Configuration", "WebServices"]),
+        tests(
+            of: "RepositoryTests", ["CloudModel", "Configuration", "WebServices", "ChildProcesses"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -43,6 +43,8 @@ package struct AccountsSettings: Sendable {
     package var addressCodeSeconds = 900
     /// How often such a code may be tried.
     package var addressCodeTriesMax = 5
+    /// How long somebody can take the deletion of their account back.
+    package var deletionGraceDays = 30
 
     package init() {}
 }

@@ -1,3 +1,5 @@
+import Cryptography
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
@@ -105,7 +107,8 @@ extension UnsafeRawBufferPointer {
         var at = 0
         while at < count {
             if self[at] == UInt8(ascii: "%"), count - at > 2,
-                let high = Self.digit(self[at + 1]), let low = Self.digit(self[at + 2])
+                let high = Hexadecimal.value(ofAnyCase: self[at + 1]),
+                let low = Hexadecimal.value(ofAnyCase: self[at + 2])
             {
                 decoded.append(high << 4 | low)
                 at += 3
@@ -115,14 +118,5 @@ extension UnsafeRawBufferPointer {
             }
         }
         return decoded
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

@@ -21,21 +21,38 @@ package struct Reception: Sendable {
     package let letters: Letters
     package let letterAnswers: LetterAnswers
     package let handOver: HandOver
+    package let secondFactors: SecondFactors
+    package let endings: AccountEndings
+    /// Makes a file of all that is kept of somebody; nil where nobody does, and while another is being made.
+    package let export: Export?
+    package let passes: Passes
+    /// Told of what somebody does to their own account, before it is done; what it cannot note is not done.
+    package let note: Note
     package let settings: AccountsSettings
     package let signUp: SignUpMode
     /// Whether letters can be sent at all.
     package let hasLetters: Bool
     /// Where browsers reach the server, without a slash at the end.
     package let publicBaseURL: String
+    /// The host's name in it.
+    package let host: String
     /// Signs the pages' forms.
     package let formKey: [UInt8]
     package let random: RandomSource
 
+    /// - Parameter what: such as `second factor removed`.
+    package typealias Note =
+        @Sendable (_ what: String, _ account: AccountID, _ now: Milliseconds) throws -> Void
+
+    package typealias Export = @Sendable (AccountRecord) throws -> PersonalFile?
+
+    /// - Parameter secrets: seal what has to be read back.
     /// - Throws: what the catalog reports when its secrets are read.
     package init(
-        catalog: any CatalogStorage, random: RandomSource = .system,
+        catalog: any CatalogStorage, random: RandomSource = .system, secrets: SealedSecrets,
         settings: AccountsSettings = AccountsSettings(), signUp: SignUpMode = .invitation,
-        hasLetters: Bool, publicBaseURL: String
+        hasLetters: Bool, publicBaseURL: String, note: @escaping Note = { _, _, _ in },
+        export: Export? = nil
     ) throws {
         let limits = GuessLimits(random: random)
         self.catalog = catalog
@@ -55,6 +72,23 @@ package struct Reception: Sendable {
             catalog: catalog,
             tokens: WebTokens(catalog: catalog, random: random, settings: settings),
             random: random, settings: settings)
+        secondFactors = SecondFactors(
+            catalog: catalog, secrets: secrets, limits: limits, devices: devices, random: random,
+            settings: settings)
+        endings = AccountEndings(catalog: catalog, settings: settings)
+        self.export = export
+        passes = Passes(catalog: catalog, secrets: secrets)
+        self.note = note
+        host = Self.host(of: publicBaseURL)
         formKey = try catalog.secret("page-forms", orStore: random.bytes(32))
+    }
+
+    private static func host(of base: String) -> String {
+        let start = base.firstRange(of: "://")?.upperBound ?? base.startIndex
+        let authority = base[start...].prefix { $0 != "/" }
+        guard let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") else {
+            return String(authority)
+        }
+        return String(authority[..<colon])
     }
 }

@@ -60,10 +60,16 @@ package struct Users: Sendable {
     package func recordName(
         of account: AccountRecord, in container: ContainerID
     ) throws -> UserRecordName {
-        let name = try UserRecordNames(catalog: catalog, random: random)
-            .name(of: account.id, in: container)
+        let name = try derivedName(of: account, in: container)
         try catalog.note(name, of: account.id, in: container)
         return name
+    }
+
+    /// The name under which a container would know an account, or knows it.
+    package func derivedName(
+        of account: AccountRecord, in container: ContainerID
+    ) throws -> UserRecordName {
+        try UserRecordNames(catalog: catalog, random: random).name(of: account.id, in: container)
     }
 
     /// Notes that a further e-mail address or phone number is the user's own.
@@ -83,8 +89,10 @@ package struct Users: Sendable {
     /// the same again after a crash, until `finish` is called for each.
     ///
     /// - Throws: `emailIllegal`, `userUnknown`.
-    package func delete(email: String) throws -> [AccountDeletion] {
-        try catalog.delete(find(email: email).id)
+    package func delete(
+        email: String, publicRecords: PublicRecordsFate = .keep
+    ) throws -> [AccountDeletion] {
+        try catalog.delete(find(email: email).id, publicRecords: publicRecords)
     }
 
     package func unfinishedDeletions() throws -> [AccountDeletion] {

@@ -1,4 +1,5 @@
 import Accounts
+import AssetStorage
 import Audit
 import CloudModel
 import Cryptography
@@ -34,6 +35,9 @@ package protocol ServerData: AnyObject, Sendable {
     func store(
         of container: ContainerID, in environment: Environment
     ) throws -> any Storage
+
+    /// The assets of a container environment.
+    func depot(of place: ContainerEnvironment) -> AssetDepot
 
     /// Forgets a container and removes its data; after a crash in between, the next start goes on.
     ///
@@ -123,4 +127,7 @@ package protocol BackupDestination {
 
     /// As `handOver`, for each file below a folder; for none where there is no such folder.
     func handOverFiles(below folder: String) throws
+
+    /// Makes one file of it piece by piece, without keeping what goes elsewhere.
+    func stream(_ name: String, _ body: (@escaping ([UInt8]) throws -> Void) throws -> Void) throws
 }

@@ -31,6 +31,14 @@ package enum Hexadecimal {
     /// The bytes that are so written; nil for an odd length or anything but `0-9 a-f`.
     package static func decode(_ text: String) -> [UInt8]? { decode(text.utf8) }
 
+    /// What a digit stands for, in either case, as percent-encoding has them; nil for anything else.
+    package static func value(ofAnyCase digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: value(of: digit)
+        }
+    }
+
     private static func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }

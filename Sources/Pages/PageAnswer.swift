@@ -17,6 +17,8 @@ struct PageAnswer: Sendable {
     var type = "text/html; charset=utf-8"
     var policy = Policy()
     var isCacheable = false
+    /// What follows the body; nil for nothing.
+    var stream: StreamedBody?
 
     /// A page.
     init(
@@ -68,7 +70,9 @@ struct PageAnswer: Sendable {
             ("Cache-Control", isCacheable ? "public, max-age=300" : "no-store"),
         ]
         fields += headers
-        return HTTPResponse(status: status, headers: fields, body: body)
+        var response = HTTPResponse(status: status, headers: fields, body: body)
+        response.stream = stream
+        return response
     }
 
     /// Nothing is loaded or run but what is ours, no other page may show it within itself, and a script

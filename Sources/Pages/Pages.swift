@@ -15,6 +15,8 @@ struct Visit: Sendable {
     let request: PageRequest
     /// What shows that a form is ours.
     let formToken: String
+    /// What the browser's own cookie holds, signed in or not.
+    let browser: String
     let signedIn: BrowserSessions.SignedIn?
 
     /// A form that comes back to where it is shown, or to another place.
@@ -42,10 +44,7 @@ struct Pages: Sendable {
 
     /// The page at an address, with the name that the log knows it by.
     func find(_ request: PageRequest) -> (name: String, work: Work) {
-        if request.path.first == "account" {
-            return request.path.count == 1
-                ? ("account", visit { try account($0) }) : ("none", Self.nothing)
-        }
+        if request.path.first == "account" { return accountPage(request.path.dropFirst()) }
         let rest = request.path.dropFirst()
         switch (rest.first, rest.dropFirst().first, rest.count) {
         case (nil, _, _): return ("sign-in", visit { try plainSignIn($0) })
@@ -62,6 +61,18 @@ struct Pages: Sendable {
         case ("welcome"?, let secret?, 2):
             return ("sign-in/welcome", visit { try welcome($0, secret) })
         case (let ticket?, _, 1): return ("sign-in/ticket", visit { try ticketSignIn($0, ticket) })
+        default: return ("none", Self.nothing)
+        }
+    }
+
+    private func accountPage(_ rest: ArraySlice<String>) -> (name: String, work: Work) {
+        switch (rest.first, rest.count) {
+        case (nil, _): return ("account", visit { try account($0) })
+        case ("prove"?, 1): return ("account/prove", visit { try prove($0) })
+        case ("second-factor"?, 1):
+            return ("account/second-factor", visit { try secondFactor($0) })
+        case ("export"?, 1): return ("account/export", visit { try export($0) })
+        case ("delete"?, 1): return ("account/delete", visit { try deleteAccount($0) })
         default: return ("none", Self.nothing)
         }
     }
@@ -83,7 +94,7 @@ struct Pages: Sendable {
             let (cookie, isNew) = forms.cookie(request.cookies[.form])
             var answer = try work(
                 Visit(
-                    request: request, formToken: forms.token(for: cookie),
+                    request: request, formToken: forms.token(for: cookie), browser: cookie,
                     signedIn: try reception.sessions.find(
                         request.cookies[.session], now: request.now)))
             if isNew {

@@ -25,6 +25,8 @@ final class GroupCommitter {
     private(set) var jobRollbacks = 0
     /// How many jobs of the last group were run; the others have not been touched.
     private(set) var jobsRun = 0
+    /// How long each of them took.
+    private(set) var jobNanoseconds: [UInt64] = []
 
     init(
         connection: Connection, hooks: (any GroupHooks)?, now: @escaping @Sendable () -> UInt64
@@ -44,33 +46,36 @@ final class GroupCommitter {
     /// With one, SQLite keeps a copy of every page that a job is the first to change, and nearly no job
     /// fails once it has written. When one does, all is undone and run again, each job in a savepoint.
     ///
-    /// - Parameter nanosecondsMax: for how long jobs are begun; the first is in any case.
-    func run(_ group: ArraySlice<PendingJob>, nanosecondsMax: UInt64) -> Outcome {
-        let outcome = run(group, nanosecondsMax, inSavepoints: false)
+    /// - Parameter goesOn: whether another job is begun, so long after the group began.
+    func run(_ group: ArraySlice<PendingJob>, while goesOn: (UInt64) -> Bool) -> Outcome {
+        let outcome = run(group, goesOn, inSavepoints: false)
         guard case .rolledBack(let error) = outcome, error is JobNeedsSavepoint else {
             return outcome
         }
-        return run(group, nanosecondsMax, inSavepoints: true)
+        return run(group, goesOn, inSavepoints: true)
     }
 
     private func run(
-        _ group: ArraySlice<PendingJob>, _ nanosecondsMax: UInt64, inSavepoints: Bool
+        _ group: ArraySlice<PendingJob>, _ goesOn: (UInt64) -> Bool, inSavepoints: Bool
     ) -> Outcome {
         jobRollbacks = 0
         commitNanoseconds = 0
+        jobNanoseconds.removeAll(keepingCapacity: true)
         // What fails as a whole fails for all of it.
         jobsRun = group.count
         do { try begin.run() } catch { return .rolledBack(error) }
         let begun = now()
         do {
             try hooks?.groupBegan(connection)
-            var count = 0
+            var moment = begun
             for job in group {
-                if count > 0, now() &- begun > nanosecondsMax { break }
+                if !jobNanoseconds.isEmpty, !goesOn(moment &- begun) { break }
                 try run(job, inSavepoint: inSavepoints)
-                count += 1
+                let end = now()
+                jobNanoseconds.append(end &- moment)
+                moment = end
             }
-            jobsRun = count
+            jobsRun = jobNanoseconds.count
             try hooks?.groupWillCommit(connection)
         } catch { return rollBack(error) }
         let start = now()

@@ -39,6 +39,7 @@ package final class GroupWriter: Sendable {
         /// Jobs taken over from `waiting` that no group has held yet.
         var backlog = FairBacklog()
         var gathering = GroupGathering()
+        var use = CallerUse()
         var isFull = false
         var probeAt: UInt64 = 0
     }
@@ -233,15 +234,18 @@ package final class GroupWriter: Sendable {
         }
     }
 
-    private func run(_ taken: ArraySlice<PendingJob>, _ committer: GroupCommitter) {
+    private func run(_ all: ArraySlice<PendingJob>, _ committer: GroupCommitter) {
         let start = options.now()
-        let outcome = committer.run(
-            taken, nanosecondsMax: UInt64(max(0, options.groupMillisecondsMax)) * 1_000_000)
+        let taken = withoutHeavy(all, now: start)
+        let outcome = committer.run(taken, while: goingOn(taken, now: start))
         // Those that there was no time for are the first of the next group.
         let group = taken.prefix(committer.jobsRun)
         confined.backlog.putBack(taken.dropFirst(committer.jobsRun))
         let end = options.now()
         let nanoseconds = end &- start
+        for (job, took) in zip(group, committer.jobNanoseconds) {
+            confined.use.note(job.caller, nanoseconds: took, now: end)
+        }
         switch outcome {
         case .committed:
             let logPages = committer.connection.logPages
@@ -283,6 +287,46 @@ package final class GroupWriter: Sendable {
             onIndeterminate(error)
         }
     }
+
+    /// Leaves those who hold others up for the next group, where both are in this one.
+    private func withoutHeavy(
+        _ all: ArraySlice<PendingJob>, now: UInt64
+    ) -> ArraySlice<PendingJob> {
+        let use = confined.use
+        guard let bound = use.lightBound(beside: all.lazy.map(\.caller), now: now) else {
+            return all
+        }
+        let light = all.filter { use.isLight($0.caller, bound: bound, now: now) }
+        guard !light.isEmpty, light.count < all.count else { return all }
+        confined.backlog.putBack(
+            all.filter { !use.isLight($0.caller, bound: bound, now: now) }[...])
+        return light[...]
+    }
+
+    /// How long a group goes on: until its time is up, or somebody waits whom its callers hold up.
+    private func goingOn(
+        _ group: ArraySlice<PendingJob>, now: UInt64
+    ) -> (_ nanoseconds: UInt64) -> Bool {
+        let nanosecondsMax = UInt64(max(0, options.groupMillisecondsMax)) * 1_000_000
+        let use = confined.use
+        guard let bound = use.lightBound(beside: group.lazy.map(\.caller), now: now) else {
+            return { $0 <= nanosecondsMax }
+        }
+        var seen = 0
+        return { nanoseconds in
+            guard nanoseconds <= nanosecondsMax else { return false }
+            guard nanoseconds > Self.sharedNanosecondsMin else { return true }
+            return self.waiting.withLock { waiting in
+                defer { seen = waiting.jobs.count }
+                return !waiting.jobs.dropFirst(seen).contains {
+                    use.isLight($0.caller, bound: bound, now: now)
+                }
+            }
+        }
+    }
+
+    /// A group that has gone on for less ends for nobody: its commit would take longer than the rest of it.
+    private static let sharedNanosecondsMin: UInt64 = 2_000_000
 
     private func finish(_ group: ArraySlice<PendingJob>, with error: (any Error)?) {
         waiting.withLock { $0.admission.finished(group) }

@@ -172,10 +172,15 @@ package struct AccountDeletion: Sendable, Hashable {
     package let account: AccountID
     package let container: ContainerID
     package let userRecordName: UserRecordName
+    package let publicRecords: PublicRecordsFate
 
-    package init(account: AccountID, container: ContainerID, userRecordName: UserRecordName) {
+    package init(
+        account: AccountID, container: ContainerID, userRecordName: UserRecordName,
+        publicRecords: PublicRecordsFate = .keep
+    ) {
         self.account = account
         self.container = container
         self.userRecordName = userRecordName
+        self.publicRecords = publicRecords
     }
 }

@@ -73,8 +73,11 @@ package protocol AccountCatalog: Sendable {
     func verify(_ address: Address, of account: AccountID, now: Milliseconds) throws
     /// Deletes the account, its addresses and web tokens; what its stores must forget is kept.
     ///
+    /// - Parameter publicRecords: what becomes of the account's records in public databases.
     /// - Throws: `accountUnknown`.
-    func delete(_ account: AccountID) throws -> [AccountDeletion]
+    func delete(
+        _ account: AccountID, publicRecords: PublicRecordsFate
+    ) throws -> [AccountDeletion]
     /// Deleted accounts whose data some store may still hold.
     func accountDeletions() throws -> [AccountDeletion]
     /// Notes that both stores of the container hold nothing of the account any more.
@@ -89,6 +92,13 @@ package protocol AccountCatalog: Sendable {
     func account(named name: UserRecordName, in container: ContainerID) throws -> AccountID?
 }
 
+extension AccountCatalog {
+    /// Deletes an account whose public records stay.
+    package func delete(_ account: AccountID) throws -> [AccountDeletion] {
+        try delete(account, publicRecords: .keep)
+    }
+}
+
 /// Everything that belongs to the server and not to one container environment.
 ///
 /// # Keeping what was read
@@ -100,7 +110,8 @@ package protocol AccountCatalog: Sendable {
 /// if catalog.version == version { kept = (version, value) }
 /// ```
 package protocol CatalogStorage: ContainerCatalog, CredentialCatalog, AccountCatalog,
-    PeopleCatalog, BrowserCatalog, LetterCatalog, PushKeyCatalog
+    PeopleCatalog, BrowserCatalog, LetterCatalog, SecondFactorCatalog,
+    AccountEndingCatalog, PushKeyCatalog
 {
     /// Moves, before the change's call returns, with every change that can end what was true; after a failed one, too,
     /// of which nobody knows what is on disk. Never goes back, and stays over a restart.

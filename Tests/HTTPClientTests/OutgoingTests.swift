@@ -51,6 +51,15 @@ struct OutgoingTests {
         }
     }
 
+    /// Waits, for a minute at most, for what other threads do.
+    private func until(_ isSo: () -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while !isSo() {
+            try #require(ContinuousClock.now < end, "waited in vain")
+            await Task.yield()
+        }
+    }
+
     private func failure(_ outcome: Outcome) -> ClientFailure? {
         if case .failure(let failure) = outcome { return failure }
         return nil
@@ -199,7 +208,7 @@ struct OutgoingTests {
         let silent = try requests(clock: moment.clock)
         defer { silent.stop() }
         let first = Task { await send(try request(server, milliseconds: 5_000), by: silent) }
-        while server.requests.isEmpty { await Task.yield() }
+        try await until { !server.requests.isEmpty }
         moment.advance(5_001)
         #expect(failure(try await first.value) == .timedOut)
         let isAsked = Atomic<Bool>(false)
@@ -208,7 +217,7 @@ struct OutgoingTests {
         }
         defer { unresolved.stop() }
         let second = Task { await send(try request(server, milliseconds: 5_000), by: unresolved) }
-        while !isAsked.load(ordering: .relaxed) { await Task.yield() }
+        try await until { isAsked.load(ordering: .relaxed) }
         moment.advance(5_001)
         #expect(failure(try await second.value) == .timedOut)
     }
@@ -259,7 +268,7 @@ struct OutgoingTests {
                 ended.signal()
             }
         }
-        while silent.requests.isEmpty { await Task.yield() }
+        try await until { !silent.requests.isEmpty }
         #expect(body(await send(try request(quick), by: requests)) == "ok")
         #expect(body(await send(try request(quick), by: requests)) == "ok")
         requests.stop()
@@ -270,8 +279,10 @@ struct OutgoingTests {
 
     @Test("Where connections run out, destinations take turns")
     func turns() async throws {
+        // A connection is closed for another destination when it waits by then, and else goes on.
+        let answers = (0..<4).flatMap { _ in [ScriptedServer.Step.readHead, .send(Self.ok)] }
         let servers = try (0..<3).map { _ in
-            try ScriptedServer((0..<4).map { _ in [.readHead, .send(Self.ok), .readUntilEnd] })
+            try ScriptedServer((0..<8).map { _ in answers + [.readUntilEnd] })
         }
         let requests = try requests { $0.connectionsMax = 1 }
         defer { requests.stop() }

@@ -36,11 +36,13 @@ final class ScriptedServer: Sendable {
             }
         }
         guard isBound else { throw ClientFailure.unreachable("bind") }
+        Self.boundWaiting(of: listener)
         port = UInt16(bigEndian: address.sin_port)
         let thread = Foundation.Thread { [self] in
             for script in scripts {
                 let connection = accept(listener, nil, nil)
                 guard connection >= 0 else { break }
+                Self.boundWaiting(of: connection)
                 connections.withLock { $0 += 1 }
                 play(script, on: connection)
                 close(connection)
@@ -52,6 +54,13 @@ final class ScriptedServer: Sendable {
     }
 
     deinit { close(listener) }
+
+    /// A client that does not come, or says nothing, ends the script after a minute.
+    private static func boundWaiting(of socket: Int32) {
+        var limit = timeval(tv_sec: 60, tv_usec: 0)
+        setsockopt(
+            socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
 
     var origin: HTTPOrigin { HTTPOrigin(isSecure: false, host: "127.0.0.1", port: port) }
 

@@ -24,6 +24,7 @@ final class PageServer: Sendable {
     let container: ContainerID
     let clock: PageClock
     let log: PageLog
+    let noted = NotedActions()
 
     init(
         signUp: SignUpMode = .open, hasLetters: Bool = true, base: String = "https://sync.example",
@@ -38,8 +39,9 @@ final class PageServer: Sendable {
         change(&settings)
         self.settings = settings
         reception = try Reception(
-            catalog: catalog, settings: settings, signUp: signUp, hasLetters: hasLetters,
-            publicBaseURL: base)
+            catalog: catalog, secrets: .forTests(), settings: settings, signUp: signUp,
+            hasLetters: hasLetters,
+            publicBaseURL: base, note: { [noted] what, _, _ in noted.add(what) })
         authenticator = try Authenticator(
             catalog: catalog, settings: settings, publicBaseURL: base, report: { _ in })
         container = try Containers(catalog: catalog).create(Self.container, now: 0).id
@@ -103,6 +105,21 @@ final class PageServer: Sendable {
     }
 }
 
+extension SealedSecrets {
+    static func forTests() throws -> SealedSecrets {
+        try #require(SealedSecrets(keys: [[UInt8](repeating: 7, count: 32)], random: .system))
+    }
+}
+
+/// What somebody did to their own account, as it was noted.
+final class NotedActions: Sendable {
+    private let noted = Mutex<[String]>([])
+
+    func add(_ what: String) { noted.withLock { $0.append(what) } }
+
+    var all: [String] { noted.withLock { $0 } }
+}
+
 final class PageClock: Sendable {
     private let moment = Mutex<Milliseconds>(1_767_225_600_000)
 
@@ -158,12 +175,25 @@ struct Shown {
 /// A browser without scripts: keeps cookies, and sends the forms that it was shown.
 final class Browser {
     private let server: PageServer
+    private var responder: PagesResponder
     private(set) var cookies: [String: String] = [:]
     private(set) var last: Shown?
     var client = "192.0.2.7"
     var agent = "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0"
 
-    init(_ server: PageServer) { self.server = server }
+    init(_ server: PageServer) {
+        self.server = server
+        responder = server.responder
+    }
+
+    /// Does something at another server over the same catalog.
+    func through<Outcome>(
+        _ other: PagesResponder, _ body: (Browser) throws -> Outcome
+    ) rethrows -> Outcome {
+        responder = other
+        defer { responder = server.responder }
+        return try body(self)
+    }
 
     @discardableResult
     func get(_ path: String) throws -> Shown { try send(path, method: .get) }
@@ -198,7 +228,7 @@ final class Browser {
             headers: HTTPHeaders(fields), body: body,
             peer: Peer(address: client, isLoopback: false, isTLS: true),
             client: ClientBlock(client), loop: 0)
-        server.responder.respond(
+        responder.respond(
             to: request,
             reply: HTTPReply { arrival.arrive($0) })
         let response = try arrival.wait()

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 
 /// A program in Python, with packages that others have made, which a test talks to line by line.
@@ -9,7 +10,7 @@ package final class PythonProgram: Sendable {
         package let description: String
     }
 
-    private let process: Process
+    private let process = ChildProcess()
     private let input = Pipe()
     private let lines: LineReader
 
@@ -22,7 +23,6 @@ package final class PythonProgram: Sendable {
             return nil
         }
         let output = Pipe()
-        process = Process()
         process.executableURL = URL(filePath: python)
         process.arguments = ["-c", script] + arguments
         process.standardInput = input
@@ -32,8 +32,7 @@ package final class PythonProgram: Sendable {
     }
 
     deinit {
-        // The threads of tests block SIGTERM, and what they start inherits that.
-        kill(process.processIdentifier, SIGKILL)
+        process.signal(SIGKILL)
         process.waitUntilExit()
     }
 

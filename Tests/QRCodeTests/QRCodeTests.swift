@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import QRCode
 import Seeding
@@ -71,7 +72,7 @@ struct QRCodeTests {
                 out.append([[code.text, code.ec_level] for code in found])
             json.dump(out, sys.stdout)
             """
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = URL(filePath: python)
         process.arguments = ["-c", script]
         let (given, taken) = (Pipe(), Pipe())
@@ -80,7 +81,7 @@ struct QRCodeTests {
         try process.run()
         given.fileHandleForWriting.write(input)
         try given.fileHandleForWriting.close()
-        let output = taken.fileHandleForReading.readDataToEndOfFile()
+        let output = taken.readToEnd()
         process.waitUntilExit()
         let read = try #require(try JSONSerialization.jsonObject(with: output) as? [[[String]]])
         #expect(read == texts.map { [[$0, "M"]] })

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -72,7 +73,7 @@ struct MigrationTests {
     }
 
     private static func sha256(_ path: String) throws -> String {
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         #if os(macOS)
             process.arguments = ["shasum", "-a", "256", path]
@@ -83,7 +84,7 @@ struct MigrationTests {
         let output = Pipe()
         process.standardOutput = output
         try process.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
+        let data = output.readToEnd()
         process.waitUntilExit()
         return String(bytes: data.prefix(64), encoding: .utf8) ?? ""
     }

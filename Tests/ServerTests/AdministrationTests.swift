@@ -46,7 +46,7 @@ struct AdministrationTests {
         switch invocation.command.action {
         case .local: throw Refused()
         case .data(let action): return try action(invocation, administrator)
-        case .copy(_, let action):
+        case .copy(_, _, let action):
             let path = temporary.path("copy")
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true)
@@ -138,6 +138,19 @@ struct AdministrationTests {
             Step(arguments: ["backup", temporary.path("backup")], changes: false),
             Step(arguments: ["check"], changes: false),
             Step(arguments: ["audit", "list"], changes: false),
+            Step(
+                arguments: ["user", "second-factor", "ann@a.example"], changes: false,
+                hasAccount: true),
+            Step(
+                arguments: ["user", "second-factor", "ann@a.example", "--remove"],
+                hasAccount: true),
+            Step(
+                arguments: ["user", "export", "ann@a.example", temporary.path("ann.zip")],
+                changes: false, hasAccount: true),
+            Step(arguments: ["user", "create", "bea@a.example"]),
+            Step(
+                arguments: ["user", "erase", "bea@a.example", "--yes"], hasAccount: true,
+                item: "keep"),
             Step(arguments: ["user", "delete", "ann@a.example", "--yes"], hasAccount: true),
             Step(arguments: ["container", "delete", "iCloud.a", "--yes"]),
         ]

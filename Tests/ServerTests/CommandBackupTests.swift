@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -106,7 +107,7 @@ struct CommandBackupTests {
 
     /// Runs SQL on a file behind the server's back.
     private func execute(_ sql: String, on path: String) throws {
-        let python = Process()
+        let python = ChildProcess()
         python.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         python.arguments = [
             "python3", "-c",

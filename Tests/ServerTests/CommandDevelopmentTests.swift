@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -11,13 +12,13 @@ struct CommandDevelopmentTests {
 
     /// Pastes a command into a shell; what it answers.
     private func paste(_ command: String) throws -> String {
-        let shell = Process()
+        let shell = ChildProcess()
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
         shell.arguments = ["-c", command]
         let output = Pipe()
         shell.standardOutput = output
         try shell.run()
-        let answer = output.fileHandleForReading.readDataToEndOfFile()
+        let answer = output.readToEnd()
         shell.waitUntilExit()
         return String(decoding: answer, as: UTF8.self)
     }

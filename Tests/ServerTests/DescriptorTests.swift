@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Server
 import Testing
@@ -45,7 +46,7 @@ struct DescriptorTests {
         let connection = WireConnection(address: server.address)
         _ = connection.send("GET", "/healthz", "")
         // Twice as many as the server has descriptors, each with half a head.
-        let crowd = Process()
+        let crowd = ChildProcess()
         crowd.executableURL = URL(fileURLWithPath: "/bin/bash")
         crowd.arguments = [
             "-c",
@@ -57,7 +58,7 @@ struct DescriptorTests {
         crowd.standardOutput = output
         crowd.standardError = FileHandle.nullDevice
         try crowd.run()
-        defer { crowd.terminate() }
+        defer { crowd.signal(SIGKILL) }
         #expect(output.fileHandleForReading.availableData.count > 0)
         let before = try processorTicks(of: server.identifier)
         for words in [

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -21,7 +22,7 @@ struct OperatingCertificateTests {
     }
 
     private func issue(_ name: String) throws {
-        let openssl = Process()
+        let openssl = ChildProcess()
         openssl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         openssl.arguments = [
             "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
@@ -35,7 +36,7 @@ struct OperatingCertificateTests {
 
     /// The name in the certificate that a new connection gets.
     private func name(at address: String) throws -> String {
-        let curl = Process()
+        let curl = ChildProcess()
         curl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         curl.arguments = ["curl", "-s", "-v", "--insecure", "https://\(address)/readyz"]
         let output = Pipe()
@@ -43,7 +44,7 @@ struct OperatingCertificateTests {
         curl.standardOutput = FileHandle.nullDevice
         try curl.run()
         let text = String(
-            decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            decoding: output.readToEnd(), as: UTF8.self)
         curl.waitUntilExit()
         let line = text.split(separator: "\n").first { $0.contains("subject: CN") }
         return line.flatMap { $0.split(separator: "=").last }

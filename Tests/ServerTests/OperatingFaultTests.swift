@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Network
 import Testing
@@ -67,7 +68,7 @@ struct OperatingFaultTests {
                 || ProcessInfo.processInfo.environment["CI_REQUIRE_ALL"] != nil))
     func indeterminateCommit() throws {
         #expect(try server.request(target, ["-d", save("kept")]).status == 200)
-        let tracer = Process()
+        let tracer = ChildProcess()
         tracer.executableURL = URL(fileURLWithPath: Self.strace)
         tracer.arguments = [
             "-f", "-o", folder.path("trace"), "-e", "trace=fdatasync,fsync", "-e",

@@ -1,3 +1,4 @@
+import ChildProcesses
 import CloudModel
 import Foundation
 import Testing
@@ -15,7 +16,7 @@ struct OperatingLogTests {
         func lines() -> [String] {
             pipe.fileHandleForWriting.closeFile()
             let text = String(
-                decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+                decoding: pipe.readToEnd(), as: UTF8.self)
             return text.split(separator: "\n").map(String.init)
         }
     }

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Synchronization
 
@@ -36,7 +37,7 @@ enum Program {
         _ arguments: [String], input: String = "", environment: [String: String] = [:],
         in folder: String? = nil, by program: URL = url
     ) throws -> Outcome {
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = program
         process.arguments = arguments
         process.environment = cleanEnvironment.merging(environment) { $1 }
@@ -50,7 +51,7 @@ enum Program {
         try given.fileHandleForWriting.close()
         // A second thread, or a process that fills the other pipe first would never end.
         let complaint = Collected(error.fileHandleForReading)
-        let said = output.fileHandleForReading.readDataToEndOfFile()
+        let said = output.readToEnd()
         process.waitUntilExit()
         return Outcome(
             status: process.terminationStatus, output: String(decoding: said, as: UTF8.self),

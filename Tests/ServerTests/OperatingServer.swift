@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Synchronization
 
@@ -10,7 +11,7 @@ final class ServerProcess: Sendable {
     let address: String
     /// Where it shows its metrics; empty for nowhere.
     let metricsAddress: String
-    private let process: ProcessHandle
+    private let process: ChildProcess
     private let lines: Lines
 
     /// Starts a server and waits until it serves.
@@ -18,7 +19,7 @@ final class ServerProcess: Sendable {
         data: String, _ arguments: [String] = [], environment: [String: String] = [:],
         listen: String = "127.0.0.1:0", under shell: [String] = []
     ) throws {
-        let process = Process()
+        let process = ChildProcess()
         let command = shell + [Program.url.path, "serve", "--data", data, "--listen", listen]
         process.executableURL = URL(fileURLWithPath: command[0])
         process.arguments = command.dropFirst() + arguments
@@ -31,7 +32,7 @@ final class ServerProcess: Sendable {
         process.standardInput = FileHandle.nullDevice
         try process.run()
         self.data = data
-        self.process = ProcessHandle(process)
+        self.process = process
         lines = Lines(output.fileHandleForReading)
         guard let line = lines.first(where: { $0.contains("serving") }) else {
             throw DidNotStart(output: lines.all.joined(separator: "\n"))
@@ -54,12 +55,15 @@ final class ServerProcess: Sendable {
         _ = server.wait()
     }
 
-    var identifier: Int32 { process.identifier }
+    var identifier: Int32 { process.processIdentifier }
 
     func signal(_ number: Int32) { process.signal(number) }
 
     /// Waits for the end; the exit status, or minus the signal that ended it.
-    func wait() -> Int32 { process.wait() }
+    func wait() -> Int32 {
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
 
     /// Everything that it has printed, once it has ended.
     func log() -> [String] { lines.waitForAll() }
@@ -79,7 +83,7 @@ final class ServerProcess: Sendable {
     func request(
         _ target: String, _ options: [String] = [], at other: String? = nil
     ) throws -> (status: Int, body: String, text: String) {
-        let curl = Process()
+        let curl = ChildProcess()
         curl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         curl.arguments =
             ["curl", "-s", "-i", "--max-time", "30", "http://\(other ?? address)\(target)"]
@@ -88,7 +92,7 @@ final class ServerProcess: Sendable {
         curl.standardOutput = output
         try curl.run()
         var text = String(
-            decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            decoding: output.readToEnd(), as: UTF8.self)
         curl.waitUntilExit()
         let interim = "HTTP/1.1 100 Continue\r\n\r\n"
         if text.hasPrefix(interim) { text = String(text.dropFirst(interim.count)) }
@@ -96,23 +100,6 @@ final class ServerProcess: Sendable {
         let status = words.count > 1 ? Int(words[1]) ?? 0 : 0
         let body = text.range(of: "\r\n\r\n").map { String(text[$0.upperBound...]) } ?? ""
         return (status, body, text)
-    }
-
-    private final class ProcessHandle: @unchecked Sendable {
-        // Foundation's Process may be asked and signalled from any thread.
-        private let process: Process
-
-        init(_ process: Process) { self.process = process }
-
-        var identifier: Int32 { process.processIdentifier }
-
-        func signal(_ number: Int32) { if process.isRunning { kill(identifier, number) } }
-
-        func wait() -> Int32 {
-            process.waitUntilExit()
-            return process.terminationReason == .exit
-                ? process.terminationStatus : -process.terminationStatus
-        }
     }
 
     /// The lines that come through a pipe.

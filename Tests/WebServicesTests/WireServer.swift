@@ -375,9 +375,11 @@ final class Waiting<Value: Sendable>: Sendable {
         arrived.signal()
     }
 
+    /// Hands it on, once: an answer that stayed here would keep itself, with its files and its server.
+    ///
     /// - Throws: when nothing has come after a minute, which means that nothing will.
     func wait() throws -> Value {
-        guard arrived.wait(timeout: .now() + 60) == .success, let value = value.withLock({ $0 })
+        guard arrived.wait(timeout: .now() + 60) == .success, let value = value.withLock({ $0.take() })
         else { throw WireFailure("no answer within a minute") }
         return value
     }

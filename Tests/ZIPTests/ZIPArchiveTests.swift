@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Seeding
 import Testing
@@ -29,14 +30,14 @@ struct ZIPArchiveTests {
                     print(entry.filename, entry.file_size, digest.hexdigest()[:16],
                           entry.compress_type, "%d-%d-%d %d:%d:%d" % entry.date_time)
             """
-        let python = Process()
+        let python = ChildProcess()
         python.executableURL = URL(filePath: "/usr/bin/env")
         python.arguments = ["python3", "-c", script, path]
         let output = Pipe()
         python.standardOutput = output
         try python.run()
         let text = String(
-            decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            decoding: output.readToEnd(), as: UTF8.self)
         python.waitUntilExit()
         if python.terminationStatus == 127 {
             print("skipped: python3 is not there")

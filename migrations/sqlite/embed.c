@@ -20,6 +20,9 @@ static const unsigned char catalog_0005[] = {
 static const unsigned char catalog_0006[] = {
 #embed "catalog/0006-push-keys.sql"
 };
+static const unsigned char catalog_0007[] = {
+#embed "catalog/0007-second-factors.sql"
+};
 static const unsigned char store_0001[] = {
 #embed "store/0001-records-and-feeds.sql"
 };
@@ -61,6 +64,7 @@ static const struct lenticular_migration catalog[] = {
     {"0004-due-stores", (const char *)catalog_0004, sizeof catalog_0004},
     {"0005-version", (const char *)catalog_0005, sizeof catalog_0005},
     {"0006-push-keys", (const char *)catalog_0006, sizeof catalog_0006},
+    {"0007-second-factors", (const char *)catalog_0007, sizeof catalog_0007},
 };
 static const struct lenticular_migration store[] = {
     {"0001-records-and-feeds", (const char *)store_0001, sizeof store_0001},

@@ -17,6 +17,8 @@ package final class GuessLimits: Sendable {
         case device(String, id: String)
         /// A block of network addresses.
         case client(String)
+        /// An account's second factor, at a browser that its owner has signed in at before or at any other.
+        case factor(String, device: String?)
         /// Letters to an address.
         case lettersTo(String)
         /// Letters that a network address, or an account, has asked for.
@@ -27,6 +29,7 @@ package final class GuessLimits: Sendable {
             case .address(let text): "a\u{0}\(text)"
             case .device(let text, let id): "d\u{0}\(text)\u{0}\(id)"
             case .client(let text): "c\u{0}\(text)"
+            case .factor(let text, let id): "s\u{0}\(text)\u{0}\(id ?? "")"
             case .lettersTo(let text): "t\u{0}\(text)"
             case .lettersFor(let text): "f\u{0}\(text)"
             }

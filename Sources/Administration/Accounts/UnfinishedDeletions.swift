@@ -8,32 +8,38 @@ import Storage
 /// Each is an idempotent job: what a crash left undone is done at the next start.
 package struct UnfinishedDeletions {
     private let data: any ServerData
+    private let goesOn: @Sendable () -> Bool
 
-    package init(in data: any ServerData) { self.data = data }
+    /// - Parameter goesOn: asked again and again; false ends the work early.
+    package init(
+        in data: any ServerData, while goesOn: @escaping @Sendable () -> Bool = { true }
+    ) {
+        self.data = data
+        self.goesOn = goesOn
+    }
 
     /// Does all that are not finished.
     ///
-    /// - Throws: what the catalog and the stores report; what was not reached stays to be done.
-    package func finish() throws {
-        for deletion in try data.users.unfinishedDeletions() { try finish(deletion) }
+    /// - Returns: what was removed.
+    /// - Throws: what the catalog, the stores and the assets' places report; `ErasePerson.Interrupted`. What was
+    ///   not reached stays to be done.
+    @discardableResult
+    package func finish() throws -> ErasePerson.Report {
+        var report = ErasePerson.Report()
+        for deletion in try data.users.unfinishedDeletions() { report += try finish(deletion) }
+        return report
     }
 
-    private func finish(_ deletion: AccountDeletion) throws {
+    private func finish(_ deletion: AccountDeletion) throws -> ErasePerson.Report {
+        var report = ErasePerson.Report()
         for place in try data.environments() where place.container == deletion.container {
-            let store = try data.store(of: place.container, in: place.environment)
-            try store.writeAndWait { transaction in
-                try UserRecord.remove(deletion.userRecordName, from: transaction)
-                try transaction.deleteSubscriptions(of: deletion.userRecordName)
-                try transaction.removeDestinations(of: deletion.userRecordName)
-                try ChangeWatch.renew(in: transaction)
-                guard let owner = try transaction.owner(named: deletion.userRecordName) else {
-                    return
-                }
-                for zone in try transaction.zones(of: owner.number) {
-                    try transaction.deleteZone(zone)
-                }
-            }
+            report += try ErasePerson(
+                deletion.userRecordName, publicRecords: deletion.publicRecords,
+                in: data.store(of: place.container, in: place.environment),
+                depot: data.depot(of: place), while: goesOn
+            ).run()
         }
         try data.users.finish(deletion)
+        return report
     }
 }

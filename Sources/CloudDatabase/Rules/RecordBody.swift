@@ -202,6 +202,37 @@ enum RecordBody {
         return writer.bytes
     }
 
+    /// A stored body as its version at another position, which says of another that they made or saved it.
+    static func renamed(
+        _ user: UserRecordName, to other: String, at position: Position,
+        _ body: UnsafeRawBufferPointer
+    ) throws -> [UInt8] {
+        var writer = JSONWriter(reserving: body.count + 80)
+        writer.raw("{")
+        var isFirst = true
+        for (key, value) in try JSONDocument(copying: body).root.members {
+            if !isFirst { writer.raw(",") }
+            isFirst = false
+            key.withRawBytes { writer.raw($0) }
+            writer.raw(":")
+            let isStamp = key.stringEquals("created") || key.stringEquals("modified")
+            if isStamp, value["userRecordName"]?.string == user.text {
+                writer.raw("{\"timestamp\":")
+                writer.integer(value["timestamp"]?.int64 ?? 0)
+                writer.raw(",\"userRecordName\":")
+                writer.string(other)
+                // A device tells of its owner, too.
+                writer.raw(",\"deviceID\":\"iCloud\"}")
+            } else if key.stringEquals("recordChangeTag") {
+                writer.string(ChangeTag.text(position))
+            } else {
+                value.withRawBytes { writer.raw($0) }
+            }
+        }
+        writer.raw("}")
+        return writer.bytes
+    }
+
     /// A body as those are shown it who do not see the record's parent.
     static func withoutParent(_ body: UnsafeRawBufferPointer) throws -> [UInt8] {
         var writer = JSONWriter(reserving: body.count)

@@ -43,30 +43,7 @@ struct SourceDeletion {
             try !isHeld(
                 key, former, creator: body.withUnsafeBytes { try RecordBody.creator(of: $0) })
         else { return }
-        let position = try transaction.takePosition()
-        let types = try transaction.schema.types
-        let type = types.first { $0.value.number == former.type }?.key.text ?? ""
-        _ = try transaction.save(
-            NewVersion(
-                zone: zone, name: key.name, position: position, former: head,
-                formerBytes: former.bodyBytes, formerIsAlive: true, type: former.type,
-                flags: .tombstone,
-                body: RecordBody.tombstone(
-                    name: key.name, type: type,
-                    zone: ZoneJSON.identifier(zone.name, owner: .publicOwner))))
-        if former.flags.contains(.hasLinks) {
-            try transaction.replaceLinks(of: head.record, with: [])
-        }
-        if former.flags.contains(.hasAssets) {
-            try transaction.replaceAssets(of: head.record, in: zone, with: [])
-        }
-        let hasSources = try !transaction.sources(
-            of: key.name, in: key.zone, kind: .deleteSelf, after: RecordNumber(0), limit: 1
-        ).isEmpty
-        if hasSources {
-            try transaction.enqueue(
-                .deleteSources(of: key.name, in: key.zone, deletedAt: position))
-        }
+        try RecordRemoval(transaction).remove(key, former, head, from: zone)
     }
 
     /// Whether a record needs this one whose creator may write it, which is what a request asks as well

@@ -14,6 +14,7 @@ package struct AccountSettings: Sendable, Equatable {
     package var resetSecondsMax = 3_600
     package var invitationSecondsMax = 604_800
     package var codeSecondsMax = 900
+    package var deletionGraceDays = 30
 }
 
 extension AccountSettings {
@@ -73,6 +74,12 @@ extension AccountSettings {
             .number(
                 "accounts.codeSecondsMax", \.accounts.codeSecondsMax, 60...86_400, "seconds",
                 "How long a code that proves an address is good."),
+            .number(
+                "accounts.deletionGraceDays", \.accounts.deletionGraceDays, 0...3_650, "days",
+                """
+                How long an account whose owner has deleted it can be had back by signing in. Then it goes \
+                with its private data.
+                """),
         ])
 }
 

@@ -1,3 +1,5 @@
+import Cryptography
+
 /// Fields of a form or of a query string (`application/x-www-form-urlencoded`).
 package struct FormFields: Sendable {
     package static let bytesMax = 65_536
@@ -52,22 +54,13 @@ package struct FormFields: Sendable {
             switch byte {
             case UInt8(ascii: "+"): bytes.append(0x20)
             case UInt8(ascii: "%"):
-                guard let high = rest.popFirst().flatMap(digit),
-                    let low = rest.popFirst().flatMap(digit)
+                guard let high = rest.popFirst().flatMap(Hexadecimal.value(ofAnyCase:)),
+                    let low = rest.popFirst().flatMap(Hexadecimal.value(ofAnyCase:))
                 else { return nil }
                 bytes.append(high << 4 | low)
             default: bytes.append(byte)
             }
         }
         return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x41 + 10
-        case 0x61...0x66: byte - 0x61 + 10
-        default: nil
-        }
     }
 }

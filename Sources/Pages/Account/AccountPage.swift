@@ -131,6 +131,8 @@ extension Pages {
             \(try appsPart(visit, account.id))
             \(try findablePart(visit, account.id))
             \(passwordPart(visit, account))
+            \(try securityPart(visit, account))
+            \(dataPart(visit))
             """)
     }
 

@@ -1,3 +1,5 @@
+import Cryptography
+
 /// The fields of a form or of a query (application/x-www-form-urlencoded).
 ///
 /// Of a name that comes more than once the first counts. What is no such text is left out, field by field.
@@ -45,8 +47,9 @@ struct FormFields: Sendable {
             switch byte {
             case UInt8(ascii: "+"): decoded.append(UInt8(ascii: " "))
             case UInt8(ascii: "%"):
-                guard rest.count >= 2, let high = digit(rest[rest.startIndex]),
-                    let low = digit(rest[rest.startIndex + 1])
+                guard rest.count >= 2,
+                    let high = Hexadecimal.value(ofAnyCase: rest[rest.startIndex]),
+                    let low = Hexadecimal.value(ofAnyCase: rest[rest.startIndex + 1])
                 else {
                     decoded.append(byte)
                     continue
@@ -57,14 +60,5 @@ struct FormFields: Sendable {
             }
         }
         return String(validating: decoded, as: UTF8.self)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

@@ -66,9 +66,10 @@ extension Pages {
                 let account = try reception.letterAnswers.reset(
                     secret, password: typed(visit, "password"), now: now)
                 guard let account else { return Self.linkEnded }
-                var answer = PageAnswer.redirect(to: "/account")
-                answer.headers += try begin(account, visit, true)
-                return answer
+                guard let account = try reception.catalog.account(account) else {
+                    return Self.linkEnded
+                }
+                return try answer(admit(account, visit, isKept: false), visit)
             } catch AccountsRefusal.passwordIllegal {
                 problem = Texts.passwordRefused
             }
@@ -101,7 +102,7 @@ extension Pages {
                     now: request.now)
                 guard let account else { return Self.linkEnded }
                 var answer = PageAnswer.redirect(to: "/account")
-                answer.headers += try begin(account.id, visit, true)
+                answer.headers += try begin(account.id, visit, true, isKept: false)
                 return answer
             } catch AccountsRefusal.passwordIllegal {
                 problem = Texts.passwordRefused

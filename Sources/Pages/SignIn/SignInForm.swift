@@ -2,49 +2,117 @@ import Accounts
 import CloudModel
 import Storage
 
-/// What came of a form with address and password.
+/// What came of a form by which somebody wants to come in.
 enum SignInOutcome {
     /// - Parameter cookies: header fields that make the browser know it.
-    case signedIn(AccountRecord, cookies: [(name: String, value: String)])
-    /// - Parameter problem: what to say above the form.
-    case refused(status: Int, problem: String, headers: [(name: String, value: String)])
+    case signedIn(AccountRecord, isKept: Bool, cookies: [(name: String, value: String)])
+    /// There is something to be typed, still or again.
+    case asked(SignInAsking)
+}
+
+/// What a sign-in page asks for.
+struct SignInAsking {
+    var status = 200
+    /// What to say above the form.
+    var problem: String?
+    /// Of somebody whose second factor is asked for; nil where address and password are.
+    var pass: String?
+    var headers: [(name: String, value: String)] = []
 }
 
 extension Pages {
-    /// Signs a browser in by what was typed into the form.
+    /// How long somebody has for their second factor.
+    private static let secondFactorSeconds = 300
+
+    /// Signs a browser in by what was typed into a form.
     func attempt(_ visit: Visit) throws -> SignInOutcome {
         let request = visit.request
+        if request.form["step"] == "code" { return try attemptCode(visit) }
         let outcome = try reception.signIn.run(
             PasswordSignIn.Attempt(
                 address: request.form.filled("address") ?? "",
                 password: Array((request.form["password"] ?? "").utf8), client: request.client,
                 device: request.cookies[.device]), now: request.now)
         switch outcome {
-        case .wrong: return .refused(status: 403, problem: Texts.wrong, headers: [])
+        case .wrong: return .asked(SignInAsking(status: 403, problem: Texts.wrong))
         case .unavailable:
-            return .refused(
-                status: 503, problem: Texts.unavailable, headers: [("Retry-After", "5")])
-        case .wait(let seconds):
-            return .refused(
-                status: 429, problem: Texts.wait(seconds), headers: [("Retry-After", "\(seconds)")])
-        case .signedIn(let account, let isNewDevice):
-            if isNewDevice, reception.hasLetters, let primary = account.primary {
-                try reception.letters.post(
-                    .device, to: primary, of: account.id, detail: request.device, now: request.now)
-            }
-            return .signedIn(account, cookies: try begin(account.id, visit, isNewDevice))
+            return .asked(
+                SignInAsking(
+                    status: 503, problem: Texts.unavailable, headers: [("Retry-After", "5")]))
+        case .wait(let seconds): return .asked(.wait(seconds))
+        case .signedIn(let account, _):
+            return try admit(account, visit, isKept: request.form["keep"] != nil)
         }
+    }
+
+    /// Lets somebody in who has shown who they are, or asks for the second factor that they have.
+    func admit(
+        _ account: AccountRecord, _ visit: Visit, isKept: Bool
+    ) throws -> SignInOutcome {
+        guard try reception.secondFactors.recoveryLeft(of: account.id) != nil else {
+            return try welcomeIn(account, visit, isKept: isKept)
+        }
+        let pass = reception.passes.make(
+            .secondFactor,
+            [account.id.text, account.password ?? "", isKept ? "kept" : ""],
+            browser: visit.browser, seconds: Self.secondFactorSeconds, now: visit.request.now)
+        return .asked(SignInAsking(pass: pass))
+    }
+
+    /// Compares the code of somebody whose first factor was right.
+    private func attemptCode(_ visit: Visit) throws -> SignInOutcome {
+        let request = visit.request
+        guard let pass = request.form["pass"],
+            let contents = reception.passes.open(
+                pass, .secondFactor, browser: visit.browser, now: request.now),
+            contents.count == 3,
+            let account = try reception.catalog.account(AccountID(contents[0])),
+            // A password that was set meanwhile ends what began with the former one.
+            account.password ?? "" == contents[1]
+        else { return .asked(SignInAsking(status: 403, problem: Texts.tookTooLong)) }
+        let outcome = try reception.secondFactors.check(
+            SecondFactors.Attempt(
+                code: request.form["code"] ?? "", client: request.client,
+                device: request.cookies[.device]), of: account.id, now: request.now)
+        switch outcome {
+        case .right: return try welcomeIn(account, visit, isKept: contents[2] == "kept")
+        case .wrong:
+            return .asked(
+                SignInAsking(status: 403, problem: Texts.factorCodeWrong, pass: pass))
+        case .wait(let seconds):
+            var asking = SignInAsking.wait(seconds)
+            asking.pass = pass
+            return .asked(asking)
+        }
+    }
+
+    /// Begins the session of somebody who has shown all that they have to.
+    private func welcomeIn(
+        _ account: AccountRecord, _ visit: Visit, isKept: Bool
+    ) throws -> SignInOutcome {
+        let request = visit.request
+        _ = try reception.endings.takeBack(of: account.id, now: request.now) {
+            try reception.note("account deletion taken back", account.id, request.now)
+        }
+        let isNewDevice =
+            reception.devices.name(in: request.cookies[.device], of: account.id) == nil
+        if isNewDevice, reception.hasLetters, let primary = account.primary {
+            try reception.letters.post(
+                .device, to: primary, of: account.id, detail: request.device, now: request.now)
+        }
+        return .signedIn(
+            account, isKept: isKept,
+            cookies: try begin(account.id, visit, isNewDevice, isKept: isKept))
     }
 
     /// Begins a browser's session.
     ///
     /// A session that the browser had before ends: its cookie is replaced.
     func begin(
-        _ account: AccountID, _ visit: Visit, _ isNewDevice: Bool
+        _ account: AccountID, _ visit: Visit, _ isNewDevice: Bool, isKept: Bool
     ) throws -> [(name: String, value: String)] {
         let request = visit.request
         if let former = visit.signedIn { try reception.sessions.end(former.session) }
-        let isKept = request.form["keep"] != nil
         let made = try reception.sessions.begin(
             for: account, device: request.device, isKept: isKept, now: request.now)
         var fields = [
@@ -61,14 +129,24 @@ extension Pages {
     /// How long browsers keep it: 400 days, which is as long as they keep any.
     private static let deviceSeconds = 34_560_000
 
-    /// The form, with what is to be said above it.
-    func signInForm(_ visit: Visit, problem: String? = nil, further: Markup = .nothing) -> Markup {
+    /// The form that asks for what is wanted, with what is to be said above it.
+    ///
+    /// - Parameters:
+    ///   - place: where the form is sent to; nil for where it is shown.
+    ///   - further: what else may be done there.
+    func signInForm(
+        _ visit: Visit, _ asking: SignInAsking = SignInAsking(), to place: String? = nil,
+        further: Markup = .nothing
+    ) -> Markup {
+        if let pass = asking.pass {
+            return "\(codeForm(visit, pass, asking.problem, to: place))\(further)"
+        }
         let address = visit.request.form.filled("address") ?? ""
         let again: Markup =
             reception.signUp == .open && reception.hasLetters
             ? "<p><a href=\"/sign-in/new\">\(Texts.newHere)</a></p>" : .nothing
         return """
-            \(Self.alert(problem))
+            \(Self.alert(asking.problem))
             \(visit.form("""
             <input type="hidden" name="step" value="sign-in">
             <label for="address">\(Texts.address)</label>
@@ -87,6 +165,28 @@ extension Pages {
             """
     }
 
+    /// Asks for the second factor.
+    private func codeForm(
+        _ visit: Visit, _ pass: String, _ problem: String?, to place: String?
+    ) -> Markup {
+        """
+        \(Self.alert(problem))
+        \(visit.form(to: place, """
+        <input type="hidden" name="step" value="code">
+        <input type="hidden" name="pass" value="\(pass)">
+        \(Self.factorCodeField)
+        <div class="row"><button>\(Texts.signIn)</button></div>
+        """))
+        """
+    }
+
+    static let factorCodeField: Markup = """
+        <label for="code">\(Texts.factorCode)</label>
+        <input id="code" name="code" autocomplete="one-time-code" autocapitalize="none" \
+        spellcheck="false" required maxlength="64" aria-describedby="factor">
+        <p class="quiet" id="factor">\(Texts.factorCodeHint)</p>
+        """
+
     /// What went wrong, where screen readers say it at once.
     static func alert(_ problem: String?) -> Markup {
         problem.map { "<p class=\"problem\" role=\"alert\">\($0)</p>" } ?? .nothing
@@ -103,15 +203,20 @@ extension Pages {
             if visit.signedIn != nil { return .redirect(to: "/account") }
             return PageAnswer(title: Texts.signIn, signInForm(visit))
         }
-        switch try attempt(visit) {
-        case .signedIn(_, let cookies):
+        return try answer(attempt(visit), visit)
+    }
+
+    /// Where a sign-in leads that no app asks for: to the account page, or to what is still to be typed.
+    func answer(_ outcome: SignInOutcome, _ visit: Visit) throws -> PageAnswer {
+        switch outcome {
+        case .signedIn(_, _, let cookies):
             var answer = PageAnswer.redirect(to: "/account")
             answer.headers += cookies
             return answer
-        case .refused(let status, let problem, let headers):
+        case .asked(let asking):
             var answer = PageAnswer(
-                status, title: Texts.signIn, signInForm(visit, problem: problem))
-            answer.headers += headers
+                asking.status, title: Texts.signIn, signInForm(visit, asking, to: "/sign-in"))
+            answer.headers += asking.headers
             return answer
         }
     }
@@ -123,6 +228,13 @@ extension Pages {
         var answer = PageAnswer.redirect(to: "/sign-in")
         answer.headers.append(visit.request.cookies.setting(.session, to: "", seconds: 0))
         return answer
+    }
+}
+
+extension SignInAsking {
+    static func wait(_ seconds: Int) -> SignInAsking {
+        SignInAsking(
+            status: 429, problem: Texts.wait(seconds), headers: [("Retry-After", "\(seconds)")])
     }
 }
 

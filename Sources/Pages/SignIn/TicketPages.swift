@@ -42,7 +42,7 @@ extension Pages {
         let asking = Asking(visit: visit, asker: asker, way: way)
         guard request.isPost else { return try show(asking) }
         switch request.form["step"] {
-        case "sign-in": return try signIn(asking)
+        case "sign-in", "code": return try signIn(asking)
         case "continue": return try proceed(asking)
         case "switch":
             if let signedIn = visit.signedIn { try reception.sessions.end(signedIn.session) }
@@ -73,14 +73,14 @@ extension Pages {
     }
 
     private func form(
-        _ asking: Asking, status: Int = 200, problem: String? = nil
+        _ asking: Asking, _ wanted: SignInAsking = SignInAsking()
     ) -> PageAnswer {
         PageAnswer(
-            status, title: Texts.signIn,
+            wanted.status, title: Texts.signIn,
             """
             <p>\(Texts.asks(asking.app, asking.asker.origin))</p>
             \(signInForm(
-                asking.visit, problem: problem,
+                asking.visit, wanted,
                 further: asking.visit.form("""
                 <button class="second" name="step" value="cancel">\(Texts.cancel)</button>
                 """)))
@@ -89,16 +89,15 @@ extension Pages {
 
     private func signIn(_ asking: Asking) throws -> PageAnswer {
         switch try attempt(asking.visit) {
-        case .refused(let status, let problem, let headers):
-            var answer = form(asking, status: status, problem: problem)
-            answer.headers += headers
+        case .asked(let wanted):
+            var answer = form(asking, wanted)
+            answer.headers += wanted.headers
             return answer
-        case .signedIn(let account, let cookies):
+        case .signedIn(let account, let isKept, let cookies):
             // Whoever has not agreed yet is asked by the page that is shown next.
             var answer =
                 try reception.handOver.hasConsent(of: account.id, for: asking.asker)
-                ? try finish(
-                    asking, account.id, isKept: asking.visit.request.form["keep"] != nil)
+                ? try finish(asking, account.id, isKept: isKept)
                 : PageAnswer.redirect(to: asking.visit.request.target)
             answer.headers += cookies
             return answer

@@ -8,6 +8,9 @@ struct Markup: ExpressibleByStringInterpolation, Sendable {
 
     init(stringInterpolation: Interpolation) { text = stringInterpolation.text }
 
+    /// Markup that another part of the program made, with every text in it escaped.
+    init(made text: String) { self.text = text }
+
     /// Pieces one after the other.
     init(_ pieces: [Markup]) { text = pieces.map(\.text).joined() }
 

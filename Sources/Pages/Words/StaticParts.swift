@@ -11,7 +11,7 @@ enum StaticParts {
         a{color:var(--link)}p{margin:.75rem 0;overflow-wrap:anywhere}.quiet{color:var(--quiet)}
         label{display:block;margin:1rem 0 .25rem}.check{display:flex;gap:.6rem;align-items:flex-start;margin:1rem 0}
         .check input{margin-top:.3rem;width:1.15rem;height:1.15rem;flex:none}.check label{margin:0}
-        input:not([type=checkbox]){width:100%;font:inherit;color:inherit;background:var(--back);padding:.6rem .7rem;
+        input:not([type=checkbox],[type=radio]){width:100%;font:inherit;color:inherit;background:var(--back);padding:.6rem .7rem;
         border:1px solid var(--line);border-radius:.4rem}
         button{font:inherit;padding:.6rem 1.1rem;border-radius:.4rem;border:1px solid var(--act);cursor:pointer;
         background:var(--act);color:#fff;min-height:2.75rem}
@@ -20,7 +20,9 @@ enum StaticParts {
         :focus-visible{outline:3px solid var(--link);outline-offset:2px}
         .problem{color:var(--bad);font-weight:600;border-left:.25rem solid var(--bad);padding-left:.75rem}
         ul{list-style:none;margin:.5rem 0;padding:0}li{padding:.6rem 0;border-top:1px solid var(--line)}
+        fieldset{border:0;margin:1rem 0 0;padding:0}legend{padding:0}
         form+form{margin-top:.75rem}li form{margin-top:.4rem}code{overflow-wrap:anywhere}img{max-width:100%;border-radius:.5rem}
+        .code svg{display:block;width:13rem;height:auto;margin:1rem 0}
         @media(max-width:34rem){main{margin:0;min-height:100vh;border-radius:0}}
 
         """

@@ -65,15 +65,18 @@ extension SQLiteCatalog {
         }
     }
 
-    package func delete(_ account: AccountID) throws -> [AccountDeletion] {
+    package func delete(
+        _ account: AccountID, publicRecords: PublicRecordsFate
+    ) throws -> [AccountDeletion] {
         try write { catalog in
             try SQLiteCatalog.requireAccount(account, in: catalog)
             let id = CatalogValue.text(account.text)
             try catalog.run(
                 """
-                INSERT OR REPLACE INTO departures (account, container, user_record_name)
-                SELECT account, container, user_record_name FROM user_names WHERE account = ?
-                """, id)
+                INSERT OR REPLACE INTO departures
+                (account, container, user_record_name, public_records)
+                SELECT account, container, user_record_name, ?2 FROM user_names WHERE account = ?1
+                """, id, .text(publicRecords.rawValue))
             for table in SQLiteCatalog.tablesByAccount {
                 try catalog.run("DELETE FROM \(table) WHERE account = ?", id)
             }
@@ -85,7 +88,8 @@ extension SQLiteCatalog {
     /// Everything that ends with its account.
     static let tablesByAccount = [
         "addresses", "web_tokens", "user_names", "external_users", "browser_sessions", "consents",
-        "sign_in_codes", "letter_links", "address_codes", "letters",
+        "sign_in_codes", "letter_links", "address_codes", "letters", "second_factors", "passkeys",
+        "identities", "account_endings",
     ]
 
     package func accountDeletions() throws -> [AccountDeletion] {
@@ -180,16 +184,18 @@ extension SQLiteCatalog {
     {
         try catalog.all(
             """
-            SELECT d.account, c.name, d.user_record_name
+            SELECT d.account, c.name, d.user_record_name, d.public_records
             FROM departures d JOIN containers c ON c.folded = d.container
             ORDER BY d.account, d.container
             """
         ) { row in
             guard let container = ContainerID(row.string(1)),
-                let name = UserRecordName(row.string(2))
+                let name = UserRecordName(row.string(2)),
+                let fate = PublicRecordsFate(rawValue: row.string(3))
             else { throw SQLiteError.unreadable("departures") }
             return AccountDeletion(
-                account: AccountID(row.string(0)), container: container, userRecordName: name)
+                account: AccountID(row.string(0)), container: container, userRecordName: name,
+                publicRecords: fate)
         }
     }
 }

@@ -11,8 +11,12 @@ package struct Command: Sendable {
         case data(@Sendable (Invocation, Administrator) throws -> CommandOutput)
         /// As `data`, and makes a folder that an argument names, which the process that was started
         /// writes: the server may have no right to.
+        ///
+        /// - Parameter file: of what is made, the name of the one file that is put in the folder's place; nil
+        ///   for all of the folder.
         case copy(
-            to: String, @Sendable (Invocation, Administrator, CopyPlace) throws -> CommandOutput)
+            to: String, file: String? = nil,
+            @Sendable (Invocation, Administrator, CopyPlace) throws -> CommandOutput)
     }
 
     /// The words that name it, such as `api-token create`.

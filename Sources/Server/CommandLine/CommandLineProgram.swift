@@ -60,7 +60,7 @@ package struct CommandLineProgram: Sendable {
             case .local: throw UsageFailure("the running server has no such command")
             case .data(let action):
                 return CommandAnswer(try action(invocation, administrator), for: invocation)
-            case .copy(_, let action):
+            case .copy(_, _, let action):
                 return try CopyPlace.withOutgoing(of: folder, to: sender) {
                     CommandAnswer(try action(invocation, administrator, $0), for: invocation)
                 }
@@ -165,7 +165,7 @@ package struct CommandLineProgram: Sendable {
             return try onData(invocation) { administrator in
                 CommandAnswer(try action(invocation, administrator), for: invocation)
             }
-        case .copy(let place, let action):
+        case .copy(let place, let file, let action):
             let made = try NewFolder(at: invocation.required(place))
             do {
                 let answer = try onData(invocation, receive: made.receive) { administrator in
@@ -173,7 +173,13 @@ package struct CommandLineProgram: Sendable {
                     return CommandAnswer(
                         try action(invocation, administrator, copy), for: invocation)
                 }
-                if answer.error.isEmpty { try made.finish() } else { made.discard() }
+                if !answer.error.isEmpty {
+                    made.discard()
+                } else if let file {
+                    try made.finish(as: file)
+                } else {
+                    try made.finish()
+                }
                 return answer
             } catch {
                 made.discard()

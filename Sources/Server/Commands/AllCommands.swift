@@ -1,7 +1,7 @@
 extension Command {
     /// Every command of the program, in the order in which help lists them.
     package static let all: [Command] =
-        [serve] + containers + apiTokens + serverKeys + users + userEntrances + userRoles
+        [serve] + containers + apiTokens + serverKeys + users + userEntrances + userData + userRoles
         + webTokens + pushKeys + webhooks
         + schemas + data + audit + configs + [healthcheck, version]
 }

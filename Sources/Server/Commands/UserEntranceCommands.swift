@@ -20,6 +20,30 @@ extension Command {
                 return described(account, "has the new password")
             }),
         Command(
+            "user second-factor", "say whether a user is asked for codes, or end that",
+            places: [CommandPlace("EMAIL", "the address that names the account")],
+            options: [
+                CommandOption("remove", "ask the user for nothing but the password any more")
+            ],
+            action: .data { invocation, administrator in
+                let email = try invocation.required("EMAIL")
+                let found =
+                    try invocation.has("remove")
+                    ? administrator.perform(RemoveSecondFactor(of: email))
+                    : administrator.perform(ShowSecondFactor(of: email))
+                let what =
+                    found.recoveryLeft.map { "is asked for codes; recovery codes left: \($0)" }
+                    ?? "is asked for no codes"
+                return CommandOutput(
+                    "user \(found.account.email ?? "") \(what)",
+                    values: [
+                        ("email", .text(found.account.email ?? "")),
+                        ("accountID", .text(found.account.id.text)),
+                        ("secondFactor", .flag(found.recoveryLeft != nil)),
+                        ("recoveryCodes", .number(Int64(found.recoveryLeft ?? 0))),
+                    ])
+            }),
+        Command(
             "user invite", "invite somebody to make an account",
             places: [CommandPlace("EMAIL", "the address that the account is to have")],
             action: .data { invocation, administrator in

@@ -36,6 +36,24 @@ struct FileSender {
         }
     }
 
+    /// Sends one file that is made on the way.
+    ///
+    /// - Parameter body: hands on the bytes, one after the other.
+    /// - Throws: `CommandFailure` when the caller has gone; what `body` throws.
+    func stream(
+        _ name: String, _ body: (@escaping ([UInt8]) throws -> Void) throws -> Void
+    ) throws {
+        socket.setDeadline(seconds: Self.pieceSecondsMax)
+        try send(.file(name: name))
+        try body { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                try send(.piece(Array(rest.prefix(ControlFrame.pieceBytes))))
+                rest = rest.dropFirst(ControlFrame.pieceBytes)
+            }
+        }
+    }
+
     private func send(_ frame: ControlFrame) throws(CommandFailure) {
         do throws(LocalSocket.Failure) {
             try socket.send(frame.bytes)

@@ -105,6 +105,16 @@ final class NewFolder {
         if let above = FileSystem.parent(of: path) { try FileModes.synchronize(above) }
     }
 
+    /// Puts the one file that it holds in its place, durably.
+    func finish(as name: String) throws {
+        try finishFile()
+        if try FileSystem.kind(of: path) != nil { try FileSystem.removeTree(path) }
+        try FileSystem.move("\(partial)/\(name)", to: path)
+        mark = nil
+        try FileSystem.removeTree(partial)
+        if let above = FileSystem.parent(of: path) { try FileModes.synchronize(above) }
+    }
+
     /// Leaves nothing behind.
     func discard() {
         // NB: whoever gives up has a failure to report already.

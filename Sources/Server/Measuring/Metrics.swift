@@ -61,6 +61,14 @@ package final class Metrics: Sendable {
         readings.withLock { $0.append(Reading(name: name, kind: .counter, help: help, read: read)) }
     }
 
+    /// Lets go of everything that is asked: what is asked leads back here, and would be kept for ever.
+    package func endObserving() {
+        writers.withLock { $0 = { [] } }
+        readings.withLock { $0 = [] }
+        callers.withLock { $0 = { [:] } }
+        refusals.withLock { $0 = { [:] } }
+    }
+
     /// The page, in Prometheus' text format.
     package func page() -> [UInt8] {
         var text = MetricsText()

@@ -244,6 +244,7 @@ extension Configuration {
         settings.resetSeconds = accounts.resetSecondsMax
         settings.invitationSeconds = accounts.invitationSecondsMax
         settings.addressCodeSeconds = accounts.codeSecondsMax
+        settings.deletionGraceDays = accounts.deletionGraceDays
         return settings
     }
 

@@ -2,6 +2,12 @@ import Administration
 import Cryptography
 import SQLite
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// Where a copy of a data folder is made, and whom its parts are handed to as they are whole.
 package struct CopyPlace: BackupDestination {
     /// Copies on their way to another process are made below folders of this name, in the data folder.
@@ -67,6 +73,19 @@ package struct CopyPlace: BackupDestination {
         guard let sender else { return }
         try sender.send(file, as: String(file.dropFirst(path.count + 1)))
         FileSystem.removeFile(file)
+    }
+
+    package func stream(
+        _ name: String, _ body: (@escaping ([UInt8]) throws -> Void) throws -> Void
+    ) throws {
+        if let sender { return try sender.stream(name, body) }
+        let file = "\(path)/\(name)"
+        let descriptor = try FileSystem.openNew(file)
+        defer { close(descriptor) }
+        try body { try FileSystem.write($0, to: descriptor, of: file) }
+        guard fsync(descriptor) == 0 else {
+            throw CommandFailure("cannot write \(file): \(String(cString: strerror(errno)))")
+        }
     }
 
     package func handOverFiles(below folder: String) throws(CommandFailure) {

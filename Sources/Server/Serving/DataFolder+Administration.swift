@@ -1,4 +1,6 @@
+import Accounts
 import Administration
+import AssetStorage
 import Audit
 import CloudModel
 import Delivery
@@ -18,6 +20,10 @@ extension DataFolder: ServerData {
         of container: ContainerID, in environment: Environment
     ) throws -> any Storage {
         try stores.store(of: container, in: environment)
+    }
+
+    package func depot(of place: ContainerEnvironment) -> AssetDepot {
+        stores.depot(of: Stores.Key(place.container, place.environment))
     }
 
     package func reset(
@@ -53,6 +59,15 @@ extension DataFolder: ServerData {
 
     package func auditReport(since: Milliseconds, limit: Int) throws -> AuditReport {
         try AuditReport(of: Self.auditPath(in: path), since: since, limit: limit)
+    }
+
+    /// Keeps in the audit log what somebody is about to do to their own account.
+    static func ownersNote(in audit: AuditLog) -> Reception.Note {
+        { what, account, now in
+            try audit.note(
+                AuditEntry(
+                    time: now, who: "the account's owner", what: what, account: account.text))
+        }
     }
 
     /// Keeps in the audit log what an operator is about to do.

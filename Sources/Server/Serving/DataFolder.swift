@@ -30,6 +30,7 @@ package final class DataFolder: Sendable {
     /// What people do with accounts by themselves.
     package let reception: Reception
     let assetPlaces: AssetPlaces
+    private let personalFiles = PersonalFiles()
     private let lock: Mutex<FileLock?>
 
     private init(
@@ -58,10 +59,12 @@ package final class DataFolder: Sendable {
         users = Users(
             catalog: catalog, random: random, costs: configuration.accountsSettings.passwordCosts)
         reception = try Reception(
-            catalog: catalog, random: random, settings: configuration.accountsSettings,
+            catalog: catalog, random: random, secrets: secrets,
+            settings: configuration.accountsSettings,
             signUp: SignUpMode(configuration.accounts.signUp),
             hasLetters: configuration.mail.sender != .none,
-            publicBaseURL: configuration.baseURL)
+            publicBaseURL: configuration.baseURL, note: Self.ownersNote(in: audit),
+            export: { [personalFiles] in try personalFiles.make(of: $0) })
         pushKeys = PushKeys(catalog: catalog, secrets: secrets)
         webTokens = try WebTokens(
             catalog: catalog, random: random, settings: configuration.accountsSettings)
@@ -73,6 +76,7 @@ package final class DataFolder: Sendable {
             assetPlaces: assetPlaces, assets: configuration.assetOptions, former: former,
             onIndeterminate: onIndeterminate)
         try stores.settle()
+        personalFiles.attach(self)
     }
 
     /// Refuses a folder that has held data and whose catalog is not there.

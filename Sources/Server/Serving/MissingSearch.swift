@@ -59,17 +59,21 @@ final class MissingSearch: Sendable {
 
     /// Whether a store that the catalog knows has no file, or another's.
     func isMissing(_ key: Stores.Key) throws -> Bool {
-        guard let known = try catalog.store(of: key.container, in: key.environment) else {
-            return false
-        }
-        guard try files.hasFile(key) else { return true }
-        guard let name = known.name else { return false }
         do {
-            return try StoreFacts(at: files.path(of: key)).name != name
+            return try lacksItsFile(key)
         } catch let error as SQLiteError where error.kind == .corrupt {
             // It is there; what reads it says what is wrong with it.
             return false
         }
+    }
+
+    private func lacksItsFile(_ key: Stores.Key) throws -> Bool {
+        guard let known = try catalog.store(of: key.container, in: key.environment) else {
+            return false
+        }
+        guard try files.hasFile(key) else { return true }
+        let facts = try StoreFacts(at: files.path(of: key))
+        return known.name.map { $0 != facts.name } ?? false
     }
 
     /// Refuses files that this version may not open, before the first request asks for one.
@@ -101,11 +105,7 @@ final class MissingSearch: Sendable {
 
     private func examine(_ key: Stores.Key) throws -> CommandFailure? {
         do {
-            if try isMissing(key) {
-                _ = state.withLock { $0.refused.insert(key) }
-            } else {
-                _ = try StoreFacts(at: files.path(of: key))
-            }
+            if try lacksItsFile(key) { _ = state.withLock { $0.refused.insert(key) } }
             return nil
         } catch let error as SQLiteError where error.kind == .corrupt {
             return CommandFailure(

@@ -22,6 +22,7 @@ package final class RunningServer: Sendable {
     private let protocolResponder: ProtocolResponder
     private let control: ControlServer
     private let upkeep: Upkeep
+    private let departures: Departures
     /// Nil where no letters are sent.
     private let carrier: LetterCarrier?
     private let tls: TLSContext?
@@ -69,6 +70,8 @@ package final class RunningServer: Sendable {
         upkeep = Upkeep(
             stores: stores, log: log, intervalSeconds: configuration.retention.upkeepSeconds,
             alsoDue: { protocolResponder.removeExpiredUploads() })
+        departures = Departures(
+            folder, log: log, intervalSeconds: configuration.retention.upkeepSeconds)
         stores.observeOpening { work.begin($0, $1) }
         carrier = sender.map { LetterCarrier(folder, $0, log: log) }
         self.folder = folder
@@ -158,8 +161,10 @@ package final class RunningServer: Sendable {
         control.close(withinSeconds: seconds)
         metricsListener?.close()
         upkeep.stop()
+        departures.stop()
         carrier?.stop()
         folder.close()
+        metrics.endObserving()
     }
 
     /// Reads certificate and key again; when they cannot be used, the old ones stay.

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -97,14 +98,14 @@ final class AssetFixture: @unchecked Sendable {
 
     /// What curl makes of a link.
     func download(_ path: String, _ options: [String] = []) throws -> Data {
-        let curl = Process()
+        let curl = ChildProcess()
         curl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         curl.arguments =
             ["curl", "-s", "-g", "--max-time", "60", "http://\(server.address)\(path)"] + options
         let output = Pipe()
         curl.standardOutput = output
         try curl.run()
-        let bytes = output.fileHandleForReading.readDataToEndOfFile()
+        let bytes = output.readToEnd()
         curl.waitUntilExit()
         return bytes
     }

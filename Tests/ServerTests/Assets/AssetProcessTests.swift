@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -55,7 +56,7 @@ struct AssetProcessTests {
         let test = try AssetFixture(data: folder.path("data"))
         let (zeros, bomb) = (folder.path("zeros"), folder.path("bomb.gz"))
         #expect(FileManager.default.createFile(atPath: zeros, contents: Data(count: 30_000_000)))
-        let gzip = Process()
+        let gzip = ChildProcess()
         gzip.executableURL = URL(fileURLWithPath: "/bin/sh")
         gzip.arguments = ["-c", "gzip -9 <'\(zeros)' >'\(bomb)'"]
         try gzip.run()
@@ -86,7 +87,7 @@ struct AssetProcessTests {
         let first = folder.path("first")
         try bytes.prefix(1_000_000).write(to: URL(fileURLWithPath: first))
         // More is announced than comes: the connection ends in the middle.
-        let socket = Process()
+        let socket = ChildProcess()
         socket.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         socket.arguments = [
             "python3", "-c",

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Seeding
 
@@ -391,7 +392,7 @@ final class CrashRun: @unchecked Sendable {
 extension ServerProcess {
     /// Starts a server and kills it while it may still be starting.
     static func startAndKill(data: String, afterMilliseconds milliseconds: Int) throws {
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = Program.url
         process.arguments = ["serve", "--data", data, "--listen", "127.0.0.1:0"]
         process.environment = Program.cleanEnvironment

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 
 /// System calls that are to fail, in the words of strace.
@@ -25,7 +26,7 @@ final class FaultTracer: CustomStringConvertible {
     }
 
     let description: String
-    private let process = Process()
+    private let process = ChildProcess()
     private let said = Pipe()
 
     /// Returns once the process is under control.

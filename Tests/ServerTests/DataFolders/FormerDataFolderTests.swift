@@ -1,3 +1,4 @@
+import ChildProcesses
 import CloudModel
 import Foundation
 import SQLite
@@ -17,7 +18,7 @@ struct FormerDataFolderTests {
 
         init(_ archive: String, _ name: String) throws {
             temporary = try TemporaryFolder()
-            let tar = Process()
+            let tar = ChildProcess()
             tar.executableURL = URL(fileURLWithPath: "/usr/bin/env")
             tar.arguments = ["tar", "-xzf", archive, "-C", temporary.root]
             try tar.run()

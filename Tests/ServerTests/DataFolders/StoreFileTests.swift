@@ -1,3 +1,4 @@
+import ChildProcesses
 import CloudModel
 import Foundation
 import Testing
@@ -166,7 +167,7 @@ struct StoreFileTests {
         try files.removeItem(atPath: target)
         var cut = 0
         for moment in 0..<50 {
-            let process = Process()
+            let process = ChildProcess()
             process.executableURL = Program.url
             process.arguments = ["restore", copy, "--yes", "--data", target]
             process.standardOutput = FileHandle.nullDevice

@@ -1,3 +1,4 @@
+import ChildProcesses
 import CloudModel
 import Dispatch
 import Foundation
@@ -15,7 +16,7 @@ struct SlowMigrationTests {
     @Test("While one store waits to be migrated, another one is made and answers")
     func beside() throws {
         let temporary = try TemporaryFolder()
-        let tar = Process()
+        let tar = ChildProcess()
         tar.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         tar.arguments = ["tar", "-xzf", Self.archive, "-C", temporary.root]
         try tar.run()

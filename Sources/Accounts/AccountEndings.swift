@@ -1,0 +1,42 @@
+import CloudModel
+import Storage
+
+/// The end of an account that its owner has asked for, and takes back by signing in before it is due.
+package struct AccountEndings: Sendable {
+    private static let dayMilliseconds: Milliseconds = 86_400_000
+
+    private let catalog: any CatalogStorage
+    private let settings: AccountsSettings
+
+    package init(catalog: any CatalogStorage, settings: AccountsSettings) {
+        self.catalog = catalog
+        self.settings = settings
+    }
+
+    /// When an account would end whose owner asked for it now.
+    package func due(now: Milliseconds) -> Milliseconds {
+        now + Milliseconds(settings.deletionGraceDays) * Self.dayMilliseconds
+    }
+
+    /// Notes that an account is to end, and signs everything out.
+    ///
+    /// - Throws: `accountUnknown`.
+    package func ask(
+        for account: AccountID, publicRecords: PublicRecordsFate, now: Milliseconds
+    ) throws {
+        try catalog.set(
+            AccountEnding(account: account, dueAt: due(now: now), publicRecords: publicRecords))
+    }
+
+    /// Takes it back for somebody who signs in.
+    ///
+    /// - Parameter note: told before it is done, where there is something to take back.
+    /// - Returns: whether there was.
+    package func takeBack(
+        of account: AccountID, now: Milliseconds, noting note: () throws -> Void
+    ) throws -> Bool {
+        guard let ending = try catalog.ending(of: account), now < ending.dueAt else { return false }
+        try note()
+        return try catalog.takeBackEnding(of: account)
+    }
+}

@@ -1,0 +1,128 @@
+import CloudModel
+import Cryptography
+import Storage
+
+/// The second factor of accounts: set up, asked for, removed.
+package struct SecondFactors: Sendable {
+    /// What came of a code that somebody typed.
+    package enum Outcome: Sendable, Equatable {
+        /// - Parameter recoveryLeft: how many recovery codes are left, when it was one of them.
+        case right(recoveryLeft: Int?)
+        case wrong
+        /// Too many guesses; the next may come in so many seconds.
+        case wait(seconds: Int)
+    }
+
+    /// Who tries, and from where.
+    package struct Attempt: Sendable {
+        package let code: String
+        /// The block of network addresses that it comes from; nil where that may be everybody's.
+        package let client: String?
+        /// What the browser keeps of former sign-ins; nil for nothing.
+        package let device: String?
+
+        package init(code: String, client: String?, device: String?) {
+            self.code = code
+            self.client = client
+            self.device = device
+        }
+    }
+
+    private static let purpose = "totp"
+    /// Two that use different recovery codes at once can hinder each other so often.
+    private static let recoveryTriesMax = 16
+
+    private let catalog: any CatalogStorage
+    private let secrets: SealedSecrets
+    private let limits: GuessLimits
+    private let devices: KnownDevices
+    private let random: RandomSource
+    private let settings: AccountsSettings
+
+    package init(
+        catalog: any CatalogStorage, secrets: SealedSecrets, limits: GuessLimits,
+        devices: KnownDevices, random: RandomSource, settings: AccountsSettings
+    ) {
+        self.catalog = catalog
+        self.secrets = secrets
+        self.limits = limits
+        self.devices = devices
+        self.random = random
+        self.settings = settings
+    }
+
+    /// A secret for an app, to be shown to its owner and handed to `set` with a code of it.
+    package func makeSecret() -> [UInt8] { TimeCodes.makeSecret(random) }
+
+    /// How many recovery codes an account has left; nil when it has no second factor.
+    package func recoveryLeft(of account: AccountID) throws -> Int? {
+        try catalog.secondFactor(of: account)?.recovery.count
+    }
+
+    /// Sets an account's second factor, in place of any former one.
+    ///
+    /// - Parameter code: of the app that was given the secret.
+    /// - Returns: the recovery codes, seen this once; nil for a code that is not the secret's.
+    /// - Throws: `accountUnknown`.
+    package func set(
+        secret: [UInt8], code: String, of account: AccountID, now: Milliseconds
+    ) throws -> [String]? {
+        guard let step = TimeCodes(secret: secret).step(of: code, at: now, after: nil) else {
+            return nil
+        }
+        let codes = RecoveryCodes.make(owner: account.text, random: random)
+        try catalog.set(
+            SecondFactor(
+                account: account, secret: secrets.seal(secret, for: subject(account)),
+                lastStep: step, recovery: codes.digests, madeAt: now))
+        return codes.shown
+    }
+
+    /// Has an account ask for nothing but its password again.
+    package func remove(of account: AccountID) throws {
+        try catalog.deleteSecondFactor(of: account)
+    }
+
+    /// Compares a code of the app, or a recovery code, with what an account has; each counts once.
+    ///
+    /// An account without a second factor has no right code.
+    /// - Throws: `SecretRefusal` when the secret cannot be opened; what the catalog reports.
+    package func check(
+        _ attempt: Attempt, of account: AccountID, now: Milliseconds
+    ) throws -> Outcome {
+        let device = devices.name(in: attempt.device, of: account)
+        let subject = GuessLimits.Subject.factor(account.text, device: device)
+        let client = attempt.client.map { GuessLimits.Subject.client($0) }
+        let counted =
+            [(subject, settings.accountPatience)]
+            + (client.map { [($0, settings.clientPatience)] } ?? [])
+        if let wait = limits.take(counted, now: now) { return .wait(seconds: wait) }
+        let (isRight, left) = try take(attempt.code, of: account, now: now)
+        guard isRight else { return .wrong }
+        limits.forget(subject)
+        if let client { limits.giveBack(client) }
+        return .right(recoveryLeft: left)
+    }
+
+    private func take(
+        _ code: String, of account: AccountID, now: Milliseconds
+    ) throws -> (isRight: Bool, recoveryLeft: Int?) {
+        guard let factor = try catalog.secondFactor(of: account) else { return (false, nil) }
+        let secret = try secrets.open(factor.secret, for: subject(account))
+        let step = TimeCodes(secret: secret).step(of: code, at: now, after: factor.lastStep)
+        if let step { return (try catalog.use(step: step, of: account), nil) }
+        for _ in 0..<Self.recoveryTriesMax {
+            guard let kept = try catalog.secondFactor(of: account)?.recovery,
+                let rest = RecoveryCodes.use(code, of: kept, owner: account.text)
+            else { return (false, nil) }
+            if try catalog.useRecovery(from: kept, leaving: rest, of: account) {
+                return (true, rest.count)
+            }
+        }
+        return (false, nil)
+    }
+
+    private func subject(_ account: AccountID) -> SecretSubject {
+        SecretSubject(purpose: Self.purpose, owner: account.text)
+    }
+}

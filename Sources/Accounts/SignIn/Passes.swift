@@ -1,0 +1,89 @@
+import CloudModel
+import Cryptography
+import Storage
+
+/// What one page hands to the next by way of the browser: sealed, for one browser, for a few minutes.
+///
+/// Nothing is kept of those that are on their way, so that strangers fill nothing. Of one that works once
+/// the digest is kept from its use to its end.
+package struct Passes: Sendable {
+    /// What a pass is for; one of another purpose is none.
+    package enum Purpose: String, Sendable {
+        /// Somebody whose password was right, and whose second factor is asked for.
+        case secondFactor = "pass: second factor"
+        /// The secret of a second factor that is being set up.
+        case newSecondFactor = "pass: new second factor"
+        /// Somebody who was sent to an identity provider.
+        case provider = "pass: provider"
+        /// What an authenticator is asked.
+        case passkey = "pass: passkey"
+    }
+
+    private static let digestBytes = 16
+    /// More is none of ours.
+    private static let textBytesMax = 8_192
+
+    private let catalog: any CatalogStorage
+    private let secrets: SealedSecrets
+
+    package init(catalog: any CatalogStorage, secrets: SealedSecrets) {
+        self.catalog = catalog
+        self.secrets = secrets
+    }
+
+    /// Makes one of URL-safe characters.
+    ///
+    /// - Parameter browser: what the browser's cookie holds, in which alone the pass is good.
+    package func make(
+        _ purpose: Purpose, _ contents: [String], browser: String, seconds: Int,
+        now: Milliseconds
+    ) -> String {
+        let expiresAt = now + Milliseconds(seconds) * 1_000
+        var bytes = withUnsafeBytes(of: expiresAt.bigEndian) { Array($0) }
+        for text in contents {
+            let text = Array(text.utf8)
+            bytes += withUnsafeBytes(of: UInt16(clamping: text.count).bigEndian) { Array($0) }
+            bytes += text.prefix(Int(UInt16.max))
+        }
+        return Base64.encode(secrets.seal(bytes, for: subject(purpose, browser)), .urlSafe)
+    }
+
+    /// What a pass holds; nil for one of another browser or purpose, for what is none, and after its time.
+    package func open(
+        _ text: String?, _ purpose: Purpose, browser: String?, now: Milliseconds
+    ) -> [String]? {
+        guard let text, let browser, text.utf8.count <= Self.textBytesMax,
+            let sealed = Base64.decode(text, .urlSafe)
+        else { return nil }
+        // NB: whatever else somebody sends in place of a pass is none.
+        guard let bytes = try? secrets.open(sealed, for: subject(purpose, browser)),
+            bytes.count >= 8, now < Self.expiry(bytes)
+        else { return nil }
+        var contents: [String] = []
+        var rest = bytes[8...]
+        while rest.count >= 2 {
+            let count = Int(rest[rest.startIndex]) << 8 | Int(rest[rest.startIndex + 1])
+            contents.append(String(decoding: rest.dropFirst(2).prefix(count), as: UTF8.self))
+            rest = rest.dropFirst(2 + count)
+        }
+        return contents
+    }
+
+    /// Uses a pass that `open` has opened.
+    ///
+    /// - Returns: false when it was used before: only one of many comes first.
+    package func spend(_ text: String, seconds: Int, now: Milliseconds) throws -> Bool {
+        try catalog.spend(
+            SHA256.digest(Array(text.utf8)), expiresAt: now + Milliseconds(seconds) * 1_000,
+            now: now)
+    }
+
+    private static func expiry(_ bytes: [UInt8]) -> Milliseconds {
+        Milliseconds(bitPattern: bytes[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    }
+
+    private func subject(_ purpose: Purpose, _ browser: String) -> SecretSubject {
+        let digest = SHA256.digest(Array(browser.utf8)).prefix(Self.digestBytes)
+        return SecretSubject(purpose: purpose.rawValue, owner: Hexadecimal.encode(digest))
+    }
+}

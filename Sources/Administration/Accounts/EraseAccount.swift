@@ -1,0 +1,47 @@
+import Accounts
+import CloudDatabase
+import CloudModel
+import Storage
+
+/// Erases somebody: the account, and what every container keeps of them.
+///
+/// Safe to repeat: what a former attempt left undone is done, and of whom nothing is left nothing is erased.
+/// Refusals: `AccountsRefusal.emailIllegal`.
+package struct EraseAccount: AdministrativeAction {
+    /// What was erased.
+    package struct Outcome: Sendable {
+        /// The account as it was; nil when there was none.
+        package let account: AccountRecord?
+        package let report: ErasePerson.Report
+    }
+
+    package var name: String { "user erase" }
+
+    private let email: String
+    private let publicRecords: PublicRecordsFate
+
+    package init(_ email: String, publicRecords: PublicRecordsFate) {
+        self.email = email
+        self.publicRecords = publicRecords
+    }
+
+    package func subject(in data: any ServerData) throws -> ActionSubject {
+        ActionSubject(account: try found(in: data)?.id, item: publicRecords.rawValue)
+    }
+
+    package func run(in data: any ServerData, by actor: Operator) throws -> Outcome {
+        let account = try found(in: data)
+        if account != nil {
+            _ = try data.users.delete(email: email, publicRecords: publicRecords)
+        }
+        return Outcome(account: account, report: try UnfinishedDeletions(in: data).finish())
+    }
+
+    private func found(in data: any ServerData) throws -> AccountRecord? {
+        do {
+            return try data.users.find(email: email)
+        } catch AccountsRefusal.userUnknown {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,211 @@
+import AssetStorage
+import CloudModel
+import JSON
+import Storage
+
+/// Takes what is exported, file by file.
+package protocol PersonalArchive: AnyObject {
+    /// Begins a file; the former one has ended.
+    ///
+    /// - Parameter name: parts between slashes, each of letters, digits, dots, hyphens, `_` and `%`.
+    func begin(_ name: String) throws
+    func append(_ bytes: [UInt8]) throws
+    func end() throws
+}
+
+/// Hands on all that a container environment keeps of a person: private zones, public records, what they
+/// take part in, and the files of all of them.
+///
+/// Blocking, a page at a time. A record that is saved meanwhile may come twice, the newer one last.
+package struct ExportPerson {
+    /// What was handed on.
+    package struct Report: Sendable, Equatable {
+        package var records = 0
+        package var assets = 0
+        /// Files that are missing or damaged.
+        package var problems: [String] = []
+
+        package init() {}
+
+        package static func += (sum: inout Report, other: Report) {
+            sum.records += other.records
+            sum.assets += other.assets
+            sum.problems += other.problems
+        }
+    }
+
+    private static let stepRowsMax = 200
+    /// Pieces smaller than this are put together.
+    private static let pieceBytes = 65_536
+
+    private let user: UserRecordName
+    private let storage: any Storage
+    private let assets: any AssetStorage
+    private let goesOn: @Sendable () -> Bool
+
+    /// - Parameter goesOn: asked before each page; false ends the export early.
+    package init(
+        _ user: UserRecordName, from storage: any Storage, assets: any AssetStorage,
+        while goesOn: @escaping @Sendable () -> Bool = { true }
+    ) {
+        self.user = user
+        self.storage = storage
+        self.assets = assets
+        self.goesOn = goesOn
+    }
+
+    /// - Parameter folder: under which the files are, with a slash at its end.
+    /// - Throws: what the archive, the store and the files' place report; `ErasePerson.Interrupted`.
+    package func run(to archive: any PersonalArchive, below folder: String) throws -> Report {
+        var report = Report()
+        var files: Set<AssetDigest> = []
+        for zone in try ownZones() {
+            report.records += try write(
+                zone, "\(folder)private/\(Self.fileName(zone.name.text)).json", archive, &files
+            ) { _ in true }
+        }
+        let everybodys = try storage.read {
+            try $0.zone(named: .defaultZone, ofOwnerNamed: .publicOwner)
+        }
+        if let everybodys {
+            report.records += try write(
+                everybodys, "\(folder)public.json", archive, &files
+            ) { try RecordBody.creator(of: $0) == user.text }
+        }
+        try writeShares("\(folder)shared.json", archive)
+        for digest in files.sorted(by: { $0.hexadecimal < $1.hexadecimal }) {
+            try write(digest, "\(folder)assets/\(digest.hexadecimal)", archive, &report)
+        }
+        return report
+    }
+
+    private func ownZones() throws -> [StoredZone] {
+        try storage.read { snapshot in
+            guard let owner = try snapshot.owner(named: user) else { return [] }
+            return try snapshot.zones(of: owner.number)
+        }
+    }
+
+    /// A zone's name as a file's.
+    static func fileName(_ text: String) -> String {
+        var name = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                name.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                name += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
+            }
+        }
+        return name
+    }
+
+    // MARK: - Records
+
+    private func write(
+        _ zone: StoredZone, _ name: String, _ archive: any PersonalArchive,
+        _ files: inout Set<AssetDigest>, _ isWanted: (UnsafeRawBufferPointer) throws -> Bool
+    ) throws -> Int {
+        try archive.begin(name)
+        var piece = Array("{\"records\":[".utf8)
+        var (last, count, seen) = (Position(0), 0, Self.stepRowsMax)
+        while seen == Self.stepRowsMax {
+            guard goesOn() else { throw ErasePerson.Interrupted() }
+            seen = 0
+            try storage.read { snapshot in
+                try snapshot.versions(
+                    in: zone.number, after: last, through: .max, newestFirst: false,
+                    readingNumbers: true
+                ) { version in
+                    guard seen < Self.stepRowsMax else { return false }
+                    seen += 1
+                    last = version.position
+                    guard !version.flags.contains(.tombstone), try isWanted(version.body) else {
+                        return true
+                    }
+                    if count > 0 { piece.append(UInt8(ascii: ",")) }
+                    piece += version.body
+                    count += 1
+                    try files.formUnion(ErasePerson.files(of: version))
+                    return true
+                }
+            }
+            if piece.count >= Self.pieceBytes {
+                try archive.append(piece)
+                piece = []
+            }
+        }
+        try archive.append(piece + Array("]}\n".utf8))
+        try archive.end()
+        return count
+    }
+
+    /// What the person takes part in, or is invited to: which zone of whom, and how.
+    private func writeShares(_ name: String, _ archive: any PersonalArchive) throws {
+        var writer = JSONWriter()
+        writer.raw("{\"shares\":[")
+        var isFirst = true
+        try storage.read { snapshot in
+            for (number, participant) in try snapshot.participations(of: user) {
+                guard let share = try snapshot.share(number),
+                    let place = try snapshot.place(of: share.record),
+                    let zone = try snapshot.zone(share.zone),
+                    let owner = try snapshot.ownerName(zone.owner)
+                else { continue }
+                if !isFirst { writer.raw(",") }
+                isFirst = false
+                writer.raw("{\"recordName\":")
+                writer.string(place.name.text)
+                writer.raw(",\"zoneID\":")
+                writer.raw(ZoneJSON.identifier(zone.name, owner: owner))
+                writer.raw(",\"permission\":")
+                writer.string(Self.text(participant.permission))
+                writer.raw(",\"acceptanceStatus\":")
+                writer.string(Self.text(participant.status))
+                writer.raw("}")
+            }
+        }
+        writer.raw("]}\n")
+        try archive.begin(name)
+        try archive.append(writer.bytes)
+        try archive.end()
+    }
+
+    private static func text(_ permission: SharePermission) -> String {
+        switch permission {
+        case .none: "NONE"
+        case .readOnly: "READ_ONLY"
+        case .readWrite: "READ_WRITE"
+        }
+    }
+
+    private static func text(_ status: AcceptanceStatus) -> String {
+        switch status {
+        case .invited: "INVITED"
+        case .accepted: "ACCEPTED"
+        case .removed: "REMOVED"
+        }
+    }
+
+    // MARK: - Files
+
+    private func write(
+        _ digest: AssetDigest, _ name: String, _ archive: any PersonalArchive,
+        _ report: inout Report
+    ) throws {
+        guard goesOn() else { throw ErasePerson.Interrupted() }
+        guard let reader = try assets.open(digest) else {
+            report.problems.append("the file \(digest.hexadecimal) is missing")
+            return
+        }
+        try archive.begin(name)
+        let read = try reader.readAll { try archive.append([UInt8]($0)) }
+        try archive.end()
+        report.assets += 1
+        if read?.digest != digest {
+            report.problems.append("the file \(digest.hexadecimal) is damaged")
+        }
+    }
+}

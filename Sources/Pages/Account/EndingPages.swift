@@ -1,0 +1,94 @@
+import Accounts
+import HTTP
+import Storage
+
+// `/account/export` and `/account/delete`: taking one's data along, and going.
+extension Pages {
+    /// What the account page says of the data that is kept.
+    func dataPart(_ visit: Visit) -> Markup {
+        let export: Markup =
+            reception.export == nil
+            ? .nothing : "<p><a href=\"/account/export\">\(Texts.exportTitle)</a></p>"
+        return """
+            <h2>\(Texts.yourData)</h2>
+            \(export)
+            <p><a href="/account/delete">\(Texts.deleteTitle)</a></p>
+            """
+    }
+
+    /// `/account/export`.
+    func export(_ visit: Visit) throws -> PageAnswer {
+        try proved("export", visit) { signedIn in
+            guard let export = reception.export else {
+                return PageAnswer(404, title: Texts.notHere, .nothing)
+            }
+            guard visit.request.isPost else {
+                return PageAnswer(
+                    title: Texts.exportTitle,
+                    """
+                    <p>\(Texts.exportHint)</p>
+                    \(visit.form("<button>\(Texts.exportGet)</button>"))
+                    <p><a href="/account">\(Texts.account)</a></p>
+                    """)
+            }
+            try reception.note("account exported", signedIn.account.id, visit.request.now)
+            guard let file = try export(signedIn.account) else {
+                var answer = PageAnswer(503, title: Texts.busy, .nothing)
+                answer.headers.append(("Retry-After", "60"))
+                return answer
+            }
+            var answer = PageAnswer(200, type: "application/zip", body: [])
+            answer.headers.append(
+                ("Content-Disposition", "attachment; filename=\"account.zip\""))
+            answer.stream = StreamedBody([
+                .file(
+                    FileSlice(
+                        descriptor: file.descriptor, owner: file.owner, offset: 0,
+                        count: file.byteCount))
+            ])
+            return answer
+        }
+    }
+
+    /// `/account/delete`.
+    func deleteAccount(_ visit: Visit) throws -> PageAnswer {
+        try proved("delete", visit) { signedIn in
+            let now = visit.request.now
+            let day = PageDate.text(reception.endings.due(now: now))
+            let fate = visit.request.form["public"].flatMap { PublicRecordsFate(rawValue: $0) }
+            guard visit.request.isPost, let fate else {
+                return PageAnswer(
+                    visit.request.isPost ? 422 : 200, title: Texts.deleteTitle,
+                    """
+                    <p>\(Texts.deleteHint(day))</p>
+                    \(visit.form("""
+                    <fieldset><legend>\(Texts.publicRecords)</legend>
+                    \(Self.choice(.keep, Texts.publicKeep, isChosen: true))
+                    \(Self.choice(.anonymous, Texts.publicAnonymous))
+                    \(Self.choice(.delete, Texts.publicDelete))
+                    </fieldset>
+                    <div class="row"><button>\(Texts.deleteDo)</button></div>
+                    """))
+                    <p><a href="/account">\(Texts.account)</a></p>
+                    """)
+            }
+            try reception.note("account deletion asked for", signedIn.account.id, now)
+            try reception.endings.ask(for: signedIn.account.id, publicRecords: fate, now: now)
+            var answer = PageAnswer(
+                title: Texts.deleteAsked, "<p role=\"status\">\(Texts.deleteAskedHint(day))</p>")
+            answer.headers.append(visit.request.cookies.setting(.session, to: "", seconds: 0))
+            return answer
+        }
+    }
+
+    private static func choice(
+        _ fate: PublicRecordsFate, _ text: String, isChosen: Bool = false
+    ) -> Markup {
+        let id = "public-\(fate.rawValue)"
+        let checked: Markup = isChosen ? " checked" : .nothing
+        return """
+            <div class="check"><input id="\(id)" name="public" type="radio" \
+            value="\(fate.rawValue)"\(checked)><label for="\(id)">\(text)</label></div>
+            """
+    }
+}

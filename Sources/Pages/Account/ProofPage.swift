@@ -1,0 +1,93 @@
+import Accounts
+import Storage
+
+// `/account/prove`: where somebody who is signed in shows again who they are, before what cannot be undone.
+extension Pages {
+    /// What may be asked to be shown again for: the last parts of the pages' addresses.
+    private static let provedPlaces = ["second-factor", "export", "delete"]
+
+    /// Lets a page of the account work for who showed lately who they are, and has others show it first.
+    func proved(
+        _ place: String, _ visit: Visit,
+        _ work: (BrowserSessions.SignedIn) throws -> PageAnswer
+    ) throws -> PageAnswer {
+        guard let signedIn = visit.signedIn else { return .redirect(to: "/sign-in") }
+        guard reception.sessions.isFresh(signedIn.session, now: visit.request.now) else {
+            return .redirect(to: "/account/prove?to=\(place)")
+        }
+        return try work(signedIn)
+    }
+
+    /// `/account/prove`.
+    func prove(_ visit: Visit) throws -> PageAnswer {
+        guard let signedIn = visit.signedIn else { return .redirect(to: "/sign-in") }
+        // Nothing of the address goes on but a name of ours.
+        let place = Self.provedPlaces.first { $0 == visit.request.query["to"] }
+        let next = place.map { "/account/\($0)" } ?? "/account"
+        guard visit.request.isPost else { return try proofForm(visit, signedIn, SignInAsking()) }
+        if let refusal = try refusal(visit, signedIn) {
+            return try proofForm(visit, signedIn, refusal)
+        }
+        try reception.sessions.prove(signedIn.session, now: visit.request.now)
+        return .redirect(to: next)
+    }
+
+    /// Why what was typed does not show who somebody is; nil when it does.
+    private func refusal(
+        _ visit: Visit, _ signedIn: BrowserSessions.SignedIn
+    ) throws -> SignInAsking? {
+        let (request, account) = (visit.request, signedIn.account)
+        let password = try reception.signIn.run(
+            PasswordSignIn.Attempt(
+                address: account.email ?? "", password: typed(visit, "present"),
+                client: request.client, device: request.cookies[.device]), now: request.now)
+        switch password {
+        case .wrong: return SignInAsking(status: 403, problem: Texts.proofWrong)
+        case .unavailable: return SignInAsking(status: 503, problem: Texts.unavailable)
+        case .wait(let seconds): return .wait(seconds)
+        case .signedIn: break
+        }
+        guard try reception.secondFactors.recoveryLeft(of: account.id) != nil else { return nil }
+        let code = try reception.secondFactors.check(
+            SecondFactors.Attempt(
+                code: request.form["code"] ?? "", client: request.client,
+                device: request.cookies[.device]), of: account.id, now: request.now)
+        switch code {
+        case .right: return nil
+        case .wrong: return SignInAsking(status: 403, problem: Texts.proofWrong)
+        case .wait(let seconds): return .wait(seconds)
+        }
+    }
+
+    private func proofForm(
+        _ visit: Visit, _ signedIn: BrowserSessions.SignedIn, _ asking: SignInAsking
+    ) throws -> PageAnswer {
+        let account = signedIn.account
+        guard account.password != nil else {
+            return PageAnswer(
+                title: Texts.proveTitle,
+                """
+                <p>\(Texts.proveBySigningIn)</p>
+                \(visit.form(to: "/sign-in/out", "<button>\(Texts.signOut)</button>"))
+                """)
+        }
+        let hasFactor = try reception.secondFactors.recoveryLeft(of: account.id) != nil
+        var answer = PageAnswer(
+            asking.status, title: Texts.proveTitle,
+            """
+            \(Self.alert(asking.problem))
+            <p>\(Texts.proveHint)</p>
+            \(visit.form("""
+            \(Self.hiddenAddress(account.email ?? ""))
+            <label for="present">\(Texts.password)</label>
+            <input id="present" name="present" type="password" autocomplete="current-password" \
+            required maxlength="1024">
+            \(hasFactor ? Self.factorCodeField : .nothing)
+            <div class="row"><button>\(Texts.proceed)</button></div>
+            """))
+            <p><a href="/account">\(Texts.account)</a></p>
+            """)
+        answer.headers += asking.headers
+        return answer
+    }
+}

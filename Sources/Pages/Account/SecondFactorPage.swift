@@ -1,0 +1,120 @@
+import Accounts
+import Cryptography
+import QRCode
+import Storage
+
+// `/account/second-factor`: where codes of an app are set up, and given up.
+extension Pages {
+    /// How long somebody has to set it up.
+    private static let setupSeconds = 900
+
+    /// What the account page says of how somebody signs in.
+    func securityPart(_ visit: Visit, _ account: AccountRecord) throws -> Markup {
+        let left = try reception.secondFactors.recoveryLeft(of: account.id)
+        return """
+            <h2>\(Texts.security)</h2>
+            <p>\(left.map { Texts.factorIsOn($0) } ?? Texts.factorIsOff)</p>
+            <p><a href="/account/second-factor">\
+            \(left == nil ? Texts.factorSetUp : Texts.factorChange)</a></p>
+            """
+    }
+
+    /// `/account/second-factor`.
+    func secondFactor(_ visit: Visit) throws -> PageAnswer {
+        try proved("second-factor", visit) { signedIn in
+            let account = signedIn.account
+            guard visit.request.isPost else { return try secondFactorPage(visit, account) }
+            let now = visit.request.now
+            switch visit.request.form["do"] {
+            case "remove":
+                try reception.note("second factor removed", account.id, now)
+                try reception.secondFactors.remove(of: account.id)
+                return .redirect(to: "/account")
+            case "set": return try setSecondFactor(visit, account)
+            default: return .redirect(to: "/account/second-factor")
+            }
+        }
+    }
+
+    private func secondFactorPage(
+        _ visit: Visit, _ account: AccountRecord
+    ) throws -> PageAnswer {
+        if let left = try reception.secondFactors.recoveryLeft(of: account.id) {
+            return PageAnswer(
+                title: Texts.factorTitle,
+                """
+                <p>\(Texts.factorIsOn(left))</p>
+                \(visit.form("""
+                <button name="do" value="remove">\(Texts.factorRemove)</button>
+                """))
+                <p><a href="/account">\(Texts.account)</a></p>
+                """)
+        }
+        let secret = reception.secondFactors.makeSecret()
+        let pass = reception.passes.make(
+            .newSecondFactor, [account.id.text, Hexadecimal.encode(secret)],
+            browser: visit.browser, seconds: Self.setupSeconds, now: visit.request.now)
+        return setupPage(visit, account, secret, pass)
+    }
+
+    private func setupPage(
+        _ visit: Visit, _ account: AccountRecord, _ secret: [UInt8], _ pass: String,
+        problem: String? = nil
+    ) -> PageAnswer {
+        let address = TimeCodes(secret: secret).address(
+            issuer: reception.host,
+            account: account.email ?? account.fullName)
+        let picture =
+            QRCode(address).map { Markup(made: $0.svg(label: Texts.factorPicture)) } ?? .nothing
+        return PageAnswer(
+            problem == nil ? 200 : 422, title: Texts.factorTitle,
+            """
+            \(Self.alert(problem))
+            <p>\(Texts.factorHint)</p>
+            <div class="code">\(picture)</div>
+            <p>\(Texts.factorSecret) <code>\(Base32.encode(secret))</code></p>
+            \(visit.form("""
+            <input type="hidden" name="pass" value="\(pass)">
+            <label for="code">\(Texts.factorFirstCode)</label>
+            <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" \
+            required maxlength="12">
+            <div class="row"><button name="do" value="set">\(Texts.factorSet)</button></div>
+            """))
+            <p><a href="/account">\(Texts.account)</a></p>
+            """)
+    }
+
+    private func setSecondFactor(
+        _ visit: Visit, _ account: AccountRecord
+    ) throws -> PageAnswer {
+        let request = visit.request
+        guard let pass = request.form["pass"],
+            let contents = reception.passes.open(
+                pass, .newSecondFactor, browser: visit.browser, now: request.now),
+            contents.count == 2, contents[0] == account.id.text,
+            let secret = Hexadecimal.decode(contents[1]),
+            // One that is on already is removed first, which needs a code of it.
+            try reception.secondFactors.recoveryLeft(of: account.id) == nil
+        else { return .redirect(to: "/account/second-factor") }
+        let step = TimeCodes(secret: secret).step(
+            of: request.form["code"] ?? "", at: request.now, after: nil)
+        guard step != nil,
+            try reception.passes.spend(pass, seconds: Self.setupSeconds, now: request.now)
+        else {
+            return setupPage(visit, account, secret, pass, problem: Texts.factorCodeWrong)
+        }
+        try reception.note("second factor added", account.id, request.now)
+        guard
+            let codes = try reception.secondFactors.set(
+                secret: secret, code: request.form["code"] ?? "", of: account.id, now: request.now)
+        else { return .redirect(to: "/account/second-factor") }
+        let items: [Markup] = codes.map { "<li><code>\($0)</code></li>" }
+        return PageAnswer(
+            title: Texts.factorDone,
+            """
+            <p role="status">\(Texts.recoveryHint)</p>
+            <ul>\(items)</ul>
+            <p><a href="/account">\(Texts.account)</a></p>
+            """)
+    }
+}

@@ -1,0 +1,76 @@
+import CloudModel
+import SQLite
+import Storage
+
+extension SQLiteCatalog {
+    private static let digestBytes = 32
+
+    package func set(_ factor: SecondFactor) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            try SQLiteCatalog.requireAccount(factor.account, in: catalog)
+            try catalog.run(
+                """
+                INSERT OR REPLACE INTO second_factors
+                (account, secret, last_step, recovery, made_at) VALUES (?, ?, ?, ?, ?)
+                """, .text(factor.account.text), .bytes(factor.secret),
+                .integer(factor.lastStep), .bytes(factor.recovery.flatMap { $0 }),
+                .integer(factor.madeAt))
+        }
+    }
+
+    package func secondFactor(of account: AccountID) throws -> SecondFactor? {
+        try read {
+            try $0.first(
+                """
+                SELECT secret, last_step, recovery, made_at FROM second_factors WHERE account = ?
+                """, .text(account.text)
+            ) { row in
+                let recovery = row.array(2)
+                guard recovery.count.isMultiple(of: SQLiteCatalog.digestBytes) else {
+                    throw SQLiteError.unreadable("second_factors")
+                }
+                let digests = stride(from: 0, to: recovery.count, by: SQLiteCatalog.digestBytes)
+                    .map { Array(recovery[$0..<$0 + SQLiteCatalog.digestBytes]) }
+                return SecondFactor(
+                    account: account, secret: row.array(0), lastStep: row.int64(1),
+                    recovery: digests, madeAt: row.int64(3))
+            }
+        }
+    }
+
+    package func deleteSecondFactor(of account: AccountID) throws {
+        try write(endsWhatWasTrue: false) {
+            try $0.run("DELETE FROM second_factors WHERE account = ?", .text(account.text))
+        }
+    }
+
+    package func use(step: Int64, of account: AccountID) throws -> Bool {
+        try write(endsWhatWasTrue: false) {
+            try $0.run(
+                "UPDATE second_factors SET last_step = ?1 WHERE account = ?2 AND last_step < ?1",
+                .integer(step), .text(account.text)) == 1
+        }
+    }
+
+    package func useRecovery(
+        from former: [[UInt8]], leaving rest: [[UInt8]], of account: AccountID
+    ) throws -> Bool {
+        try write(endsWhatWasTrue: false) {
+            try $0.run(
+                "UPDATE second_factors SET recovery = ? WHERE account = ? AND recovery = ?",
+                .bytes(rest.flatMap { $0 }), .text(account.text),
+                .bytes(former.flatMap { $0 })) == 1
+        }
+    }
+
+    package func spend(
+        _ hash: [UInt8], expiresAt: Milliseconds, now: Milliseconds
+    ) throws -> Bool {
+        try write(endsWhatWasTrue: false) { catalog in
+            try catalog.run("DELETE FROM spent_passes WHERE expires_at <= ?", .integer(now))
+            return try catalog.run(
+                "INSERT OR IGNORE INTO spent_passes (hash, expires_at) VALUES (?, ?)",
+                .bytes(hash), .integer(expiresAt)) == 1
+        }
+    }
+}

@@ -1,0 +1,224 @@
+import Accounts
+import CloudModel
+import Cryptography
+import Foundation
+import Storage
+import Testing
+
+@testable import Pages
+
+@Suite("Codes of an app on the pages")
+struct SecondFactorPageTests {
+    let server: PageServer
+    let browser: Browser
+
+    init() throws {
+        server = try PageServer()
+        browser = Browser(server)
+        try server.user()
+        try browser.get("/sign-in")
+        try browser.signIn("/sign-in")
+    }
+
+    /// What the page shows that is between two texts.
+    private func piece(_ shown: Shown, after start: String, before end: String) throws -> String {
+        let from = try #require(shown.text.range(of: start)?.upperBound)
+        let to = try #require(shown.text[from...].range(of: end)?.lowerBound)
+        return String(shown.text[from..<to])
+    }
+
+    /// Sets the second factor up, as its owner does.
+    private func setUp() throws -> (codes: TimeCodes, recovery: [String]) {
+        let page = try browser.get("/account/second-factor")
+        let text = try piece(page, after: "The secret: <code>", before: "</code>")
+        #expect(page.text.contains("<svg"))
+        let codes = TimeCodes(secret: Self.decoded(text))
+        let pass = try #require(page.attribute("name=\"pass\" value"))
+        let path = "/account/second-factor"
+        #expect(
+            try browser.post(path, ["do": "set", "pass": pass, "code": "000000"]).status == 422)
+        let done = try browser.post(
+            path, ["do": "set", "pass": pass, "code": code(codes)])
+        #expect(done.status == 200)
+        let shown = done.text.split(separator: "<li><code>").dropFirst().map {
+            String($0.prefix { $0 != "<" })
+        }
+        #expect(shown.count == 10)
+        // The pass that was used sets nothing a second time.
+        try browser.get("/account")
+        #expect(try browser.post(path, ["do": "set", "pass": pass, "code": "1"]).status == 303)
+        return (codes, shown)
+    }
+
+    /// What an app reads from the secret that is shown (RFC 4648 §6).
+    private static func decoded(_ text: String) -> [UInt8] {
+        var (bits, count, bytes) = (UInt32(0), 0, [UInt8]())
+        for letter in text {
+            let value = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567").firstIndex(of: letter) ?? 0
+            bits = bits << 5 | UInt32(value)
+            count += 5
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+            }
+        }
+        return bytes
+    }
+
+    private func code(_ codes: TimeCodes) -> String {
+        codes.code(ofStep: TimeCodes.step(at: server.now))
+    }
+
+    /// A browser whose owner has typed the right password, and the pass that it got.
+    private func halfway(
+        _ path: String = "/sign-in", keep: Bool = false
+    ) throws -> (browser: Browser, pass: String) {
+        let other = Browser(server)
+        try other.get(path)
+        let asked = try other.signIn(path, keep: keep)
+        #expect(asked.status == 200 && asked.text.contains("one-time-code"))
+        #expect(other.cookies["__Host-lenticular-session"] == nil)
+        return (other, try #require(asked.attribute("name=\"pass\" value")))
+    }
+
+    @Test("Who has set it up is asked for a code after the password, and nobody comes in without")
+    func asked() throws {
+        let (codes, recovery) = try setUp()
+        server.clock.advance(60_000)
+        _ = try server.letters()
+        let (other, pass) = try halfway()
+        #expect(try other.get("/account").header("Location") == "/sign-in")
+        #expect(try server.letters().isEmpty)
+        let wrong = try other.post("/sign-in", ["step": "code", "pass": pass, "code": "123456"])
+        #expect(wrong.status == 403 && wrong.text.contains("one-time-code"))
+        let right = try other.post(
+            "/sign-in", ["step": "code", "pass": pass, "code": code(codes)])
+        #expect(right.header("Location") == "/account")
+        #expect(try other.get("/account").text.contains("10 recovery codes are left"))
+        #expect(try server.letters().map(\.text.subject) == ["A new browser"])
+        // The same code and the same pass let nobody else in.
+        #expect(
+            try other.post("/sign-in", ["step": "code", "pass": pass, "code": code(codes)]).status
+                == 403)
+        let (third, again) = try halfway()
+        #expect(
+            try third.post("/sign-in", ["step": "code", "pass": again, "code": recovery[0]])
+                .header("Location") == "/account")
+    }
+
+    @Test("A pass of another browser, of before a new password, or that is too old is none")
+    func foreign() throws {
+        let (codes, _) = try setUp()
+        server.clock.advance(60_000)
+        let (_, pass) = try halfway()
+        let thief = Browser(server)
+        try thief.get("/sign-in")
+        for (who, given) in [(thief, pass), (thief, ""), (thief, "nonsense")] {
+            let refused = try who.post(
+                "/sign-in", ["step": "code", "pass": given, "code": code(codes)])
+            #expect(refused.status == 403 && refused.text.contains("took too long"))
+        }
+        let (late, old) = try halfway()
+        server.clock.advance(300_000)
+        #expect(
+            try late.post("/sign-in", ["step": "code", "pass": old, "code": code(codes)])
+                .text.contains("took too long"))
+        let (former, before) = try halfway()
+        _ = try Users(catalog: server.catalog, costs: server.settings.passwordCosts).setPassword(
+            Array("battery staple".utf8), email: "ida@example.org")
+        #expect(
+            try former.post("/sign-in", ["step": "code", "pass": before, "code": code(codes)])
+                .text.contains("took too long"))
+    }
+
+    @Test("An app's sign-in asks for the code, too, and keeps what was asked before it")
+    func ticket() throws {
+        let (codes, _) = try setUp()
+        server.clock.advance(60_000)
+        let api = try server.apiToken()
+        let path = try server.signInPath(api)
+        let (other, pass) = try halfway(path, keep: true)
+        let wrong = try other.post(path, ["step": "code", "pass": pass, "code": "1"])
+        #expect(wrong.status == 403 && wrong.text.contains("asks you to sign in"))
+        let right = try other.post(path, ["step": "code", "pass": pass, "code": code(codes)])
+        #expect(right.header("Location") == path)
+        #expect(right.headers.contains { $0.value.contains("Max-Age=2592000") })
+        try other.get(path)
+        let done = try other.post(path, ["step": "continue"])
+        let token = try #require(done.attribute("data-token"))
+        #expect(server.caller(token, api) != nil)
+    }
+
+    @Test("A link to a new password does not pass the second factor by")
+    func reset() throws {
+        let (codes, _) = try setUp()
+        server.clock.advance(60_000)
+        let other = Browser(server)
+        try other.get("/sign-in/forgotten")
+        try other.post("/sign-in/forgotten", ["address": "ida@example.org"])
+        let letter = try #require(try server.letters().last)
+        let line = try #require(
+            letter.text.body.split(separator: "\n").first { $0.hasPrefix("https:") })
+        let path = String(line.dropFirst("https://sync.example".count))
+        try other.get(path)
+        let asked = try other.post(path, ["password": "battery staple"])
+        #expect(asked.status == 200 && asked.text.contains("action=\"/sign-in\""))
+        #expect(try other.get("/account").status == 303)
+        let pass = try #require(asked.attribute("name=\"pass\" value"))
+        try other.get("/sign-in")
+        #expect(
+            try other.post("/sign-in", ["step": "code", "pass": pass, "code": code(codes)])
+                .header("Location") == "/account")
+    }
+
+    @Test("Setting it up and removing it asks who is there, once ten minutes are over")
+    func proof() throws {
+        let (codes, _) = try setUp()
+        #expect(server.noted.all == ["second factor added"])
+        server.clock.advance(600_000)
+        let path = "/account/second-factor"
+        let prove = "/account/prove?to=second-factor"
+        #expect(try browser.get(path).header("Location") == prove)
+        #expect(try browser.post(path, ["do": "remove"]).header("Location") == prove)
+        try browser.get(prove)
+        #expect(
+            try browser.post(prove, ["present": "wrong", "code": code(codes)]).status == 403)
+        // The password alone is not enough any more.
+        #expect(try browser.post(prove, ["present": "correct horse"]).status == 403)
+        let proved = try browser.post(prove, ["present": "correct horse", "code": code(codes)])
+        #expect(proved.header("Location") == path)
+        #expect(try browser.get(path).text.contains("10 recovery codes are left"))
+        #expect(try browser.post(path, ["do": "remove"]).header("Location") == "/account")
+        #expect(server.noted.all == ["second factor added", "second factor removed"])
+        #expect(try browser.get("/account").text.contains("Your password alone lets you in"))
+        let other = Browser(server)
+        try other.get("/sign-in")
+        #expect(try other.signIn("/sign-in").header("Location") == "/account")
+        // What comes after it is no address of others.
+        try browser.get("/account/prove?to=//evil.example")
+        let elsewhere = try browser.post(
+            "/account/prove?to=//evil.example", ["present": "correct horse"])
+        #expect(elsewhere.header("Location") == "/account")
+        #expect(try Browser(server).get(prove).header("Location") == "/sign-in")
+    }
+
+    @Test("What cannot be noted is not done")
+    func unnoted() throws {
+        struct Full: Error {}
+        let settings = server.settings
+        let reception = try Reception(
+            catalog: server.catalog, secrets: .forTests(), settings: settings, signUp: .open,
+            hasLetters: true, publicBaseURL: "https://sync.example",
+            note: { _, _, _ in throw Full() })
+        _ = try setUp()
+        let id = try #require(try Users(catalog: server.catalog).list().first?.id)
+        let responder = try PagesResponder(
+            reception, clock: Clock { [clock = server.clock] in clock.now }, observe: { _ in })
+        try browser.get("/account/second-factor")
+        let refused = try browser.through(responder) {
+            try $0.post("/account/second-factor", ["do": "remove"])
+        }
+        #expect(refused.status == 500)
+        #expect(try server.catalog.secondFactor(of: id) != nil)
+    }
+}

@@ -1,0 +1,144 @@
+import Administration
+import CloudDatabase
+import CloudModel
+import Configuration
+import Foundation
+import Storage
+import Synchronization
+import Testing
+
+@testable import Server
+
+@Suite("Accounts whose owners have asked for their end")
+struct DepartureTests {
+    private static let dayMilliseconds: Milliseconds = 86_400_000
+    private static let zones = 5
+
+    private final class Time: Sendable { let now = Mutex<Milliseconds>(1_000_000) }
+
+    private let temporary: TemporaryFolder
+    private let time = Time()
+    private let folder: DataFolder
+    private let container: ContainerID
+    private let user: UserRecordName
+    private let log = Log(format: .json, descriptor: -1, clock: .system)
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        var process = ProcessEnvironment.ofProcess()
+        process.clock = Clock { [time] in time.now.withLock { $0 } }
+        var configuration = Configuration()
+        configuration.listen = ["127.0.0.1:0"]
+        configuration.storage.reserveBytes = 0
+        configuration.accounts.passwordCostBits = 10
+        try DataFolder.make(temporary.path("data"))
+        folder = try #require(
+            try DataFolder.open(
+                temporary.path("data"), configuration: configuration, process: process
+            ) { Issue.record("commit of unknown outcome: \($0)") })
+        container = try folder.containers.create("iCloud.a", now: 1).id
+        _ = try folder.users.create(email: "ann@a.example", now: 1)
+        user = try folder.webTokens.create(
+            container: container, environment: .development, email: "ann@a.example", now: 1
+        ).userRecordName
+        let user = user
+        try store.writeAndWait { transaction in
+            let owner = try transaction.makeOwner(user, account: nil)
+            for number in 0..<Self.zones {
+                guard let name = ZoneName("z\(number)"), let record = RecordName("r") else {
+                    return
+                }
+                let zone = try transaction.makeZone(named: name, of: owner.number)
+                _ = try transaction.save(
+                    NewVersion(
+                        zone: zone, name: record, position: transaction.takePosition(),
+                        former: nil, formerBytes: 0, formerIsAlive: false, type: 0, flags: [],
+                        body: Array("{}".utf8)))
+            }
+        }
+    }
+
+    private var store: any Storage {
+        get throws { try folder.stores.store(of: container, in: .development) }
+    }
+
+    private func zoneCount() throws -> Int {
+        try store.read { snapshot in
+            try snapshot.owner(named: user).map { try snapshot.zones(of: $0.number).count } ?? 0
+        }
+    }
+
+    private func ask() throws {
+        let id = try folder.users.find(email: "ann@a.example").id
+        try folder.reception.endings.ask(
+            for: id, publicRecords: .keep, now: time.now.withLock { $0 })
+    }
+
+    @Test("An account stays for the days of grace, and then goes with its data")
+    func due() throws {
+        defer { folder.close() }
+        try ask()
+        let departures = Departures(folder, log: log, intervalSeconds: 3_600)
+        defer { departures.stop() }
+        time.now.withLock { $0 += 30 * Self.dayMilliseconds - 1 }
+        departures.round()
+        #expect(try zoneCount() == Self.zones)
+        #expect(try folder.users.list().count == 1)
+        time.now.withLock { $0 += 1 }
+        departures.round()
+        #expect(try zoneCount() == 0)
+        #expect(try folder.users.list().isEmpty && folder.users.unfinishedDeletions().isEmpty)
+        let report = try folder.auditReport(since: 0, limit: 10)
+        #expect(report.entries.contains { $0.what == "account deletion due" })
+    }
+
+    @Test("What was taken back in time does not come to its end")
+    func takenBack() throws {
+        defer { folder.close() }
+        try ask()
+        let id = try folder.users.find(email: "ann@a.example").id
+        time.now.withLock { $0 += 29 * Self.dayMilliseconds }
+        let now = time.now.withLock { $0 }
+        struct Unnoted: Error {}
+        #expect(throws: Unnoted.self) {
+            try folder.reception.endings.takeBack(of: id, now: now) { throw Unnoted() }
+        }
+        #expect(try folder.reception.endings.takeBack(of: id, now: now) {})
+        #expect(try !folder.reception.endings.takeBack(of: id, now: now) {})
+        let departures = Departures(folder, log: log, intervalSeconds: 3_600)
+        defer { departures.stop() }
+        time.now.withLock { $0 += 30 * Self.dayMilliseconds }
+        departures.round()
+        #expect(try zoneCount() == Self.zones)
+        // Whose time is over is not saved by a sign-in that comes before the round.
+        try ask()
+        time.now.withLock { $0 += 30 * Self.dayMilliseconds }
+        #expect(
+            try !folder.reception.endings.takeBack(of: id, now: time.now.withLock { $0 }) {})
+    }
+
+    @Test("An erasure that is cut off anywhere is done by the next, and leaves nothing wrong")
+    func interrupted() throws {
+        defer { folder.close() }
+        _ = try folder.users.delete(email: "ann@a.example", publicRecords: .delete)
+        var cuts = 0
+        for step in 1..<1_000 {
+            let left = Mutex(step)
+            do {
+                try UnfinishedDeletions(in: folder) {
+                    left.withLock { left in
+                        left -= 1
+                        return left > 0
+                    }
+                }.finish()
+                break
+            } catch is ErasePerson.Interrupted {
+                cuts += 1
+                #expect(try !folder.users.unfinishedDeletions().isEmpty)
+            }
+        }
+        #expect(cuts > 2)
+        #expect(try zoneCount() == 0 && folder.users.unfinishedDeletions().isEmpty)
+        #expect(try folder.problems().isEmpty)
+    }
+}
