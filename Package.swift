@@ -83,7 +83,7 @@ let package = Package(
             "WebServices",
             [
                 "CloudModel", "Storage", "AssetStorage", "CloudDatabase", "Accounts",
-                "Cryptography", "HTTP", "JSON", "Fairness",
+                "Cryptography", "HTTP", "JSON", "Fairness", "Delivery",
             ]),
         layer(
             "Pages",

@@ -16,6 +16,7 @@ import machine
 import nginx
 from fairness import FairnessMeasures
 from measures import Measures
+from notices import NoticeMeasures
 from programs import REPOSITORY, Programs
 from queries import QueryMeasures
 from stores import StoreMeasures
@@ -34,6 +35,8 @@ class Sizes:
     fairness_seconds: float = 60
     fairness_rounds: int = 3
     containers: int = 10_000
+    waiters: int = 1_000
+    saves: int = 100
 
 
 MARKER = "<!-- measured -->"
@@ -41,7 +44,7 @@ MARKER = "<!-- measured -->"
 QUICK = Sizes(
     records=10_000, singles=3_000, large=20_000, idle=1_000, seconds=0.4, delta_rounds=1,
     shares=40, seconds_quiet=2, fairness_seconds=2, fairness_rounds=1,
-    containers=300)
+    containers=300, waiters=100, saves=10)
 
 
 def arguments():
@@ -49,7 +52,7 @@ def arguments():
     parser.add_argument("--runs", type=int, default=1, help="how often all of it is done")
     parser.add_argument("--quick", action="store_true", help="small counts, a smoke test")
     parser.add_argument(
-        "--only", choices=["assets", "fairness", "queries", "sharing", "stores"],
+        "--only", choices=["assets", "fairness", "notices", "queries", "sharing", "stores"],
         help="one part alone"
     )
     parser.add_argument("--fairness-seconds", type=float, help="of each round of that part")
@@ -69,13 +72,15 @@ def one_run(sizes, programs, binary, parent, seed, only, before):
     busy, stolen = machine.busy_seconds()
     try:
         figures = {}
-        if only not in ("queries", "fairness", "stores"):
+        if only not in ("notices", "queries", "fairness", "stores"):
             figures |= Measures(sizes, programs, binary, folder, seed).run(only)
         if only in (None, "queries"):
             figures |= QueryMeasures(sizes, programs, binary, folder / "queries", seed).run()
         # By itself alone: its many rounds take longer than all the rest together.
         if only == "fairness":
             figures |= FairnessMeasures(sizes, binary, folder / "fairness", before).run()
+        if only in (None, "notices"):
+            figures |= NoticeMeasures(sizes, binary, folder / "notices").run()
         if only in (None, "stores"):
             figures |= StoreMeasures(sizes, binary, folder / "stores").run()
     except BaseException:

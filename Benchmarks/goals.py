@@ -2,6 +2,7 @@
 
 import assets
 import fairness
+import notices
 import queries
 import sharing
 import stores
@@ -70,6 +71,7 @@ GOALS = [
     *queries.GOALS,
     *assets.GOALS,
     *fairness.GOALS,
+    *notices.GOALS,
     *stores.GOALS,
 ]
 
@@ -87,6 +89,7 @@ LIMITS = [
     *queries.BESIDE,
     *assets.BESIDE,
     *fairness.BESIDE,
+    *notices.BESIDE,
     *stores.BESIDE,
     ("processors used by other programs", "machine.otherProcessors"),
 ]

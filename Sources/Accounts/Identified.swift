@@ -43,6 +43,9 @@ package struct Identified: Sendable {
     /// Nil for a signed request.
     package var apiToken: APITokenRecord? { entry?.apiToken }
 
+    /// The session of the web token; nil without one.
+    package var session: [UInt8]? { entry?.webToken?.session }
+
     /// Whether half of the web token's life is over and no other has been made for it yet.
     ///
     /// Then `Authenticator.renewedWebToken(_:now:)` gives the token to send back instead. It writes

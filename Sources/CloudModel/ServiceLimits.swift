@@ -64,6 +64,19 @@ package struct ServiceLimits: Sendable {
     package var sharedPageHoldMilliseconds = 1_000
     /// Requests that wait at a time until there is something to tell; a further one is answered at once.
     package var heldPollsMax = 10_000
+    /// How long a poll of the courier waits for a notice.
+    package var courierPollSeconds = 25
+    /// Requests of one user that wait at a time until there is something to tell.
+    package var heldPollsPerUserMax = 64
+    /// Devices, browsers and pages of one user that are told of changes; of more couriers those go that
+    /// were not used for the longest.
+    package var destinationsPerUserMax = 100
+    /// A courier that nobody has polled for so long ends.
+    package var courierIdleDays = 30
+    /// Notices that wait for one destination; of more there is one that stands for all.
+    package var noticesWaitingMax = 1_000
+    /// How long an answer of a feed may wait for a change, at the request's wish.
+    package var feedWaitSecondsMax = 55
     /// Records of shared trees, left ones too, that a query goes through one by one; of more it reads
     /// an index, which holds what is not shared as well.
     package var sharedQueryRecordsMax = 10_000

@@ -19,6 +19,7 @@ package struct Configuration: Sendable, Equatable {
     package var assets = AssetSettings()
     package var s3 = S3Settings()
     package var security = SecuritySettings()
+    package var push = PushSettings()
     package var outgoing = OutgoingSettings()
     package var log = LogSettings()
     package var metrics = MetricsSettings()

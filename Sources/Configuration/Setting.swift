@@ -41,7 +41,8 @@ package struct Setting: Sendable {
         AccountSettings.section, MailSettings.section, RetentionSettings.section,
         StorageSettings.section,
         AssetSettings.section, S3Settings.section, SecuritySettings.section,
-        OutgoingSettings.section, LogSettings.section, MetricsSettings.section,
+        PushSettings.section, OutgoingSettings.section, LogSettings.section,
+        MetricsSettings.section,
     ]
 
     static let byPath = Dictionary(

@@ -25,17 +25,25 @@ extension HTTPConnection {
     private static let gatheredBytesMax = 48 * 1024
 
     /// Answers a request, from any thread; dropped when the request has its answer or has gone.
-    func answer(_ response: HTTPResponse, to request: UInt32) {
+    func answer(
+        _ response: HTTPResponse, to request: UInt32, whenSent: (@Sendable (Bool) -> Void)? = nil
+    ) {
         if shared.events.isCurrent {
-            deliver(response, to: request)
+            deliver(response, to: request, whenSent)
         } else {
-            shared.events.post { self.deliver(response, to: request) }
+            shared.events.post { self.deliver(response, to: request, whenSent) }
         }
     }
 
-    private func deliver(_ response: HTTPResponse, to request: UInt32) {
-        guard phase == .responding || phase == .streaming, request == requestNumber else { return }
+    private func deliver(
+        _ response: HTTPResponse, to request: UInt32, _ whenSent: (@Sendable (Bool) -> Void)?
+    ) {
+        guard phase == .responding || phase == .streaming, request == requestNumber else {
+            whenSent?(false)
+            return
+        }
         abandon = nil
+        noteWhenSent(whenSent)
         if phase == .streaming { leaveBody() }
         if flags.contains(.isConsuming) {
             encode(response)
@@ -158,6 +166,7 @@ extension HTTPConnection {
     func settle() {
         if shared.output.count > shared.outputStart { flush() }
         if phase == .writing, pending?.stream?.isFresh == true { sendFreshStream() }
+        if phase != .writing { tellSent(phase != .closed) }
         switch phase {
         case .reading:
             if flags.contains(.closesAfter) {
@@ -204,6 +213,7 @@ extension HTTPConnection {
         guard sendPending() else { return }
         dropPending()
         phase = .reading
+        tellSent(true)
         resume()
     }
 
@@ -246,6 +256,26 @@ extension HTTPConnection {
         }
         pending = PendingOutput(head: piece, body: [], sentCount: 0, rest: rest)
         return pending
+    }
+
+    /// Pipelined answers may be sent together.
+    private func noteWhenSent(_ tell: (@Sendable (Bool) -> Void)?) {
+        guard let tell else { return }
+        guard let former = whenSent else {
+            whenSent = tell
+            return
+        }
+        whenSent = { isSent in
+            former(isSent)
+            tell(isSent)
+        }
+    }
+
+    /// Tells who wants to know it whether the answer has gone.
+    func tellSent(_ isSent: Bool) {
+        guard let tell = whenSent else { return }
+        whenSent = nil
+        tell(isSent)
     }
 
     func dropPending() {

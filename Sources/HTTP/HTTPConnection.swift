@@ -65,6 +65,8 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
     var incoming: IncomingBody?
     /// Called when the client goes before it has its answer.
     var abandon: (@Sendable () -> Void)?
+    /// Called once the present answer has gone, or never will.
+    var whenSent: (@Sendable (Bool) -> Void)?
 
     init(_ accepted: AcceptedSocket, tls: TLSSession?, on shared: ConnectionLoop) {
         self.shared = shared
@@ -131,6 +133,7 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
         socket.close()
         shared.connectionClosed(from: peer.block)
         abandon?()
+        tellSent(false)
     }
 }
 

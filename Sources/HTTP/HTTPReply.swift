@@ -44,11 +44,16 @@ package struct HTTPReply: Sendable {
     }
 
     /// Answers; a second call does nothing.
-    package func send(_ response: HTTPResponse) {
+    ///
+    /// - Parameter whenSent: told once, on any thread, whether the system has taken the answer's last byte for
+    ///   the client. Must not block.
+    package func send(_ response: HTTPResponse, whenSent: (@Sendable (Bool) -> Void)? = nil) {
         switch destination {
-        case .closure(let deliver, _): deliver(response)
+        case .closure(let deliver, _):
+            deliver(response)
+            whenSent?(true)
         case .connection(let connection, let request):
-            connection.answer(response, to: request)
+            connection.answer(response, to: request, whenSent: whenSent)
         }
     }
 }

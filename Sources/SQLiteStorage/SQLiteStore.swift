@@ -197,7 +197,9 @@ package final class SQLiteStore: Storage {
         return try writer.write { connection in
             let transaction = try SQLiteTransaction(
                 connection, group: group.value, now: clock.now())
-            let next = try transaction.nextWorkMoment(WorkKind.allCases, for: WorkHolder(1))
+            let work = try transaction.nextWorkMoment(WorkKind.allCases, for: WorkHolder(1))
+            // What waits for a sender is work as well.
+            let next = [work, try transaction.nextDestinationMoment()].compactMap { $0 }.min()
             return (next, group.value.positions.rest(of: life))
         }
     }

@@ -48,6 +48,8 @@ package protocol CredentialCatalog: Sendable {
         now: Milliseconds
     ) throws
     func webToken(hash: [UInt8]) throws -> WebTokenRecord?
+    /// When the last token of a session ends; nil for a session that has ended.
+    func sessionEnd(_ session: [UInt8]) throws -> Milliseconds?
     /// Those of one environment, in the order in which they were made.
     func webTokens(
         in container: ContainerID, _ environment: Environment

@@ -14,6 +14,8 @@ struct AllowedMethods: Sendable {
     static let post = AllowedMethods("POST, OPTIONS", [.post])
     /// What can be read without a body.
     static let bodilessRead = AllowedMethods("GET, HEAD, POST, OPTIONS", [.get, .head, .post])
+    /// What waits for notices.
+    static let courier = AllowedMethods("GET, OPTIONS", [.get])
     /// The file of an asset.
     static let file = AllowedMethods("GET, HEAD, OPTIONS", [.get, .head])
     /// Where an asset is uploaded, in one piece or by tus.

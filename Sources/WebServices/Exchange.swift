@@ -23,6 +23,9 @@ final class Exchange: @unchecked Sendable {
     var allowedOrigin: String?
     /// The web token to send back.
     var webToken: String?
+    var contentType = Exchange.json
+    /// Told whether the answer that comes has gone to the client.
+    var whenSent: (@Sendable (Bool) -> Void)?
     /// Beside those of every answer.
     var moreHeaders: [(name: String, value: String)] = []
     /// Those that pages of other origins get to see.
@@ -55,6 +58,7 @@ final class Exchange: @unchecked Sendable {
     private var watch: CommitWatch?
     private let departure = Departure()
 
+    static let json = "application/json; charset=UTF-8"
     static let exposedAlways =
         "X-Apple-Request-UUID,X-Apple-CloudKit-Web-Auth-Token,X-Apple-CloudKit-Session"
 
@@ -156,6 +160,7 @@ final class Exchange: @unchecked Sendable {
 
     /// - Parameter status: takes the place of the code's own.
     func fail(_ fault: Fault, failure: String? = nil, status: Int? = nil) {
+        contentType = Self.json
         var fields = headers
         if let seconds = fault.retryAfterSeconds { fields.append(("Retry-After", "\(seconds)")) }
         send(
@@ -185,7 +190,7 @@ final class Exchange: @unchecked Sendable {
 
     var headers: [(name: String, value: String)] {
         var fields: [(name: String, value: String)] = [
-            ("Content-Type", "application/json; charset=UTF-8"),
+            ("Content-Type", contentType),
             ("X-Apple-Request-UUID", request.id),
         ]
         if let webToken {
@@ -205,7 +210,8 @@ final class Exchange: @unchecked Sendable {
         watch?.end()
         watch = nil
         let bytesOut = response.bodyBytes
-        reply.send(response)
+        reply.send(response, whenSent: whenSent)
+        whenSent = nil
         observer.observe(
             RequestObservation(
                 requestID: request.id, operation: operation, container: address?.container.name,

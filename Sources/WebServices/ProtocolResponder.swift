@@ -23,6 +23,8 @@ package final class ProtocolResponder: Responder {
         package var catalog: any CatalogStorage
         package var stores: any StoreAccess
         package var assets: AssetOptions
+        /// Where clients reach the courier, without a slash at the end; nil for where they reach assets.
+        package var courierBaseURL: String?
         package var observer: any RequestObserver
         /// Threads for what is too long for an event loop, and what may wait for them.
         package var workers: WorkOptions
@@ -59,6 +61,7 @@ package final class ProtocolResponder: Responder {
     private let habits = DecisionHabits()
     /// Requests that wait until there is something to tell.
     private let held: HeldAnswers
+    private let courier: CourierResponder
 
     package init(_ dependencies: Dependencies) {
         self.dependencies = dependencies
@@ -67,7 +70,10 @@ package final class ProtocolResponder: Responder {
         rates = RateBudgets(dependencies.rates, now: dependencies.uptime)
         addresses = RecentAddresses(loopCount: dependencies.loopCount)
         workers = Workers(name: "web", dependencies.workers)
-        held = HeldAnswers(countMax: dependencies.limits.heldPollsMax)
+        let limits = dependencies.limits
+        held = HeldAnswers(
+            countMax: limits.heldPollsMax, perCallerMax: limits.heldPollsPerUserMax)
+        courier = CourierResponder(dependencies, held: held, workers: workers)
     }
 
     /// How many signatures have been verified, for metrics.
@@ -86,6 +92,9 @@ package final class ProtocolResponder: Responder {
     /// drain.
     package func endWaits() { held.close() }
 
+    /// What the courier has come to, for metrics.
+    package var courierCounts: CourierCounts { courier.counts }
+
     /// What uploads and downloads have come to, for metrics.
     package var assetCounts: AssetCounts { assets.counters.counts }
 
@@ -101,6 +110,9 @@ package final class ProtocolResponder: Responder {
     package func respond(to request: HTTPRequest, reply: HTTPReply) {
         if AssetAddress.isBelow(request.target) {
             return assets.respond(Exchange(request, reply, observer: dependencies.observer))
+        }
+        if CourierAddress.isBelow(request.target) {
+            return courier.respond(Exchange(request, reply, observer: dependencies.observer))
         }
         let exchange = Exchange(request, reply, observer: dependencies.observer)
         let isLong = request.body.count > RequestContext.loopBodyBytesMax
@@ -160,6 +172,7 @@ package final class ProtocolResponder: Responder {
                 identified: identified,
                 limits: dependencies.limits, random: dependencies.random,
                 clock: dependencies.clock, assets: dependencies.assets,
+                courierBaseURL: dependencies.courierBaseURL ?? dependencies.assets.baseURL,
                 authenticator: dependencies.authenticator,
                 catalog: dependencies.catalog, people: people,
                 // Nothing is long on a loop.

@@ -44,6 +44,14 @@ struct RequestAddress: Sendable {
         operation = isOfAccounts ? "accounts/\(end)" : end
     }
 
+    /// As the log names a poll of the courier; it has no database.
+    init(_ courier: CourierAddress) {
+        container = courier.container
+        environment = courier.environment
+        database = nil
+        operation = ""
+    }
+
     /// As the log names a request for an asset; it has no database.
     init(_ asset: AssetAddress) {
         container = asset.container

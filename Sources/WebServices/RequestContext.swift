@@ -17,6 +17,8 @@ struct RequestContext: Sendable {
     let random: RandomSource
     let clock: Clock
     let assets: AssetOptions
+    /// Where clients reach the server, without a slash at the end.
+    let courierBaseURL: String
     let authenticator: Authenticator
     let catalog: any CatalogStorage
     let people: KnownPeople
@@ -90,9 +92,11 @@ struct RequestContext: Sendable {
     var device: String { namedDevice ?? "iCloud" }
 
     /// The request's `clientId`; nil when it names none.
-    var namedDevice: String? {
-        guard let text = query.text("clientId"),
-            (1...255).contains(text.utf8.count),
+    var namedDevice: String? { query.text("clientId").flatMap(Self.device) }
+
+    /// A device's name as the client gives it; nil for one that no header could hold.
+    static func device(_ text: String) -> String? {
+        guard (1...255).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x20...0x7e).contains($0) })
         else { return nil }
         return text

@@ -118,6 +118,12 @@ package enum RouteTable {
                 operation: "users/lookup/contacts", audience: .persons, needsNoBody: true,
                 work: .read(LookupUsersEndpoint.contacts)),
             Route(
+                operation: "tokens/create", audience: .persons,
+                work: .write(CreateTokenEndpoint.run)),
+            Route(
+                operation: "tokens/register", audience: .persons,
+                work: .write(RegisterTokenEndpoint.run)),
+            Route(
                 operation: "accounts/web-token", audience: .containerKeys,
                 work: .write(WebTokenEndpoint.run)),
         ]

@@ -29,6 +29,8 @@ struct WireClient {
     var email = ""
     /// Whom a server key's requests name in `ckOnBehalfOf`.
     var onBehalfOf: String?
+    /// The `clientId` of its requests.
+    var device: String?
 
     /// Sends a request to a path below the environment, such as `private/zones/list`.
     ///
@@ -53,6 +55,7 @@ struct WireClient {
             if let web { query.append("ckWebAuthToken=\(web)") }
             query.append("ckAPIToken=\(api)")
         }
+        if let device { query.append("clientId=\(device)") }
         if let onBehalfOf { query.append("ckOnBehalfOf=\(onBehalfOf)") }
         let target = path + (query.isEmpty ? "" : "?\(query.joined(separator: "&"))")
         if case .key(let id, let key) = credential {
@@ -81,7 +84,7 @@ struct WireClient {
         return start(raw: Array(target.utf8), body: Array(body.utf8))
     }
 
-    private func start(
+    func start(
         raw target: [UInt8], body: [UInt8], headers: [(name: String, value: String)] = [],
         method: HTTPRequest.Method = .post
     ) -> Pending {
@@ -183,8 +186,9 @@ struct Answer: Sendable {
         headers = response.headers
         text = String(decoding: response.body, as: UTF8.self)
         self.requestID = requestID
+        let isEvents = response.headers.contains { $0.value == "text/event-stream" }
         json =
-            response.body.isEmpty
+            response.body.isEmpty || isEvents
             ? Found(value: nil) : Found(value: try JSONDocument(parsing: response.body).root)
     }
 

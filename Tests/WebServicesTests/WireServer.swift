@@ -238,6 +238,25 @@ final class Observed: RequestObserver, @unchecked Sendable {
     }
 }
 
+/// What does a store's work, and what tells of its changes.
+private final class BothWorkers: StoreWorker {
+    private let queued: WorkRunner
+    private let telling: NoticeRunner
+
+    init(_ queued: WorkRunner, _ telling: NoticeRunner) {
+        self.queued = queued
+        self.telling = telling
+    }
+
+    func wake() { queued.wake() }
+    var isBusy: Bool { queued.isBusy || telling.isBusy }
+
+    func stop() {
+        telling.stop()
+        queued.stop()
+    }
+}
+
 /// The stores of one server, opened when they are first reached.
 private final class OpenedStores: Sendable {
     private let folder: URL
@@ -283,7 +302,15 @@ private final class OpenedStores: Sendable {
             let options = SQLiteStore.Options(
                 clock: Clock { clock.now }, random: { RandomSource.system.bytes($0) })
             let store = try SQLiteStore(path: path, options: options, onIndeterminate: { _ in })
-            store.attach(Self.runner(store, limits))
+            let place = NoticePlace(container: container, environment: environment)
+            let limits = limits
+            var told = NoticeRunner.Options { subscription, owner in
+                subscription.storedQuery(of: owner.user, in: owner.scope, limits: limits)
+            }
+            told.limits = limits
+            let telling = NoticeRunner(store, at: place, told)
+            store.attach(BothWorkers(Self.runner(store, limits), telling))
+            telling.wake()
             open[path] = store
             return store
         }

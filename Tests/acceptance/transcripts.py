@@ -2,8 +2,9 @@
 
 A transcript is a block marked `http` (a line with method, database/endpoint and perhaps `as NAME`, then
 the body), and perhaps a block marked `json` after it with the answer; a status other than 200 follows the
-word json. What differs from run to run (times, names, tokens) compares equal; `$syncToken` and `$shortGUID`
-in a request stand for the first one of the last answer that had any, `"_alice"` for her user record name.
+word json. What differs from run to run (times, names, tokens) compares equal; `$syncToken`, `$shortGUID`
+and `$apnsToken` in a request stand for the first one of the last answer that had any, the endpoint `courier` for its
+URL, `"_alice"` for her user record name.
 With --write the answers are written into the pages.
 """
 
@@ -29,6 +30,9 @@ VARYING = [
     (re.compile(r'"participantId":"[0-9a-f-]{36}"'), '"participantId":"6f1e2a34-…"'),
     (re.compile(r'"0L0[A-Za-z0-9_-]{22}"'), '"0L0kQ7…"'),
     (re.compile(r'"url":"[^"]+/up/[^"]+"'), '"url":"http://127.0.0.1:8080/assets/…/up/AQAA…"'),
+    (re.compile(r'"apnsToken":"[^"]+"'), '"apnsToken":"tiXi…"'),
+    (re.compile(r'"webcourierURL":"https?://[^/]+(/[^?]+)[^"]+"'), r'"webcourierURL":"http://127.0.0.1:8080\1?tok=b625…"'),
+    (re.compile(r'"nid":"[0-9a-f-]{36}"'), '"nid":"2740957a-…"'),
     (re.compile(r'"uuid":"[0-9a-f-]{36}"'), '"uuid":"5f0c41d2-…"'),
     (re.compile(r'"redirectURL":"[^"]+/sign-in/[^"]*"'), '"redirectURL":"http://127.0.0.1:8080/sign-in/…"'),
 ]
@@ -53,12 +57,15 @@ class Session:
             self.names[made["userRecordName"]] = f"_{name}"
         self.sync_token = ""
         self.short_guid = ""
+        self.apns_token = ""
+        self.courier = ""
 
     def run(self, text):
         head, _, body = text.partition("\n")
         method, endpoint, *rest = head.split(" ")
         caller = rest[1] if rest else "alice"
         body = body.replace("$syncToken", self.sync_token).replace("$shortGUID", self.short_guid)
+        body = body.replace("$apnsToken", self.apns_token)
         for name, alias in self.names.items():
             body = body.replace(f'"{alias}"', f'"{name}"')
         data = "".join(body.splitlines()).encode()
@@ -70,6 +77,8 @@ class Session:
             target += f"?ckAPIToken={self.token}"
             if caller != "nobody":
                 target += f"&ckWebAuthToken={self.users[caller]}"
+        if endpoint == "courier":
+            target = self.courier
         connection = http.client.HTTPConnection(*self.server.address, timeout=30)
         connection.request(method, target, body=data or None, headers=headers)
         answer = connection.getresponse()
@@ -79,6 +88,9 @@ class Session:
         self.sync_token = token[1] if token else self.sync_token
         guid = re.search(r'"shortGUID":"([^"]+)"', text)
         self.short_guid = guid[1] if guid else self.short_guid
+        given = re.search(r'"apnsToken":"([^"]+)","webcourierURL":"https?://[^/]+([^"]+)"', text)
+        if given:
+            self.apns_token, self.courier = given[1], given[2]
         return answer.status, self.masked(text)
 
     def masked(self, text):

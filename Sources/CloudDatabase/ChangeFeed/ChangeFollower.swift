@@ -38,16 +38,58 @@ package struct ChangeFollower: Sendable {
     package func takePage(
         _ visit: (FollowedChange, any StoreSnapshot) throws -> Void
     ) throws -> CommitNotices.Mark? {
-        let (name, mark) = (name, storage.notices.mark)
-        let last = try storage.read { snapshot -> Position? in
-            guard let position = try snapshot.position(of: name) else { return nil }
-            return try snapshot.changes(after: position, limit: changesPerPage) { change in
-                try visit(change, snapshot)
+        try takePage(
+            reading: { page in try page.forEach { try visit($0, page.snapshot) } },
+            writing: { _, _ in })
+    }
+
+    /// The next changes of a follower, as one snapshot has them.
+    package final class Page {
+        package let snapshot: any StoreSnapshot
+        private let position: Position
+        private let limit: Int
+        /// Of the last change that was visited.
+        fileprivate var last: Position?
+
+        fileprivate init(_ snapshot: any StoreSnapshot, after position: Position, limit: Int) {
+            self.snapshot = snapshot
+            self.position = position
+            self.limit = limit
+        }
+
+        /// Visits each of them, in order.
+        package func forEach(_ visit: (FollowedChange) throws -> Void) throws {
+            last = try snapshot.changes(after: position, limit: limit) {
+                try visit($0)
                 return true
             }
         }
-        guard let last else { return mark }
+    }
+
+    /// Makes something of the next changes, and writes it in the transaction that notes that they have been
+    /// dealt with: both are on disk, or neither is.
+    ///
+    /// Blocks.
+    ///
+    /// - Parameters:
+    ///   - read: goes through the page, on its snapshot.
+    ///   - write: gets what `read` has made; not called for a page without changes. May run again.
+    /// - Returns: nil when there may be more; else a mark from before the look that found nothing.
+    /// - Throws: what the closures throw, and `StorageFailure`: nothing of the page is noted.
+    package func takePage<Made: Sendable>(
+        reading read: (Page) throws -> Made,
+        writing write: @escaping @Sendable (Made, any StoreTransaction) throws -> Void
+    ) throws -> CommitNotices.Mark? {
+        let (name, mark) = (name, storage.notices.mark)
+        let taken = try storage.read { snapshot -> (last: Position, made: Made)? in
+            guard let position = try snapshot.position(of: name) else { return nil }
+            let page = Page(snapshot, after: position, limit: changesPerPage)
+            let made = try read(page)
+            return page.last.map { ($0, made) }
+        }
+        guard let (last, made) = taken else { return mark }
         try storage.writeAndWait(caller: .background) { transaction in
+            try write(made, transaction)
             try transaction.advance(name, through: last)
         }
         return nil

@@ -8,16 +8,19 @@ package struct QueryCheck {
     private let type: RecordTypeName
     private let known: Schema.RecordType
     private let database: Database
+    /// Whether what is asked of fields needs their index options.
+    private let needsIndexes: Bool
 
     /// - Parameters:
     ///   - schema: as it is now.
     ///   - database: whose caller `_defaultOwner` means as creator or modifier.
+    ///   - needsIndexes: false for what is judged record by record.
     /// - Returns: the query to be answered: values in the types of their fields, and sorts without effect
     ///   left out.
     /// - Throws: `Fault` NOT_FOUND for an unknown record type; BAD_REQUEST that names the field and what
     ///   to do.
     package static func admit(
-        _ query: RecordQuery, to schema: Schema, in database: Database
+        _ query: RecordQuery, to schema: Schema, in database: Database, needsIndexes: Bool = true
     ) throws(Fault) -> RecordQuery {
         guard query.type != .users else {
             throw .badRequest(
@@ -27,7 +30,8 @@ package struct QueryCheck {
         guard let known = schema.types[query.type] else {
             throw .unknownRecordType(query.type.text)
         }
-        let check = QueryCheck(type: query.type, known: known, database: database)
+        let check = QueryCheck(
+            type: query.type, known: known, database: database, needsIndexes: needsIndexes)
         var admitted = RecordQuery(type: query.type)
         for filter in query.filters { admitted.filters.append(try check.admit(filter)) }
         for sort in query.sorts {
@@ -104,6 +108,7 @@ package struct QueryCheck {
     }
 
     private func require(_ option: IndexOptions, of found: Found) throws(Fault) {
+        guard needsIndexes else { return }
         let name = found.subject.wireName
         // A schema may list it all the same.
         guard found.subject == .system(.recordID) || found.type.indexOptionsOfUse.contains(option)

@@ -71,6 +71,18 @@ package struct FetchDatabaseChanges {
             moreComing: more)
     }
 
+    /// What moves when there may be something new in the feed.
+    package func places() throws -> Set<StorePlace> {
+        guard let user = database.caller.userRecordName else { return [] }
+        guard database.scope == .shared else {
+            guard let owner = try database.owner(snapshot) else { return [.person(user)] }
+            return [.owner(owner.number)]
+        }
+        var places: Set<StorePlace> = [.person(user)]
+        for zone in try snapshot.zonesViewed(by: user) { places.insert(.zone(zone.number)) }
+        return places
+    }
+
     private func start(_ token: String?, _ owner: StoredOwner?) throws -> SyncToken {
         if let token, !token.isEmpty {
             return try tokens.read(

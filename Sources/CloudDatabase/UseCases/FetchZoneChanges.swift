@@ -135,6 +135,14 @@ package struct FetchZoneChanges {
         return last
     }
 
+    /// What moves when there may be something new in a zone's feed.
+    package func places(of id: ZoneID) throws -> Set<StorePlace> {
+        guard let place = try place(id) else { return [] }
+        var places: Set<StorePlace> = [.zone(place.zone.number)]
+        if let viewer = place.access?.viewer { places.insert(.person(viewer)) }
+        return places
+    }
+
     /// The token from which a zone's feed goes on after all that the snapshot holds.
     ///
     /// - Returns: nil for a zone that has no feed.

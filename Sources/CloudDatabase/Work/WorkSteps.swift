@@ -69,7 +69,11 @@ struct WorkSteps: Sendable {
         case .collect:
             let hasMore = try transaction.collect(
                 olderThan: transaction.now - retentionMilliseconds, rowsMax: recordsMax)
-            return Outcome(records: recordsMax, cursor: hasMore ? 0 : nil)
+            let idle = Milliseconds(limits.courierIdleDays) * 86_400_000
+            let ended = try transaction.removeCouriers(
+                unusedSince: transaction.now - idle, limit: recordsMax)
+            return Outcome(
+                records: recordsMax, cursor: hasMore || ended == recordsMax ? 0 : nil)
         case .collectAssets:
             return Outcome(records: 1, cursor: work.cursor)
         }

@@ -24,6 +24,7 @@ package struct HTTPSettings: Sendable, Equatable {
     package var answerSecondsMax = 30
     package var idleSecondsMax = 75
     package var heldPollsMax = 10_000
+    package var heldPollsPerUserMax = 64
     package var drainSecondsMax = 30
     package var gzip = Gzip.remote
     package var gzipBytesMin = 1_024
@@ -104,6 +105,12 @@ extension HTTPSettings {
         .number(
             "http.heldPollsMax", \.http.heldPollsMax, 0...1_000_000, "requests",
             "Requests held open at a time until there is something to tell."),
+        .number(
+            "http.heldPollsPerUserMax", \.http.heldPollsPerUserMax, 0...1_000_000, "requests",
+            """
+            Of one user. A further poll of the courier gets 429, a further request that would wait \
+            for changes is answered at once.
+            """),
     ]
 
     private static let deadlines: [Setting] = [

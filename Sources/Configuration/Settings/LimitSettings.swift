@@ -17,6 +17,7 @@ package struct LimitSettings: Sendable, Equatable {
     package var recordTypesMax = 1_000
     package var subscriptionsPerUserMax = 500
     package var subscriptionBytesMax = 16_384
+    package var feedWaitSecondsMax = 55
     package var rolesMax = 100
     package var schemaBytesMax = 1_048_576
     package var deleteSelfSourcesMax = 750
@@ -95,6 +96,10 @@ extension LimitSettings {
             .number(
                 "limits.subscriptionBytesMax", \.limits.subscriptionBytesMax, 256...1_048_576,
                 "bytes", "The query and the notification of one subscription together."),
+            .number(
+                "limits.feedWaitSecondsMax", \.limits.feedWaitSecondsMax, 1...55, "seconds",
+                "How long a request for changes may ask to be held until there are some. Over it: 400."
+            ),
             .number(
                 "limits.rolesMax", \.limits.rolesMax, 1...10_000, "roles",
                 "Security roles of one container's environment, beside the built-in ones."),

@@ -42,6 +42,15 @@ extension SQLiteCatalog {
         }
     }
 
+    package func sessionEnd(_ session: [UInt8]) throws -> Milliseconds? {
+        try read { catalog in
+            try catalog.first(
+                "SELECT expires_at FROM web_tokens WHERE session = ? ORDER BY expires_at DESC LIMIT 1",
+                .bytes(session)
+            ) { $0.int64(0) }
+        }
+    }
+
     package func webTokens(
         in container: ContainerID, _ environment: Environment
     ) throws -> [WebTokenRecord] {

@@ -82,6 +82,8 @@ extension SQLiteTransaction {
         try update.run()
     }
 
+    func wakeWaiting(for destination: DestinationNumber) { moved.insert(.destination(destination)) }
+
     func setBadge(_ badge: Int64, of destination: DestinationNumber) throws {
         let update = try snapshot.connection.prepare(
             "UPDATE destinations SET badge = ?2 WHERE id = ?1")

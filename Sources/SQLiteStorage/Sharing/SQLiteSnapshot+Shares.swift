@@ -123,7 +123,9 @@ extension SQLiteSnapshot {
         let statement = try shareStatements().shares.ownerName
         defer { statement.reset() }
         statement.bind(owner.value, at: 1)
-        return try statement.step() ? UserRecordName(statement.string(0)) : nil
+        guard try statement.step() else { return nil }
+        let text = statement.string(0)
+        return text == UserRecordName.publicOwner.text ? .publicOwner : UserRecordName(text)
     }
 
     private func shares(_ statement: Statement, _ value: Int64) throws -> [StoredShare] {

@@ -148,6 +148,7 @@ extension Configuration {
         service.shareStepRecordsMax = limits.shareStepRecordsMax
         service.sharedPageHoldMilliseconds = limits.sharedPageHoldMilliseconds
         service.heldPollsMax = http.heldPollsMax
+        setNoticeLimits(of: &service)
         service.sharedQueryRecordsMax = limits.sharedQueryRecordsMax
         service.userQuotaBytes = Int64(limits.userQuotaBytes)
         service.publicQuotaBytes = Int64(limits.publicQuotaBytes)
@@ -165,6 +166,15 @@ extension Configuration {
     }
 
     /// What deciding a batch of operations may take.
+    private func setNoticeLimits(of service: inout ServiceLimits) {
+        service.heldPollsPerUserMax = http.heldPollsPerUserMax
+        service.feedWaitSecondsMax = limits.feedWaitSecondsMax
+        service.courierPollSeconds = push.pollSeconds
+        service.destinationsPerUserMax = push.destinationsPerUserMax
+        service.courierIdleDays = push.courierIdleDays
+        service.noticesWaitingMax = push.noticesWaitingMax
+    }
+
     private func setDecisionLimits(of service: inout ServiceLimits) {
         service.batchBytesMax = limits.batchBytesMax
         service.deleteSelfSourcesMax = limits.deleteSelfSourcesMax

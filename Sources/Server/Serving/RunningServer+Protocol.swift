@@ -28,6 +28,7 @@ extension RunningServer {
             workers: configuration.workers,
             loopCount: configuration.loopCount)
         dependencies.rates = configuration.rateLimits
+        dependencies.courierBaseURL = configuration.baseURL
         return ProtocolResponder(dependencies)
     }
 }

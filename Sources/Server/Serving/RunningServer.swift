@@ -23,6 +23,8 @@ package final class RunningServer: Sendable {
     private let control: ControlServer
     private let upkeep: Upkeep
     private let departures: Departures
+    /// Carry notices of all stores.
+    private let senders: NoticeSenders
     /// Nil where no letters are sent.
     private let carrier: LetterCarrier?
     private let tls: TLSContext?
@@ -56,8 +58,11 @@ package final class RunningServer: Sendable {
             protocolResponder: protocolResponder, pages: try Self.pages(on: folder, log: log))
         http = try Self.started(wire, on: binding, responder, Self.observer(of: metrics, log))
         Self.observe(http, stores, log, in: metrics)
-        let work = StoreWork(configuration, clock: clock, log: log)
+        senders = try NoticeSenders(folder)
+        let work = StoreWork(
+            configuration, clock: clock, log: log, senders: senders.byKind)
         Self.observe(work.counts, in: metrics)
+        Self.observeNotices(of: work, protocolResponder, in: metrics)
         Self.observeAssets(of: protocolResponder, in: metrics)
         Self.observeWork(of: protocolResponder, in: metrics)
         stores.reports.observe { log.tell($1, of: $0) }
@@ -72,7 +77,7 @@ package final class RunningServer: Sendable {
             alsoDue: { protocolResponder.removeExpiredUploads() })
         departures = Departures(
             folder, log: log, intervalSeconds: configuration.retention.upkeepSeconds)
-        stores.observeOpening { work.begin($0, $1) }
+        stores.observeOpening { work.begin($0, $1, $2) }
         carrier = sender.map { LetterCarrier(folder, $0, log: log) }
         self.folder = folder
         self.log = log
@@ -164,6 +169,7 @@ package final class RunningServer: Sendable {
         departures.stop()
         carrier?.stop()
         folder.close()
+        senders.stop()
         metrics.endObserving()
     }
 
@@ -219,6 +225,25 @@ package final class RunningServer: Sendable {
         ) {
             Double(protocolResponder.poolCounts.moved)
         }
+    }
+
+    private static func observeNotices(
+        of work: StoreWork, _ protocolResponder: ProtocolResponder, in metrics: Metrics
+    ) {
+        metrics.counter("lenticular_notices_queued_total", "Notices put into outboxes.") {
+            Double(work.noticeCounts.queued)
+        }
+        metrics.counter("lenticular_notices_sent_total", "Notices delivered.") {
+            Double(work.deliveryCounts.sent + protocolResponder.courierCounts.sent)
+        }
+        metrics.counter(
+            "lenticular_notices_failed_total", "Attempts to deliver a notice that came to nothing."
+        ) {
+            Double(work.deliveryCounts.failed + protocolResponder.courierCounts.cut)
+        }
+        metrics.gauge(
+            "lenticular_notice_lag_seconds", "From a commit until its notices were in the outbox."
+        ) { work.noticeCounts.takeLagSeconds() }
     }
 
     private static func observe(_ work: WorkCounts, in metrics: Metrics) {

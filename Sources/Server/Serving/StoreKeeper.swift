@@ -25,7 +25,7 @@ final class StoreKeeper: Sendable {
         /// What writers have done whose stores are closed.
         var closed = WriterMeasurements()
         /// Told of each store that is opened.
-        var attach: @Sendable (SQLiteStore, AssetDepot) -> Void = { _, _ in }
+        var attach: @Sendable (Stores.Key, SQLiteStore, AssetDepot) -> Void = { _, _, _ in }
     }
 
     private let opener: StoreOpener
@@ -91,7 +91,7 @@ final class StoreKeeper: Sendable {
             throw error
         }
         schedule.opened(key)
-        attach(store, depot)
+        attach(key, store, depot)
         return Stores.Opened(store: store, seen: seen)
     }
 
@@ -133,7 +133,9 @@ final class StoreKeeper: Sendable {
     }
 
     /// Says whom to tell of each store that is opened from now on.
-    func observeOpening(_ attach: @escaping @Sendable (SQLiteStore, AssetDepot) -> Void) {
+    func observeOpening(
+        _ attach: @escaping @Sendable (Stores.Key, SQLiteStore, AssetDepot) -> Void
+    ) {
         state.withLock { $0.attach = attach }
     }
 

@@ -2,8 +2,10 @@ import AssetStorage
 import CloudDatabase
 import CloudModel
 import Configuration
+import Delivery
 import SQLiteStorage
 import Storage
+import WebServices
 
 /// Does the queued work of every open store.
 final class StoreWork: Sendable {
@@ -11,13 +13,21 @@ final class StoreWork: Sendable {
     private static let searchStepsMax = 20
 
     let counts = WorkCounts()
+    let noticeCounts = NoticeCounts()
+    let deliveryCounts = DeliveryCounts()
     private let options: WorkRunner.Options
+    private let notices: NoticeRunner.Options
+    private let delivery: OutboxRunner.Options
     private let clock: Clock
     private let graceMilliseconds: Milliseconds
     private let abandonedMilliseconds: Milliseconds
     private let trashMilliseconds: Milliseconds
 
-    init(_ configuration: Configuration, clock: Clock, log: Log) {
+    /// - Parameter senders: of the kinds of destinations that are set up.
+    init(
+        _ configuration: Configuration, clock: Clock, log: Log,
+        senders: [DestinationKind: any NoticeSender] = [:]
+    ) {
         var options = WorkRunner.Options()
         options.limits = configuration.serviceLimits
         options.retentionMilliseconds =
@@ -29,6 +39,25 @@ final class StoreWork: Sendable {
                 [("kind", .text("\(kind)")), ("failure", .text("\(error)"))])
         }
         self.options = options
+        let limits = configuration.serviceLimits
+        var notices = NoticeRunner.Options { subscription, owner in
+            subscription.storedQuery(of: owner.user, in: owner.scope, limits: limits)
+        }
+        notices.limits = limits
+        notices.counts = noticeCounts
+        notices.report = { error in
+            log.warning(
+                "changes not told; tried again", [("failure", .text("\(error)"))])
+        }
+        self.notices = notices
+        var delivery = OutboxRunner.Options(
+            senders: senders, clock: clock, mayTell: NoticeRights.allow)
+        delivery.counts = deliveryCounts
+        delivery.report = { error in
+            log.warning(
+                "what came of notices not noted; tried again", [("failure", .text("\(error)"))])
+        }
+        self.delivery = delivery
         self.clock = clock
         let assets = configuration.assets
         graceMilliseconds = Milliseconds(assets.graceSeconds) * 1_000
@@ -38,13 +67,19 @@ final class StoreWork: Sendable {
     }
 
     /// Begins to do a store's work; closing the store ends it.
-    func begin(_ store: SQLiteStore, _ depot: AssetDepot) {
+    func begin(_ key: Stores.Key, _ store: SQLiteStore, _ depot: AssetDepot) {
         var options = options
         options.blocking[.collectAssets] = { [weak store, self] in
             guard let store else { return false }
             return try self.collectAssets(CollectAssets(store, depot: depot))
         }
-        store.attach(WorkRunner(store, options))
+        let telling = NoticeRunner(
+            store, at: NoticePlace(container: key.container, environment: key.environment),
+            notices)
+        let delivery = OutboxRunner(store, of: key.container, in: key.environment, delivery)
+        store.attach(StoreWorkers(WorkRunner(store, options), telling, delivery))
+        telling.wake()
+        delivery.wake()
     }
 
     /// - Returns: whether there is more to do.
@@ -58,5 +93,29 @@ final class StoreWork: Sendable {
         if try collection.emptyTrash(putBefore: clock.now() - trashMilliseconds) { return true }
         try collection.removeAbandoned(begunBefore: clock.now() - abandonedMilliseconds)
         return false
+    }
+}
+
+/// All that works for one store.
+private final class StoreWorkers: StoreWorker {
+    private let queued: WorkRunner
+    private let telling: NoticeRunner
+    private let delivery: OutboxRunner
+
+    init(_ queued: WorkRunner, _ telling: NoticeRunner, _ delivery: OutboxRunner) {
+        self.queued = queued
+        self.telling = telling
+        self.delivery = delivery
+    }
+
+    /// Those who tell of changes and carry notices are woken by commits.
+    func wake() { queued.wake() }
+
+    var isBusy: Bool { queued.isBusy || telling.isBusy || delivery.isBusy }
+
+    func stop() {
+        telling.stop()
+        delivery.stop()
+        queued.stop()
     }
 }

@@ -126,10 +126,12 @@ package final class Stores: Sendable {
     }
 
     /// Says whom to tell of each store that is open or will be, with its assets.
-    func observeOpening(_ tell: @escaping @Sendable (SQLiteStore, AssetDepot) -> Void) {
+    func observeOpening(
+        _ tell: @escaping @Sendable (Key, SQLiteStore, AssetDepot) -> Void
+    ) {
         keeper.observeOpening(tell)
         // Afterwards: one that is opened meanwhile is told twice rather than not at all.
-        for (key, opened) in cache.open { tell(opened.store, depot(of: key)) }
+        for (key, opened) in cache.open { tell(key, opened.store, depot(of: key)) }
     }
 
     /// Brings a file of an earlier version to this one's schema.

@@ -24,13 +24,13 @@ package enum DestinationKind: Int64, Sendable, CaseIterable {
 package struct StoredDestination: Sendable, Equatable {
     package let number: DestinationNumber
     package let kind: DestinationKind
-    /// What it is found by: unique among those of its kind. For the courier the SHA-256 of the token.
+    /// What it is found by: unique among those of its kind; for the courier the SHA-256 of the token.
     package let key: [UInt8]
     /// Whose it is; nil for a webhook.
     package let user: UserRecordName?
-    /// The `clientId` that it registered with; nil when it gave none. Changes by it are not told to it.
+    /// The `clientId` that it registered with, whose changes it is not told; nil when it gave none.
     package let device: String?
-    /// What its sender needs to reach it: JSON of the sender's own making. Secrets in it are sealed.
+    /// What its sender needs to reach it: JSON of the sender's own making, with secrets sealed.
     package let address: [UInt8]
     /// The session that it ends with; nil for one that is no session's.
     package let session: [UInt8]?
@@ -111,6 +111,9 @@ package protocol DestinationWriting: DestinationReading {
 
     /// Notes that a destination is in use.
     func use(_ destination: DestinationNumber) throws
+
+    /// Has those look again who wait for something for a destination.
+    func wakeWaiting(for destination: DestinationNumber)
 
     /// Has a destination count on from a badge.
     func setBadge(_ badge: Int64, of destination: DestinationNumber) throws

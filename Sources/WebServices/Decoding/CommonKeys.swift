@@ -4,6 +4,19 @@ import JSON
 
 // Keys that several endpoints share (web-services.md §3).
 extension RequestObject {
+    /// How long an answer without news may wait for some (rulings.md 51); nil for not at all.
+    ///
+    /// - Throws: BAD_REQUEST for less than 1 and for more than `ServiceLimits.feedWaitSecondsMax`.
+    func waitSeconds(_ limits: ServiceLimits) throws(Fault) -> Int? {
+        guard let given = try integer("waitSeconds") else { return nil }
+        guard given >= 1, given <= Int64(limits.feedWaitSecondsMax) else {
+            throw .badRequest(
+                "waitSeconds: \(given) given; expected 1 to \(limits.feedWaitSecondsMax) "
+                    + "(limits.feedWaitSecondsMax)")
+        }
+        return Int(given)
+    }
+
     /// The array of what the request asks for, which it must have.
     ///
     /// - Throws: BAD_REQUEST also for more than `ServiceLimits.operationsPerRequestMax` elements.

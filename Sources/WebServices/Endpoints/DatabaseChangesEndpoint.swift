@@ -9,7 +9,8 @@ enum DatabaseChangesEndpoint {
         return try DatabaseFeedAnswer.make(
             context, after: try body.string("syncToken"),
             limit: try body.resultsLimit(context.limits),
-            form: .changes, tokenKey: "syncToken")
+            form: .changes, tokenKey: "syncToken", waitSeconds: try body.waitSeconds(context.limits)
+        )
     }
 }
 
@@ -26,7 +27,7 @@ enum ZonesChangesEndpoint {
 private enum DatabaseFeedAnswer {
     static func make(
         _ context: RequestContext, after token: String?, limit: Int?,
-        form: FetchDatabaseChanges.Form, tokenKey: StaticString
+        form: FetchDatabaseChanges.Form, tokenKey: StaticString, waitSeconds: Int? = nil
     ) throws -> [UInt8] {
         let database = try context.database()
         return try context.store.storage.read(by: context.reader) { snapshot in
@@ -34,14 +35,21 @@ private enum DatabaseFeedAnswer {
                 database, key: context.store.tokenKey, snapshot: snapshot)
             var writer = JSONWriter(reserving: 1_024)
             writer.raw("{\"zones\":[")
+            let start = writer.bytes.count
             let page = try feed.append(
                 after: token, limit: limit ?? context.limits.recordsPerResponseMax, form: form,
                 to: &writer)
+            let hasNews = writer.bytes.count > start || page.moreComing || token?.isEmpty ?? true
             writer.raw("],\"")
             writer.raw(tokenKey)
             writer.raw("\":\"")
             writer.bytes.append(contentsOf: page.syncToken.utf8)
             writer.raw(page.moreComing ? "\",\"moreComing\":true}" : "\",\"moreComing\":false}")
+            if let waitSeconds, !hasNews {
+                throw HeldAnswer(
+                    places: try feed.places(), outcome: .success(writer.bytes),
+                    millisecondsMax: waitSeconds * 1_000)
+            }
             return writer.bytes
         }
     }

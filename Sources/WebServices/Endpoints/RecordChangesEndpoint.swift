@@ -24,8 +24,8 @@ enum RecordChangesEndpoint {
             writer.bytes.append(contentsOf: page.syncToken.utf8)
             writer.raw(page.moreComing ? "\",\"moreComing\":true" : "\",\"moreComing\":false")
             writer.raw(request.newestFirst ? ",\"reverse\":true}" : ",\"reverse\":false}")
-            var pages = HeldPages()
-            pages.note(page)
+            var pages = HeldPages(waitSeconds: nil)
+            pages.note(page, place: nil)
             return try pages.admit(writer.bytes, context.limits)
         }
     }

@@ -18,7 +18,7 @@ enum ZoneChangesEndpoint {
                 servesPublic: servesPublic)
             var writer = JSONWriter(reserving: 16_384)
             var budget = context.budget
-            var pages = HeldPages()
+            var pages = HeldPages(waitSeconds: try body.waitSeconds(context.limits))
             writer.raw("{\"zones\":[")
             for (index, element) in asked.enumerated() {
                 if index > 0 { writer.raw(",") }
@@ -48,8 +48,11 @@ enum ZoneChangesEndpoint {
             writer.raw("{\"zoneID\":")
             feed.appendZoneID(of: id, to: &writer)
             writer.raw(",\"records\":[")
+            let start = writer.bytes.count
             let page = try feed.append(request, to: &writer, budget: &budget)
-            pages.note(page)
+            let hasNews =
+                writer.bytes.count > start || page.moreComing || request.syncToken?.isEmpty ?? true
+            try pages.note(page, place: hasNews ? nil : feed.places(of: id))
             if context.loop != nil, budget.isExhausted { throw NeedsWorker() }
             writer.raw("],\"syncToken\":\"")
             writer.bytes.append(contentsOf: page.syncToken.utf8)
@@ -67,16 +70,27 @@ enum ZoneChangesEndpoint {
     }
 }
 
-/// Whether an answer would show nothing but that there is more to come.
+/// Whether an answer would show nothing, or nothing but that there is more to come.
 struct HeldPages {
+    /// How long the request wants to wait for news; nil for not at all.
+    let waitSeconds: Int?
     private var awaited: Set<StorePlace> = []
     private var otherCount = 0
+    private var places: Set<StorePlace> = []
+    private var hasNews = false
 
-    mutating func note(_ page: ZoneChangesPage) {
+    init(waitSeconds: Int?) { self.waitSeconds = waitSeconds }
+
+    /// - Parameter place: what moves when there may be something new; nil for a page that has something.
+    mutating func note(_ page: ZoneChangesPage, place: Set<StorePlace>?) {
         if let zone = page.awaited { awaited.insert(.zone(zone)) } else { otherCount += 1 }
+        if let place { places.formUnion(place) } else { hasNews = true }
     }
 
-    mutating func noteFault() { otherCount += 1 }
+    mutating func noteFault() {
+        otherCount += 1
+        hasNews = true
+    }
 
     /// - Throws: `HeldAnswer` for one that had better wait.
     func admit(_ body: [UInt8], _ limits: ServiceLimits) throws -> [UInt8] {
@@ -85,6 +99,8 @@ struct HeldPages {
                 places: awaited, outcome: .success(body),
                 millisecondsMax: limits.sharedPageHoldMilliseconds)
         }
-        return body
+        guard let waitSeconds, !hasNews, !places.isEmpty else { return body }
+        throw HeldAnswer(
+            places: places, outcome: .success(body), millisecondsMax: waitSeconds * 1_000)
     }
 }

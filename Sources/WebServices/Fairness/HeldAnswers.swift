@@ -15,12 +15,16 @@ final class HeldAnswers: Sendable {
         let watch: CommitWatch
         let deadline: UInt64
         let resume: Resume
+        /// Nil for one whose credentials are not told apart here.
+        let caller: Principal?
     }
 
     private struct State {
         var held: [UInt64: Held] = [:]
         /// Whose time is over when, by the clock's ticks.
         var deadlines: [UInt64: Set<UInt64>] = [:]
+        /// Of each caller who is known.
+        var callers: [Principal: Int] = [:]
         var lastNumber: UInt64 = 0
         /// The next tick at which somebody looks at the deadlines.
         var nextLook: UInt64?
@@ -38,11 +42,17 @@ final class HeldAnswers: Sendable {
     private static let pauseMillisecondsMax = 50
 
     private let countMax: Int
+    private let perCallerMax: Int
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "web.held")
 
-    /// - Parameter countMax: how many may wait at a time.
-    init(countMax: Int) { self.countMax = countMax }
+    /// - Parameters:
+    ///   - countMax: how many may wait at a time.
+    ///   - perCallerMax: how many of one caller.
+    init(countMax: Int, perCallerMax: Int) {
+        self.countMax = countMax
+        self.perCallerMax = perCallerMax
+    }
 
     /// How many wait now.
     var count: Int { state.withLock { $0.held.count } }
@@ -66,7 +76,7 @@ final class HeldAnswers: Sendable {
         let watch = exchange.takeWatch(of: early.places) ?? notices.watch(early.places, since: mark)
         let held = Held(
             exchange: exchange, early: early, watch: watch, deadline: deadline,
-            resume: resume)
+            resume: resume, caller: exchange.principal.isKnown ? exchange.principal : nil)
         guard let number = keep(held) else {
             watch.end()
             return exchange.finish(early.outcome.mapError { $0 })
@@ -97,6 +107,10 @@ final class HeldAnswers: Sendable {
         let tick = held.deadline / Self.tickNanoseconds + 1
         let (number, looks) = state.withLock { state -> (UInt64?, Bool) in
             guard !state.isClosed, state.held.count < countMax else { return (nil, false) }
+            if let caller = held.caller {
+                guard state.callers[caller, default: 0] < perCallerMax else { return (nil, false) }
+                state.callers[caller, default: 0] += 1
+            }
             state.lastNumber += 1
             state.held[state.lastNumber] = held
             state.deadlines[tick, default: []].insert(state.lastNumber)
@@ -115,6 +129,10 @@ final class HeldAnswers: Sendable {
             let tick = held.deadline / Self.tickNanoseconds + 1
             state.deadlines[tick]?.remove(number)
             if state.deadlines[tick]?.isEmpty == true { state.deadlines[tick] = nil }
+            if let caller = held.caller {
+                let left = (state.callers[caller] ?? 1) - 1
+                state.callers[caller] = left > 0 ? left : nil
+            }
             return held
         }
         held?.watch.end()

@@ -19,6 +19,9 @@ package enum Principal: Hashable, Sendable {
     /// The addresses that count as one; nil for whoever comes over a Unix socket.
     package typealias AddressBlock = HTTPRequest.Block?
 
+    /// Whether it stands for somebody, and not for an address.
+    var isKnown: Bool { if case .address = self { false } else { true } }
+
     /// Whom a request counts to once its credentials have been believed.
     ///
     /// - Parameter block: of the request's client.

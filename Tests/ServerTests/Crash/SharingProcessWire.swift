@@ -47,6 +47,17 @@ final class SharingProcessWire: SharingWire {
         }
     }
 
+    /// Asks for an address as it stands.
+    func get(_ target: String) throws -> SharingAnswer {
+        let connection = connections[-1] ?? WireConnection(address: server.address)
+        connections[-1] = connection
+        switch connection.send("GET", target, "") {
+        case .lost(let why): throw SharingLoss(why)
+        case .answered(let status, let body):
+            return try SharingAnswer(status: status, bytes: [UInt8](body))
+        }
+    }
+
     func makeAccount(_ person: SharingPerson) throws -> String {
         try restartIfKilled()
         _ = try Self.command(

@@ -1,0 +1,73 @@
+import CloudModel
+import Storage
+
+/// A record that was saved or deleted, as subscriptions look at it; read where one asks for it.
+final class ChangedRecord {
+    let change: FollowedChange
+    let name: RecordName
+    let type: RecordTypeName
+    let typeNumber: Int64
+    let zone: StoredZone
+    let zoneOwner: UserRecordName
+    private var readVersion: StoredFields??
+    private var readFormer: StoredFields??
+    private var readShown: NoticeFields?
+
+    init?(
+        _ change: FollowedChange, type: RecordTypeName, zone: StoredZone, owner: UserRecordName
+    ) {
+        guard change.kind == .saved || change.kind == .deleted, let name = change.name,
+            let number = change.type
+        else { return nil }
+        self.change = change
+        self.name = name
+        self.type = type
+        typeNumber = number
+        self.zone = zone
+        zoneOwner = owner
+    }
+
+    var reason: NoticePayload.Reason {
+        if change.kind == .deleted { return .deleted }
+        return change.wasAlive ? .updated : .created
+    }
+
+    var firing: Subscription.Firing {
+        switch reason {
+        case .created: .create
+        case .updated: .update
+        case .deleted: .delete
+        }
+    }
+
+    /// As the change left it; nil for a deletion, and where that is not known any more.
+    private func version() throws -> StoredFields? {
+        if let readVersion { return readVersion }
+        let read =
+            try change.kind == .saved ? change.version.map { try StoredFields($0.body) } : nil
+        readVersion = .some(read)
+        return read
+    }
+
+    private func former() throws -> StoredFields? {
+        if let readFormer { return readFormer }
+        let read = try change.former.map { try StoredFields($0.body) }
+        readFormer = .some(read)
+        return read
+    }
+
+    /// The record before and after the change, as far as there is one.
+    func states() throws -> [StoredFields] { try [version(), former()].compactMap { $0 } }
+
+    /// Who made the record; nil where that is not known.
+    func creator() throws -> String? { try states().first?.creator }
+
+    /// The values that notices show: those of the new version, of a deleted record the last.
+    func shown() throws -> NoticeFields {
+        if let readShown { return readShown }
+        let version = change.kind == .saved ? change.version : change.former
+        let read = try version.map { try NoticeFields($0.body) } ?? NoticeFields()
+        readShown = read
+        return read
+    }
+}

@@ -1,0 +1,64 @@
+import CloudModel
+import JSON
+
+/// The values of a record that notices show: text, numbers, dates, places and names of records.
+///
+/// Nothing of encrypted fields is shown, nor lists, bytes and assets.
+struct NoticeFields: Sendable {
+    /// What a text takes of a value at most, in characters (semantics.md §5).
+    private static let charactersMax = 100
+
+    private let fields: JSONValue?
+
+    /// - Throws: `JSONError` for what is no stored body.
+    init(_ body: UnsafeRawBufferPointer) throws {
+        fields = try JSONDocument(copying: body).root["fields"]
+    }
+
+    /// Without a record.
+    init() { fields = nil }
+
+    private func value(_ name: String) -> (JSONValue, FieldType.Element)? {
+        guard let field = fields?.member(name), let value = field["value"],
+            field["isEncrypted"] == nil, value.kind != .array,
+            let tag = field["type"]?.string,
+            let element = FieldType.Element.allCases.first(where: { "\($0.tag)" == tag })
+        else { return nil }
+        return (value, element)
+    }
+
+    /// A value as a localised text shows it; empty where there is none.
+    func text(_ name: String) -> String {
+        guard let (value, element) = value(name) else { return "" }
+        switch element {
+        case .string: return value.string.map { String($0.prefix(Self.charactersMax)) } ?? ""
+        case .int64, .timestamp: return value.int64.map { "\($0)" } ?? ""
+        case .double: return value.double.map { "\($0)" } ?? ""
+        case .reference: return value["recordName"]?.string ?? ""
+        case .location, .bytes, .asset, .unknown, .number: return ""
+        }
+    }
+
+    /// Appends the values of fields as the object `af`; those without a value are left out.
+    func append(_ names: [String], to writer: inout JSONWriter) {
+        writer.raw("{")
+        var isFirst = true
+        for name in names {
+            guard let (value, element) = value(name) else { continue }
+            var text = JSONWriter(reserving: 64)
+            switch element {
+            case .string, .int64, .double, .timestamp, .location: text.compact(value)
+            case .reference:
+                guard let target = value["recordName"] else { continue }
+                text.compact(target)
+            case .bytes, .asset, .unknown, .number: continue
+            }
+            if !isFirst { writer.raw(",") }
+            isFirst = false
+            writer.string(name)
+            writer.raw(":")
+            writer.raw(text.bytes)
+        }
+        writer.raw("}")
+    }
+}

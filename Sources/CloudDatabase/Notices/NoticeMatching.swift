@@ -1,0 +1,342 @@
+import CloudModel
+import Cryptography
+import Storage
+
+/// Says who must hear of the changes of one store (semantics.md §5, rulings.md 41, 42 and 58).
+///
+/// Used by one thread at a time.
+final class NoticeMatching {
+    private let place: NoticePlace
+    private let limits: ServiceLimits
+    private let index: WatchingIndex
+    private var pageNumber: UInt64 = 0
+
+    init(
+        at place: NoticePlace, limits: ServiceLimits, decode: @escaping WatchingIndex.Decode
+    ) {
+        self.place = place
+        self.limits = limits
+        index = WatchingIndex(decode: decode)
+    }
+
+    /// Goes through a page of a store's changes, on its snapshot.
+    func match(_ page: ChangeFollower.Page, of storage: any Storage) throws -> NoticePage {
+        let snapshot = page.snapshot
+        try index.renew(snapshot)
+        pageNumber += 1
+        let run = try MatchingRun(
+            self, storage, snapshot, page: pageNumber, webhooks: snapshot.destinations(.webhook))
+        try page.forEach { try run.take($0) }
+        return run.made
+    }
+
+    /// One page at work.
+    private final class MatchingRun {
+        private let matching: NoticeMatching
+        private let storage: any Storage
+        private let snapshot: any StoreSnapshot
+        private let page: UInt64
+        private let key: HMACSHA256
+        private let types: [Int64: RecordTypeName]
+        private let schema: Schema
+        private let words: SearchWords
+        private var zones: [ZoneNumber: (zone: StoredZone, owner: UserRecordName)?] = [:]
+        private var access: [UserRecordName: RecordAccess] = [:]
+        private var viewers: [ZoneNumber: [UserRecordName]] = [:]
+        private var sights: [SightKey: ZoneAccess?] = [:]
+        private var merged: Set<MergedKey> = []
+        var made = NoticePage()
+
+        private struct SightKey: Hashable {
+            let viewer: UserRecordName
+            let zone: ZoneNumber
+        }
+
+        private struct MergedKey: Hashable {
+            let place: SubscriptionPlace
+            let zone: ZoneNumber
+            let author: ChangeAuthor?
+        }
+
+        init(
+            _ matching: NoticeMatching, _ storage: any Storage, _ snapshot: any StoreSnapshot,
+            page: UInt64, webhooks: [StoredDestination]
+        ) throws {
+            self.matching = matching
+            self.storage = storage
+            self.snapshot = snapshot
+            self.page = page
+            key = HMACSHA256(key: try snapshot.identity.tokenKey)
+            schema = try snapshot.schema
+            types = Dictionary(
+                schema.types.map { ($0.value.number, $0.key) }, uniquingKeysWith: { a, _ in a })
+            words = SearchWords(snapshot.indexReader, limits: matching.limits)
+            made.revision = matching.index.revision
+            made.webhooks = webhooks
+        }
+
+        private var index: WatchingIndex { matching.index }
+
+        func take(_ change: FollowedChange) throws {
+            guard let (zone, owner) = try place(of: change.zone) else { return }
+            let identifier = UniqueID.made(
+                from: key.code(for: Array("notice \(change.position)".utf8)))
+            let type = change.type.flatMap { types[$0] }
+            tellWebhooks(change, type, zone, owner, identifier)
+            switch change.kind {
+            case .saved, .deleted:
+                guard let type,
+                    let record = ChangedRecord(change, type: type, zone: zone, owner: owner)
+                else { return }
+                if owner == .publicOwner {
+                    try takePublic(record, identifier)
+                } else {
+                    try takeOwned(record, identifier)
+                    try tellViewers(of: zone, owner, change, identifier, type: type)
+                }
+            case .zoneMade, .zoneDeleted:
+                guard owner != .publicOwner else { return }
+                try tellOwner(of: zone, owner, change, identifier, type: nil)
+            case .sight, .shareEnded:
+                try tellViewers(of: zone, owner, change, identifier, type: nil)
+            }
+        }
+
+        private func place(
+            of number: ZoneNumber
+        ) throws -> (zone: StoredZone, owner: UserRecordName)? {
+            if let known = zones[number] { return known }
+            var found: (StoredZone, UserRecordName)?
+            if let zone = try snapshot.zone(number), let owner = try snapshot.ownerName(zone.owner)
+            {
+                found = (zone, owner)
+            }
+            zones[number] = .some(found)
+            return found
+        }
+
+        private func tellWebhooks(
+            _ change: FollowedChange, _ type: RecordTypeName?, _ zone: StoredZone,
+            _ owner: UserRecordName, _ identifier: String
+        ) {
+            guard !made.webhooks.isEmpty else { return }
+            let word: StaticString
+            switch change.kind {
+            case .saved: word = change.wasAlive ? "update" : "create"
+            case .deleted: word = "delete"
+            case .zoneMade: word = "createZone"
+            case .zoneDeleted: word = "deleteZone"
+            case .sight, .shareEnded: return
+            }
+            made.bodies.append(
+                WebhookBody(
+                    change, word: word, type: type, zone: zone.name, owner: owner,
+                    identifier: identifier, in: matching.place))
+        }
+
+        // MARK: - Queries
+
+        private func takePublic(_ record: ChangedRecord, _ identifier: String) throws {
+            for watched in try index.publicOnes(for: record, snapshot, admitted) {
+                guard try fires(watched, for: record),
+                    let isOwn = try mayRead(record, watched.owner.user)
+                else { continue }
+                try draft(
+                    watched, record, identifier,
+                    NoticeGround(type: record.typeNumber, isOwn: isOwn))
+            }
+        }
+
+        /// Whether a user may read a record, and then whether they made it; nil when they may not.
+        private func mayRead(
+            _ record: ChangedRecord, _ user: UserRecordName
+        ) throws -> Bool? {
+            let known = try access[user] ?? RecordAccess(of: user, snapshot)
+            access[user] = known
+            switch known.reach(.read, on: record.type) {
+            case .all: return try record.creator() == user.text
+            case .own: return try record.creator() == user.text ? true : nil
+            case .none: return nil
+            }
+        }
+
+        private func takeOwned(_ record: ChangedRecord, _ identifier: String) throws {
+            let owner = SubscriptionOwner(user: record.zoneOwner, scope: .private)
+            for watched in try index.all(of: owner, snapshot, admitted)
+            where watched.subscription.kind == .query {
+                let zone = watched.subscription.zone
+                guard zone == nil || zone == record.zone.name,
+                    watched.subscription.recordType == record.type,
+                    try fires(watched, for: record)
+                else { continue }
+                try draft(watched, record, identifier, NoticeGround())
+            }
+            try tellOwner(
+                of: record.zone, record.zoneOwner, record.change, identifier, type: record.type)
+        }
+
+        private func fires(_ watched: Watched, for record: ChangedRecord) throws -> Bool {
+            guard watched.since < record.change.position,
+                watched.subscription.firesOn.contains(record.firing),
+                !made.spent.contains(watched.place)
+            else { return false }
+            return try watched.finds(record, page: page, words, snapshot)
+        }
+
+        private func draft(
+            _ watched: Watched, _ record: ChangedRecord, _ identifier: String,
+            _ ground: NoticeGround
+        ) throws {
+            let subject = NoticePayload.Subject.query(
+                record: record.name, record.reason,
+                fields: watched.info.readsFields ? try record.shown() : NoticeFields())
+            let collapse = watched.info.collapseID.map { Array("c\($0)".utf8) }
+            try add(
+                watched, subject, (record.zone.name, record.zoneOwner), record.change, identifier,
+                ground, mergeKey: collapse)
+        }
+
+        // MARK: - Zones and databases
+
+        /// Tells an owner's zone and database subscriptions.
+        private func tellOwner(
+            of zone: StoredZone, _ owner: UserRecordName, _ change: FollowedChange,
+            _ identifier: String, type: RecordTypeName?
+        ) throws {
+            let all = try index.all(
+                of: SubscriptionOwner(user: owner, scope: .private), snapshot, admitted)
+            for watched in all {
+                let isConcerned =
+                    switch watched.subscription.kind {
+                    case .query: false
+                    case .zone: watched.subscription.zone == zone.name
+                    case .database: !zone.name.isDefault
+                    }
+                guard isConcerned else { continue }
+                try tell(watched, of: zone, owner, change, identifier, type, NoticeGround())
+            }
+        }
+
+        /// Tells those who are shown something of a zone, and still may see what the change was about.
+        private func tellViewers(
+            of zone: StoredZone, _ owner: UserRecordName, _ change: FollowedChange,
+            _ identifier: String, type: RecordTypeName?
+        ) throws {
+            let watching = try viewers[zone.number] ?? snapshot.watchers(ofShared: zone.number)
+            viewers[zone.number] = watching
+            for viewer in watching where change.person == nil || change.person == viewer {
+                guard try isShown(change, of: zone, to: viewer) else { continue }
+                let all = try index.all(
+                    of: SubscriptionOwner(user: viewer, scope: .shared), snapshot, admitted)
+                for watched in all {
+                    try tell(
+                        watched, of: zone, owner, change, identifier, type,
+                        NoticeGround(zone: zone.number))
+                }
+            }
+        }
+
+        private func isShown(
+            _ change: FollowedChange, of zone: StoredZone, to viewer: UserRecordName
+        ) throws -> Bool {
+            let key = SightKey(viewer: viewer, zone: zone.number)
+            if sights[key] == nil {
+                sights[key] = .some(
+                    try ZoneAccess(viewer, in: zone, limits: matching.limits, snapshot: snapshot))
+            }
+            guard let known = sights[key], let access = known else { return false }
+            let grants = try snapshot.grants(
+                of: viewer, in: zone.number, changedAfter: change.position - 1)
+            switch change.kind {
+            case .sight: return true
+            case .shareEnded: return grants.contains { $0.revoked == change.position }
+            case .zoneMade, .zoneDeleted: return false
+            case .saved, .deleted:
+                if access.wholeZone != nil { return true }
+                if change.kind == .saved, let record = change.record {
+                    do {
+                        if try access.sees(record) { return true }
+                    } catch is Fault {
+                        // NB: parents in a circle lead to no share; nobody is shown the record.
+                    }
+                }
+                // What has just left their trees is in their feed at the change's own position.
+                return try grants.contains { grant in
+                    guard grant.revoked == nil else { return false }
+                    return try snapshot.stays(
+                        of: grant.share, in: zone.number, after: change.position - 1, limit: 1,
+                        withVersions: false
+                    ).stays.first?.position == change.position
+                }
+            }
+        }
+
+        private func tell(
+            _ watched: Watched, of zone: StoredZone, _ owner: UserRecordName,
+            _ change: FollowedChange, _ identifier: String, _ type: RecordTypeName?,
+            _ ground: NoticeGround
+        ) throws {
+            let subscription = watched.subscription
+            guard watched.since < change.position,
+                subscription.recordType == nil || type == nil || subscription.recordType == type
+            else { return }
+            // One is enough, however much has changed; but others' devices hear of each other's changes.
+            let key = MergedKey(place: watched.place, zone: zone.number, author: change.author)
+            guard merged.insert(key).inserted else { return }
+            try add(
+                watched, subscription.kind == .zone ? .zone : .database, (zone.name, owner), change,
+                identifier, ground, mergeKey: Array("z\(zone.number.value)".utf8))
+        }
+
+        // MARK: - What is told
+
+        private func add(
+            _ watched: Watched, _ subject: NoticePayload.Subject,
+            _ zone: (name: ZoneName, owner: UserRecordName), _ change: FollowedChange,
+            _ identifier: String, _ ground: NoticeGround, mergeKey: [UInt8]?
+        ) throws {
+            let destinations = try index.destinations(of: watched.owner.user, snapshot)
+            let told = destinations.filter { !NoticeDraft.isOrigin($0, of: change.author) }
+            // What only the device itself would have heard has not fired.
+            if !destinations.isEmpty, told.isEmpty { return }
+            if watched.subscription.firesOnce { made.spent.insert(watched.place) }
+            guard !told.isEmpty else { return }
+            let payload = NoticePayload(
+                container: matching.place.container, identifier: identifier,
+                user: watched.owner.user, subscription: watched.subscription.id,
+                scope: watched.owner.scope, zone: zone, subject: subject, info: watched.info)
+            made.drafts.append(
+                NoticeDraft(
+                    owner: watched.owner, subscription: watched.subscription, payload: payload,
+                    ground: ground, mergeKey: mergeKey.map { key(watched, $0) },
+                    author: change.author, destinations: told))
+        }
+
+        /// One destination may have notices of several subscriptions.
+        private func key(_ watched: Watched, _ rest: [UInt8]) -> [UInt8] {
+            Array("\(watched.owner.scope.number) \(watched.subscription.id.text)\n".utf8) + rest
+        }
+
+        private func admitted(_ query: RecordQuery, _ owner: SubscriptionOwner) -> RecordQuery? {
+            let database = Database(
+                scope: owner.scope, container: matching.place.container,
+                environment: matching.place.environment,
+                caller: Caller(kind: .user, userRecordName: owner.user), limits: matching.limits,
+                storage: storage, identities: Nobody(), random: .system)
+            var filters = query
+            filters.sorts = []
+            do throws(Fault) {
+                return try QueryCheck.admit(
+                    filters, to: schema, in: database, needsIndexes: false)
+            } catch {
+                // NB: it may come with the type or the field.
+                return nil
+            }
+        }
+    }
+}
+
+/// Where nobody's name is asked for.
+private struct Nobody: Identities {
+    func person(named name: UserRecordName) throws -> Person? { nil }
+}

@@ -1,0 +1,28 @@
+import CloudModel
+import Storage
+
+/// Whether a user may still see what a notice tells of; asked when it is sent (rulings.md 58).
+package enum NoticeRights {
+    /// - Returns: false when the notice is to be thrown away.
+    package static func allow(
+        _ notice: StoredNotice, to user: UserRecordName, _ snapshot: any StoreSnapshot
+    ) throws -> Bool {
+        switch notice.scope {
+        case .private: return true
+        case .shared:
+            guard let zone = notice.ground.zone else {
+                return try !snapshot.zonesViewed(by: user).isEmpty
+            }
+            return try snapshot.view(of: user, in: zone).map { $0.ended == nil } ?? false
+        case .public:
+            guard let number = notice.ground.type else { return true }
+            guard let type = try snapshot.schema.types.first(where: { $0.value.number == number })
+            else { return false }
+            switch try RecordAccess(of: user, snapshot).reach(.read, on: type.key) {
+            case .all: return true
+            case .own: return notice.ground.isOwn
+            case .none: return false
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import CloudModel
+import Storage
+
+/// A subscription as the matching keeps it, with what was read out of it.
+final class Watched {
+    let owner: SubscriptionOwner
+    let subscription: Subscription
+    let since: Position
+    let info: NotificationInfo
+    /// Of a query, as the schema of the page allows it; nil for one that finds nothing yet.
+    let query: RecordQuery?
+    /// Made for one zone and one snapshot.
+    private var tests: (page: UInt64, zone: ZoneNumber, tests: [FilterTest])?
+
+    init(_ watching: WatchingSubscription, query: RecordQuery?) throws {
+        owner = watching.owner
+        subscription = watching.subscription
+        since = watching.since
+        info = try NotificationInfo(watching.subscription.notificationInfo)
+        self.query = query
+    }
+
+    var place: SubscriptionPlace { SubscriptionPlace(owner: owner, id: subscription.id) }
+
+    /// Whether the query finds a record in one of its states.
+    func finds(
+        _ record: ChangedRecord, page: UInt64, _ words: SearchWords, _ snapshot: any StoreSnapshot
+    ) throws -> Bool {
+        guard let query else { return false }
+        if query.filters.isEmpty { return true }
+        let made: [FilterTest]
+        if let tests, tests.page == page, tests.zone == record.zone.number {
+            made = tests.tests
+        } else {
+            let reader = snapshot.indexReader
+            made = try query.filters.map {
+                try FilterTest($0, in: record.zone.name, words: words, tokens: reader.words)
+            }
+            tests = (page, record.zone.number, made)
+        }
+        return try record.states().contains { state in
+            try made.allSatisfy { try $0.holds(for: state) }
+        }
+    }
+}
+
+/// Finds the subscriptions that may fire for a change, and keeps what it has found for as long as nobody
+/// changes a subscription, a destination or the schema.
+///
+/// In the public database a record is looked up by its type, and by the values of those fields that
+/// subscriptions require something of: others' subscriptions cost nothing.
+final class WatchingIndex {
+    /// A query as a stored subscription has it; nil for one that cannot be read.
+    typealias Decode = @Sendable (Subscription, SubscriptionOwner) -> RecordQuery?
+    /// Holds a query to the schema; nil for one that it does not allow.
+    typealias Admit = (RecordQuery, SubscriptionOwner) -> RecordQuery?
+
+    private struct PublicKey: Hashable {
+        let type: RecordTypeName
+        let match: SubscriptionMatch?
+    }
+
+    /// What is kept at most; then all of it is read anew.
+    private static let entriesMax = 50_000
+
+    private let decode: Decode
+    private var state: (revision: Int64, schema: Int) = (-1, -1)
+    private var open: [PublicKey: [Watched]] = [:]
+    private var required: [RecordTypeName: [String]] = [:]
+    private var owned: [SubscriptionOwner: [Watched]] = [:]
+    private var places: [UserRecordName: [StoredDestination]] = [:]
+    private var entryCount = 0
+
+    init(decode: @escaping Decode) { self.decode = decode }
+
+    var revision: Int64 { state.revision }
+
+    /// Forgets what is not so any more.
+    func renew(_ snapshot: any StoreSnapshot) throws {
+        let now = (try snapshot.subscriptionRevision(), try snapshot.schema.version)
+        guard now != state || entryCount > Self.entriesMax else { return }
+        state = now
+        (open, required, owned, places) = ([:], [:], [:], [:])
+        entryCount = 0
+    }
+
+    /// Subscriptions of the public database that may fire for a record.
+    func publicOnes(
+        for record: ChangedRecord, _ snapshot: any StoreSnapshot, _ admit: Admit
+    ) throws -> [Watched] {
+        var found = try publicOnes(PublicKey(type: record.type, match: nil), snapshot, admit)
+        let fields = try required[record.type] ?? snapshot.fieldsRequired(of: record.type)
+        required[record.type] = fields
+        for field in fields {
+            let matches = Set(
+                try record.states().compactMap { SubscriptionMatch(field, of: $0) })
+            for match in matches {
+                found += try publicOnes(PublicKey(type: record.type, match: match), snapshot, admit)
+            }
+        }
+        return found
+    }
+
+    private func publicOnes(
+        _ key: PublicKey, _ snapshot: any StoreSnapshot, _ admit: Admit
+    ) throws -> [Watched] {
+        if let known = open[key] { return known }
+        let read = try snapshot.watchingPublic(key.type, requiring: key.match)
+            .map { try watched($0, admit) }
+        open[key] = read
+        entryCount += read.count + 1
+        return read
+    }
+
+    /// All of a user's in one of their databases.
+    func all(
+        of owner: SubscriptionOwner, _ snapshot: any StoreSnapshot, _ admit: Admit
+    ) throws -> [Watched] {
+        if let known = owned[owner] { return known }
+        let read = try snapshot.watching(of: owner).map { try watched($0, admit) }
+        owned[owner] = read
+        entryCount += read.count + 1
+        return read
+    }
+
+    func destinations(
+        of user: UserRecordName, _ snapshot: any StoreSnapshot
+    ) throws -> [StoredDestination] {
+        if let known = places[user] { return known }
+        let read = try snapshot.destinations(of: user)
+        places[user] = read
+        entryCount += read.count + 1
+        return read
+    }
+
+    private func watched(_ watching: WatchingSubscription, _ admit: Admit) throws -> Watched {
+        let query = decode(watching.subscription, watching.owner)
+        return try Watched(watching, query: query.flatMap { admit($0, watching.owner) })
+    }
+}

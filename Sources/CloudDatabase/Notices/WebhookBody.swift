@@ -1,0 +1,55 @@
+import CloudModel
+import JSON
+import Storage
+
+/// What webhooks are told of one change: where it was and what it did, and nothing that is in the record.
+struct WebhookBody: Sendable {
+    let identifier: String
+    let scope: DatabaseScope
+    let bytes: [UInt8]
+
+    /// - Parameters:
+    ///   - type: the record's; nil for a change of a zone.
+    init(
+        _ change: FollowedChange, word: StaticString, type: RecordTypeName?, zone: ZoneName,
+        owner: UserRecordName, identifier: String, in place: NoticePlace
+    ) {
+        self.identifier = identifier
+        scope = owner == .publicOwner ? .public : .private
+        var writer = JSONWriter(reserving: 320)
+        writer.raw("{\"container\":")
+        writer.string(place.container?.name ?? "")
+        writer.raw(",\"environment\":")
+        writer.string(place.environment.rawValue)
+        writer.raw(",\"database\":")
+        writer.string(scope.rawValue)
+        writer.raw(",\"zoneID\":")
+        writer.raw(ZoneJSON.identifier(zone, owner: owner))
+        if let name = change.name, let type {
+            writer.raw(",\"recordName\":")
+            writer.string(name.text)
+            writer.raw(",\"recordType\":")
+            writer.string(type.text)
+        }
+        writer.raw(",\"change\":\"")
+        writer.raw(word)
+        writer.raw("\"")
+        if change.kind == .saved {
+            writer.raw(",\"recordChangeTag\":")
+            writer.string(ChangeTag.text(change.position))
+        }
+        writer.raw("}")
+        bytes = writer.bytes
+    }
+}
+
+/// The container environment that notices are about.
+package struct NoticePlace: Sendable, Hashable {
+    package let container: ContainerID?
+    package let environment: Environment
+
+    package init(container: ContainerID?, environment: Environment) {
+        self.container = container
+        self.environment = environment
+    }
+}

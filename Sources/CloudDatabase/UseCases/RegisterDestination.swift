@@ -1,0 +1,65 @@
+import CloudModel
+import Storage
+
+/// Registers where a user's notices go (web-services.md §4.16).
+package struct RegisterDestination: Sendable {
+    private let destination: NewDestination
+    private let other: [UInt8]?
+    private let destinationsMax: Int
+    private let caller: Caller
+    private let storage: any Storage
+
+    /// - Parameters:
+    ///   - other: the key of a new destination that is made where the user has none by the other key; nil
+    ///     to make that one.
+    ///   - destinationsMax: how many a user may have; of more couriers the longest unused goes.
+    package init(
+        _ destination: NewDestination, orElse other: [UInt8]? = nil, destinationsMax: Int,
+        caller: Caller, storage: any Storage
+    ) {
+        self.destination = destination
+        self.other = other
+        self.destinationsMax = destinationsMax
+        self.caller = caller
+        self.storage = storage
+    }
+
+    /// Runs in the next group of the writer.
+    ///
+    /// - Parameter completion: gets whether the first key is the user's; or `Fault` BAD_REQUEST when they
+    ///   have too many destinations. Success means on disk.
+    package func run(completion: @escaping @Sendable (Result<Bool, any Error>) -> Void) {
+        let registration = self
+        storage.write(
+            WriteLoad(cost: 1, caller: WriteCaller(caller)),
+            { try registration.register(in: $0) }, completion: completion)
+    }
+
+    private func register(in transaction: any StoreTransaction) throws -> Bool {
+        guard let user = destination.user else { return false }
+        let known = try transaction.destination(destination.kind, key: destination.key)
+        if known?.user == user {
+            _ = try transaction.register(destination)
+            return true
+        }
+        var made = destination
+        if let other { made.key = other }
+        try makeRoom(for: user, transaction)
+        _ = try transaction.register(made)
+        return other == nil
+    }
+
+    private func makeRoom(
+        for user: UserRecordName, _ transaction: any StoreTransaction
+    ) throws {
+        let all = try transaction.destinations(of: user)
+        guard all.count >= destinationsMax else { return }
+        let oldest = all.filter { $0.kind == .courier }.min { $0.usedAt < $1.usedAt }
+        guard let oldest else {
+            throw Fault.limitExceeded(
+                "apnsToken: a user has at most \(destinationsMax) devices "
+                    + "(push.destinationsPerUserMax)")
+        }
+        try transaction.removeDestination(oldest.number)
+    }
+}

@@ -1,0 +1,51 @@
+import Accounts
+import CloudModel
+import Cryptography
+
+/// Where a device waits for its notices, read from a request's target.
+///
+/// `/courier/1/{container}/{environment}?tok={token}`; the token is as good as a signature.
+struct CourierAddress {
+    static let tokenBytes = 32
+
+    let container: ContainerID
+    let environment: Environment
+    /// What the destination is found by.
+    let key: [UInt8]
+
+    private static let prefix = Array("/courier/1/".utf8)
+
+    /// Whether a target is one of the courier; told by its beginning.
+    static func isBelow(_ target: [UInt8]) -> Bool {
+        target.count > prefix.count && target[2] == prefix[2] && target.starts(with: prefix)
+    }
+
+    /// What a token's destination is found by.
+    static func key(of token: [UInt8]) -> [UInt8] { SHA256.digest(token) }
+
+    /// The URL at which a token's notices are waited for.
+    static func url(
+        _ container: ContainerID, _ environment: Environment, token: [UInt8], below base: String
+    ) -> String {
+        "\(base)/courier/1/\(container.name)/\(environment.rawValue)"
+            + "?tok=\(Hexadecimal.encode(token))"
+    }
+
+    /// Nil for what the server never made.
+    init?(_ query: QueryString) {
+        let path = query.target.prefix { $0 != UInt8(ascii: "?") }
+        let segments = path.dropFirst(Self.prefix.count).split(
+            separator: UInt8(ascii: "/"), maxSplits: 2, omittingEmptySubsequences: false)
+        guard Self.isBelow(query.target), segments.count == 2,
+            let container = PercentEncoding.text(segments[0]).flatMap({ ContainerID($0) }),
+            let environment = PercentEncoding.text(segments[1]).flatMap({
+                Environment(rawValue: $0)
+            }),
+            let token = query.text("tok").flatMap({ Hexadecimal.decode($0) }),
+            token.count == Self.tokenBytes
+        else { return nil }
+        self.container = container
+        self.environment = environment
+        key = Self.key(of: token)
+    }
+}

@@ -1,0 +1,133 @@
+import CloudDatabase
+import CloudModel
+import Cryptography
+import JSON
+import Storage
+
+/// `tokens/create` (web-services.md §4.16): makes a courier, and says where it is polled.
+enum CreateTokenEndpoint {
+    static func run(
+        _ context: RequestContext,
+        completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
+    ) throws {
+        let asked = try TokenRequest(context)
+        let token = context.random.bytes(CourierAddress.tokenBytes)
+        asked.registration(
+            .courier, key: CourierAddress.key(of: token), address: []
+        ).run { result in
+            completion(result.map { _ in { _ in asked.answer(token) } })
+        }
+    }
+}
+
+/// `tokens/register` (web-services.md §4.16): goes on with a courier, for this user and device.
+///
+/// A token that has ended is replaced by a new one, which the answer names: clients read it there.
+enum RegisterTokenEndpoint {
+    static func run(
+        _ context: RequestContext,
+        completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
+    ) throws {
+        let asked = try TokenRequest(context)
+        if let device = try DeviceAddress(context.body(), asked.environment) {
+            return asked.registration(device).run { result in
+                completion(result.map { _ in { _ in asked.answer(device) } })
+            }
+        }
+        guard let text = try context.body().string("apnsToken") else {
+            throw RequestObject.missing("apnsToken")
+        }
+        guard let given = Base64.decode(Array(text.utf8)), given.count == CourierAddress.tokenBytes
+        else {
+            throw Fault.badRequest(
+                "apnsToken: expected a token of tokens/create, or a device's in hexadecimal digits")
+        }
+        let fresh = context.random.bytes(CourierAddress.tokenBytes)
+        asked.registration(
+            .courier, key: CourierAddress.key(of: given), address: [],
+            orElse: CourierAddress.key(of: fresh)
+        ).run { result in
+            completion(
+                result.map { isKnown in { _ in asked.answer(isKnown ? given : fresh) } })
+        }
+    }
+}
+
+/// What both endpoints are asked, and how they answer.
+struct TokenRequest: Sendable {
+    private let context: RequestContext
+    private let user: UserRecordName
+    /// As the client spells it.
+    private let apnsEnvironment: String
+    private let device: String?
+    /// Which the client means by it.
+    let environment: Environment
+
+    init(_ context: RequestContext) throws {
+        guard let user = context.caller.userRecordName else {
+            throw Fault(.authenticationRequired, "request needs authorization")
+        }
+        let body = try context.body()
+        guard let name = try body.string("apnsEnvironment") else {
+            throw RequestObject.missing("apnsEnvironment")
+        }
+        guard let environment = Environment(rawValue: name.lowercased()) else {
+            throw Fault.badRequest("apnsEnvironment: expected development or production")
+        }
+        self.environment = environment
+        self.context = context
+        self.user = user
+        apnsEnvironment = name
+        device = try body.string("clientId").flatMap(RequestContext.device) ?? context.namedDevice
+    }
+
+    func registration(
+        _ kind: DestinationKind, key: [UInt8], address: [UInt8], orElse other: [UInt8]? = nil
+    ) -> RegisterDestination {
+        RegisterDestination(
+            NewDestination(
+                kind: kind, key: key, user: user, device: device, address: address,
+                session: context.identified.session),
+            orElse: other, destinationsMax: context.limits.destinationsPerUserMax,
+            caller: context.caller, storage: context.store.storage)
+    }
+
+    /// A device is told also when nobody uses it, and so belongs to no session: its push service says when
+    /// it has gone.
+    func registration(_ address: DeviceAddress) -> RegisterDestination {
+        RegisterDestination(
+            NewDestination(
+                kind: address.kind, key: address.key, user: user, device: device,
+                address: address.bytes),
+            destinationsMax: context.limits.destinationsPerUserMax, caller: context.caller,
+            storage: context.store.storage)
+    }
+
+    /// As the client sent it.
+    func answer(_ address: DeviceAddress) -> [UInt8] {
+        var writer = JSONWriter(reserving: 320)
+        writer.raw("{\"apnsEnvironment\":")
+        writer.string(apnsEnvironment)
+        if let token = address.token {
+            writer.raw(",\"apnsToken\":")
+            writer.string(token)
+        }
+        writer.raw("}")
+        return writer.bytes
+    }
+
+    func answer(_ token: [UInt8]) -> [UInt8] {
+        var writer = JSONWriter(reserving: 320)
+        writer.raw("{\"apnsEnvironment\":")
+        writer.string(apnsEnvironment)
+        writer.raw(",\"apnsToken\":")
+        writer.string(Base64.encode(token))
+        writer.raw(",\"webcourierURL\":")
+        writer.string(
+            CourierAddress.url(
+                context.address.container, context.address.environment, token: token,
+                below: context.courierBaseURL))
+        writer.raw("}")
+        return writer.bytes
+    }
+}
