@@ -189,7 +189,7 @@ let package = Package(
                 "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",
                 "Cryptography", "Storage", "Accounts", "Administration", "AssetStorage", "SQLite",
                 "SQLiteStorage", "SharingModel", "S3StandIn", "Seeding", "HTTPClient",
-                "ChildProcesses",
+                "ChildProcesses", "PythonProgram",
             ], besides: ["Fixtures"]),
         tests(
             of: "RepositoryTests", ["CloudModel", "Configuration", "WebServices", "ChildProcesses"]),

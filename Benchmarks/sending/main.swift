@@ -78,7 +78,7 @@ func applePush(_ text: String, count: Int, certificate: String) throws {
     #if ApplePush
         guard let origin = HTTPOrigin(text),
             let address = ApplePushAddress(
-                token: String(repeating: "0a", count: 32), service: .production)
+                token: String(repeating: "0a", count: 32), gateway: .production)
         else { throw Refusal(description: "\(text) is no origin") }
         let key = ApplePushKey(
             topic: "org.example", team: "TEAM123456", name: "KEY1234567", key: P256PrivateKey())

@@ -28,10 +28,10 @@ struct ApplePushSenderTests {
     }
 
     private func maker(
-        _ service: ApplePushAddress.Service = .production, topic: String? = nil
+        _ gateway: ApplePushAddress.Gateway = .production, topic: String? = nil
     ) throws -> NoticeMaker {
         let address = try #require(
-            ApplePushAddress(token: token, service: service, topic: topic))
+            ApplePushAddress(token: token, gateway: gateway, topic: topic))
         return NoticeMaker(kind: .apns, address: address.bytes)
     }
 
@@ -187,16 +187,16 @@ struct ApplePushSenderTests {
     @Test("Addresses are read back the same, and random bytes are none or one that is")
     func addresses() throws {
         let odd = ["", "0", String(repeating: "0", count: 31), "xyz", token + "g"]
-        for token in odd { #expect(ApplePushAddress(token: token, service: .production) == nil) }
+        for token in odd { #expect(ApplePushAddress(token: token, gateway: .production) == nil) }
         #expect(
-            ApplePushAddress(token: token.uppercased(), service: .production)?.token == token)
+            ApplePushAddress(token: token.uppercased(), gateway: .production)?.token == token)
         for topic in ["", "a b", "a/b", String(repeating: "x", count: 256)] {
             #expect(
-                ApplePushAddress(token: token, service: .production, topic: topic) == nil)
+                ApplePushAddress(token: token, gateway: .production, topic: topic) == nil)
         }
         var random = SeededRandom("addresses")
         let pieces = [
-            "{", "}", "\"token\":", "\"\(token)\"", "\"service\":", "\"production\"", ",",
+            "{", "}", "\"token\":", "\"\(token)\"", "\"gateway\":", "\"production\"", ",",
             "\"topic\":", "\"a.b\"", "null", "\"endpoint\":\"https://a.example/\"", "\"name\":",
             "\"url\":\"https://a\"", "\"key\":\"AA==\"", "[", "]", "\u{0}",
         ]
@@ -208,7 +208,7 @@ struct ApplePushSenderTests {
             guard let address = ApplePushAddress(bytes: bytes) else { continue }
             #expect(ApplePushAddress(bytes: address.bytes) == address)
         }
-        let whole = "{\"token\":\"\(token)\",\"service\":\"production\",\"topic\":\"a.b\"}"
+        let whole = "{\"token\":\"\(token)\",\"gateway\":\"production\",\"topic\":\"a.b\"}"
         let address = try #require(ApplePushAddress(bytes: Array(whole.utf8)))
         #expect(ApplePushAddress(bytes: address.bytes) == address && address.topic == "a.b")
     }

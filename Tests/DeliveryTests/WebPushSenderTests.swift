@@ -44,7 +44,7 @@ struct WebPushSenderTests {
         let topic = try #require(postman.field("topic"))
         #expect(topic.utf8.count == 32 && Base64.decode(topic, .urlSafe) != nil)
         #expect(postman.field("authorization")?.hasPrefix("vapid t=") == true)
-        #expect(request.body.count == 86 + 32 + 17)
+        #expect(request.body.count == 86 + 30 + 17)
         _ = try maker.outcome(of: sender(), "{\"aps\":{\"content-available\":1}}")
         #expect(postman.field("urgency") == "normal" && postman.field("topic") == nil)
     }
@@ -95,12 +95,23 @@ struct WebPushSenderTests {
         }
     }
 
-    @Test("A notice that is too long is refused, a subscription that is none is gone")
+    @Test("Of a notice that is too long the browser hears which subscription has news")
+    func long() throws {
+        let long = String(repeating: "x", count: 4_000)
+        let payload =
+            "{\"aps\":{\"alert\":{\"body\":\"\(long)\"}},"
+            + "\"ck\":{\"nid\":\"n1\",\"qry\":{\"sid\":\"s1\",\"rid\":\"r\"}}}"
+        let short = "{\"aps\":{},\"ck\":{\"p\":1,\"nid\":\"n1\",\"qry\":{\"sid\":\"s1\"}}}"
+        #expect(ShortNotice.bytes(of: Array(payload.utf8)) == Array(short.utf8))
+        #expect(
+            ShortNotice.bytes(of: Array(long.utf8)) == Array("{\"aps\":{},\"ck\":{\"p\":1}}".utf8))
+        #expect(try maker(object()).outcome(of: sender(), payload) == .delivered)
+        #expect(postman.requests.last?.body.count == 86 + short.utf8.count + 17)
+    }
+
+    @Test("A subscription that is none is gone")
     func refused() throws {
         let count = postman.requests.count
-        #expect(
-            try maker(object()).outcome(of: sender(), String(repeating: "x", count: 3_994))
-                == .refused(reason: "the notice is over 3993 bytes"))
         let broken = [
             "", "{}", "[]", "null", object(endpoint: "not a url"), object(point: [4]),
             object(secret: [1]), object(endpoint: "https://user@a.example/"),

@@ -76,7 +76,7 @@
         @Test("A request arrives with its fields and body, and so does its answer")
         func exchange() async throws {
             guard let server = try HTTP2Server() else { return }
-            let requests = try requests(server)
+            let requests = try requests(server, change: { $0.answerBytesMax = 1_000_000 })
             defer { requests.stop() }
             let body = String(repeating: "a body ", count: 20_000)
             let echo = try object(
@@ -172,12 +172,16 @@
             let moment = Moment()
             let requests = try requests(server, clock: moment.clock)
             defer { requests.stop() }
-            let hanging = Task {
-                await send(try request(server, "/hang", milliseconds: 5_000), by: requests)
+            let outcome = Mutex<Outcome?>(nil)
+            let isTold = DispatchSemaphore(value: 0)
+            requests.send(try request(server, "/hang", milliseconds: 5_000)) { told in
+                outcome.withLock { $0 = told }
+                isTold.signal()
             }
             _ = try server.nextRequest()
             moment.advance(5_001)
-            #expect(failure(try await hanging.value) == .timedOut)
+            #expect(Self.waits(for: isTold))
+            #expect(outcome.withLock { $0 }.flatMap(failure) == .timedOut)
             let echo = try object(await send(try request(server, "/echo"), by: requests))
             #expect(echo["connection"] as? Int == 2)
         }
@@ -189,21 +193,17 @@
             let requests = try requests(
                 server, clock: moment.clock, change: { $0.idleMillisecondsMax = 1_000 })
             defer { requests.stop() }
-            var connection = 1
             _ = try object(await send(try request(server, "/echo"), by: requests))
+            _ = try server.nextRequest()
             moment.advance(1_001)
-            // The loop sees it at its next look, before or after the next request.
-            for _ in 0..<100 where connection == 1 {
-                let echo = try object(await send(try request(server, "/echo"), by: requests))
-                connection = try #require(echo["connection"] as? Int)
-                moment.advance(1_001)
-                await withCheckedContinuation { continuation in
-                    DispatchQueue.global().asyncAfter(deadline: .now() + 0.1) {
-                        continuation.resume()
-                    }
-                }
-            }
-            #expect(connection == 2)
+            #expect(try server.nextRequest() == "{\"closed\": 1}")
+            let echo = try object(await send(try request(server, "/echo"), by: requests))
+            #expect(echo["connection"] as? Int == 2)
+        }
+
+        /// A semaphore is waited for off the threads of tasks.
+        private static func waits(for semaphore: DispatchSemaphore) -> Bool {
+            semaphore.wait(timeout: .now() + 30) == .success
         }
 
         @Test("Loopback, and a name that leads to both kinds of address, are refused unseen")

@@ -39,7 +39,8 @@ package final class HTTP2Server: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// The next request that it has got, as an object of the connection's number, fields and body.
+    /// The next request that it has got, as an object of the connection's number, fields and body; or the
+    /// next connection that has ended, as `closed`.
     package func nextRequest() throws -> String { try program.nextLine() }
 
     private static let script = """
@@ -137,6 +138,7 @@ package final class HTTP2Server: Sendable {
                     try: self.sock.unwrap()
                     except OSError: pass
                     self.sock.close()
+                    with printing: print(json.dumps({"closed": self.number}), flush=True)
             def take(self, event):
                 if isinstance(event, h2.events.RequestReceived):
                     self.requests[event.stream_id] = [dict(event.headers), b""]

@@ -26,51 +26,9 @@ struct CommandDeliveryTests {
         try Program.run(["webhook", verb] + place + words + ["--data", server.data])
     }
 
-    /// Takes posts and answers each with a status, in a thread of its own.
-    private final class Receiver: Sendable {
-        let port: UInt16
-        private let listener: Int32
-
-        init(answering status: String) throws {
-            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            self.listener = listener
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let isBound = withUnsafeMutablePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(listener, $0, length) == 0 && listen(listener, 16) == 0
-                        && getsockname(listener, $0, &length) == 0
-                }
-            }
-            guard isBound else { throw CocoaError(.fileReadUnknown) }
-            port = UInt16(bigEndian: address.sin_port)
-            let thread = Foundation.Thread {
-                while true {
-                    let connection = accept(listener, nil, nil)
-                    guard connection >= 0 else { return }
-                    var piece = [UInt8](repeating: 0, count: 65_536)
-                    _ = recv(connection, &piece, piece.count, 0)
-                    let answer = Array(
-                        "HTTP/1.1 \(status)\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".utf8)
-                    _ = Glibc.send(connection, answer, answer.count, 0)
-                    close(connection)
-                }
-            }
-            thread.start()
-        }
-
-        deinit {
-            // `accept` comes back.
-            shutdown(listener, Int32(SHUT_RDWR))
-            close(listener)
-        }
-    }
-
     @Test("A webhook is added, listed without its key, tried and removed")
     func webhooks() throws {
-        let receiver = try Receiver(answering: "204 No Content")
+        let receiver = try PostReceiver(answering: "204 No Content")
         let url = "http://127.0.0.1:\(receiver.port)/hook"
         let made = try webhook("add", url, "--name", "first", "--json")
         let key = try #require(made.object["signingKey"] as? String)
@@ -97,13 +55,13 @@ struct CommandDeliveryTests {
 
     @Test("Trying a webhook says why it has not taken it, and a redirect leads nowhere")
     func tried() throws {
-        let elsewhere = try Receiver(answering: "200 OK")
+        let elsewhere = try PostReceiver(answering: "200 OK")
         let moved = "302 Found\r\nLocation: http://127.0.0.1:\(elsewhere.port)/"
         for (status, reason) in [
             ("500 Oh", "answered with 500"), (moved, "redirects are not followed"),
             ("nonsense", "malformed"),
         ] {
-            let receiver = try Receiver(answering: status)
+            let receiver = try PostReceiver(answering: status)
             let made = try webhook("add", "http://127.0.0.1:\(receiver.port)/", "--json")
             let name = try #require(made.object["webhook"] as? String)
             let tried = try webhook("test", name)

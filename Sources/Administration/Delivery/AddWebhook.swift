@@ -1,3 +1,4 @@
+import CloudDatabase
 import CloudModel
 import Delivery
 
@@ -42,6 +43,7 @@ extension NamedEnvironment {
         return Webhooks(
             of: found.container, found.environment,
             in: try data.store(of: found.container, in: found.environment),
-            secrets: data.secrets, random: data.random)
+            secrets: data.secrets, random: data.random
+        ) { try ChangeWatch.renew(in: $0) }
     }
 }

@@ -3,7 +3,7 @@ import JSON
 
 /// A device as Apple's push service knows it, as it was registered and as a destination keeps it.
 package struct ApplePushAddress: Sendable, Equatable {
-    package enum Service: String, Sendable, CaseIterable { case development, production }
+    package enum Gateway: String, Sendable, CaseIterable { case development, production }
 
     /// Of the device's token, which has no fixed length.
     private static let tokenBytes = 16...100
@@ -12,18 +12,18 @@ package struct ApplePushAddress: Sendable, Equatable {
     /// In lower-case hexadecimal digits.
     package let token: String
     /// Which of the two services has given the token.
-    package let service: Service
+    package let gateway: Gateway
     /// Which of the container's apps it is; nil for the only one.
     package let topic: String?
 
     /// - Returns: nil for a token that is not hexadecimal, and for a topic that is none.
-    package init?(token: String, service: Service, topic: String? = nil) {
+    package init?(token: String, gateway: Gateway, topic: String? = nil) {
         let lowered = token.lowercased()
         guard let bytes = Hexadecimal.decode(lowered.utf8), Self.tokenBytes.contains(bytes.count)
         else { return nil }
         if let topic, !Self.isTopic(topic) { return nil }
         self.token = lowered
-        self.service = service
+        self.gateway = gateway
         self.topic = topic
     }
 
@@ -44,9 +44,9 @@ package struct ApplePushAddress: Sendable, Equatable {
         do throws(JSONError) {
             let value = try JSONDocument(parsing: bytes).root
             guard let token = value["token"]?.string,
-                let service = value["service"]?.string.flatMap({ Service(rawValue: $0) })
+                let gateway = value["gateway"]?.string.flatMap({ Gateway(rawValue: $0) })
             else { return nil }
-            self.init(token: token, service: service, topic: value["topic"]?.string)
+            self.init(token: token, gateway: gateway, topic: value["topic"]?.string)
         } catch {
             return nil
         }
@@ -57,8 +57,8 @@ package struct ApplePushAddress: Sendable, Equatable {
         var writer = JSONWriter(reserving: 256)
         writer.raw("{\"token\":")
         writer.string(token)
-        writer.raw(",\"service\":")
-        writer.string(service.rawValue)
+        writer.raw(",\"gateway\":")
+        writer.string(gateway.rawValue)
         if let topic {
             writer.raw(",\"topic\":")
             writer.string(topic)
@@ -68,5 +68,5 @@ package struct ApplePushAddress: Sendable, Equatable {
     }
 
     /// What the destination is found by.
-    package var key: [UInt8] { Array("\(service.rawValue) \(token)".utf8) }
+    package var key: [UInt8] { Array("\(gateway.rawValue) \(token)".utf8) }
 }

@@ -15,7 +15,7 @@ package final class ApplePushSender: NoticeSender {
     package typealias FindKey =
         @Sendable (_ container: ContainerID, _ topic: String?) -> ApplePushKey?
 
-    private let origins: [ApplePushAddress.Service: HTTPOrigin]
+    private let origins: [ApplePushAddress.Gateway: HTTPOrigin]
     private let findKey: FindKey
     private let sendRequest: SendRequest
     private let tokens = ProviderTokens()
@@ -25,7 +25,7 @@ package final class ApplePushSender: NoticeSender {
     ///   - origins: where the two services answer.
     ///   - send: over HTTP/2.
     package init(
-        origins: [ApplePushAddress.Service: HTTPOrigin], findKey: @escaping FindKey,
+        origins: [ApplePushAddress.Gateway: HTTPOrigin], findKey: @escaping FindKey,
         send: @escaping SendRequest
     ) {
         self.origins = origins
@@ -37,7 +37,7 @@ package final class ApplePushSender: NoticeSender {
         _ notice: OutgoingNotice, then: @escaping @Sendable (DeliveryOutcome) -> Void
     ) {
         guard let address = ApplePushAddress(bytes: notice.destination.address),
-            let origin = origins[address.service]
+            let origin = origins[address.gateway]
         else { return then(.gone(reason: "the device's address cannot be read")) }
         guard let key = findKey(notice.container, address.topic) else {
             return then(.later(reason: "no push key of the app; `push key add` adds it"))

@@ -40,13 +40,14 @@ package final class WebPushSender: NoticeSender {
         guard let address = WebPushAddress(bytes: notice.destination.address) else {
             return then(.gone(reason: "the browser's subscription cannot be read"))
         }
-        guard
-            let body = WebPushMessage.seal(
-                notice.notice.payload, for: address.subscription, random: random)
+        let payload = notice.notice.payload
+        let text =
+            payload.count > WebPushMessage.bytesMax ? ShortNotice.bytes(of: payload) : payload
+        guard let body = WebPushMessage.seal(text, for: address.subscription, random: random)
         else {
             return then(.refused(reason: "the notice is over \(WebPushMessage.bytesMax) bytes"))
         }
-        let isShown = NoticeUrgency(of: notice.notice.payload).isShown
+        let isShown = NoticeUrgency(of: payload).isShown
         var headers = [
             ("TTL", "\(Self.keptSeconds)"), ("Urgency", isShown ? "high" : "normal"),
             ("Content-Type", "application/octet-stream"), ("Content-Encoding", "aes128gcm"),

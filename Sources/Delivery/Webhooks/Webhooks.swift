@@ -33,11 +33,16 @@ package struct Webhooks: Sendable {
     private let environment: Environment
     private let secrets: SealedSecrets
     private let random: RandomSource
+    private let renewFollowing: @Sendable (any StoreTransaction) throws -> Void
 
+    /// - Parameter renewFollowing: begins or ends to have changes noted, as the webhooks of the transaction now
+    ///   are.
     package init(
         of container: ContainerID, _ environment: Environment, in storage: any Storage,
-        secrets: SealedSecrets, random: RandomSource
+        secrets: SealedSecrets, random: RandomSource,
+        renewFollowing: @escaping @Sendable (any StoreTransaction) throws -> Void
     ) {
+        self.renewFollowing = renewFollowing
         self.storage = storage
         self.container = container
         self.environment = environment
@@ -60,7 +65,7 @@ package struct Webhooks: Sendable {
         guard let address = WebhookAddress(name: name, url: url, sealedKey: sealed) else {
             throw DeliveryRefusal.webhookNameIllegal
         }
-        try storage.writeAndWait(caller: .background) { transaction in
+        try storage.writeAndWait(caller: .background) { [renewFollowing] transaction in
             let known = try transaction.destinations(.webhook)
             guard !known.contains(where: { $0.key == address.key }) else {
                 throw DeliveryRefusal.webhookExists
@@ -71,6 +76,7 @@ package struct Webhooks: Sendable {
             _ = try transaction.register(
                 NewDestination(
                     kind: .webhook, key: address.key, user: nil, address: address.bytes))
+            try renewFollowing(transaction)
         }
         return (name, Self.keyPrefix + Base64.encode(key))
     }
@@ -115,8 +121,9 @@ package struct Webhooks: Sendable {
     ///
     /// - Throws: `DeliveryRefusal.webhookUnknown`, `StorageFailure`.
     package func remove(_ name: String) throws {
-        try storage.writeAndWait(caller: .background) { transaction in
+        try storage.writeAndWait(caller: .background) { [renewFollowing] transaction in
             try transaction.removeDestination(Self.find(name, in: transaction).number)
+            try renewFollowing(transaction)
         }
     }
 

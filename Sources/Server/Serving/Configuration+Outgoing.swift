@@ -38,8 +38,8 @@ extension Configuration {
     }
 
     /// Where Apple's push service answers: for apps in development, and for all others.
-    var applePushOrigins: [ApplePushAddress.Service: HTTPOrigin] {
-        var origins: [ApplePushAddress.Service: HTTPOrigin] = [:]
+    var applePushOrigins: [ApplePushAddress.Gateway: HTTPOrigin] {
+        var origins: [ApplePushAddress.Gateway: HTTPOrigin] = [:]
         origins[.production] = HTTPOrigin(outgoing.applePushURL)
         origins[.development] = HTTPOrigin(outgoing.applePushDevelopmentURL)
         return origins

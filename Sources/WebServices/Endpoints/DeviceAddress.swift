@@ -28,7 +28,7 @@ struct DeviceAddress: Sendable {
             return
         }
         guard let text = try body.string("apnsToken"),
-            let plain = ApplePushAddress(token: text, service: Self.service(environment))
+            let plain = ApplePushAddress(token: text, gateway: Self.gateway(environment))
         else { return nil }
         guard let topic = try body.string("apnsTopic") else {
             (kind, key, bytes, token) = (.apns, plain.key, plain.bytes, text)
@@ -36,12 +36,12 @@ struct DeviceAddress: Sendable {
         }
         guard
             let address = ApplePushAddress(
-                token: text, service: Self.service(environment), topic: topic)
+                token: text, gateway: Self.gateway(environment), topic: topic)
         else { throw Fault.badRequest("apnsTopic: expected an app's bundle ID") }
         (kind, key, bytes, token) = (.apns, address.key, address.bytes, text)
     }
 
-    private static func service(_ environment: Environment) -> ApplePushAddress.Service {
+    private static func gateway(_ environment: Environment) -> ApplePushAddress.Gateway {
         switch environment {
         case .development: .development
         case .production: .production
