@@ -173,7 +173,7 @@ let package = Package(
         tests(
             of: "CloudDatabaseTests",
             [
-                "CloudDatabase", "SQLiteStorage", "SQLite", "Storage", "CloudModel",
+                "Delivery", "CloudDatabase", "SQLiteStorage", "SQLite", "Storage", "CloudModel",
                 "Cryptography", "JSON", "Seeding",
             ]),
         tests(

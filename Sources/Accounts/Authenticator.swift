@@ -12,6 +12,7 @@ package final class Authenticator: Sendable {
     private let names: UserRecordNames
     private let tickets: SignInTickets
     package let webTokens: WebTokens
+    package let courierTokens: CourierTokens
     private let signedRequests: SignedRequests
     private let checked: CheckedTokens
     private let publicBaseURL: String
@@ -31,6 +32,7 @@ package final class Authenticator: Sendable {
         names = try UserRecordNames(catalog: catalog, random: random)
         tickets = try SignInTickets(catalog: catalog, random: random, settings: settings)
         webTokens = try WebTokens(catalog: catalog, random: random, settings: settings)
+        courierTokens = try CourierTokens(catalog: catalog, random: random)
         signedRequests = try SignedRequests(catalog: catalog, settings: settings)
         checked = CheckedTokens(entriesMax: settings.cachedTokensMax)
         self.publicBaseURL = publicBaseURL

@@ -39,8 +39,13 @@ package struct ChangeFollower: Sendable {
         _ visit: (FollowedChange, any StoreSnapshot) throws -> Void
     ) throws -> CommitNotices.Mark? {
         try takePage(
-            reading: { page in try page.forEach { try visit($0, page.snapshot) } },
-            writing: { _, _ in })
+            reading: { page in
+                try page.forEach {
+                    try visit($0, page.snapshot)
+                    return true
+                }
+                return [()]
+            }, writing: { _, _ in })
     }
 
     /// The next changes of a follower, as one snapshot has them.
@@ -57,39 +62,41 @@ package struct ChangeFollower: Sendable {
             self.limit = limit
         }
 
-        /// Visits each of them, in order.
-        package func forEach(_ visit: (FollowedChange) throws -> Void) throws {
-            last = try snapshot.changes(after: position, limit: limit) {
-                try visit($0)
-                return true
-            }
+        /// Visits each of them, in order, until the closure answers false: the page ends with that change.
+        package func forEach(_ visit: (FollowedChange) throws -> Bool) throws {
+            last = try snapshot.changes(after: position, limit: limit, visit)
         }
     }
 
-    /// Makes something of the next changes, and writes it in the transaction that notes that they have been
-    /// dealt with: both are on disk, or neither is.
+    /// Makes something of the next changes, and writes it: the last piece in the transaction that notes that
+    /// the page has been dealt with.
     ///
+    /// Pieces let others write in between. After a crash all of a page comes again, also what was written of it.
     /// Blocks.
     ///
     /// - Parameters:
-    ///   - read: goes through the page, on its snapshot.
-    ///   - write: gets what `read` has made; not called for a page without changes. May run again.
+    ///   - read: goes through the page, on its snapshot, and makes the pieces.
+    ///   - write: gets one piece; not called for a page without changes. May run again.
     /// - Returns: nil when there may be more; else a mark from before the look that found nothing.
     /// - Throws: what the closures throw, and `StorageFailure`: nothing of the page is noted.
     package func takePage<Made: Sendable>(
-        reading read: (Page) throws -> Made,
+        reading read: (Page) throws -> [Made],
         writing write: @escaping @Sendable (Made, any StoreTransaction) throws -> Void
     ) throws -> CommitNotices.Mark? {
         let (name, mark) = (name, storage.notices.mark)
-        let taken = try storage.read { snapshot -> (last: Position, made: Made)? in
+        let taken = try storage.read { snapshot -> (last: Position, pieces: [Made])? in
             guard let position = try snapshot.position(of: name) else { return nil }
             let page = Page(snapshot, after: position, limit: changesPerPage)
             let made = try read(page)
             return page.last.map { ($0, made) }
         }
-        guard let (last, made) = taken else { return mark }
+        guard let (last, pieces) = taken else { return mark }
+        for piece in pieces.dropLast() {
+            try storage.writeAndWait(caller: .background) { try write(piece, $0) }
+        }
+        let piece = pieces.last
         try storage.writeAndWait(caller: .background) { transaction in
-            try write(made, transaction)
+            if let piece { try write(piece, transaction) }
             try transaction.advance(name, through: last)
         }
         return nil

@@ -26,7 +26,10 @@ final class NoticeMatching {
         pageNumber += 1
         let run = try MatchingRun(
             self, storage, snapshot, page: pageNumber, webhooks: snapshot.destinations(.webhook))
-        try page.forEach { try run.take($0) }
+        try page.forEach { change in
+            try run.take(change)
+            return run.made.noticeCount < NoticePage.noticesPerPieceMax
+        }
         return run.made
     }
 
@@ -308,8 +311,10 @@ final class NoticeMatching {
             made.drafts.append(
                 NoticeDraft(
                     owner: watched.owner, subscription: watched.subscription, payload: payload,
+                    rendered: watched.info.countsBadge ? nil : payload.bytes(badge: nil),
                     ground: ground, mergeKey: mergeKey.map { key(watched, $0) },
                     author: change.author, destinations: told))
+            made.noticeCount += told.count
         }
 
         /// One destination may have notices of several subscriptions.

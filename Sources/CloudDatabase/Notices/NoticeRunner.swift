@@ -92,17 +92,16 @@ package final class NoticeRunner: StoreWorker {
     }
 
     private func takePage(of storage: any Storage) throws -> CommitNotices.Mark? {
-        let (writing, counts) = (writing, options.counts)
-        let written = Mutex(0)
-        let mark = try withExtendedLifetime(written) {
-            try ChangeFollower(storage, as: .notices).takePage(
-                reading: { try matching.match($0, of: storage) },
-                writing: { page, transaction in
-                    let count = try writing.write(page, in: transaction)
-                    written.withLock { $0 = count }
-                })
-        }
-        counts.noteQueued(written.withLock { $0 })
+        let writing = writing
+        var queued = 0
+        let mark = try ChangeFollower(storage, as: .notices).takePage(
+            reading: { page in
+                let made = try matching.match(page, of: storage)
+                queued = made.noticeCount + made.bodies.count * made.webhooks.count
+                return made.pieces
+            },
+            writing: { piece, transaction in try writing.write(piece, in: transaction) })
+        options.counts.noteQueued(queued)
         return mark
     }
 

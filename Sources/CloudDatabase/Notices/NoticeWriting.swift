@@ -6,13 +6,10 @@ struct NoticeWriting: Sendable {
     /// How many notices may wait for one destination.
     let waitingMax: Int
 
-    /// In the transaction that notes that the page has been dealt with.
-    ///
-    /// - Returns: how many notices wait now that did not before.
-    func write(_ page: NoticePage, in transaction: any StoreTransaction) throws -> Int {
+    /// Writes a piece; the last one in the transaction that notes that the page has been dealt with.
+    func write(_ page: NoticePage, in transaction: any StoreTransaction) throws {
         let isCurrent = try transaction.subscriptionRevision() == page.revision
         var badges: [DestinationNumber: Int64] = [:]
-        var count = 0
         for draft in page.drafts {
             guard
                 try isCurrent
@@ -30,9 +27,8 @@ struct NoticeWriting: Sendable {
                     destination: destination.number, identifier: draft.payload.identifier,
                     scope: draft.owner.scope, ground: draft.ground, mergeKey: draft.mergeKey,
                     collapseID: draft.payload.info.collapseID,
-                    payload: draft.payload.bytes(badge: badge))
+                    payload: draft.rendered ?? draft.payload.bytes(badge: badge))
                 try put(notice, draft.payload, in: transaction)
-                count += 1
             }
         }
         for webhook in page.webhooks {
@@ -42,7 +38,6 @@ struct NoticeWriting: Sendable {
                     NewNotice(
                         destination: webhook.number, identifier: body.identifier,
                         scope: body.scope, payload: body.bytes), countedMax: 0)
-                count += 1
             }
         }
         for (number, badge) in badges { try transaction.setBadge(badge, of: number) }
@@ -50,7 +45,6 @@ struct NoticeWriting: Sendable {
             try transaction.deleteSubscription(spent.id, of: spent.owner)
         }
         if !page.spent.isEmpty { try ChangeWatch.renew(in: transaction) }
-        return count
     }
 
     /// What the app's badge is to show; nil for a notice that does not count.

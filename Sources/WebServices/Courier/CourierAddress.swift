@@ -6,12 +6,12 @@ import Cryptography
 ///
 /// `/courier/1/{container}/{environment}?tok={token}`; the token is as good as a signature.
 struct CourierAddress {
-    static let tokenBytes = 32
-
     let container: ContainerID
     let environment: Environment
+    let token: [UInt8]
+
     /// What the destination is found by.
-    let key: [UInt8]
+    var key: [UInt8] { Self.key(of: token) }
 
     private static let prefix = Array("/courier/1/".utf8)
 
@@ -42,10 +42,10 @@ struct CourierAddress {
                 Environment(rawValue: $0)
             }),
             let token = query.text("tok").flatMap({ Hexadecimal.decode($0) }),
-            token.count == Self.tokenBytes
+            token.count == CourierTokens.bytes
         else { return nil }
         self.container = container
         self.environment = environment
-        key = Self.key(of: token)
+        self.token = token
     }
 }

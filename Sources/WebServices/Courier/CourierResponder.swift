@@ -52,6 +52,11 @@ final class CourierResponder: Sendable {
         guard AllowedMethods.courier.contains(exchange.request.method) else {
             return exchange.refuseMethod(.courier)
         }
+        // Before a store is opened for it.
+        guard
+            dependencies.authenticator.courierTokens.isOurs(
+                address.token, in: address.container, address.environment)
+        else { return exchange.fail(Self.ended) }
         let poll = Poll(
             exchange: exchange, address: address, form: CourierForm(exchange.request),
             slot: PollSlot(claims))

@@ -1,3 +1,4 @@
+import Accounts
 import CloudDatabase
 import CloudModel
 import Cryptography
@@ -11,7 +12,7 @@ enum CreateTokenEndpoint {
         completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
     ) throws {
         let asked = try TokenRequest(context)
-        let token = context.random.bytes(CourierAddress.tokenBytes)
+        let token = context.courierToken()
         asked.registration(
             .courier, key: CourierAddress.key(of: token), address: []
         ).run { result in
@@ -37,12 +38,12 @@ enum RegisterTokenEndpoint {
         guard let text = try context.body().string("apnsToken") else {
             throw RequestObject.missing("apnsToken")
         }
-        guard let given = Base64.decode(Array(text.utf8)), given.count == CourierAddress.tokenBytes
+        guard let given = Base64.decode(Array(text.utf8)), given.count == CourierTokens.bytes
         else {
             throw Fault.badRequest(
                 "apnsToken: expected a token of tokens/create, or a device's in hexadecimal digits")
         }
-        let fresh = context.random.bytes(CourierAddress.tokenBytes)
+        let fresh = context.courierToken()
         asked.registration(
             .courier, key: CourierAddress.key(of: given), address: [],
             orElse: CourierAddress.key(of: fresh)
@@ -129,5 +130,13 @@ struct TokenRequest: Sendable {
                 below: context.courierBaseURL))
         writer.raw("}")
         return writer.bytes
+    }
+}
+
+extension RequestContext {
+    /// Another token at each call.
+    fileprivate func courierToken() -> [UInt8] {
+        authenticator.courierTokens.make(
+            in: address.container, address.environment, random: random)
     }
 }
