@@ -6,7 +6,8 @@ SHELL := /bin/bash
 
 # What the build needs beside the Swift toolchain, as Debian names it.
 PACKAGES := libsqlite3-dev libssl-dev zlib1g-dev
-RELEASE := -c release --product lenticular
+# What a build may have beside: TRAITS=ApplePush (needs libnghttp2-dev).
+RELEASE := -c release --product lenticular $(if $(TRAITS),--traits $(TRAITS))
 # One file that runs without the toolchain; macOS has the runtime in the system.
 ifeq ($(shell uname -s),Linux)
 RELEASE += --static-swift-stdlib

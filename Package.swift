@@ -3,11 +3,24 @@ import PackageDescription
 
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
+/// What only a build with a trait needs, by the library that the trait brings.
+let traits = ["CNGHTTP2": "ApplePush"]
+
 /// A layer of the server.
 ///
 /// Imports go downward only, as `docs/ARCHITECTURE.md` lists.
-func layer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func layer(_ name: String, _ dependencies: [String]) -> Target {
+    let dependencies = dependencies.map { name -> Target.Dependency in
+        guard let trait = traits[name] else { return .byName(name: name) }
+        return .byName(name: name, condition: .when(traits: [trait]))
+    }
+    return .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+/// A program that measures, for nobody's use but a developer's.
+func benchmark(_ name: String, in folder: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: name, dependencies: dependencies, path: "Benchmarks/\(folder)", swiftSettings: strict)
 }
 
 func tests(
@@ -21,11 +34,17 @@ let package = Package(
     name: "lenticular",
     platforms: [.macOS(.v15)],
     products: [.executable(name: "lenticular", targets: ["lenticular"])],
+    traits: [
+        .trait(
+            name: "ApplePush", description: "Pushes to Apple's devices; needs libnghttp2-dev.")
+    ],
     targets: [
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(
+            name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .target(name: "CChecksum"),
         .target(name: "CNetwork"),
         .target(name: "CProcess"),
@@ -34,6 +53,7 @@ let package = Package(
         layer("Network", ["COpenSSL", "CNetwork"]),
         layer("HTTP", ["Network", "CZlib"]),
         layer("HTTPClient", ["Network", "HTTP"]),
+        layer("HTTP2Client", ["CNGHTTP2", "Network", "HTTP", "HTTPClient"]),
         layer("JSON", []),
         layer("Files", []),
         layer("SQLite", ["CSQLite", "Files"]),
@@ -42,7 +62,9 @@ let package = Package(
         layer("QRCode", []),
         layer("Mail", ["Network", "Cryptography"]),
         layer("Identity", ["Cryptography", "JSON"]),
-        layer("Delivery", ["CloudModel", "Storage", "Cryptography", "Identity"]),
+        layer(
+            "Delivery",
+            ["CloudModel", "Storage", "Cryptography", "Identity", "JSON", "HTTPClient"]),
         layer("CloudModel", ["JSON"]),
         layer("Audit", ["CloudModel", "Cryptography", "JSON"]),
         layer("Storage", ["CloudModel"]),
@@ -55,14 +77,14 @@ let package = Package(
             "Administration",
             [
                 "CloudModel", "Storage", "AssetStorage", "CloudDatabase", "Accounts", "Audit",
-                "JSON", "ZIP",
+                "JSON", "ZIP", "Delivery", "Cryptography",
             ]),
         layer("Configuration", ["JSON"]),
         layer(
             "WebServices",
             [
                 "CloudModel", "Storage", "AssetStorage", "CloudDatabase", "Accounts",
-                "Cryptography", "HTTP", "JSON", "Fairness",
+                "Cryptography", "HTTP", "JSON", "Fairness", "Delivery",
             ]),
         layer(
             "Pages",
@@ -76,14 +98,24 @@ let package = Package(
                 "CloudModel", "Storage", "AssetStorage", "HTTPClient", "SQLiteStorage", "SQLite",
                 "CloudDatabase", "Accounts", "Administration", "Configuration", "WebServices",
                 "HTTP", "Network", "JSON", "Cryptography", "CProcess", "Fairness", "Audit",
-                "Pages", "Mail", "Files", "Delivery",
+                "Pages", "Mail", "Files", "Delivery", "HTTP2Client",
             ]),
         .executableTarget(
             name: "lenticular", dependencies: ["Server", "Configuration"], swiftSettings: strict),
+        benchmark(
+            "SendingBenchmark", in: "sending",
+            [
+                "Delivery", "CloudModel", "Storage", "Cryptography", "HTTPClient", "HTTP2Client",
+                "Network",
+            ]),
         tests(of: "NetworkTests", ["Network"]),
         tests(of: "FairnessTests", ["Fairness", "CloudModel"]),
         tests(of: "HTTPTests", ["HTTP", "HTTPClient", "Network", "CZlib", "COpenSSL", "Seeding"]),
         tests(of: "HTTPClientTests", ["HTTPClient", "HTTP", "Network", "Seeding"]),
+        .target(
+            name: "PythonProgram", dependencies: ["ChildProcesses"], path: "Tests/PythonProgram",
+            swiftSettings: strict),
+        tests(of: "HTTP2ClientTests", ["HTTP2Client", "HTTPClient", "Network", "PythonProgram"]),
         tests(of: "JSONTests", ["JSON", "Seeding"]),
         .target(name: "Seeding", path: "Tests/Seeding", swiftSettings: strict),
         .target(
@@ -107,7 +139,12 @@ let package = Package(
             of: "MailTests",
             ["Mail", "Network", "Cryptography", "Seeding", "ChildProcesses"]),
         tests(of: "IdentityTests", ["Identity", "Cryptography", "JSON", "Seeding"]),
-        tests(of: "DeliveryTests", ["Delivery", "Identity", "Cryptography"]),
+        tests(
+            of: "DeliveryTests",
+            [
+                "Delivery", "Identity", "Cryptography", "CloudModel", "Storage", "HTTPClient",
+                "HTTP", "JSON", "PythonProgram", "Seeding",
+            ]),
         tests(of: "ZIPTests", ["ZIP", "Seeding", "ChildProcesses"]),
         tests(of: "QRCodeTests", ["QRCode", "Seeding", "ChildProcesses"]),
         .target(
@@ -153,7 +190,7 @@ let package = Package(
                 "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",
                 "Cryptography", "Storage", "Accounts", "Administration", "AssetStorage", "SQLite",
                 "SQLiteStorage", "SharingModel", "S3StandIn", "Seeding", "HTTPClient",
-                "ChildProcesses",
+                "ChildProcesses", "PythonProgram",
             ], besides: ["Fixtures"]),
         tests(
             of: "RepositoryTests", ["CloudModel", "Configuration", "WebServices", "ChildProcesses"]),

@@ -2,6 +2,8 @@ import Accounts
 import AssetStorage
 import Audit
 import CloudModel
+import Cryptography
+import Delivery
 import Storage
 
 /// All that a server keeps, as its operators act on it, whatever engine keeps it.
@@ -18,6 +20,11 @@ package protocol ServerData: AnyObject, Sendable {
     var webTokens: WebTokens { get }
     /// What people do with accounts by themselves.
     var reception: Reception { get }
+    /// By which the server pushes.
+    var pushKeys: PushKeys { get }
+    /// Seals what has to be read back.
+    var secrets: SealedSecrets { get }
+    var random: RandomSource { get }
 
     /// The container environments that have data.
     func environments() throws -> [ContainerEnvironment]
@@ -44,6 +51,11 @@ package protocol ServerData: AnyObject, Sendable {
     /// Copies everything, also while it is in use.
     ///
     func backUp(to destination: any BackupDestination) throws -> BackupReport
+
+    /// Hands a notice to its webhook once, beside what waits for it, and waits for what comes of it.
+    ///
+    /// - Throws: what the machinery reports.
+    func sendOnce(_ notice: OutgoingNotice) throws -> DeliveryOutcome
 
     /// What is noted of operators' actions.
     ///

@@ -16,6 +16,13 @@ package struct ResponseHead: Sendable {
     /// Whether another request may follow on the connection.
     package let keepsAlive: Bool
 
+    package init(status: Int, headers: HTTPHeaders, framing: Framing, keepsAlive: Bool) {
+        self.status = status
+        self.headers = headers
+        self.framing = framing
+        self.keepsAlive = keepsAlive
+    }
+
     /// The length that the body has, or would have had if the request had not been HEAD.
     package var contentLength: Int? { headers["content-length"].flatMap { Int($0) } }
 }

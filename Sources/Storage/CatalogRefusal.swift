@@ -5,6 +5,7 @@ package enum CatalogRefusal: Error, Sendable, Equatable {
     case nameTaken
     case apiTokenUnknown
     case serverKeyUnknown
+    case pushKeyUnknown
     case accountUnknown
     case webTokenUnknown
     /// The address is verified as another account's.
@@ -23,6 +24,7 @@ extension CatalogRefusal: CustomStringConvertible {
         case .nameTaken: "the name is taken"
         case .apiTokenUnknown: "no such API token"
         case .serverKeyUnknown: "no such server key"
+        case .pushKeyUnknown: "no such push key"
         case .accountUnknown: "no such user"
         case .webTokenUnknown: "no such web token"
         case .identityProviderUnknown: "no such identity provider"

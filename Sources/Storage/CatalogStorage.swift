@@ -116,7 +116,7 @@ extension AccountCatalog {
 /// ```
 package protocol CatalogStorage: ContainerCatalog, CredentialCatalog, AccountCatalog,
     PeopleCatalog, BrowserCatalog, LetterCatalog, SecondFactorCatalog,
-    AccountEndingCatalog, IdentityCatalog, PasskeyCatalog
+    AccountEndingCatalog, IdentityCatalog, PasskeyCatalog, PushKeyCatalog
 {
     /// Moves, before the change's call returns, with every change that can end what was true; after a failed one, too,
     /// of which nobody knows what is on disk. Never goes back, and stays over a restart.

@@ -122,6 +122,13 @@ struct SettingTests {
         ),
         "assets.keyFile": (["", "/etc/lenticular/assets.key"], ["a\\0b"]),
         "security.keyFile": (["", "/etc/lenticular/secrets.key"], ["a\\0b"]),
+        "outgoing.applePushURL": (["https://a.example:2197"], ["", "a.example", "https://a/b"]),
+        "outgoing.applePushDevelopmentURL": (["http://127.0.0.1:1"], ["", "a", "https://a?b"]),
+        "outgoing.authoritiesFile": (["", "/a.pem"], ["a\\0b"]),
+        "outgoing.contact": (
+            ["", "mailto:a@b.example", "https://b.example/"],
+            ["a@b.example", "mailto:", "http://b.example"]
+        ),
         "s3.endpoint": (
             ["", "https://s3.example", "http://127.0.0.1:9000"],
             ["s3.example", "https://", "https://a/b", "ftp://a", "https://a?b"]

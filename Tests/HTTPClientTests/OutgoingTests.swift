@@ -222,6 +222,34 @@ struct OutgoingTests {
         #expect(failure(try await second.value) == .timedOut)
     }
 
+    @Test("A server that only takes connections is given up after the time for connecting")
+    func connecting() async throws {
+        let server = try ScriptedServer([[.readUntilEnd]])
+        let moment = Moment()
+        let requests = try requests({ $0.connectMillisecondsMax = 2_000 }, clock: moment.clock)
+        defer { requests.stop() }
+        // Nobody shakes hands there.
+        let url = try #require(TargetURL("https://127.0.0.1:\(server.port)/"))
+        let waiting = Task {
+            await send(OutgoingRequest(method: "GET", url: url), by: requests)
+        }
+        while server.connectionCount == 0 { await Task.yield() }
+        moment.advance(2_001)
+        #expect(failure(await waiting.value) == .timedOut)
+    }
+
+    @Test("A connection with nothing to do is closed after a while")
+    func idle() async throws {
+        let server = try ScriptedServer([[.readHead, .send(Self.ok), .readUntilEnd]])
+        let moment = Moment()
+        let requests = try requests({ $0.idleMillisecondsMax = 2_000 }, clock: moment.clock)
+        defer { requests.stop() }
+        #expect(body(await send(try request(server), by: requests)) == "ok")
+        moment.advance(2_001)
+        #expect(server.finish() == 1)
+        #expect(server.isFinished)
+    }
+
     @Test("A destination that does not answer delays no other, and takes only its share")
     func slow() async throws {
         let silent = try ScriptedServer([[.readHead, .readUntilEnd], [.readHead, .readUntilEnd]])

@@ -20,6 +20,7 @@ final class ScriptedServer: Sendable {
     private let heads = Mutex<[String]>([])
     private let connections = Mutex(0)
     private let ended = DispatchSemaphore(value: 0)
+    private let hasEnded = Atomic<Bool>(false)
 
     init(_ scripts: [[Step]]) throws {
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -46,6 +47,7 @@ final class ScriptedServer: Sendable {
                 play(script, on: connection)
                 close(connection)
             }
+            hasEnded.store(true, ordering: .releasing)
             ended.signal()
         }
         thread.start()
@@ -65,9 +67,15 @@ final class ScriptedServer: Sendable {
     /// The heads of requests, in order.
     var requests: [String] { heads.withLock { $0 } }
 
-    /// Waits until all scripts have been played; how many connections there were.
+    var connectionCount: Int { connections.withLock { $0 } }
+
+    /// Whether all scripts have been played.
+    var isFinished: Bool { hasEnded.load(ordering: .acquiring) }
+
+    /// Waits until all scripts have been played, for half a minute at most; how many connections there were.
     func finish() -> Int {
-        ended.wait()
+        // NB: when they have not been, the number tells.
+        _ = ended.wait(timeout: .now() + 30)
         return connections.withLock { $0 }
     }
 

@@ -33,7 +33,8 @@ extension StoragePromise {
         try expectFailure(CatalogRefusal.self, where: { $0 == refusal }, body)
     }
 
-    static let catalog = containers + credentials + accounts + versions + entrances
+    static let catalog =
+        containers + credentials + pushKeys + accounts + versions + entrances
 
     private static let containers = [
         StoragePromise("Containers are one whatever their case, kept as first written, in order") {
@@ -55,6 +56,40 @@ extension StoragePromise {
             try again.delete(container("iCloud.b"))
             try refuses(.containerUnknown) { try again.delete(container("iCloud.b")) }
             try expect(catalog.container(container("iCloud.b")) == nil)
+        }
+    ]
+
+    private static let pushKeys = [
+        StoragePromise("A push key takes the place of its topic's, and goes with its container") {
+            trial in
+            let catalog = try trial.place.openCatalog()
+            let home = container("iCloud.home")
+            func key(_ topic: String, _ id: String, in place: ContainerID) -> PushKeyRecord {
+                PushKeyRecord(
+                    container: place, topic: topic, keyID: id, teamID: "T", sealedKey: [0, 1, 255],
+                    createdAt: 5)
+            }
+            try refuses(.containerUnknown) { try catalog.add(key("a", "1", in: home)) }
+            for name in ["iCloud.home", "iCloud.other"] {
+                try catalog.add(ContainerRecord(id: container(name), createdAt: 1))
+            }
+            let version = catalog.version
+            try catalog.add(key("b", "1", in: home))
+            try catalog.add(key("a", "2", in: home))
+            try catalog.add(key("a", "3", in: container("icloud.OTHER")))
+            try catalog.add(key("b", "4", in: home))
+            try expect(catalog.version != version)
+            let again = try trial.place.openCatalog()
+            try expect(
+                again.pushKeys(of: home), is: [key("a", "2", in: home), key("b", "4", in: home)])
+            try expect(again.pushKeys().map(\.keyID), is: ["2", "4", "3"])
+            try refuses(.pushKeyUnknown) { try again.deletePushKey(topic: "c", of: home) }
+            try refuses(.containerUnknown) {
+                try again.deletePushKey(topic: "a", of: container("iCloud.x"))
+            }
+            try again.deletePushKey(topic: "a", of: home)
+            try again.delete(home)
+            try expect(again.pushKeys().map(\.keyID), is: ["3"])
         }
     ]
 

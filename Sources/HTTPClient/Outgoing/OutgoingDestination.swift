@@ -10,14 +10,15 @@ final class OutgoingDestination: @unchecked Sendable {
     private unowned let requests: OutgoingRequests
     private var waiting: [PendingRequest] = []
     private var connections: [OutgoingConnection] = []
-    private var addresses: [ResolvedAddress] = []
-    private var resolvedAt: UInt64 = 0
-    private var isResolving = false
+    private let addresses: TargetAddresses
     private var usedAt: UInt64
 
     init(_ origin: HTTPOrigin, of requests: OutgoingRequests) {
         self.origin = origin
         self.requests = requests
+        addresses = TargetAddresses(
+            of: origin, policy: requests.policy, on: requests.loop,
+            millisecondsMax: requests.limits.addressMillisecondsMax, resolve: requests.resolve)
         usedAt = requests.loop.now
     }
 
@@ -41,42 +42,18 @@ final class OutgoingDestination: @unchecked Sendable {
         var wanted = min(
             waiting.count - opening, limits.connectionsPerDestinationMax - connections.count)
         guard wanted > 0 else { return }
-        guard isResolved else { return look() }
+        guard let current = addresses.current else { return look() }
         while wanted > 0, !waiting.isEmpty, requests.mayOpen(self) {
-            open(at: addresses[...])
+            open(at: current[...])
             wanted -= 1
         }
     }
 
-    private var isResolved: Bool {
-        !addresses.isEmpty
-            && requests.loop.now &- resolvedAt <= UInt64(limits.addressMillisecondsMax)
-    }
-
     private func look() {
-        if isResolving { return }
-        isResolving = true
         // Held by what waits for the answer: a destination in use is not forgotten.
-        requests.resolve(origin.host, origin.port) { [self, loop = requests.loop] outcome in
-            loop.post { self.wasResolved(outcome) }
-        }
-    }
-
-    private func wasResolved(_ outcome: NameResolver.Outcome) {
-        isResolving = false
-        if waiting.isEmpty { return }
-        switch outcome {
-        case .failure(let error): fail(.unreachable("\(error)"))
-        case .success(let found):
-            do throws(TargetRefusal) {
-                guard !found.isEmpty else { return fail(.unreachable("the name has no address")) }
-                try requests.policy.require(origin, at: found)
-            } catch {
-                return fail(.refused(error))
-            }
-            addresses = found
-            resolvedAt = requests.loop.now
-            pump()
+        addresses.look { [self] failure in
+            if waiting.isEmpty { return }
+            if let failure { fail(failure) } else { pump() }
         }
     }
 
@@ -86,17 +63,11 @@ final class OutgoingDestination: @unchecked Sendable {
         var reason = "no address answers"
         while let address = rest.popFirst() {
             do throws(SystemError) {
-                let socket = try Socket.begin(to: address)
-                do throws(SystemError) {
-                    let connection = try OutgoingConnection(
-                        socket, of: self, in: requests, otherAddresses: rest)
-                    connections.append(connection)
-                    requests.connectionCount += 1
-                    return
-                } catch {
-                    socket.close()
-                    throw error
-                }
+                let connection = try OutgoingConnection(
+                    to: address, of: self, in: requests, otherAddresses: rest)
+                connections.append(connection)
+                requests.connectionCount += 1
+                return
             } catch {
                 reason = "\(error)"
             }
@@ -121,7 +92,7 @@ final class OutgoingDestination: @unchecked Sendable {
     /// Without any connection nobody needs to wait longer; where there is one, it serves them all.
     private func didNotOpen(_ failure: ClientFailure) {
         guard connections.isEmpty else { return }
-        addresses = []
+        addresses.forget()
         fail(failure)
     }
 
@@ -171,7 +142,7 @@ final class OutgoingDestination: @unchecked Sendable {
 
     /// Whether it can be forgotten.
     func isUnused(now: UInt64) -> Bool {
-        waiting.isEmpty && connections.isEmpty && !isResolving
+        waiting.isEmpty && connections.isEmpty && !addresses.isLooking
             && now &- usedAt > UInt64(limits.addressMillisecondsMax)
     }
 

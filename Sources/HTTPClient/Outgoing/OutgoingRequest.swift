@@ -6,7 +6,9 @@ package struct OutgoingRequest: Sendable {
     package var headers: [(name: String, value: String)]
     package var body: [UInt8]
     /// From being handed over to the whole answer; looked at about once a second.
-    package var millisecondsMax: Int
+    ///
+    /// Nil for what the limits say.
+    package var millisecondsMax: Int?
     /// Whether it may be sent again when a connection that was kept turns out to be closed.
     ///
     /// It may then arrive twice, since what the server did before it closed is not known.
@@ -14,7 +16,7 @@ package struct OutgoingRequest: Sendable {
 
     package init(
         method: String, url: TargetURL, headers: [(name: String, value: String)] = [],
-        body: [UInt8] = [], millisecondsMax: Int = 30_000, isRepeatable: Bool = true
+        body: [UInt8] = [], millisecondsMax: Int? = nil, isRepeatable: Bool = true
     ) {
         self.method = method
         self.url = url
@@ -32,12 +34,30 @@ package struct OutgoingRequest: Sendable {
     }
 }
 
+/// What sends a request and tells what came of it, once, on a thread of its own; never blocks.
+package typealias SendRequest =
+    @Sendable (
+        _ request: OutgoingRequest,
+        _ then: @escaping @Sendable (Result<OutgoingAnswer, ClientFailure>) -> Void
+    ) -> Void
+
 /// The whole answer to an `OutgoingRequest`; a redirect is one as any other.
 package struct OutgoingAnswer: Sendable {
     package let head: ResponseHead
     package let body: [UInt8]
 
+    package init(head: ResponseHead, body: [UInt8]) {
+        self.head = head
+        self.body = body
+    }
+
     package var status: Int { head.status }
+
+    /// In how many seconds the server wants to be asked again (`Retry-After`); nil when it does not say, or
+    /// says it by a date.
+    package var retryAfterSeconds: Int? {
+        head.headers["retry-after"].flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
+    }
 }
 
 /// How much `OutgoingRequests` may hold and use at a time.
@@ -50,6 +70,8 @@ package struct OutgoingLimits: Sendable {
     package var waitingPerDestinationMax = 1_000
     /// Of one answer's body.
     package var answerBytesMax = 65_536
+    /// From handing a request over to its whole answer, where the request does not say.
+    package var requestMillisecondsMax = 30_000
     /// For each address of a name, handshake included.
     package var connectMillisecondsMax = 10_000
     /// A connection that was idle for longer is closed.

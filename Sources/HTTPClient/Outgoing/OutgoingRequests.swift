@@ -22,7 +22,7 @@ package final class OutgoingRequests: @unchecked Sendable {
     let trust: ServerTrust
     let loop: EventLoop
     let resolve: Resolve
-    let buffers = OutgoingBuffers()
+    let buffers = TransportBuffers()
     /// How many connections there are, of all destinations.
     var connectionCount = 0
     private var destinations: [String: OutgoingDestination] = [:]
@@ -58,9 +58,10 @@ package final class OutgoingRequests: @unchecked Sendable {
         }
         loop.post { [self] in
             guard !isStopped else { return then(.failure(.overloaded)) }
+            let milliseconds = request.millisecondsMax ?? limits.requestMillisecondsMax
             let pending = PendingRequest(
-                request, bytes: bytes,
-                deadline: loop.now &+ UInt64(max(request.millisecondsMax, 0)), then: then)
+                request, bytes: bytes, deadline: loop.now &+ UInt64(max(milliseconds, 0)),
+                then: then)
             destination(of: request.url.origin).take(pending)
         }
     }
@@ -114,13 +115,6 @@ package final class OutgoingRequests: @unchecked Sendable {
             if destination.isUnused(now: now) { destinations[name] = nil }
         }
     }
-}
-
-/// Memory that every connection of a loop uses in turn.
-final class OutgoingBuffers {
-    static let pieceBytes = 65_536
-    var plain = [UInt8](repeating: 0, count: pieceBytes)
-    var encrypted = [UInt8](repeating: 0, count: pieceBytes)
 }
 
 /// The look at deadlines, about once a second.

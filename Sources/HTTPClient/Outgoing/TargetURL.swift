@@ -24,5 +24,13 @@ package struct TargetURL: Sendable, Equatable, CustomStringConvertible {
         target = (text[end...].first == "/" ? "" : "/") + text[end...]
     }
 
+    /// A path of our own at an origin.
+    ///
+    /// - Parameter target: begins with `/`, and holds nothing that must be escaped.
+    package init(_ origin: HTTPOrigin, _ target: String) {
+        self.origin = origin
+        self.target = target
+    }
+
     package var description: String { origin.text + target }
 }

@@ -4,7 +4,6 @@ import Configuration
 import Cryptography
 import Fairness
 import HTTP
-import HTTPClient
 import Network
 import WebServices
 
@@ -286,13 +285,5 @@ extension LogLevel {
         case .warning: self = .warning
         case .error: self = .error
         }
-    }
-}
-
-extension Configuration {
-    /// Which targets may be reached that users or configurations name.
-    package var targetPolicy: TargetPolicy {
-        let allowed = outgoing.allowedNetworks
-        return TargetPolicy { address in allowed.contains { $0.contains(address) } }
     }
 }

@@ -3,7 +3,10 @@ import Administration
 import AssetStorage
 import Audit
 import CloudModel
+import Delivery
+import Dispatch
 import Storage
+import Synchronization
 
 extension DataFolder: ServerData {
     package var limits: ServiceLimits { configuration.serviceLimits }
@@ -37,6 +40,20 @@ extension DataFolder: ServerData {
             problems: try DataBackup.copy(self, to: destination),
             secretKeyPath: SecretKeys.isInBackup(configuration)
                 ? nil : SecretKeys.path(configuration, of: path))
+    }
+
+    package func sendOnce(_ notice: OutgoingNotice) throws -> DeliveryOutcome {
+        let traffic = try OutgoingTraffic(configuration)
+        defer { traffic.stop() }
+        let told = Mutex<DeliveryOutcome?>(nil)
+        let isTold = DispatchSemaphore(value: 0)
+        NoticeSenders.webhooks(self, traffic).send(notice) { outcome in
+            told.withLock { $0 = outcome }
+            isTold.signal()
+        }
+        // Each request has a deadline.
+        isTold.wait()
+        return told.withLock { $0 } ?? .later(reason: "nothing was told")
     }
 
     package func auditReport(since: Milliseconds, limit: Int) throws -> AuditReport {

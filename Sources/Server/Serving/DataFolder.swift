@@ -3,6 +3,7 @@ import Audit
 import CloudModel
 import Configuration
 import Cryptography
+import Delivery
 import Files
 import Storage
 import Synchronization
@@ -21,6 +22,7 @@ package final class DataFolder: Sendable {
     package let serverKeys: ServerKeys
     package let users: Users
     package let webTokens: WebTokens
+    package let pushKeys: PushKeys
     /// Seals what has to be read back, such as second factors.
     package let secrets: SealedSecrets
     /// Told of what is done to what is not theirs who do it, before it is done.
@@ -65,6 +67,7 @@ package final class DataFolder: Sendable {
             hasLetters: configuration.mail.sender != .none,
             publicBaseURL: configuration.baseURL, note: Self.ownersNote(in: audit),
             export: { [personalFiles] in try personalFiles.make(of: $0) }, fetch: providerAccess)
+        pushKeys = PushKeys(catalog: catalog, secrets: secrets)
         webTokens = try WebTokens(
             catalog: catalog, random: random, settings: configuration.accountsSettings)
         assetPlaces = try AssetPlaces(configuration, of: path, clock: clock, random: random)

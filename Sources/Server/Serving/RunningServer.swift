@@ -24,6 +24,8 @@ package final class RunningServer: Sendable {
     private let upkeep: Upkeep
     private let departures: Departures
     private let providerRequests: ProviderRequests
+    /// Carry notices of all stores.
+    private let senders: NoticeSenders
     /// Nil where no letters are sent.
     private let carrier: LetterCarrier?
     private let tls: TLSContext?
@@ -58,7 +60,9 @@ package final class RunningServer: Sendable {
             pages: try Self.pages(on: folder, reached, log: log))
         http = try Self.started(wire, on: binding, responder, Self.observer(of: metrics, log))
         Self.observe(http, stores, log, in: metrics)
-        let work = StoreWork(configuration, clock: clock, log: log)
+        senders = try NoticeSenders(folder)
+        let work = StoreWork(
+            configuration, clock: clock, log: log, senders: senders.byKind)
         Self.observe(work.counts, in: metrics)
         Self.observeNotices(of: work, protocolResponder, in: metrics)
         Self.observeAssets(of: protocolResponder, in: metrics)
@@ -171,6 +175,7 @@ package final class RunningServer: Sendable {
         providerRequests.stop()
         carrier?.stop()
         folder.close()
+        senders.stop()
         metrics.endObserving()
     }
 

@@ -30,12 +30,18 @@ enum RegisterTokenEndpoint {
         completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
     ) throws {
         let asked = try TokenRequest(context)
+        if let device = try DeviceAddress(context.body(), asked.environment) {
+            return asked.registration(device).run { result in
+                completion(result.map { _ in { _ in asked.answer(device) } })
+            }
+        }
         guard let text = try context.body().string("apnsToken") else {
             throw RequestObject.missing("apnsToken")
         }
         guard let given = Base64.decode(Array(text.utf8)), given.count == CourierTokens.bytes
         else {
-            throw Fault.badRequest("apnsToken: expected a token of tokens/create")
+            throw Fault.badRequest(
+                "apnsToken: expected a token of tokens/create, or a device's in hexadecimal digits")
         }
         let fresh = context.courierToken()
         asked.registration(
@@ -55,6 +61,8 @@ struct TokenRequest: Sendable {
     /// As the client spells it.
     private let apnsEnvironment: String
     private let device: String?
+    /// Which the client means by it.
+    let environment: Environment
 
     init(_ context: RequestContext) throws {
         guard let user = context.caller.userRecordName else {
@@ -64,9 +72,10 @@ struct TokenRequest: Sendable {
         guard let name = try body.string("apnsEnvironment") else {
             throw RequestObject.missing("apnsEnvironment")
         }
-        guard Environment(rawValue: name.lowercased()) != nil else {
+        guard let environment = Environment(rawValue: name.lowercased()) else {
             throw Fault.badRequest("apnsEnvironment: expected development or production")
         }
+        self.environment = environment
         self.context = context
         self.user = user
         apnsEnvironment = name
@@ -82,6 +91,30 @@ struct TokenRequest: Sendable {
                 session: context.identified.session),
             orElse: other, destinationsMax: context.limits.destinationsPerUserMax,
             caller: context.caller, storage: context.store.storage)
+    }
+
+    /// A device is told also when nobody uses it, and so belongs to no session: its push service says when
+    /// it has gone.
+    func registration(_ address: DeviceAddress) -> RegisterDestination {
+        RegisterDestination(
+            NewDestination(
+                kind: address.kind, key: address.key, user: user, device: device,
+                address: address.bytes),
+            destinationsMax: context.limits.destinationsPerUserMax, caller: context.caller,
+            storage: context.store.storage)
+    }
+
+    /// As the client sent it.
+    func answer(_ address: DeviceAddress) -> [UInt8] {
+        var writer = JSONWriter(reserving: 320)
+        writer.raw("{\"apnsEnvironment\":")
+        writer.string(apnsEnvironment)
+        if let token = address.token {
+            writer.raw(",\"apnsToken\":")
+            writer.string(token)
+        }
+        writer.raw("}")
+        return writer.bytes
     }
 
     func answer(_ token: [UInt8]) -> [UInt8] {

@@ -8,10 +8,10 @@ package struct PushIdentification: Sendable {
 
     private let key: P256PrivateKey
     /// Whom the push service may turn to.
-    private let contact: String
+    private let contact: String?
 
-    /// - Parameter contact: a `mailto:` or `https:` address.
-    package init(key: P256PrivateKey, contact: String) {
+    /// - Parameter contact: a `mailto:` or `https:` address; nil where nobody is named.
+    package init(key: P256PrivateKey, contact: String?) {
         self.key = key
         self.contact = contact
     }
@@ -25,11 +25,11 @@ package struct PushIdentification: Sendable {
     ///   - origin: of the subscription's endpoint, such as `https://push.example.net`.
     ///   - seconds: now, since 1970.
     package func authorization(toward origin: String, seconds: Int64) -> String {
-        let token = SignedToken.make(
-            [
-                ("aud", .text(origin)), ("exp", .number(seconds + Self.lifeSeconds)),
-                ("sub", .text(contact)),
-            ], type: "JWT", key: key)
+        var claims: [(name: String, value: SignedToken.Claim)] = [
+            ("aud", .text(origin)), ("exp", .number(seconds + Self.lifeSeconds)),
+        ]
+        if let contact { claims.append(("sub", .text(contact))) }
+        let token = SignedToken.make(claims, type: "JWT", key: key)
         return "vapid t=\(token), k=\(publicKey)"
     }
 }

@@ -1,0 +1,49 @@
+import CloudDatabase
+import CloudModel
+import Delivery
+
+/// Has every change of a container environment told to a URL.
+///
+/// Refusals: those of `Webhooks.add`.
+package struct AddWebhook: AdministrativeAction {
+    /// What was made.
+    package struct Outcome: Sendable {
+        package let name: String
+        /// Shown this once.
+        package let signingKey: String
+    }
+
+    package var name: String { "webhook add" }
+
+    private let place: NamedEnvironment
+    private let url: String
+    private let webhook: String?
+
+    /// - Parameter webhook: its name; nil to have one made up.
+    package init(_ url: String, to place: NamedEnvironment, as webhook: String?) {
+        self.place = place
+        self.url = url
+        self.webhook = webhook
+    }
+
+    package func subject(in data: any ServerData) throws -> ActionSubject {
+        try ActionSubject(place, in: data, item: webhook)
+    }
+
+    package func run(in data: any ServerData, by actor: Operator) throws -> Outcome {
+        let made = try place.webhooks(in: data).add(url, name: webhook)
+        return Outcome(name: made.name, signingKey: made.signingKey)
+    }
+}
+
+extension NamedEnvironment {
+    /// - Throws: as `found`; `StorageFailure`.
+    func webhooks(in data: any ServerData) throws -> Webhooks {
+        let found = try found(in: data)
+        return Webhooks(
+            of: found.container, found.environment,
+            in: try data.store(of: found.container, in: found.environment),
+            secrets: data.secrets, random: data.random
+        ) { try ChangeWatch.renew(in: $0) }
+    }
+}

@@ -1,0 +1,24 @@
+import Delivery
+
+/// Ends a webhook, with all that waits for it and was given up.
+///
+/// Refusals: `DeliveryRefusal.webhookUnknown`.
+package struct RemoveWebhook: AdministrativeAction {
+    package var name: String { "webhook remove" }
+
+    private let place: NamedEnvironment
+    private let webhook: String
+
+    package init(_ webhook: String, from place: NamedEnvironment) {
+        self.place = place
+        self.webhook = webhook
+    }
+
+    package func subject(in data: any ServerData) throws -> ActionSubject {
+        try ActionSubject(place, in: data, item: webhook)
+    }
+
+    package func run(in data: any ServerData, by actor: Operator) throws {
+        try place.webhooks(in: data).remove(webhook)
+    }
+}

@@ -1,0 +1,24 @@
+import Delivery
+
+/// Posts to a webhook once, of no change, and waits for what comes of it.
+///
+/// Refusals: `DeliveryRefusal.webhookUnknown`.
+package struct TestWebhook: AdministrativeAction {
+    package var name: String { "webhook test" }
+
+    private let place: NamedEnvironment
+    private let webhook: String
+
+    package init(_ webhook: String, of place: NamedEnvironment) {
+        self.place = place
+        self.webhook = webhook
+    }
+
+    package func subject(in data: any ServerData) throws -> ActionSubject {
+        try ActionSubject(place, in: data, item: webhook)
+    }
+
+    package func run(in data: any ServerData, by actor: Operator) throws -> DeliveryOutcome {
+        try data.sendOnce(try place.webhooks(in: data).trial(of: webhook, now: data.clock.now()))
+    }
+}

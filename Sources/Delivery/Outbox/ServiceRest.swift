@@ -1,0 +1,42 @@
+import Synchronization
+
+/// How long services are left alone that have said that they are busy, or do not answer.
+///
+/// What is sent to one service goes to many destinations: when one of them hears that it is the service that
+/// is in trouble, the others need not try.
+final class ServiceRest: Sendable {
+    private static let secondsMax = 60
+    private static let servicesMax = 1_024
+
+    private struct Rest {
+        var failures = 0
+        var until: Int64 = 0
+    }
+
+    private let rests = Mutex<[String: Rest]>([:])
+
+    /// For how many seconds a service is still left alone; nil when it is not.
+    func remaining(_ service: String, seconds: Int64) -> Int? {
+        let left = rests.withLock { $0[service]?.until ?? 0 } - seconds
+        return left > 0 ? Int(clamping: left) : nil
+    }
+
+    /// A service is in trouble: it is left alone for as long as it asks, or for twice as long as before.
+    func fail(_ service: String, asked: Int?, seconds: Int64) {
+        rests.withLock { all in
+            if all.count >= Self.servicesMax { all = [:] }
+            var rest = all[service] ?? Rest()
+            // Those that were on their way at the same time tell the same.
+            if rest.until > seconds { return }
+            rest.failures = min(rest.failures + 1, 16)
+            let wait = asked ?? min(1 << (rest.failures - 1), Self.secondsMax)
+            rest.until = seconds + Int64(min(max(wait, 1), Self.secondsMax))
+            all[service] = rest
+        }
+    }
+
+    /// A service has answered.
+    func succeed(_ service: String) {
+        rests.withLock { if $0[service] != nil { $0[service] = nil } }
+    }
+}

@@ -1,0 +1,157 @@
+import CloudModel
+import Cryptography
+import HTTPClient
+import JSON
+import Storage
+
+/// What an operator does with the webhooks of a container environment.
+///
+/// Blocks; what it has done is on disk when it returns.
+package struct Webhooks: Sendable {
+    /// Of one container environment.
+    package static let countMax = 20
+    private static let keyPrefix = "whsec_"
+    private static let replayedAtOnceMax = 100
+    private static let countedMax = 10_000
+
+    /// A webhook as operators see it.
+    package struct Entry: Sendable, Equatable {
+        package let name: String
+        package let url: String
+        package let madeAt: Milliseconds
+        /// How many attempts have failed, one after the other.
+        package let failures: Int
+        /// Notices that wait, and that were given up, counted up to 10,000.
+        package let waiting: Int
+        package let dead: Int
+        /// Why the last one was given up; nil for none.
+        package let lastReason: String?
+    }
+
+    private let storage: any Storage
+    private let container: ContainerID
+    private let environment: Environment
+    private let secrets: SealedSecrets
+    private let random: RandomSource
+    private let renewFollowing: @Sendable (any StoreTransaction) throws -> Void
+
+    /// - Parameter renewFollowing: begins or ends to have changes noted, as the webhooks of the transaction now
+    ///   are.
+    package init(
+        of container: ContainerID, _ environment: Environment, in storage: any Storage,
+        secrets: SealedSecrets, random: RandomSource,
+        renewFollowing: @escaping @Sendable (any StoreTransaction) throws -> Void
+    ) {
+        self.renewFollowing = renewFollowing
+        self.storage = storage
+        self.container = container
+        self.environment = environment
+        self.secrets = secrets
+        self.random = random
+    }
+
+    /// Adds a webhook that hears of every change from now on.
+    ///
+    /// - Parameter name: nil to have one made up.
+    /// - Returns: its name, and the signing key, which is shown this once.
+    /// - Throws: `DeliveryRefusal`, `StorageFailure`.
+    package func add(
+        _ text: String, name: String?
+    ) throws -> (name: String, signingKey: String) {
+        guard let url = TargetURL(text) else { throw DeliveryRefusal.webhookURLIllegal }
+        let name = name ?? "webhook-\(Hexadecimal.encode(random.bytes(4)))"
+        let key = random.bytes(WebhookSignature.keyBytes)
+        let sealed = secrets.seal(key, for: WebhookAddress.subject(container, environment))
+        guard let address = WebhookAddress(name: name, url: url, sealedKey: sealed) else {
+            throw DeliveryRefusal.webhookNameIllegal
+        }
+        try storage.writeAndWait(caller: .background) { [renewFollowing] transaction in
+            let known = try transaction.destinations(.webhook)
+            guard !known.contains(where: { $0.key == address.key }) else {
+                throw DeliveryRefusal.webhookExists
+            }
+            guard known.count < Self.countMax else {
+                throw DeliveryRefusal.tooManyWebhooks(Self.countMax)
+            }
+            _ = try transaction.register(
+                NewDestination(
+                    kind: .webhook, key: address.key, user: nil, address: address.bytes))
+            try renewFollowing(transaction)
+        }
+        return (name, Self.keyPrefix + Base64.encode(key))
+    }
+
+    /// All of them, in the order in which they were made.
+    ///
+    /// - Throws: `StorageFailure`.
+    package func list() throws -> [Entry] {
+        try storage.read { snapshot in
+            try snapshot.destinations(.webhook).compactMap { destination in
+                guard let address = WebhookAddress(bytes: destination.address) else { return nil }
+                let none = NoticeNumber(0)
+                let dead = try snapshot.deadLetters(
+                    of: destination.number, after: none, limit: Self.countedMax)
+                return Entry(
+                    name: address.name, url: "\(address.url)", madeAt: destination.madeAt,
+                    failures: destination.failures,
+                    waiting: try snapshot.notices(
+                        for: destination.number, after: none, limit: Self.countedMax
+                    ).count, dead: dead.count, lastReason: dead.last?.reason)
+            }
+        }
+    }
+
+    /// Has everything sent again that was given up.
+    ///
+    /// - Returns: how many notices.
+    /// - Throws: `DeliveryRefusal.webhookUnknown`, `StorageFailure`.
+    package func replay(_ name: String) throws -> Int {
+        var total = 0
+        while true {
+            let count = try storage.writeAndWait(caller: .background) { transaction in
+                try transaction.replayDeadLetters(
+                    of: try Self.find(name, in: transaction).number, limit: Self.replayedAtOnceMax)
+            }
+            total += count
+            if count < Self.replayedAtOnceMax { return total }
+        }
+    }
+
+    /// Ends a webhook, with all that waits for it and was given up.
+    ///
+    /// - Throws: `DeliveryRefusal.webhookUnknown`, `StorageFailure`.
+    package func remove(_ name: String) throws {
+        try storage.writeAndWait(caller: .background) { [renewFollowing] transaction in
+            try transaction.removeDestination(Self.find(name, in: transaction).number)
+            try renewFollowing(transaction)
+        }
+    }
+
+    /// A notice of no change that waits in no outbox, for a webhook to be tried with.
+    ///
+    /// - Throws: `DeliveryRefusal.webhookUnknown`, `StorageFailure`.
+    package func trial(of name: String, now: Milliseconds) throws -> OutgoingNotice {
+        let destination = try storage.read { try Self.find(name, in: $0) }
+        var writer = JSONWriter(reserving: 256)
+        writer.raw("{\"container\":")
+        writer.string(container.name)
+        writer.raw(",\"environment\":")
+        writer.string(environment.rawValue)
+        writer.raw(",\"change\":\"test\"}")
+        return OutgoingNotice(
+            container: container, environment: environment, destination: destination,
+            notice: StoredNotice(
+                number: NoticeNumber(0), destination: destination.number,
+                identifier: UniqueID.random(random), scope: .public, collapseID: nil,
+                payload: writer.bytes, madeAt: now), now: now)
+    }
+
+    private static func find(
+        _ name: String, in reading: any DestinationReading
+    ) throws -> StoredDestination {
+        guard let found = try reading.destination(.webhook, key: Array(name.utf8)) else {
+            throw DeliveryRefusal.webhookUnknown
+        }
+        return found
+    }
+}

@@ -1,0 +1,191 @@
+#if ApplePush
+    import HTTP
+    import HTTPClient
+    import Network
+
+    /// One connection over HTTP/2, on the loop's thread: as many requests at a time as the server takes.
+    final class HTTP2Connection: TransportOwner {
+        private enum Phase {
+            /// Until the server has said what it takes.
+            case opening
+            case open
+            case over
+        }
+
+        private unowned let destination: HTTP2Destination
+        private unowned let requests: HTTP2Requests
+        private let otherAddresses: ArraySlice<ResolvedAddress>
+        private let transport: OutgoingTransport
+        private let session: HTTP2Session
+        private var phase = Phase.opening
+        private var underWay: [Int32: HTTP2Request] = [:]
+        /// No stream has a number left.
+        private var isSpent = false
+        /// When it has to be open, or is idle for too long.
+        private var deadline: UInt64
+        private var receivedAt: UInt64
+
+        init(
+            to address: ResolvedAddress, of destination: HTTP2Destination,
+            in requests: HTTP2Requests, otherAddresses: ArraySlice<ResolvedAddress>
+        ) throws(SystemError) {
+            guard let session = HTTP2Session(answerBytesMax: requests.limits.answerBytesMax) else {
+                throw SystemError(call: "nghttp2_session_client_new", code: 0)
+            }
+            let origin = destination.origin
+            transport = try OutgoingTransport(
+                to: address, host: origin.host, trust: origin.isSecure ? requests.trust : nil,
+                on: requests.loop, buffers: requests.buffers)
+            self.session = session
+            self.destination = destination
+            self.requests = requests
+            self.otherAddresses = otherAddresses
+            deadline = requests.loop.now &+ UInt64(requests.limits.connectMillisecondsMax)
+            receivedAt = requests.loop.now
+            transport.serve(self)
+        }
+
+        var isOpening: Bool { phase == .opening }
+        /// Whether it takes, or may soon take, further requests.
+        var takesMore: Bool { phase != .over && !session.isLeaving && !isSpent }
+        /// How many requests it takes now.
+        var room: Int {
+            guard phase == .open, takesMore else { return 0 }
+            return min(session.streamsMax, requests.limits.streamsPerConnectionMax)
+                - underWay.count
+        }
+        var hearsAfterSendFails: Bool { false }
+
+        /// Takes a request, for which it has room; `flush` sends it.
+        func begin(_ request: HTTP2Request) {
+            guard let stream = session.submit(request.fields, body: request.request.body) else {
+                isSpent = true
+                return destination.again(request)
+            }
+            request.attempts += 1
+            underWay[stream] = request
+        }
+
+        /// Sends what the session has to say.
+        func flush() {
+            guard phase != .over else { return }
+            guard session.output({ transport.write($0) }) else {
+                return fail(.broken("the connection takes no more"))
+            }
+            transport.flush()
+        }
+
+        /// Ends what takes too long.
+        func check(now: UInt64) {
+            switch phase {
+            case .opening: if deadline <= now { fail(.timedOut) }
+            case .open:
+                let late = underWay.filter { $0.value.deadline <= now }
+                // A connection that has said nothing while they waited is dead for the others as well.
+                let isSilent = late.values.contains { request in
+                    let milliseconds =
+                        request.request.millisecondsMax ?? requests.limits.requestMillisecondsMax
+                    return receivedAt &+ UInt64(max(milliseconds, 0)) <= now
+                }
+                for (stream, request) in late {
+                    underWay[stream] = nil
+                    session.cancel(stream)
+                    request.end(.failure(.timedOut))
+                }
+                if isSilent { return fail(.timedOut) }
+                if !late.isEmpty { flush() }
+                if underWay.isEmpty, deadline <= now { close() }
+            case .over: break
+            }
+        }
+
+        /// Ends the connection whatever it does; the destination has forgotten it.
+        func abandon() {
+            let all = underWay.values
+            end()
+            for request in all { request.end(.failure(.overloaded)) }
+        }
+
+        func transportOpened() { flush() }
+
+        func transportReceived(_ bytes: [UInt8]) {
+            receivedAt = requests.loop.now
+            let isHTTP2 = session.receive(bytes)
+            tellOutcomes()
+            guard phase != .over else { return }
+            guard isHTTP2 else { return fail(.malformed("it is not HTTP/2")) }
+            if phase == .opening, session.isReady {
+                phase = .open
+                stayIdle()
+            }
+            flush()
+            guard phase != .over else { return }
+            if underWay.isEmpty, session.isOver || !takesMore { return close() }
+            if session.isOver { return fail(.broken("the server has broken HTTP/2")) }
+            destination.pump()
+        }
+
+        func transportEnded() { fail(.broken("ended without an answer")) }
+
+        func transportFailed(_ failure: ClientFailure) { fail(failure) }
+    }
+
+    extension HTTP2Connection {
+        private func stayIdle() {
+            deadline = requests.loop.now &+ UInt64(requests.limits.idleMillisecondsMax)
+        }
+
+        private func tellOutcomes() {
+            // What is sent again goes first, in the order in which it was asked for.
+            let outcomes = session.takeOutcomes().sorted { $0.stream > $1.stream }
+            for (stream, outcome) in outcomes where outcome == .notProcessed {
+                if let request = underWay.removeValue(forKey: stream) { destination.again(request) }
+            }
+            for (stream, outcome) in outcomes.reversed() {
+                guard let request = underWay.removeValue(forKey: stream) else { continue }
+                switch outcome {
+                case .notProcessed: break
+                case .failed(let reason): request.end(.failure(.broken(reason)))
+                case .answered(let answer):
+                    request.end(
+                        .success(
+                            OutgoingAnswer(
+                                head: ResponseHead(
+                                    status: answer.status, headers: HTTPHeaders(answer.fields),
+                                    framing: .length(answer.body.count), keepsAlive: true),
+                                body: answer.body)))
+                }
+            }
+            if !outcomes.isEmpty, underWay.isEmpty { stayIdle() }
+        }
+
+        /// Ends a connection that has nothing under way.
+        private func close() {
+            end()
+            destination.isOver(self)
+        }
+
+        private func fail(_ failure: ClientFailure) {
+            let (former, all) = (phase, underWay)
+            end()
+            switch former {
+            case .opening: destination.failed(self, failure, others: otherAddresses)
+            case .open:
+                for request in all.values { request.end(.failure(failure)) }
+                destination.isOver(self)
+            case .over: break
+            }
+        }
+
+        private func end() {
+            if phase == .over { return }
+            phase = .over
+            underWay = [:]
+            session.end()
+            // NB: the server may have gone, and need not be told then.
+            _ = session.output { transport.write($0) }
+            transport.flush()
+            transport.close()
+        }
+    }
+#endif

@@ -1,0 +1,250 @@
+#if ApplePush
+    import Dispatch
+    import Foundation
+    import HTTP2Client
+    import HTTPClient
+    import Network
+    import PythonProgram
+    import Synchronization
+    import Testing
+
+    @Suite("Requests over HTTP/2", .timeLimit(.minutes(2)))
+    struct HTTP2Tests {
+        private typealias Outcome = Result<OutgoingAnswer, ClientFailure>
+
+        /// A time that tests move; the loop looks at it about once a second of the real one.
+        private final class Moment: Sendable {
+            private let value = Atomic<UInt64>(1)
+            var clock: MonotonicClock { MonotonicClock { self.value.load(ordering: .relaxed) } }
+            func advance(_ count: UInt64) { value.wrappingAdd(count, ordering: .relaxed) }
+        }
+
+        private func requests(
+            _ server: HTTP2Server, allows: Bool = true, clock: MonotonicClock = .system,
+            trusts: Bool = true, resolve: OutgoingRequests.Resolve? = nil,
+            change: (inout HTTP2Limits) -> Void = { _ in }
+        ) throws -> HTTP2Requests {
+            var limits = HTTP2Limits()
+            change(&limits)
+            return try HTTP2Requests(
+                policy: TargetPolicy { _ in allows },
+                trust: TLSTrust(
+                    authoritiesFile: trusts ? server.certificate : "", spoken: .http2),
+                limits: limits, clock: clock,
+                resolve: resolve ?? { $2(Self.lookUp("127.0.0.1", $1)) }
+            )
+        }
+
+        private static func lookUp(_ host: String, _ port: UInt16) -> NameResolver.Outcome {
+            do throws(SystemError) {
+                return .success(try ResolvedAddress.resolve(host: host, port: port))
+            } catch {
+                return .failure(error)
+            }
+        }
+
+        private func request(
+            _ server: HTTP2Server, _ path: String, body: String = "", milliseconds: Int? = nil
+        ) throws -> OutgoingRequest {
+            OutgoingRequest(
+                method: "POST",
+                url: try #require(TargetURL("https://localhost:\(server.port)\(path)")),
+                headers: [("X-Name", "a value")], body: Array(body.utf8),
+                millisecondsMax: milliseconds)
+        }
+
+        private func send(
+            _ request: OutgoingRequest, by requests: HTTP2Requests
+        ) async -> Outcome {
+            await withCheckedContinuation { continuation in
+                requests.send(request) { continuation.resume(returning: $0) }
+            }
+        }
+
+        private func failure(_ outcome: Outcome) -> ClientFailure? {
+            if case .failure(let failure) = outcome { return failure }
+            return nil
+        }
+
+        private func object(_ outcome: Outcome) throws -> [String: Any] {
+            let answer = try outcome.get()
+            #expect(answer.status == 200)
+            return try #require(
+                JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any])
+        }
+
+        @Test("A request arrives with its fields and body, and so does its answer")
+        func exchange() async throws {
+            guard let server = try HTTP2Server() else { return }
+            let requests = try requests(server, change: { $0.answerBytesMax = 1_000_000 })
+            defer { requests.stop() }
+            let body = String(repeating: "a body ", count: 20_000)
+            let echo = try object(
+                await send(try request(server, "/echo?x=1", body: body), by: requests))
+            #expect(echo["body"] as? String == body)
+            let fields = try #require(echo["fields"] as? [String: String])
+            #expect(fields[":method"] == "POST" && fields[":path"] == "/echo?x=1")
+            #expect(fields[":scheme"] == "https" && fields["x-name"] == "a value")
+            #expect(fields[":authority"] == "localhost:\(server.port)")
+            #expect(fields["content-length"] == "\(body.utf8.count)")
+            guard
+                case .success(let gone) = await send(
+                    try request(server, "/status/410/Unregistered"), by: requests)
+            else {
+                Issue.record("no answer")
+                return
+            }
+            #expect(gone.status == 410)
+            #expect(gone.head.headers["content-type"] == "application/json")
+            #expect(String(decoding: gone.body, as: UTF8.self) == "{\"reason\": \"Unregistered\"}")
+        }
+
+        @Test("Many requests share a connection, no more at a time than the server takes")
+        func many() async throws {
+            guard let server = try HTTP2Server(streamsMax: 3) else { return }
+            let requests = try requests(server)
+            defer { requests.stop() }
+            let connections = try await withThrowingTaskGroup(of: Int?.self) { group in
+                for index in 0..<50 {
+                    group.addTask {
+                        let outcome = await send(
+                            try request(server, "/echo/\(index)", body: "\(index)"), by: requests)
+                        let echo = try object(outcome)
+                        #expect(echo["body"] as? String == "\(index)")
+                        return echo["connection"] as? Int
+                    }
+                }
+                return try await group.reduce(into: Set<Int?>()) { $0.insert($1) }
+            }
+            #expect(connections == [1])
+        }
+
+        @Test("What is above the last stream of a GOAWAY is sent again on a new connection, once")
+        func goAway() async throws {
+            guard let server = try HTTP2Server() else { return }
+            let requests = try requests(server)
+            defer { requests.stop() }
+            let echoes = try await withThrowingTaskGroup(of: (Int, Int, String).self) { group in
+                for index in 0..<10 {
+                    group.addTask {
+                        let echo = try object(
+                            await send(
+                                try request(server, "/leave/10/4", body: "\(index)"), by: requests))
+                        return (
+                            try #require(echo["connection"] as? Int),
+                            try #require(echo["stream"] as? Int),
+                            try #require(echo["body"] as? String)
+                        )
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(echoes.count { $0.0 == 1 } == 4)
+            #expect(echoes.count { $0.0 == 2 } == 6)
+            #expect(Set(echoes.map(\.2)) == Set((0..<10).map { "\($0)" }))
+        }
+
+        @Test("A request that the server has not looked at is sent again, a few times")
+        func refused() async throws {
+            guard let server = try HTTP2Server() else { return }
+            let requests = try requests(server)
+            defer { requests.stop() }
+            _ = try object(await send(try request(server, "/refuse-once/a"), by: requests))
+        }
+
+        @Test("Failures are told by their kind, and what follows goes on")
+        func failures() async throws {
+            guard let server = try HTTP2Server() else { return }
+            let requests = try requests(server, change: { $0.answerBytesMax = 200_000 })
+            defer { requests.stop() }
+            for path in ["/reset", "/cut", "/garbage", "/large/200001"] {
+                let outcome = await send(try request(server, path), by: requests)
+                #expect(failure(outcome) != nil, "\(path)")
+                _ = try object(await send(try request(server, "/echo"), by: requests))
+            }
+            let large = try await send(try request(server, "/large/200000"), by: requests).get()
+            #expect(large.body.count == 200_000)
+        }
+
+        @Test("A server that hangs is given up at the deadline, and its connection with it")
+        func hanging() async throws {
+            guard let server = try HTTP2Server() else { return }
+            let moment = Moment()
+            let requests = try requests(server, clock: moment.clock)
+            defer { requests.stop() }
+            let outcome = Mutex<Outcome?>(nil)
+            let isTold = DispatchSemaphore(value: 0)
+            requests.send(try request(server, "/hang", milliseconds: 5_000)) { told in
+                outcome.withLock { $0 = told }
+                isTold.signal()
+            }
+            _ = try server.nextRequest()
+            moment.advance(5_001)
+            #expect(Self.waits(for: isTold))
+            #expect(outcome.withLock { $0 }.flatMap(failure) == .timedOut)
+            let echo = try object(await send(try request(server, "/echo"), by: requests))
+            #expect(echo["connection"] as? Int == 2)
+        }
+
+        @Test("A connection that stays idle is closed, and opened again when it is needed")
+        func idle() async throws {
+            guard let server = try HTTP2Server() else { return }
+            let moment = Moment()
+            let requests = try requests(
+                server, clock: moment.clock, change: { $0.idleMillisecondsMax = 1_000 })
+            defer { requests.stop() }
+            _ = try object(await send(try request(server, "/echo"), by: requests))
+            _ = try server.nextRequest()
+            moment.advance(1_001)
+            #expect(try server.nextRequest() == "{\"closed\": 1}")
+            let echo = try object(await send(try request(server, "/echo"), by: requests))
+            #expect(echo["connection"] as? Int == 2)
+        }
+
+        /// A semaphore is waited for off the threads of tasks.
+        private static func waits(for semaphore: DispatchSemaphore) -> Bool {
+            semaphore.wait(timeout: .now() + 30) == .success
+        }
+
+        @Test("Loopback, and a name that leads to both kinds of address, are refused unseen")
+        func targets() async throws {
+            guard let server = try HTTP2Server() else { return }
+            let loopback = try requests(server, allows: false)
+            defer { loopback.stop() }
+            #expect(
+                failure(await send(try request(server, "/echo"), by: loopback))
+                    == .refused(.notPublic(address: "127.0.0.1")))
+            let both = try requests(
+                server, allows: false,
+                resolve: { _, port, then in
+                    let found = ["8.8.8.8", "127.0.0.1"].map { Self.lookUp($0, port) }
+                    then(.success(found.flatMap { (try? $0.get()) ?? [] }))
+                })
+            defer { both.stop() }
+            #expect(
+                failure(await send(try request(server, "/echo"), by: both))
+                    == .refused(.notPublic(address: "127.0.0.1")))
+        }
+
+        @Test("A certificate that is not believed, and a server that is not there, are told")
+        func untrusted() async throws {
+            guard let server = try HTTP2Server() else { return }
+            let requests = try requests(server, trusts: false)
+            defer { requests.stop() }
+            guard
+                case .untrusted = failure(await send(try request(server, "/echo"), by: requests))
+            else {
+                Issue.record("a certificate was believed")
+                return
+            }
+            let nowhere = try #require(TargetURL("https://localhost:1/"))
+            guard
+                case .unreachable = failure(
+                    await send(OutgoingRequest(method: "GET", url: nowhere), by: requests))
+            else {
+                Issue.record("something answers at port 1")
+                return
+            }
+        }
+    }
+#endif

@@ -1,0 +1,90 @@
+import Foundation
+
+/// Takes posts on a port of its own and answers each with a status, in a thread of its own.
+final class PostReceiver: @unchecked Sendable {
+    // Unchecked: what has come is touched under the condition only.
+
+    let port: UInt16
+    private let listener: Int32
+    private let condition = NSCondition()
+    private var requests: [Data] = []
+
+    init(answering status: String) throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        self.listener = listener
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, length) == 0 && listen(listener, 16) == 0
+                    && getsockname(listener, $0, &length) == 0
+            }
+        }
+        guard isBound else { throw CocoaError(.fileReadUnknown) }
+        port = UInt16(bigEndian: address.sin_port)
+        let answer = Array(
+            "HTTP/1.1 \(status)\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".utf8)
+        let thread = Foundation.Thread { [weak self] in
+            while true {
+                let connection = accept(listener, nil, nil)
+                guard connection >= 0 else { return }
+                let request = Self.request(on: connection)
+                _ = answer.withUnsafeBytes { write(connection, $0.baseAddress, $0.count) }
+                close(connection)
+                self?.took(request)
+            }
+        }
+        thread.start()
+    }
+
+    deinit {
+        // `accept` comes back.
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+    }
+
+    /// Head and body of the next request.
+    ///
+    /// - Throws: when none comes in time.
+    func next(withinSeconds seconds: Int = 60) throws -> (head: String, body: Data) {
+        condition.lock()
+        defer { condition.unlock() }
+        let deadline = Date(timeIntervalSinceNow: Double(seconds))
+        while requests.isEmpty {
+            guard condition.wait(until: deadline) else { throw CocoaError(.fileReadUnknown) }
+        }
+        let request = requests.removeFirst()
+        let end = request.range(of: Data("\r\n\r\n".utf8))?.upperBound ?? request.endIndex
+        return (String(decoding: request[..<end], as: UTF8.self), Data(request[end...]))
+    }
+
+    private func took(_ request: Data) {
+        condition.lock()
+        requests.append(request)
+        condition.broadcast()
+        condition.unlock()
+    }
+
+    /// Reads a head and a body of the length that it names.
+    private static func request(on connection: Int32) -> Data {
+        var patience = timeval(tv_sec: 30, tv_usec: 0)
+        setsockopt(
+            connection, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var request = Data()
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            if let end = request.range(of: Data("\r\n\r\n".utf8))?.upperBound {
+                let head = String(decoding: request[..<end], as: UTF8.self).lowercased()
+                let length = head.split(separator: "\r\n")
+                    .first { $0.hasPrefix("content-length: ") }
+                    .flatMap { Int($0.dropFirst(16)) }
+                if request.count - end >= length ?? 0 { return request }
+            }
+            let count = read(connection, &piece, piece.count)
+            guard count > 0 else { return request }
+            request += piece[..<count]
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import ChildProcesses
+import Cryptography
+import Foundation
+import PythonProgram
+import Testing
+
+@testable import Server
+
+@Suite("Changes, on their way to webhooks, browsers and Apple's devices", .timeLimit(.minutes(3)))
+struct SentNoticeTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// A server with a container, and two people who call it.
+    private struct Home {
+        let server: ServerProcess
+        let ann: String
+        let bob: String
+
+        init(_ data: String, environment: [String: String]) throws {
+            server = try ServerProcess(
+                data: data,
+                environment: ["LENTICULAR_OUTGOING_ALLOWED_NETWORKS": "127.0.0.1"]
+                    .merging(environment) { $1 })
+            _ = try server.command("container", "create", "iCloud.a")
+            let place = ["iCloud.a", "development"]
+            let token = try Program.run(
+                ["api-token", "create"] + place + ["--json", "--data", data])
+            let api = try #require(token.object["apiToken"] as? String)
+            var callers: [String] = []
+            for email in ["ann@a.example", "bob@a.example"] {
+                _ = try server.command("user", "create", email)
+                let made = try Program.run(
+                    ["web-token", "create"] + place + [email, "--json", "--data", data])
+                let web = try #require(made.object["webAuthToken"] as? String)
+                callers.append("ckAPIToken=\(api)&ckWebAuthToken=\(web)")
+            }
+            (ann, bob) = (callers[0], callers[1])
+        }
+
+        func call(_ path: String, by caller: String, _ body: String) throws {
+            let answer = try server.request(
+                "/\(path)?\(caller)", ["-d", body, "-H", "Content-Type: text/plain"])
+            try #require(answer.status == 200, "\(path): \(answer.body)")
+            #expect(!answer.body.contains("serverErrorCode"), "\(answer.body)")
+        }
+
+        /// Ann hears of new cups at a device, and Bob makes one.
+        func tell(_ registration: String) throws {
+            let base = "database/1/iCloud.a/development"
+            try save("first")
+            try call(
+                "device/1/iCloud.a/development/tokens/register", by: ann,
+                "{\"apnsEnvironment\":\"development\",\(registration)}")
+            try call(
+                "\(base)/public/subscriptions/modify", by: ann,
+                """
+                {"operations":[{"operationType":"create","subscription":{"subscriptionID":"s1",\
+                "subscriptionType":"query","firesOn":["create"],"query":{"recordType":"Cup"},\
+                "notificationInfo":{"alertBody":"New cup"}}}]}
+                """)
+            try save("second")
+        }
+
+        func save(_ name: String) throws {
+            try call(
+                "database/1/iCloud.a/development/public/records/modify", by: bob,
+                """
+                {"operations":[{"operationType":"create","record":{"recordType":"Cup",\
+                "recordName":"\(name)","fields":{"secret":{"value":"porcelain"}}}}]}
+                """)
+        }
+    }
+
+    @Test("A webhook hears of a change once it is saved: signed, and nothing of its fields")
+    func webhook() throws {
+        let receiver = try PostReceiver(answering: "204 No Content")
+        let home = try Home(folder.path("data"), environment: [:])
+        let made = try home.server.command(
+            "webhook", "add", "iCloud.a", "development", "http://127.0.0.1:\(receiver.port)/in",
+            "--json")
+        let shown = try #require(made.object["signingKey"] as? String)
+        let key = try #require(Base64.decode(String(shown.dropFirst(6))))
+        try home.save("one")
+        // What else a first save makes, such as the users' own records, is told as well.
+        var (head, text) = ("", "")
+        for _ in 0..<10 where !text.contains("\"recordName\":\"one\"") {
+            let request = try receiver.next()
+            (head, text) = (request.head, String(decoding: request.body, as: UTF8.self))
+        }
+        #expect(text.contains("\"recordName\":\"one\"") && text.contains("\"change\":\"create\""))
+        #expect(text.contains("\"database\":\"public\"") && !text.contains("porcelain"))
+        #expect(head.hasPrefix("POST /in HTTP/1.1\r\n"))
+        func field(_ name: String) -> String? {
+            head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("\(name): ") }
+                .map { String($0.dropFirst(name.count + 2)) }
+        }
+        let signed = "\(field("webhook-id") ?? "").\(field("webhook-timestamp") ?? "").\(text)"
+        #expect(
+            field("webhook-signature")
+                == "v1,\(Base64.encode(HMACSHA256(key: key).code(for: Array(signed.utf8))))")
+    }
+
+    @Test("A browser is pushed to what it subscribed to, sealed for it")
+    func webPush() throws {
+        let receiver = try PostReceiver(answering: "201 Created")
+        let home = try Home(folder.path("data"), environment: [:])
+        let point = Base64.encode(P256PrivateKey().publicKey.point, .urlSafe)
+        let secret = Base64.encode([UInt8](repeating: 3, count: 16), .urlSafe)
+        try home.tell(
+            "\"webPush\":{\"endpoint\":\"http://127.0.0.1:\(receiver.port)/p\","
+                + "\"p256dh\":\"\(point)\",\"auth\":\"\(secret)\"}")
+        let (head, body) = try receiver.next()
+        #expect(head.hasPrefix("POST /p HTTP/1.1\r\n") && head.contains("aes128gcm"))
+        #expect(head.contains("Urgency: high") && head.contains("vapid t="))
+        #expect(body.count > 86 && body.range(of: Data("cup".utf8)) == nil)
+    }
+
+    @Test("What is no subscription of a browser and no token of a device is refused by its key")
+    func refused() throws {
+        let home = try Home(folder.path("data"), environment: [:])
+        for (registration, key) in [
+            ("\"webPush\":{}", "webPush"), ("\"webPush\":[1]", "webPush"),
+            ("\"apnsToken\":\"zz\"", "apnsToken"),
+            (
+                "\"apnsToken\":\"\(String(repeating: "0a", count: 32))\",\"apnsTopic\":\"a b\"",
+                "apnsTopic"
+            ),
+        ] {
+            let answer = try home.server.request(
+                "/device/1/iCloud.a/development/tokens/register?\(home.ann)",
+                ["-d", "{\"apnsEnvironment\":\"development\",\(registration)}"])
+            #expect(answer.status == 400 && answer.body.contains(key), "\(answer.body)")
+        }
+    }
+
+    #if ApplePush
+        @Test("A device is pushed to by Apple's service, and forgotten when that says it has gone")
+        func applePush() throws {
+            guard let service = try HTTP2Server() else { return }
+            let home = try Home(
+                folder.path("data"),
+                environment: [
+                    "LENTICULAR_OUTGOING_APPLE_PUSH_DEVELOPMENT_URL":
+                        "https://localhost:\(service.port)",
+                    "LENTICULAR_OUTGOING_ALLOWED_NETWORKS": "127.0.0.0/8,::1",
+                    "LENTICULAR_OUTGOING_AUTHORITIES_FILE": service.certificate,
+                ])
+            let file = folder.path("key.p8")
+            try P256PrivateKey().pem.write(toFile: file, atomically: true, encoding: .utf8)
+            let added = try home.server.command(
+                "push", "key", "add", "iCloud.a", "--topic", "org.example.cups", "--key", file,
+                "--key-id", "ABC1234567", "--team-id", "TEAM123456")
+            #expect(added.status == 0, "\(added.error)")
+            // The stand-in reads from the token what to say: here that the device has gone.
+            let token =
+                String(repeating: "0", count: 30) + "410" + String(repeating: "0", count: 31)
+            try home.tell("\"apnsToken\":\"\(token)\"")
+            let text = try service.nextRequest()
+            let request = try #require(
+                JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+            let fields = try #require(request["fields"] as? [String: String])
+            #expect(fields[":path"] == "/3/device/\(token)")
+            #expect(fields["apns-topic"] == "org.example.cups")
+            #expect(fields["apns-push-type"] == "alert" && fields["apns-priority"] == "10")
+            #expect(fields["authorization"]?.hasPrefix("bearer ey") == true)
+            let body = try #require(request["body"] as? String)
+            #expect(body.contains("New cup") && body.contains("\"rid\":\"second\""))
+            // The next cup is told to nobody: were the device still known, it would be the next request.
+            try home.save("third")
+            let other = String(repeating: "1", count: 64)
+            try home.call(
+                "device/1/iCloud.a/development/tokens/register", by: home.ann,
+                "{\"apnsEnvironment\":\"development\",\"apnsToken\":\"\(other)\"}")
+            try home.save("fourth")
+            #expect(try service.nextRequest().contains("/3/device/\(other)"))
+        }
+    #endif
+}
