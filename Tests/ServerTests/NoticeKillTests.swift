@@ -28,7 +28,7 @@ struct NoticeKillTests {
             var random = SeededRandom(seed: seed)
             var (saved, heard, number) = (Set<String>(), Heard(), 0)
             for _ in 0..<Self.kills {
-                wire.killSoon(microseconds: random.below(50_000))
+                wire.killSoon(microseconds: random.below(300_000))
                 do {
                     while number < 100_000 {
                         let names = (0...random.below(4)).map { "r\(number + $0)" }

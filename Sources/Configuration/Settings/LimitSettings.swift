@@ -108,7 +108,7 @@ extension LimitSettings {
                 "limits.subscriptionBytesMax", \.limits.subscriptionBytesMax, 256...1_048_576,
                 "bytes", "The query and the notification of one subscription together."),
             .number(
-                "limits.feedWaitSecondsMax", \.limits.feedWaitSecondsMax, 1...55, "seconds",
+                "limits.feedWaitSecondsMax", \.limits.feedWaitSecondsMax, 1...300, "seconds",
                 "How long a request for changes may ask to be held until there are some. Over it: 400."
             ),
             .number(

@@ -150,8 +150,24 @@ final class CourierResponder: Sendable {
             }
             return hold(poll, found.destination.number, storage.notices, since: mark)
         }
+        guard try isWaiting(found, poll, storage, on: loop) else {
+            return try answer(poll, from: storage, on: loop)
+        }
         isUsed = true
         send(found.notices, to: poll, found.destination.number, from: storage)
+    }
+
+    /// Whether what was claimed is there still: another poll may have had it since the look began, and have
+    /// given it back once it was removed.
+    private func isWaiting(
+        _ found: Found, _ poll: Poll, _ storage: any Storage, on loop: Int?
+    ) throws -> Bool {
+        guard !poll.form.isStream, let number = found.notices.first?.number else { return true }
+        return try storage.read(by: StoreReader(loop: loop)) {
+            try $0.notices(
+                for: found.destination.number, after: NoticeNumber(number.value - 1), limit: 1
+            ).first?.number == number
+        }
     }
 
     private func find(

@@ -224,7 +224,8 @@ private struct NoticeRun {
             type: kind == "query" || random.once(in: 3) ? random.one(of: ["Leaf", "Twig"]) : nil)
         var members = "\"subscriptionID\":\"\(made.id)\",\"subscriptionType\":\"\(kind)\""
         if kind == "zone" || (kind == "query" && database == "private" && random.once(in: 2)) {
-            made.zone = random.one(of: ["Own", "_defaultZone"])
+            // What marks the end of a look lies in the default zone, of which zones would tell.
+            made.zone = kind == "zone" ? "Own" : random.one(of: ["Own", "_defaultZone"])
             members += ",\"zoneID\":{\"zoneName\":\"\(made.zone ?? "")\"}"
         }
         if kind == "query" {
