@@ -7,35 +7,35 @@ import Foundation
 /// children may inherit: one child that stays can keep the ends of all the others from being noticed.
 /// Here a thread waits for each child, children inherit what they are given and nothing else, and a
 /// child that has not ended after `secondsMax` is killed, so that nothing waits for ever.
-public final class ChildProcess: @unchecked Sendable {
+package final class ChildProcess: @unchecked Sendable {
     // Unchecked: what is set before `run` changes no more, and the end is touched under the condition.
 
-    public struct DidNotStart: Error {
-        public let program: String
-        public let code: Int32
+    package struct DidNotStart: Error {
+        package let program: String
+        package let code: Int32
     }
 
-    public var executableURL = URL(filePath: "/usr/bin/env")
-    public var arguments: [String] = []
+    package var executableURL = URL(filePath: "/usr/bin/env")
+    package var arguments: [String] = []
     /// That of this process where nil.
-    public var environment: [String: String]?
-    public var currentDirectoryURL: URL?
+    package var environment: [String: String]?
+    package var currentDirectoryURL: URL?
     /// This process's own where nil, as with the others.
-    public var standardInput: (any ChildStream)?
-    public var standardOutput: (any ChildStream)?
-    public var standardError: (any ChildStream)?
+    package var standardInput: (any ChildStream)?
+    package var standardOutput: (any ChildStream)?
+    package var standardError: (any ChildStream)?
     /// How long it may take, whatever waits for it.
-    public var secondsMax = 900.0
-    public private(set) var processIdentifier: pid_t = 0
+    package var secondsMax = 900.0
+    package private(set) var processIdentifier: pid_t = 0
 
     private let condition = NSCondition()
     private var status: Int32?
 
-    public init() {}
+    package init() {}
 
     /// Starts it.
     /// - Throws: `DidNotStart`.
-    public func run() throws {
+    package func run() throws {
         let streams = [standardInput, standardOutput, standardError]
         let descriptors = streams.enumerated().map { number, stream in
             stream.map { $0.descriptor(isInput: number == 0) } ?? Int32(number)
@@ -53,27 +53,27 @@ public final class ChildProcess: @unchecked Sendable {
         waitBeside()
     }
 
-    public var isRunning: Bool {
+    package var isRunning: Bool {
         condition.lock()
         defer { condition.unlock() }
         return status == nil && processIdentifier != 0
     }
 
-    public func waitUntilExit() {
+    package func waitUntilExit() {
         condition.lock()
         while status == nil { condition.wait() }
         condition.unlock()
     }
 
     /// The status with which it ended; minus the signal that ended it.
-    public var terminationStatus: Int32 {
+    package var terminationStatus: Int32 {
         condition.lock()
         defer { condition.unlock() }
         return status ?? 0
     }
 
     /// Sends a signal, if it has not ended.
-    public func signal(_ number: Int32) {
+    package func signal(_ number: Int32) {
         condition.lock()
         defer { condition.unlock() }
         if status == nil, processIdentifier != 0 { kill(processIdentifier, number) }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What a child has for one of its three standard streams.
-public protocol ChildStream {
+package protocol ChildStream {
     /// -1 for nothing to read, or nowhere to write to.
     func descriptor(isInput: Bool) -> Int32
     /// The child has its own copy now.
@@ -9,11 +9,11 @@ public protocol ChildStream {
 }
 
 extension FileHandle: ChildStream {
-    public func descriptor(isInput: Bool) -> Int32 {
+    package func descriptor(isInput: Bool) -> Int32 {
         self === FileHandle.nullDevice ? -1 : fileDescriptor
     }
 
-    public func didStart(isInput: Bool) {}
+    package func didStart(isInput: Bool) {}
 }
 
 extension Pipe: ChildStream {
@@ -21,15 +21,15 @@ extension Pipe: ChildStream {
         isInput ? fileHandleForReading : fileHandleForWriting
     }
 
-    public func descriptor(isInput: Bool) -> Int32 { side(isInput: isInput).fileDescriptor }
+    package func descriptor(isInput: Bool) -> Int32 { side(isInput: isInput).fileDescriptor }
 
     // NB: a handle that both output and errors had is closed twice, which changes nothing.
-    public func didStart(isInput: Bool) { try? side(isInput: isInput).close() }
+    package func didStart(isInput: Bool) { try? side(isInput: isInput).close() }
 
     /// Everything that comes until the child, and whoever has inherited its end, closes it.
     ///
     /// `FileHandle.readDataToEndOfFile` ends this process where a signal interrupts it.
-    public func readToEnd() -> Data {
+    package func readToEnd() -> Data {
         var all = Data()
         var piece = [UInt8](repeating: 0, count: 65_536)
         while true {
