@@ -115,11 +115,19 @@ package final class PushKeys: Sendable {
 
     /// The server's own key towards the services of browsers, made when it is asked for the first time.
     ///
-    /// - Throws: `SecretRefusal` when it does not open; what the catalog reports.
+    /// Made anew where the key is gone that sealed it, and the operator has begun anew without it: browsers
+    /// have to subscribe again then.
+    /// - Throws: `SecretRefusal` when it has been changed; what the catalog reports.
     package func ownKey() throws -> P256PrivateKey {
+        do { return try ownKey(named: Self.ownKeyName) } catch SecretRefusal.otherKey {
+            return try ownKey(named: "\(Self.ownKeyName) \(secrets.keyNames[0])")
+        }
+    }
+
+    private func ownKey(named name: String) throws -> P256PrivateKey {
         let subject = SecretSubject(purpose: "web push", owner: "")
         let made = secrets.seal(Array(P256PrivateKey().pem.utf8), for: subject)
-        let sealed = try catalog.secret(Self.ownKeyName, orStore: made)
+        let sealed = try catalog.secret(name, orStore: made)
         return try P256PrivateKey(
             pem: String(decoding: secrets.open(sealed, for: subject), as: UTF8.self))
     }

@@ -94,7 +94,8 @@ enum SecretKeys {
     private static func lost(_ path: String, _ note: String, _ what: String) -> CommandFailure {
         CommandFailure(
             "security.keyFile: \(path) \(what), which seals this folder's secrets: put it back. To begin "
-                + "anew without what it seals (second factors, passwords of mail servers), remove "
+                + "anew without what it seals (second factors, passwords of mail servers, keys of pushes and "
+                + "webhooks), remove "
                 + FolderAccess.quoted(note))
     }
 }
