@@ -9,12 +9,23 @@ let traits = ["CNGHTTP2": "ApplePush"]
 /// A layer of the server.
 ///
 /// Imports go downward only, as `docs/ARCHITECTURE.md` lists.
-func layer(_ name: String, _ dependencies: [String]) -> Target {
+func layer(_ name: String, in part: Part, _ dependencies: [String]) -> Target {
     let dependencies = dependencies.map { name -> Target.Dependency in
         guard let trait = traits[name] else { return .byName(name: name) }
         return .byName(name: name, condition: .when(traits: [trait]))
     }
-    return .target(name: name, dependencies: dependencies, swiftSettings: strict)
+    return .target(
+        name: name, dependencies: dependencies, path: "Sources/\(part.rawValue)/\(name)",
+        swiftSettings: strict)
+}
+
+/// A part of the house: a folder of `Sources`.
+enum Part: String {
+    case system = "System"
+    case wire = "Wire"
+    case cloud = "Cloud"
+    case engines = "Engines"
+    case program = "Program"
 }
 
 /// A program that measures, for nobody's use but a developer's.
@@ -40,60 +51,71 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(
-            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+            name: "CSQLite", path: "Sources/System/CSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(
-            name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
-        .target(name: "CChecksum"),
-        .target(name: "CNetwork"),
-        .target(name: "CProcess"),
+            name: "COpenSSL", path: "Sources/System/COpenSSL", pkgConfig: "openssl",
+            providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
+            name: "CZlib", path: "Sources/System/CZlib", pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(
+            name: "CNGHTTP2", path: "Sources/System/CNGHTTP2", pkgConfig: "libnghttp2",
+            providers: [.apt(["libnghttp2-dev"])]),
+        .target(name: "CChecksum", path: "Sources/System/CChecksum"),
+        .target(name: "CNetwork", path: "Sources/System/CNetwork"),
+        .target(name: "CProcess", path: "Sources/System/CProcess"),
         .target(
             name: "Migrations", path: "migrations/sqlite", cSettings: [.unsafeFlags(["-std=c23"])]),
-        layer("Network", ["COpenSSL", "CNetwork"]),
-        layer("HTTP", ["Network", "CZlib"]),
-        layer("HTTPClient", ["Network", "HTTP"]),
-        layer("HTTP2Client", ["CNGHTTP2", "Network", "HTTP", "HTTPClient"]),
-        layer("JSON", []),
-        layer("Files", []),
-        layer("SQLite", ["CSQLite", "Files"]),
-        layer("Cryptography", ["COpenSSL"]),
-        layer("ZIP", ["CZlib"]),
-        layer("QRCode", []),
-        layer("Mail", ["Network", "Cryptography"]),
-        layer("Identity", ["Cryptography", "JSON"]),
+        layer("Network", in: .wire, ["COpenSSL", "CNetwork"]),
+        layer("HTTP", in: .wire, ["Network", "CZlib"]),
+        layer("HTTPClient", in: .wire, ["Network", "HTTP"]),
+        layer("HTTP2Client", in: .wire, ["CNGHTTP2", "Network", "HTTP", "HTTPClient"]),
+        layer("JSON", in: .wire, []),
+        layer("Files", in: .system, []),
+        layer("SQLite", in: .engines, ["CSQLite", "Files"]),
+        layer("Cryptography", in: .cloud, ["COpenSSL"]),
+        layer("ZIP", in: .cloud, ["CZlib"]),
+        layer("QRCode", in: .cloud, []),
+        layer("Mail", in: .cloud, ["Network", "Cryptography"]),
+        layer("Identity", in: .cloud, ["Cryptography", "JSON"]),
         layer(
-            "Delivery",
+            "Delivery", in: .cloud,
             ["CloudModel", "Storage", "Cryptography", "Identity", "JSON", "HTTPClient"]),
-        layer("CloudModel", ["JSON"]),
-        layer("Audit", ["CloudModel", "Cryptography", "JSON"]),
-        layer("Storage", ["CloudModel"]),
-        layer("AssetStorage", ["CChecksum", "CloudModel", "Cryptography", "HTTPClient"]),
-        layer("SQLiteStorage", ["Storage", "CloudModel", "Files", "SQLite", "Migrations"]),
-        layer("CloudDatabase", ["CloudModel", "Storage", "AssetStorage", "Cryptography", "JSON"]),
-        layer("Fairness", ["CloudModel", "Network"]),
-        layer("Accounts", ["CloudModel", "Storage", "Cryptography", "Identity"]),
+        layer("CloudModel", in: .cloud, ["JSON"]),
+        layer("Audit", in: .cloud, ["CloudModel", "Cryptography", "JSON"]),
+        layer("Storage", in: .cloud, ["CloudModel"]),
         layer(
-            "Administration",
+            "AssetStorage", in: .cloud, ["CChecksum", "CloudModel", "Cryptography", "HTTPClient"]),
+        layer(
+            "SQLiteStorage", in: .engines,
+            ["Storage", "CloudModel", "Files", "SQLite", "Migrations"]),
+        layer(
+            "CloudDatabase", in: .cloud,
+            ["CloudModel", "Storage", "AssetStorage", "Cryptography", "JSON"]),
+        layer("Fairness", in: .cloud, ["CloudModel", "Network"]),
+        layer("Accounts", in: .cloud, ["CloudModel", "Storage", "Cryptography", "Identity"]),
+        layer(
+            "Administration", in: .cloud,
             [
                 "CloudModel", "Storage", "AssetStorage", "CloudDatabase", "Accounts", "Audit",
                 "JSON", "ZIP", "Delivery", "Cryptography",
             ]),
-        layer("Configuration", ["JSON"]),
+        layer("Configuration", in: .program, ["JSON"]),
         layer(
-            "WebServices",
+            "WebServices", in: .cloud,
             [
                 "CloudModel", "Storage", "AssetStorage", "CloudDatabase", "Accounts",
                 "Cryptography", "HTTP", "JSON", "Fairness", "Delivery",
             ]),
         layer(
-            "Pages",
+            "Pages", in: .cloud,
             [
                 "CloudModel", "Storage", "Accounts", "Cryptography", "HTTP", "JSON", "Fairness",
                 "QRCode",
             ]),
         layer(
-            "Server",
+            "Server", in: .program,
             [
                 "CloudModel", "Storage", "AssetStorage", "HTTPClient", "SQLiteStorage", "SQLite",
                 "CloudDatabase", "Accounts", "Administration", "Configuration", "WebServices",
@@ -101,7 +123,8 @@ let package = Package(
                 "Pages", "Mail", "Files", "Delivery", "HTTP2Client",
             ]),
         .executableTarget(
-            name: "lenticular", dependencies: ["Server", "Configuration"], swiftSettings: strict),
+            name: "lenticular", dependencies: ["Server", "Configuration"],
+            path: "Sources/Program/lenticular", swiftSettings: strict),
         benchmark(
             "SendingBenchmark", in: "sending",
             [

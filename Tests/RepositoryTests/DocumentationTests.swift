@@ -47,7 +47,8 @@ struct DocumentationTests {
         let page = Repository.text("docs/operating.md") ?? ""
         let name = try Regex("\"(lenticular_[a-z_]+)\"", as: (Substring, Substring).self)
         var names: Set<Substring> = []
-        for (path, source) in Repository.serverSources where path.hasPrefix("Sources/Server/") {
+        for (path, source) in Repository.serverSources
+        where path.hasPrefix("Sources/Program/Server/") {
             for line in source.lines where line.contains("\"lenticular_") {
                 names.formUnion(line.matches(of: name).map(\.1))
             }

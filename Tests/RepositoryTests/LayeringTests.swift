@@ -34,7 +34,7 @@ struct LayeringTests {
     func imports() {
         let rows = Dictionary(uniqueKeysWithValues: PackageLayers.table.map { ($0.target, $0) })
         for (path, source) in Repository.serverSources {
-            let target = String(path.split(separator: "/")[1])
+            let target = String(path.split(separator: "/")[2])
             guard let row = rows[target] else {
                 Issue.record("\(path): \(target) is not in the table")
                 continue
@@ -49,10 +49,10 @@ struct LayeringTests {
     func engines() {
         let engines: Set<String> = ["SQLite", "SQLiteStorage"]
         let naming = Repository.serverSources.filter { path, source in
-            let target = String(path.split(separator: "/")[1])
+            let target = String(path.split(separator: "/")[2])
             return !engines.contains(target) && !engines.isDisjoint(with: source.imports)
         }.map(\.0)
-        #expect(naming == ["Sources/Server/Serving/Configuration+Engine.swift"])
+        #expect(naming == ["Sources/Program/Server/Serving/Configuration+Engine.swift"])
     }
 
     @Test("SQL is written in SQLite and SQLiteStorage only")
@@ -60,7 +60,7 @@ struct LayeringTests {
         let words = ["SELECT", "INSERT INTO", "UPDATE", "DELETE FROM", "PRAGMA"]
         let openings = words.flatMap { ["\"\($0) ", "    \($0) "] }
         for (path, source) in Repository.serverSources {
-            let target = String(path.split(separator: "/")[1])
+            let target = String(path.split(separator: "/")[2])
             guard target != "SQLite", target != "SQLiteStorage" else { continue }
             for (index, line) in source.lines.enumerated() {
                 let found = openings.contains { line.contains($0) }

@@ -39,7 +39,8 @@ enum PackageLayers {
         let text = Repository.text("Package.swift") ?? ""
         var dependencies: [String: Set<String>] = [:]
         let layer = try Regex(
-            "layer\\(\\s*\"(\\w+)\",\\s*\\[([^\\]]*)\\]", as: (Substring, Substring, Substring).self
+            "layer\\(\\s*\"(\\w+)\", in: \\.\\w+,\\s*\\[([^\\]]*)\\]",
+            as: (Substring, Substring, Substring).self
         )
         for match in text.matches(of: layer) {
             dependencies[String(match.1)] = Set(names(String(match.2)))

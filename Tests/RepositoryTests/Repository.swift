@@ -57,9 +57,9 @@ enum Repository {
         swiftSources.filter { $0.path.hasPrefix("Sources/") }
     }
 
-    /// The folders right under `Sources/`: the targets, but for those that live elsewhere.
+    /// The folders in the parts of `Sources/`: the targets, but for those that live elsewhere.
     static var sourceTargets: [String] {
-        let names = Set(files(under: "Sources").map { String($0.split(separator: "/")[1]) })
+        let names = Set(files(under: "Sources").map { String($0.split(separator: "/")[2]) })
         return names.sorted()
     }
 }

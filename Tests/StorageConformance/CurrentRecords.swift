@@ -12,7 +12,7 @@ extension StoragePromise {
                 for name in ["a", "b", "c"] { try transaction.save(name, in: zone) }
                 try transaction.save("d", in: other)
                 try transaction.save("a", in: zone, body: [49])
-                try transaction.bury("b", in: zone)
+                try transaction.writeTombstone("b", in: zone)
             }
             @Sendable func check(_ reading: any StoreSnapshot) throws {
                 let names = ["x", "c", "b", "d", "a"].map(Trial.record)

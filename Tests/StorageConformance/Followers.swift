@@ -51,7 +51,7 @@ extension StoragePromise {
             let seen = try trial.write { transaction in
                 let first = try transaction.save("a", in: zone).position
                 let second = try transaction.save("b", in: own).position
-                return [first, second, try transaction.bury("a", in: zone).position]
+                return [first, second, try transaction.writeTombstone("a", in: zone).position]
             }
             let made = try trial.makeZone("Third")
             try trial.write { try $0.deleteZone(made) }
@@ -125,7 +125,7 @@ extension StoragePromise {
             }
             try trial.write { try $0.wantAlso(FormerWanted(.zone(zone.number)), for: one) }
             try trial.write { try $0.wantAlso(FormerWanted(.owner(zone.owner)), for: two) }
-            try trial.write { try $0.bury("a", in: zone) }
+            try trial.write { try $0.writeTombstone("a", in: zone) }
             try trial.read { snapshot in
                 var seen = 0
                 _ = try snapshot.changes(after: 0, limit: .max) { change in

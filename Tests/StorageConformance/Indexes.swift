@@ -190,7 +190,7 @@ extension StoragePromise {
                 try expect(snapshot.indexReader.count(range, limit: 9), is: 2)
                 try onAnotherThread {
                     try test.save([("a", text("z")), ("b", nil)])
-                    try trial.write { try $0.bury("c", in: zone) }
+                    try trial.write { try $0.writeTombstone("c", in: zone) }
                 }
                 var rows: [IndexRow] = []
                 try snapshot.indexReader.append(range, descending: false, limit: 9, to: &rows)

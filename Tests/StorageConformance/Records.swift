@@ -28,7 +28,7 @@ extension StoragePromise {
                     snapshot.version(at: first.position, in: zone.number) { _ in true } == nil)
                 try expect(snapshot.head(of: Trial.record("A"), in: zone.number) == nil)
             }
-            try trial.write { try $0.bury("a", in: zone) }
+            try trial.write { try $0.writeTombstone("a", in: zone) }
             let again = try trial.write { try $0.save("a", in: zone) }
             try expect(again.record == first.record)
         },
@@ -58,7 +58,7 @@ extension StoragePromise {
             }
             try trial.write { transaction in
                 try transaction.save("a", in: zone)
-                try transaction.bury("b", in: zone)
+                try transaction.writeTombstone("b", in: zone)
                 try transaction.save("d", in: zone)
             }
             try expect(trial.feed(of: zone), is: ["c", "a", "-b", "d"])
@@ -226,7 +226,7 @@ extension StoragePromise {
             try trial.write { transaction in
                 for zone in zones {
                     for number in 0..<50 { try transaction.save("r\(number)", in: zone) }
-                    try transaction.bury("r7", in: zone)
+                    try transaction.writeTombstone("r7", in: zone)
                 }
                 try transaction.deleteZone(zones[1])
             }

@@ -70,7 +70,7 @@ extension StoragePromise {
             try expect(trial.write { try $0.keepsTrees(zone.number) })
             try trial.write { transaction in
                 try transaction.save("t", in: zone)
-                try transaction.bury("t-share", in: zone)
+                try transaction.writeTombstone("t-share", in: zone)
                 try transaction.endShare(tree.share.number)
             }
             try trial.read { snapshot in
@@ -156,7 +156,7 @@ extension StoragePromise {
             try trial.write { try $0.revoke(one.number, from: viewer) }
             try trial.write { transaction in
                 try transaction.save("two", in: zone)
-                try transaction.bury("two-share", in: zone)
+                try transaction.writeTombstone("two-share", in: zone)
                 try transaction.endShare(two.number)
             }
             let ended = try require(view())
@@ -176,7 +176,7 @@ extension StoragePromise {
             let tree = try trial.write { try Tree("t", in: zone, $0) }
             try trial.write { transaction in
                 try transaction.save("t", in: zone)
-                try transaction.bury("t-share", in: zone)
+                try transaction.writeTombstone("t-share", in: zone)
                 try transaction.endShare(tree.share.number)
             }
             try expectFailure(BrokenInvariant.self) {

@@ -130,7 +130,7 @@ extension StoreTransaction {
 
     /// Puts a tombstone in a record's place.
     @discardableResult
-    func bury(_ name: String, in zone: StoredZone) throws -> StoredHead {
+    func writeTombstone(_ name: String, in zone: StoredZone) throws -> StoredHead {
         try save(name, in: zone, flags: .tombstone)
     }
 }

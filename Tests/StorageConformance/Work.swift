@@ -133,17 +133,18 @@ extension StoragePromise {
                 for number in 0..<40 { try transaction.save("r\(number)", in: zone) }
             }
             let last = try trial.write { transaction in
-                try (0..<20).map { try transaction.bury("r\($0)", in: zone).position }.max() ?? 0
+                try (0..<20).map { try transaction.writeTombstone("r\($0)", in: zone).position }
+                    .max() ?? 0
             }
             trial.clock.advance(1_000)
             let moment = trial.clock.now
-            try trial.write { try $0.bury("r20", in: zone) }
+            try trial.write { try $0.writeTombstone("r20", in: zone) }
             var steps = 0
             while try trial.write({ try $0.collect(olderThan: moment, rowsMax: 3) }) { steps += 1 }
             try expect(steps >= 5, "\(steps) steps")
             let feed = try trial.feed(of: zone)
             try expect(feed.count == 20 && feed.last == "-r20")
-            let whole = try require(trial.read { try $0.zone(zone.number) }).wholeAfter
+            let whole = try require(trial.read { try $0.zone(zone.number) }).oldestValidPosition
             try expect(whole, is: last)
             try expect(
                 trial.read { try $0.head(of: Trial.record("r3"), in: zone.number) } == nil)
@@ -164,7 +165,8 @@ extension StoragePromise {
             while try trial.write({ try $0.collect(olderThan: moment + 1, rowsMax: 7) }) {}
             try trial.read { snapshot in
                 try expect(snapshot.zone(zone.number) == nil)
-                try expect(snapshot.owner(named: Trial.user(1))?.wholeAfter ?? 0 >= changed)
+                try expect(
+                    snapshot.owner(named: Trial.user(1))?.oldestValidPosition ?? 0 >= changed)
             }
             let again = try trial.makeZone()
             try expect(again.number.value > zone.number.value)

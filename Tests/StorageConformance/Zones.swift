@@ -67,7 +67,7 @@ extension StoragePromise {
             try expect(used() == 1_500)
             try trial.write { try $0.save("a", in: zone, body: [49]) }
             try expect(used() == 501)
-            try trial.write { try $0.bury("b", in: zone) }
+            try trial.write { try $0.writeTombstone("b", in: zone) }
             try expect(used() == 1)
             try trial.write { try $0.deleteZone(zone) }
             try expect(used() == 0)

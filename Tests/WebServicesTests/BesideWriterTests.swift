@@ -189,7 +189,9 @@ struct BesideWriterTests {
         try scene.ida.save("t")
         let between = scene
         scene.meanwhile {
-            try between.writeBeside { try $0.bury("t", in: "Shelf", of: between.ida.name) }
+            try between.writeBeside {
+                try $0.writeTombstone("t", in: "Shelf", of: between.ida.name)
+            }
         }
         let answer = try scene.ida.modify([operation("create", "s", fields: reference("t"))])
         #expect(answer.records[0].code == "VALIDATING_REFERENCE_ERROR", "\(answer.text)")
@@ -239,7 +241,7 @@ private struct Beside {
         ])
     }
 
-    func bury(_ name: String, in zone: String, of owner: String) throws {
+    func writeTombstone(_ name: String, in zone: String, of owner: String) throws {
         let (name, zone, head, bytes) = try place(name, in: zone, of: owner)
         _ = try transaction.save([
             NewVersion(

@@ -81,7 +81,7 @@ struct ModelBatch {
         if operation.deletes {
             let victims = database.cascade(from: place)
             database.counter += 1
-            for victim in victims { database.bury(victim, at: now) }
+            for victim in victims { database.writeTombstone(victim, at: now) }
             gone[index] = victims
             return .deleted
         }

@@ -119,7 +119,7 @@ struct ModelDatabase {
         zones[zone]?.changed = counter
     }
 
-    mutating func bury(_ place: Place, at now: Int64) {
+    mutating func writeTombstone(_ place: Place, at now: Int64) {
         guard let zone = zones.values.first(where: { $0.generation == place.zone })?.name,
             let record = zones[zone]?.records.removeValue(forKey: place.name)
         else { return }
@@ -181,7 +181,7 @@ struct ModelDatabase {
                     continue
                 }
                 counter += 1
-                bury(source, at: now)
+                writeTombstone(source, at: now)
                 buried[source] = record.creator
                 next[source] = record.creator
             }

@@ -36,7 +36,7 @@ struct SourceDeletionTests {
     }
 
     /// Deletes a record as the deletion of a request does that leaves its sources to the queue.
-    private func bury(_ name: String) throws {
+    private func writeTombstone(_ name: String) throws {
         let name = try #require(RecordName(name))
         try storage.writeAndWait { transaction in
             guard
@@ -70,7 +70,7 @@ struct SourceDeletionTests {
         try save(names, to: "t", "DELETE_SELF")
         try save(["below"], to: "s7", "DELETE_SELF")
         try save(["plain"], to: "s8", "NONE")
-        try bury("t")
+        try writeTombstone("t")
         #expect(try alive(names).count == 150)
         #expect(try storage.doStep())
         let left = try alive(names).count
@@ -84,7 +84,7 @@ struct SourceDeletionTests {
     @Test("One saved since stays, whether it still refers to the name or not")
     func savedSince() throws {
         try save(["a", "b", "c"], to: "t", "DELETE_SELF")
-        try bury("t")
+        try writeTombstone("t")
         try save(["a"], to: "t", "DELETE_SELF")
         try bo.save("b", zone: nil, in: "public")
         while try storage.doStep() {}
@@ -94,7 +94,7 @@ struct SourceDeletionTests {
     @Test("A target made anew meanwhile keeps those made for it, and not those of the old one")
     func madeAnew() throws {
         try save(["old"], to: "t", "DELETE_SELF")
-        try bury("t")
+        try writeTombstone("t")
         try ida.save("t", zone: nil, in: "public")
         try save(["new"], to: "t", "DELETE_SELF")
         while try storage.doStep() {}
@@ -110,7 +110,7 @@ struct SourceDeletionTests {
         try cy.save(
             "stranger", #"{"ref":{"value":{"recordName":"strange","action":"VALIDATE"}}}"#,
             zone: nil, in: "public")
-        try bury("t")
+        try writeTombstone("t")
         while try storage.doStep() {}
         #expect(try alive(["mine", "strange", "holder"]) == ["mine", "holder"])
     }
@@ -119,7 +119,7 @@ struct SourceDeletionTests {
     func goesOn() throws {
         let names = (0..<60).map { "s\($0)" }
         try save(names, to: "t", "DELETE_SELF")
-        try bury("t")
+        try writeTombstone("t")
         #expect(try storage.doStep())
         #expect(try !alive(names).isEmpty)
         storage.forget()

@@ -103,7 +103,7 @@ final class WireServer: Sendable {
     /// The assets of a store.
     func depot(
         _ container: String = tea, _ environment: CloudModel.Environment = .development
-    ) throws -> AssetDepot {
+    ) throws -> AssetStore {
         stores.depot(try Self.id(container), environment)
     }
 
@@ -264,7 +264,7 @@ private final class OpenedStores: Sendable {
     private let assetKey: AssetKey?
     private let limits: ServiceLimits
     private let open = Mutex<[String: SQLiteStore]>([:])
-    private let depots = Mutex<[String: AssetDepot]>([:])
+    private let depots = Mutex<[String: AssetStore]>([:])
 
     init(folder: URL, clock: SettableClock, assetKey: AssetKey?, limits: ServiceLimits) {
         self.limits = limits
@@ -273,11 +273,11 @@ private final class OpenedStores: Sendable {
         self.assetKey = assetKey
     }
 
-    func depot(_ container: ContainerID, _ environment: CloudModel.Environment) -> AssetDepot {
+    func depot(_ container: ContainerID, _ environment: CloudModel.Environment) -> AssetStore {
         let path = path(container, environment) + "-assets"
         return depots.withLock { depots in
             if let known = depots[path] { return known }
-            let depot = AssetDepot(FolderAssets(path: path, key: assetKey))
+            let depot = AssetStore(FolderAssets(path: path, key: assetKey))
             depots[path] = depot
             return depot
         }
@@ -332,14 +332,14 @@ private final class OpenedStores: Sendable {
 private final class TestStores: StoreAccess {
     private let prepare: @Sendable () -> Void
     private let find: @Sendable (ContainerID, CloudModel.Environment) throws -> any Storage
-    private let depot: @Sendable (ContainerID, CloudModel.Environment) -> AssetDepot
+    private let depot: @Sendable (ContainerID, CloudModel.Environment) -> AssetStore
     private let assets: AssetOptions
     private let opened = Mutex<Set<String>>([])
 
     init(
         prepare: @escaping @Sendable () -> Void,
         find: @escaping @Sendable (ContainerID, CloudModel.Environment) throws -> any Storage,
-        depot: @escaping @Sendable (ContainerID, CloudModel.Environment) -> AssetDepot,
+        depot: @escaping @Sendable (ContainerID, CloudModel.Environment) -> AssetStore,
         assets: AssetOptions
     ) {
         self.prepare = prepare

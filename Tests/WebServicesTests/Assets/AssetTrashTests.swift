@@ -115,7 +115,7 @@ struct AssetTrashTests {
                     return looks <= 2 ? .max / 2 : 0
                 }
             })
-        let collection = CollectAssets(try server.store(), depot: AssetDepot(short))
+        let collection = CollectAssets(try server.store(), depot: AssetStore(short))
         #expect(try collection.emptyTrash(putBefore: 0) == false)
         #expect(try trash().list().map(\.digest) == [digests[0]])
         #expect(looks.withLock { $0 } == 3)

@@ -1,0 +1,134 @@
+import Accounts
+import AssetStorage
+import Audit
+import CloudModel
+import Cryptography
+import Delivery
+import Storage
+
+/// All that a server keeps, as its operators act on it, whatever engine keeps it.
+///
+/// Everything here blocks, may be called from several threads at once, and has its outcome on disk when
+/// it returns.
+package protocol ServerData: AnyObject, Sendable {
+    var clock: Clock { get }
+    var limits: ServiceLimits { get }
+    var containers: Containers { get }
+    var apiTokens: APITokens { get }
+    var serverKeys: ServerKeys { get }
+    var users: Users { get }
+    var webTokens: WebTokens { get }
+    /// What people do with accounts by themselves.
+    var reception: Reception { get }
+    /// By which the server pushes.
+    var pushKeys: PushKeys { get }
+    /// Seals what has to be read back.
+    var secrets: SealedSecrets { get }
+    var random: RandomSource { get }
+
+    /// The container environments that have data.
+    func environments() throws -> [ContainerEnvironment]
+
+    /// The store of a container environment, made when it is asked for the first time.
+    ///
+    /// - Throws: `CatalogRefusal.containerUnknown`; `StorageFailure`.
+    func store(
+        of container: ContainerID, in environment: Environment
+    ) throws -> any Storage
+
+    /// The assets of a container environment.
+    func depot(of place: ContainerEnvironment) -> AssetStore
+
+    /// Forgets a container and removes its data; after a crash in between, the next start goes on.
+    ///
+    /// - Throws: `CatalogRefusal.containerUnknown`.
+    func deleteContainer(_ container: ContainerID) throws
+
+    /// Has an environment begin anew, with a schema and nothing else; after a crash it is as it was, or
+    /// reset.
+    func reset(_ place: ContainerEnvironment, to beginning: EnvironmentBeginning) throws
+
+    /// Copies everything, also while it is in use.
+    ///
+    func backUp(to destination: any BackupDestination) throws -> BackupReport
+
+    /// Hands a notice to its webhook once, beside what waits for it, and waits for what comes of it.
+    ///
+    /// - Throws: what the machinery reports.
+    func sendOnce(_ notice: OutgoingNotice) throws -> DeliveryOutcome
+
+    /// What is noted of operators' actions.
+    ///
+    /// - Parameters:
+    ///   - since: entries before it are left out.
+    ///   - limit: of entries; of more, the newest.
+    func auditReport(since: Milliseconds, limit: Int) throws -> AuditReport
+
+    /// Reads everything.
+    ///
+    /// - Returns: a line for each thing that is wrong, which names where; empty when nothing is.
+    func problems() throws -> [String]
+
+    /// How many files of assets lie in the trash.
+    func trashedAssets() throws -> Int
+}
+
+/// One environment of a container.
+package struct ContainerEnvironment: Hashable, Sendable {
+    package let container: ContainerID
+    package let environment: Environment
+
+    package init(_ container: ContainerID, _ environment: Environment) {
+        self.container = container
+        self.environment = environment
+    }
+}
+
+/// What an environment that is reset begins with.
+package struct EnvironmentBeginning: Sendable {
+    package let schema: Schema
+    /// Who is named in the schema's history.
+    package let author: String
+    /// What the history says of the reset, a line each.
+    package let difference: [String]
+
+    package init(schema: Schema, author: String, difference: [String]) {
+        self.schema = schema
+        self.author = author
+        self.difference = difference
+    }
+}
+
+/// What is in a copy, and what is not.
+package struct BackupReport: Sendable {
+    /// A line for each asset that is not there or damaged; everything else is in the copy.
+    package let problems: [String]
+    /// Where the key of sealed secrets lies that is not in the copy; nil when it is.
+    package let secretKeyPath: String?
+
+    package init(problems: [String], secretKeyPath: String?) {
+        self.problems = problems
+        self.secretKeyPath = secretKeyPath
+    }
+}
+
+/// Where a backup is made, and who takes its parts as they are whole.
+package protocol BackupDestination {
+    /// Parts are made below it, with a data folder's layout.
+    var path: String { get }
+
+    /// Makes sure that a copy of so many bytes fits.
+    ///
+    /// - Parameter source: what is copied, in words.
+    /// - Throws: a failure that says how much is wanted.
+    func requireRoom(for source: String, bytes: Int64) throws
+
+    /// A file below `path` is whole and not needed there any more.
+    func handOver(_ file: String) throws
+
+    /// As `handOver`, for each file below a folder; for none where there is no such folder.
+    func handOverFiles(below folder: String) throws
+
+    /// Makes one file of it piece by piece, without keeping what goes elsewhere.
+    func stream(_ name: String, _ body: (@escaping ([UInt8]) throws -> Void) throws -> Void) throws
+}

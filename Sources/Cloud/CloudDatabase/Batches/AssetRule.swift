@@ -1,0 +1,103 @@
+import CloudModel
+import JSON
+import Storage
+
+/// Assets: a value needs a receipt, or is what its field holds already (rulings.md 33).
+struct AssetRule {
+    private let context: BatchContext
+
+    init(_ context: BatchContext) { self.context = context }
+
+    /// Checks the assets of what was sent, and writes those in full that the record has.
+    ///
+    /// - Throws: `Fault` BAD_REQUEST for the record.
+    func admit(
+        _ sent: EncodedFields, over kept: RecordBody.Kept?
+    ) throws -> EncodedFields {
+        guard sent.fields.contains(where: { !$0.assets.isEmpty }) else { return sent }
+        var made = EncodedFields()
+        for field in sent.fields {
+            guard field.type != nil else {
+                made.fields.append(field)
+                continue
+            }
+            var member = sent.bytes[field.range]
+            if field.assets.contains(where: { $0.receipt == nil }) {
+                member = try held(field, kept)[...]
+            }
+            for case let receipt? in field.assets.map(\.receipt) {
+                try checkReceipt(receipt, of: field.name)
+            }
+            if !made.bytes.isEmpty { made.bytes.append(UInt8(ascii: ",")) }
+            let start = made.bytes.count
+            made.bytes.append(contentsOf: member)
+            made.fields.append(
+                EncodedFields.Field(
+                    name: field.name, type: field.type, range: start..<made.bytes.count,
+                    references: field.references, assets: field.assets))
+        }
+        return made
+    }
+
+    /// The files that the new version holds.
+    func files(
+        of save: PlannedSave, _ sent: EncodedFields, over former: CurrentRecord?
+    ) throws -> Set<AssetContent> {
+        let held = former?.flags.contains(.hasAssets) ?? false
+        guard held || sent.fields.contains(where: { !$0.assets.isEmpty }) else { return [] }
+        return Set(try Self.assets(of: save.fields).map(\.content))
+    }
+
+    /// What the files of the former version take; they go with it.
+    func heldBytes(of former: CurrentRecord?) throws -> Int64 {
+        guard let former, former.flags.contains(.hasAssets), let record = former.head?.record
+        else { return 0 }
+        return Int64(try context.stored.assetBytes(of: record))
+    }
+
+    private func checkReceipt(_ receipt: AssetReceipt, of field: FieldName) throws {
+        guard let user = context.database.caller.userRecordName,
+            let access = context.database.assets,
+            let stored = try context.receipt(receipt.id),
+            stored.content == receipt.content, stored.expires > context.ground.now,
+            stored.identity == access.tokens.identity(context.database.scope, user)
+        else { throw Self.unknownReceipt(field) }
+    }
+
+    /// The member of a field of which at least one asset is named by its checksum alone.
+    private func held(
+        _ field: EncodedFields.Field, _ kept: RecordBody.Kept?
+    ) throws -> [UInt8] {
+        var known: [String: AssetContent] = [:]
+        if let member = kept?.fields.first(where: { $0.name == field.name.text })?.member {
+            for value in try Self.assets(of: member) { known[value.checksum] = value.content }
+        }
+        var writer = JSONWriter()
+        writer.string(field.name.text)
+        let isList = field.type?.isList ?? false
+        writer.raw(isList ? ":{\"value\":[" : ":{\"value\":")
+        for (index, asset) in field.assets.enumerated() {
+            if index > 0 { writer.raw(",") }
+            guard let content = asset.receipt?.content ?? known[asset.checksum] else {
+                throw Self.unknownReceipt(field.name)
+            }
+            StoredAsset.append(content, checksum: asset.checksum, to: &writer)
+        }
+        writer.raw(isList ? "],\"type\":\"ASSETID_LIST\"}" : ",\"type\":\"ASSETID\"}")
+        return writer.bytes
+    }
+
+    private static func unknownReceipt(_ field: FieldName) -> Fault {
+        .badRequest(
+            "field '\(field.text)': the asset's receipt is unknown or has expired; upload it again")
+    }
+
+    private static func assets(
+        of members: [UInt8]
+    ) throws -> [(content: AssetContent, checksum: String)] {
+        let text = [UInt8(ascii: "{")] + members + [UInt8(ascii: "}")]
+        return try JSONDocument(parsing: text).root.members.flatMap {
+            StoredAsset.values(of: $0.value)
+        }
+    }
+}

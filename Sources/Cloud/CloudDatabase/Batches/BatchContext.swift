@@ -1,0 +1,362 @@
+import CloudModel
+import Storage
+
+/// What a batch is decided on, and what does not change meanwhile: what is asked, who asks, and what is
+/// stored.
+///
+/// What has been read is kept, so that however often an operation is decided nothing is read twice.
+final class BatchContext {
+    let database: Database
+    let zone: StoredZone
+    /// The zone's owner, who need not be the caller.
+    let owner: UserRecordName
+    /// What the caller is shown of another user's zone; nil in their own databases.
+    let access: ZoneAccess?
+    let operations: [DecodedOperation]
+    let isAtomic: Bool
+    private(set) var ground: DecisionGround
+    /// As it is stored.
+    let schema: Schema
+    /// What the caller may do by the grants of the schema.
+    let rights: RecordAccess
+    /// Whether what an operation does may matter to another one: in most batches it cannot.
+    let actsOnOthers: Bool
+    /// The records of operations that a participant cannot see: they are judged as if they were not
+    /// there.
+    private(set) var unseen: Set<RecordKey> = []
+    /// Why it cannot be told whether a participant sees the record of an operation.
+    private var faultsOfSight: [RecordKey: Fault] = [:]
+    private(set) var formers: [RecordKey: CurrentRecord] = [:]
+    private var time: DecisionTime?
+    private var stepsLeft: Int
+    private var sourcesLeft: Int
+    private var bodyBytesRead = 0
+    private var keptRecords: [RecordKey: RecordBody.Kept] = [:]
+    private var parents: [RecordNumber: RecordName?] = [:]
+    private var creators: [RecordKey: String?] = [:]
+    /// Of users whose rights were asked for.
+    private(set) var accesses: [UserRecordName: RecordAccess] = [:]
+    /// The owner's zones that references lead to, by name; nil for one that is not there.
+    private(set) var zonesByName: [ZoneName: ZoneNumber?] = [:]
+    /// The receipts of assets that were sent.
+    private(set) var receipts: Set<[UInt8]> = []
+    private var knownShares: [StoredShare]?
+    private var zonesWithShares: [ZoneNumber: Bool] = [:]
+    private var sourceRuns: [SourceRun.Key: SourceRun] = [:]
+    private(set) lazy var indexes: [RecordKey: Int] = Self.indexes(of: operations, key)
+
+    init(
+        _ operations: [DecodedOperation], in zone: StoredZone, owner: UserRecordName,
+        access: ZoneAccess?, of database: Database, isAtomic: Bool, on ground: DecisionGround
+    ) throws {
+        self.operations = operations
+        self.zone = zone
+        self.owner = owner
+        self.access = access
+        self.database = database
+        self.isAtomic = isAtomic
+        self.ground = ground
+        self.time = ground.time
+        self.schema = ground.schema
+        self.rights = try RecordAccess(database, ground.stored)
+        self.stepsLeft = database.limits.decisionStepsMax
+        self.sourcesLeft = database.limits.sourcesReadMax
+        self.actsOnOthers = operations.contains(where: Self.mayActOnOthers)
+        try readFormers()
+        if access != nil { try overlookUnseen() }
+    }
+
+    var limits: ServiceLimits { database.limits }
+
+    var stored: any StoreSnapshot { ground.stored }
+
+    /// What the owner's records may take; 0 for any amount.
+    var quotaBytes: Int64 {
+        database.scope == .public ? limits.publicQuotaBytes : limits.userQuotaBytes
+    }
+
+    /// Goes on in the transaction that writes, in which nothing has changed that was read before.
+    func goOn(on ground: DecisionGround) {
+        self.ground = ground
+        time = nil
+    }
+
+    /// Whether an operation may take other records along, or need or be needed by them.
+    private static func mayActOnOthers(_ decoded: DecodedOperation) -> Bool {
+        guard case .operation(let operation) = decoded else { return false }
+        if operation.kind.deletes || operation.kind.merges || operation.parent != .absent
+            || operation.concernsShare
+        {
+            return true
+        }
+        return operation.fields.fields.contains { !$0.references.isEmpty }
+    }
+
+    func operation(_ index: Int) -> RecordOperation? {
+        guard case .operation(let operation) = operations[index] else { return nil }
+        return operation
+    }
+
+    func key(_ name: RecordName) -> RecordKey { RecordKey(zone: zone.number, name: name) }
+
+    private static func indexes(
+        of operations: [DecodedOperation], _ key: (RecordName) -> RecordKey
+    ) -> [RecordKey: Int] {
+        var indexes: [RecordKey: Int] = [:]
+        for (index, operation) in operations.enumerated() {
+            if let name = RecordName(operation.recordName) { indexes[key(name)] = index }
+        }
+        return indexes
+    }
+
+    // MARK: - What deciding costs
+
+    /// Counts a step: an operation that is decided or checked, a record on the way up a tree, a
+    /// reference that is looked at.
+    ///
+    /// - Throws: `RefusedBatch` when the batch has taken as many as it may.
+    func takeStep() throws {
+        if stepsLeft & 63 == 0 { try checkTime() }
+        stepsLeft -= 1
+        guard stepsLeft >= 0 else {
+            throw RefusedBatch(
+                fault: .limitExceeded(
+                    "operations: it takes more than \(limits.decisionStepsMax) steps to find out "
+                        + "what they do to each other; send fewer at once "
+                        + "(limits.decisionStepsMax)"))
+        }
+    }
+
+    /// - Throws: `DecisionTakesLong` when it has taken as long as it may here, `WorkStopped` when nobody
+    ///   waits for it any more.
+    func checkTime() throws {
+        try time?.check()
+        try stored.checkStop()
+    }
+
+    // MARK: - What is stored
+
+    /// Reads what stands under the names of the operations, all at once.
+    private func readFormers() throws {
+        formers.reserveCapacity(operations.count)
+        guard operations.count > 1 else { return }
+        var asked: [RecordOperation] = []
+        asked.reserveCapacity(operations.count)
+        for case .operation(let operation) in operations { asked.append(operation) }
+        var isThere = [Bool](repeating: false, count: asked.count)
+        // Of a record that may be kept from the caller no more is read than they may know.
+        var readsBodies = access == nil && !rights.holdsBack
+        try stored.current(of: asked.map(\.name), in: zone.number) { index, version in
+            isThere[index] = true
+            let size = version.flags.contains(.tombstone) ? 0 : version.body.count
+            let wantsBody = size > 0 && !asked[index].kind.deletes
+            if wantsBody, bodyBytesRead + size > limits.batchBytesMax { readsBodies = false }
+            if wantsBody, readsBodies { bodyBytesRead += size }
+            formers[key(asked[index].name)] = CurrentRecord(
+                version, withBody: wantsBody && readsBodies)
+        }
+        for (index, operation) in asked.enumerated() where !isThere[index] {
+            formers[key(operation.name)] = .missing
+        }
+    }
+
+    /// What stands under a name before the batch.
+    ///
+    /// - Throws: `Fault` BAD_REQUEST when the bodies that the batch reads are too many bytes.
+    func former(_ key: RecordKey, withBody: Bool = false) throws -> CurrentRecord {
+        if let known = formers[key], !withBody || known.body != nil || !known.isAlive {
+            return known
+        }
+        let read = try CurrentRecord(key, withBody: withBody, in: stored)
+        bodyBytesRead += read.body?.count ?? 0
+        guard bodyBytesRead <= limits.batchBytesMax else {
+            throw Fault.limitExceeded(
+                "the stored records that the operations change take over "
+                    + "\(limits.batchBytesMax) bytes together; send fewer at once "
+                    + "(limits.batchBytesMax)")
+        }
+        formers[key] = read
+        return read
+    }
+
+    func kept(_ key: RecordKey) throws -> RecordBody.Kept {
+        if let known = keptRecords[key] { return known }
+        let body = try former(key, withBody: true).body ?? []
+        let read = try body.withUnsafeBytes { try RecordBody.read($0) }
+        keptRecords[key] = read
+        return read
+    }
+
+    /// The parent that a stored record names.
+    func parent(of record: RecordNumber) throws -> RecordName? {
+        if let known = parents[record] { return known }
+        let read = try stored.parent(of: record)
+        parents[record] = .some(read)
+        return read
+    }
+
+    /// Who made a stored record; nil for none.
+    func creator(of key: RecordKey) throws -> String? {
+        if let known = creators[key] { return known }
+        let read = try former(key).head.flatMap { head in
+            try stored.version(at: head.position, in: key.zone) {
+                try RecordBody.creator(of: $0.body)
+            } ?? nil
+        }
+        creators[key] = .some(read)
+        return read
+    }
+
+    /// A zone of the same owner.
+    func zone(named name: ZoneName) throws -> ZoneNumber? {
+        if let known = zonesByName[name] { return known }
+        let read = try stored.zone(named: name, of: zone.owner)?.number
+        zonesByName[name] = .some(read)
+        return read
+    }
+
+    func receipt(_ id: [UInt8]) throws -> StoredReceipt? {
+        receipts.insert(id)
+        return try stored.assetReceipt(id)
+    }
+
+    /// What any user may do with public records.
+    func access(of user: UserRecordName) throws -> RecordAccess {
+        if let known = accesses[user] { return known }
+        let access = try RecordAccess(of: user, stored)
+        accesses[user] = access
+        return access
+    }
+
+    /// The standing shares of the zone.
+    var shares: [StoredShare] {
+        get throws {
+            if let knownShares { return knownShares }
+            let read = try stored.shares(in: zone.number, limit: .max)
+            knownShares = read
+            return read
+        }
+    }
+
+    /// Whether anything in a zone is shared.
+    func hasShares(_ zone: ZoneNumber) throws -> Bool {
+        if let known = zonesWithShares[zone] { return known }
+        let read = try !stored.shares(in: zone, limit: 1).isEmpty
+        zonesWithShares[zone] = read
+        return read
+    }
+
+    /// Visits the stored records that refer to a target until the closure answers false.
+    func visitSources(
+        of target: RecordKey, kinds: ClosedRange<LinkKind>,
+        _ visit: (RecordKey, LinkKind) throws -> Bool
+    ) throws {
+        let place = SourceRun.Key(target: target, kinds: kinds)
+        var run = sourceRuns[place] ?? SourceRun()
+        defer { sourceRuns[place] = run }
+        var next = 0
+        while true {
+            while next < run.sources.count {
+                try takeStep()
+                let (source, kind) = run.sources[next]
+                guard try visit(source, kind) else { return }
+                next += 1
+            }
+            let known = run.sources.count
+            guard try run.grow(place, stored, upTo: sourcesLeft) else { return }
+            sourcesLeft -= run.sources.count - known
+            guard sourcesLeft >= 0 else { throw tooManySources }
+        }
+    }
+
+    /// The targets whose sources have been looked at.
+    var targets: Set<RecordKey> { Set(sourceRuns.keys.map(\.target)) }
+
+    /// The sources that have been looked at.
+    var sources: Set<RecordKey> {
+        Set(sourceRuns.values.lazy.flatMap { $0.sources.lazy.map(\.0) })
+    }
+
+    private var tooManySources: RefusedBatch {
+        RefusedBatch(
+            fault: .limitExceeded(
+                "operations: more than \(limits.sourcesReadMax) references lead to the records that "
+                    + "they concern; send fewer at once (limits.sourcesReadMax)"))
+    }
+
+    /// How many stored records refer to a target, counted up to a limit.
+    func countSources(
+        of target: RecordKey, kinds: ClosedRange<LinkKind>, upTo limit: Int
+    ) throws -> Int {
+        var count = 0
+        try visitSources(of: target, kinds: kinds) { _, _ in
+            count += 1
+            return count < limit
+        }
+        return count
+    }
+
+    // MARK: - What the caller cannot see
+
+    /// Takes the records of operations that the caller cannot see for such that are not there: whatever
+    /// is wrong with those operations is told as if it were so.
+    private func overlookUnseen() throws {
+        for case .operation(let operation) in operations {
+            try checkTime()
+            let key = key(operation.name)
+            do {
+                if operation.kind == .create || operation.kind.deletes {
+                    try RightRule(self).check(toMakeOrDelete: operation)
+                }
+                guard try ParticipantRule(self).isOutOfSight(former(key), operation) else {
+                    continue
+                }
+                unseen.insert(key)
+            } catch let fault as Fault {
+                faultsOfSight[key] = fault
+            }
+        }
+        for key in unseen { formers[key] = .missing }
+    }
+
+    /// - Throws: `Fault` for an operation of which it cannot be told whether its record is in sight.
+    func checkSight(of key: RecordKey) throws {
+        if let fault = faultsOfSight[key] { throw fault }
+    }
+}
+
+/// The stored records that refer to a name, as far as they have been read.
+private struct SourceRun {
+    struct Key: Hashable {
+        let target: RecordKey
+        let kinds: ClosedRange<LinkKind>
+    }
+
+    private(set) var sources: [(RecordKey, LinkKind)] = []
+    private var isWhole = false
+    private var limit = 8
+
+    /// Reads more of them.
+    ///
+    /// - Parameter most: how many more at most, and one, so that it can be told that there are.
+    /// - Returns: whether there were more.
+    mutating func grow(
+        _ key: Key, _ stored: any StoreSnapshot, upTo most: Int
+    ) throws -> Bool {
+        guard !isWhole else { return false }
+        limit = min(limit * 4, sources.count + most + 1)
+        let read = try stored.sources(
+            of: key.target.name, in: key.target.zone, kinds: key.kinds, limit: limit)
+        isWhole = read.count < limit
+        let known = sources.count
+        sources += read.dropFirst(known).map {
+            (RecordKey(zone: $0.zone, name: $0.name), $0.kind)
+        }
+        return sources.count > known
+    }
+}
+
+extension RecordOperation {
+    /// Whether the operation is on a share, by its own word.
+    var concernsShare: Bool { type == .share || share != nil }
+}

@@ -1,0 +1,96 @@
+import CloudModel
+import Storage
+
+// What a batch writes because of shares, beside the records that it saves and deletes.
+extension BatchWriter {
+    /// What records will say about the shares that the batch begins at them.
+    static func marks(_ plan: BatchPlan) throws -> [RecordKey: RecordBody.Sharing] {
+        var marks: [RecordKey: RecordBody.Sharing] = [:]
+        let context = plan.context
+        for beginning in plan.beginnings {
+            guard let root = beginning.beginning.root else { continue }
+            let shortGUID =
+                try plan.save(of: root)?.sharing.shortGUID
+                ?? ShareRule(context).shortGUID(of: context.former(root).head?.record)
+            marks[root] = RecordBody.Sharing(share: beginning.record, shortGUID: shortGUID)
+            marks[context.key(beginning.record)] = RecordBody.Sharing(shortGUID: shortGUID)
+        }
+        return marks
+    }
+
+    /// What a saved record says about sharing once the batch is done.
+    func sharing(_ save: PlannedSave, _ key: RecordKey) -> RecordBody.Sharing {
+        if let mark = marks[key] { return mark }
+        var sharing = save.sharing
+        if let share = sharing.share, plan.isDeleted(RecordKey(zone: key.zone, name: share)) {
+            sharing.share = nil
+        }
+        return sharing
+    }
+
+    /// Begins and changes shares, once all records of the batch are written.
+    ///
+    /// - Returns: the outcome of the share record's save, as the caller sees it.
+    mutating func write(_ planned: PlannedShare, of key: RecordKey) throws -> RecordOutcome {
+        guard let record = try former(key).head?.record else { throw Fault.recordNotFound }
+        let share: StoredShare
+        if let standing = planned.standing {
+            share = standing
+            if standing.publicPermission != planned.publicPermission {
+                try transaction.setPublicPermission(planned.publicPermission, of: share.number)
+            }
+        } else {
+            let root = planned.beginning?.root
+            if let root, let mark = marks[root], plan.save(of: root) == nil {
+                try rewrite(root) { $0 = mark }
+            }
+            share = try transaction.makeShare(
+                in: key.zone, record: record,
+                root: try root.flatMap { try former($0).head?.record },
+                publicPermission: planned.publicPermission)
+            try coverage(of: key.zone) { try $0.began(share) }
+        }
+        let shares = ShareWriter(transaction: transaction)
+        try shares.write(planned.participants, over: planned.former, of: share)
+        try shares.write(planned.requests, over: planned.formerRequests, of: share)
+        if share.allowsRequests != planned.allowsRequests {
+            try transaction.setAllowsRequests(planned.allowsRequests, of: share.number)
+        }
+        let current = try CurrentRecord(key, withBody: true, in: transaction)
+        return .saved(
+            try (current.body ?? []).withUnsafeBytes {
+                try context.database.shown(record, .share, $0, from: transaction)
+            }, current.flags)
+    }
+
+    /// Lets the caller leave a share; its record stays, and shows the others that they have left.
+    mutating func leave(_ share: StoredShare, _ key: RecordKey) throws {
+        guard let user = context.database.caller.userRecordName else { return }
+        let former = ParticipantList(try transaction.participants(of: share.number))
+        var participants = former
+        guard participants.leave(user) else { return }
+        try ShareWriter(transaction: transaction).write(participants, over: former, of: share)
+        try rewrite(key) { _ in }
+    }
+
+    /// Ends the share whose record is about to be deleted.
+    ///
+    /// - Returns: the root that names it still.
+    mutating func end(_ record: RecordNumber) throws -> RecordKey? {
+        guard let share = try transaction.share(ofRecord: record) else { return nil }
+        try coverage(of: share.zone) { try $0.end(share) }
+        guard let root = share.root, let place = try transaction.place(of: root) else { return nil }
+        let key = RecordKey(zone: place.zone, name: place.name)
+        // A root that the batch touches itself is written as it will be then.
+        return plan.touches(key) ? nil : key
+    }
+
+    mutating func rewrite(
+        _ key: RecordKey, _ change: (inout RecordBody.Sharing) -> Void
+    ) throws {
+        guard let (zone, json) = try place(key.zone) else { return }
+        let rewritten = try RecordRewriter(transaction: transaction).rewrite(
+            key, in: zone, json, change)
+        if let rewritten { noteWritten(rewritten, key) }
+    }
+}

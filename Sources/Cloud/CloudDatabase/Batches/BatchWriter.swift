@@ -1,0 +1,281 @@
+import CloudModel
+import Storage
+
+/// What became of one operation.
+package enum RecordOutcome: Sendable {
+    /// The body as stored, and the version's flags.
+    case saved([UInt8], VersionFlags)
+    case deleted(RecordName)
+    case failed(name: String, Fault)
+}
+
+/// Carries out a plan: every change takes its position in the order of the operations.
+struct BatchWriter {
+    let plan: BatchPlan
+    let context: BatchContext
+    let transaction: any StoreTransaction
+    private let bodies: RecordBody.Batch
+    private let owner: UserRecordName
+    private var formers: [RecordKey: CurrentRecord]
+    /// What records will say about the shares that the batch begins.
+    let marks: [RecordKey: RecordBody.Sharing]
+    private var typeNames: [Int64: RecordTypeName] = [:]
+    private var typeNumber: (name: RecordTypeName, number: Int64)?
+    private var zones: [ZoneNumber: (zone: StoredZone, json: [UInt8])] = [:]
+    /// Public records that were deleted, where others' references may be left.
+    private var buried: [(key: RecordKey, position: Position)] = []
+    private var coverages: [ZoneNumber: Coverage] = [:]
+
+    /// Saves that have their positions and are still to be written, in a row.
+    private var waiting = WaitingSaves()
+
+    init(
+        _ plan: BatchPlan, stamp: RecordBody.Stamp, in transaction: any StoreTransaction
+    ) throws {
+        self.plan = plan
+        self.marks = try Self.marks(plan)
+        self.context = plan.context
+        self.transaction = transaction
+        self.owner = context.owner
+        self.formers = context.formers
+        let zoneJSON = ZoneJSON.identifier(context.zone.name, owner: owner)
+        bodies = RecordBody.Batch(stamp, zone: zoneJSON)
+        zones[context.zone.number] = (context.zone, zoneJSON)
+    }
+
+    /// Writes every step that is no fault.
+    ///
+    /// - Returns: the outcomes, in the order of the operations.
+    mutating func write() throws -> [RecordOutcome] {
+        if let schema = plan.schema {
+            try transaction.replaceSchema(
+                by: schema, who: context.database.caller.inHistory,
+                difference: SchemaDifference(from: try transaction.schema, to: schema).lines)
+        }
+        var outcomes: [RecordOutcome] = []
+        let steps = plan.steps
+        outcomes.reserveCapacity(steps.count)
+        for (decoded, step) in zip(context.operations, steps) {
+            switch (decoded, step) {
+            case (.fault(let name, let fault), _):
+                outcomes.append(.failed(name: name, fault))
+            case (.operation(let operation), .fault(let fault)):
+                outcomes.append(.failed(name: operation.name.text, fault))
+            case (.operation(let operation), .nothing):
+                outcomes.append(.deleted(operation.name))
+            case (.operation(let operation), .save(let save)):
+                try prepare(save, under: operation.name, for: outcomes.count)
+                // Takes its place until it is written.
+                outcomes.append(.deleted(operation.name))
+            case (.operation(let operation), .delete(let others)):
+                try writeWaiting(&outcomes)
+                try writeTombstone(context.key(operation.name))
+                for other in others { try writeTombstone(other) }
+                outcomes.append(.deleted(operation.name))
+            case (.operation(let operation), .leave(let share)):
+                try writeWaiting(&outcomes)
+                try leave(share, context.key(operation.name))
+                outcomes.append(.deleted(operation.name))
+            }
+        }
+        try writeWaiting(&outcomes)
+        for (index, step) in steps.enumerated() {
+            guard case .save(let save) = step, let share = save.share,
+                let operation = context.operation(index)
+            else { continue }
+            outcomes[index] = try write(share, of: context.key(operation.name))
+        }
+        try queueSources()
+        return outcomes
+    }
+
+    /// Makes the body of a save, to be written with those beside it.
+    private mutating func prepare(
+        _ save: PlannedSave, under name: RecordName, for index: Int
+    ) throws {
+        let key = context.key(name)
+        let former = try former(key)
+        let position = try transaction.takePosition()
+        let sharing = sharing(save, key)
+        let body = bodies.body(
+            name: name, type: save.type, fields: save.fields, position: position,
+            created: save.created, parent: save.parent, sharing: sharing)
+        var flags = VersionFlags()
+        if !save.links.isEmpty || save.refers { flags.insert(.hasLinks) }
+        if !save.assets.isEmpty { flags.insert(.hasAssets) }
+        if save.share != nil { flags.insert(.share) }
+        if sharing.share != nil { flags.insert(.root) }
+        waiting.versions.append(
+            NewVersion(
+                zone: context.zone, name: name, position: position, former: former.head,
+                formerBytes: former.bodyBytes, formerIsAlive: former.isAlive,
+                type: try typeNumber(save.type), flags: flags, body: body))
+        waiting.saves.append(
+            WaitingSaves.Save(
+                index: index, save: save, shortGUID: sharing.shortGUID, formerFlags: former.flags))
+    }
+
+    /// Writes the saves that wait, all in one call, and then what goes with each.
+    private mutating func writeWaiting(_ outcomes: inout [RecordOutcome]) throws {
+        guard !waiting.versions.isEmpty else { return }
+        let (versions, saves) = (waiting.versions, waiting.saves)
+        waiting = WaitingSaves()
+        let records = try transaction.save(versions)
+        for (index, record) in records.enumerated() {
+            let outcome = try finish(saves[index], versions[index], record)
+            outcomes[saves[index].index] = outcome
+        }
+    }
+
+    /// Writes what goes with a record that has been saved.
+    private mutating func finish(
+        _ waited: WaitingSaves.Save, _ version: NewVersion, _ record: RecordNumber
+    ) throws -> RecordOutcome {
+        let (save, name, flags) = (waited.save, version.name, version.flags)
+        if !save.links.isEmpty || waited.formerFlags.contains(.hasLinks) {
+            try transaction.replaceLinks(of: record, with: save.links)
+        }
+        if !save.assets.isEmpty || waited.formerFlags.contains(.hasAssets) {
+            try transaction.replaceAssets(
+                of: record, in: context.zone, with: Set(save.assets.map(\.digest)))
+        }
+        try coverage(of: context.zone.number) {
+            try $0.saved(
+                Coverage.Saved(
+                    record: record, name: name, position: version.position, type: version.type,
+                    parent: save.parent))
+        }
+        // The identifier of a tree's share is its root's.
+        if let shortGUID = waited.shortGUID, save.share == nil || name == .zoneShare {
+            try ShareWriter(transaction: transaction).keep(shortGUID, of: record)
+        }
+        // A later deletion of the batch may take the record along.
+        if context.actsOnOthers {
+            formers[context.key(name)] = .saved(
+                StoredHead(record: record, position: version.position),
+                bodyBytes: version.body.count, type: version.type, flags: flags)
+        }
+        if let roles = save.roles, let user = UserRecordName(name.text) {
+            try transaction.assign(roles, to: user)
+        }
+        if let shown = save.shown {
+            let answer = bodies.body(
+                name: name, type: save.type, fields: shown.fields, position: version.position,
+                created: save.created, parent: shown.parent)
+            return .saved(answer, flags)
+        }
+        if let user = UserRecord.user(name, in: context.zone.name) {
+            return .saved(try RightRule(context).answered(version.body, of: user), flags)
+        }
+        guard context.access != nil, flags.contains(.root) else {
+            return .saved(version.body, flags)
+        }
+        return .saved(
+            try version.body.withUnsafeBytes { try RecordBody.withoutParent($0) }, flags)
+    }
+
+    /// Lets what shares cover follow a change.
+    mutating func coverage(
+        of zone: ZoneNumber, _ change: (inout Coverage) throws -> Void
+    ) throws {
+        try change(
+            &coverages[
+                zone,
+                default: Coverage(
+                    transaction, zone: zone,
+                    recordsMax: context.database.limits.shareStepRecordsMax)])
+    }
+
+    private mutating func writeTombstone(_ key: RecordKey) throws {
+        let former = try former(key)
+        guard former.isAlive, let head = former.head, let (zone, json) = try place(key.zone) else {
+            return
+        }
+        let root = former.flags.contains(.share) ? try end(head.record) : nil
+        let position = try transaction.takePosition()
+        let type = try typeName(former.type)
+        _ = try transaction.save(
+            NewVersion(
+                zone: zone, name: key.name, position: position, former: head,
+                formerBytes: former.bodyBytes, formerIsAlive: true, type: former.type,
+                flags: .tombstone,
+                body: RecordBody.tombstone(name: key.name, type: type, zone: json)))
+        if former.flags.contains(.hasLinks) {
+            try transaction.replaceLinks(of: head.record, with: [])
+        }
+        if former.flags.contains(.hasAssets) {
+            try transaction.replaceAssets(of: head.record, in: zone, with: [])
+        }
+        try coverage(of: key.zone) { try $0.deleted(head.record, at: position) }
+        formers[key] = .deleted(head.record, at: position)
+        if context.database.scope == .public { buried.append((key, position)) }
+        if let root { try rewrite(root) { $0.share = nil } }
+    }
+
+    /// Leaves what others have let go with records of the public database to be deleted later
+    /// (rulings.md 45).
+    private func queueSources() throws {
+        for (key, position) in buried {
+            let left = try transaction.sources(
+                of: key.name, in: key.zone, kind: .deleteSelf, after: RecordNumber(0), limit: 1)
+            if !left.isEmpty {
+                try transaction.enqueue(
+                    .deleteSources(of: key.name, in: key.zone, deletedAt: position))
+            }
+        }
+    }
+
+    /// Keeps in mind what was written beside the operations.
+    mutating func noteWritten(_ record: CurrentRecord, _ key: RecordKey) { formers[key] = record }
+
+    /// What stands under a name at this point of the writing.
+    func former(_ key: RecordKey) throws -> CurrentRecord {
+        if let known = formers[key] { return known }
+        return try CurrentRecord(key, withBody: false, in: transaction)
+    }
+
+    mutating func place(_ number: ZoneNumber) throws -> (StoredZone, [UInt8])? {
+        if let known = zones[number] { return known }
+        guard let zone = try transaction.zone(number), !zone.isDeleted else { return nil }
+        let place = (zone, ZoneJSON.identifier(zone.name, owner: owner))
+        zones[number] = place
+        return place
+    }
+
+    /// The number of a type, which is that of the record before as a rule.
+    private mutating func typeNumber(_ name: RecordTypeName) throws -> Int64 {
+        if let typeNumber, typeNumber.name == name { return typeNumber.number }
+        let number = try transaction.schema.types[name]?.number ?? 0
+        typeNumber = (name, number)
+        return number
+    }
+
+    private mutating func typeName(_ number: Int64) throws -> String {
+        if typeNames.isEmpty {
+            for (name, type) in try transaction.schema.types { typeNames[type.number] = name }
+        }
+        return typeNames[number]?.text ?? ""
+    }
+}
+
+/// Saves that have their positions, in a row: each with its version.
+private struct WaitingSaves {
+    struct Save {
+        /// Of the operation.
+        let index: Int
+        let save: PlannedSave
+        let shortGUID: ShortGUID?
+        let formerFlags: VersionFlags
+    }
+
+    var versions: [NewVersion] = []
+    var saves: [Save] = []
+}
+
+extension Caller {
+    /// Who brought a type or a field, in the schema's history.
+    fileprivate var inHistory: String {
+        let user = userRecordName?.text ?? "nobody"
+        return keyID.map { "\(user) by server key \($0)" } ?? user
+    }
+}

@@ -1,0 +1,65 @@
+import CloudModel
+import Storage
+
+/// A record's place in a store.
+struct RecordKey: Hashable {
+    let zone: ZoneNumber
+    let name: RecordName
+}
+
+/// What stands under a name before a batch, read once.
+struct CurrentRecord {
+    var head: StoredHead?
+    var flags = VersionFlags()
+    var type: Int64 = 0
+    /// 0 when there is no living record.
+    var bodyBytes = 0
+    /// Nil while only the record's place was of interest: bodies may be large.
+    var body: [UInt8]?
+
+    var isAlive: Bool { bodyBytes > 0 }
+
+    /// The tag that clients know the living record by.
+    var changeTag: String { head.map { ChangeTag.text($0.position) } ?? "" }
+
+    init(_ key: RecordKey, withBody: Bool, in snapshot: any StoreSnapshot) throws {
+        let read = try snapshot.current(of: key.name, in: key.zone) {
+            CurrentRecord($0, withBody: withBody)
+        }
+        if let read { self = read }
+    }
+
+    init(_ version: StoredVersion, withBody: Bool) {
+        head = StoredHead(record: version.record, position: version.position)
+        flags = version.flags
+        type = version.type
+        guard !version.flags.contains(.tombstone) else { return }
+        bodyBytes = version.body.count
+        if withBody { body = [UInt8](version.body) }
+    }
+
+    /// What stands under a name that nothing has.
+    static var missing: CurrentRecord { CurrentRecord() }
+
+    /// What the record is once it has been deleted at a position.
+    static func deleted(_ record: RecordNumber, at position: Position) -> CurrentRecord {
+        var former = CurrentRecord()
+        former.head = StoredHead(record: record, position: position)
+        former.flags = .tombstone
+        return former
+    }
+
+    /// What the record is once it has been saved.
+    static func saved(
+        _ head: StoredHead, bodyBytes: Int, type: Int64, flags: VersionFlags
+    ) -> CurrentRecord {
+        var former = CurrentRecord()
+        former.head = head
+        former.bodyBytes = bodyBytes
+        former.type = type
+        former.flags = flags
+        return former
+    }
+
+    private init() {}
+}

@@ -1,0 +1,110 @@
+import CloudModel
+import Storage
+
+/// What one operation does: whether it may, by what is there and what it starts from.
+struct OperationRule {
+    private let context: BatchContext
+    private let view: BatchView
+
+    init(_ context: BatchContext, _ view: BatchView) {
+        self.context = context
+        self.view = view
+    }
+
+    /// - Throws: `Fault` for an operation that fails, `RefusedBatch` for the whole batch.
+    func decide(
+        _ operation: RecordOperation, _ schemaCheck: inout SchemaCheck
+    ) throws -> DecidedStep {
+        let key = context.key(operation.name)
+        let rights = RightRule(context)
+        if operation.kind == .create || operation.kind.deletes {
+            try rights.check(toMakeOrDelete: operation)
+        }
+        if context.access != nil {
+            try context.checkSight(of: key)
+            if operation.kind.deletes,
+                let step = try ShareRule(context).leavingUnseen(context.former(key))
+            {
+                return DecidedStep(step: step)
+            }
+        }
+        // Of a record that may be kept from the caller no more is read than they may know.
+        let isOpen = context.access == nil && !context.rights.holdsBack
+        var former = try context.former(key, withBody: isOpen && !operation.kind.deletes)
+        guard former.isAlive, !context.actsOnOthers || !view.isDeleted(key) else {
+            guard try isToBeMade(operation, rights) else { return DecidedStep(step: .nothing) }
+            return try SaveRule(context, view).save(operation, over: nil, &schemaCheck)
+        }
+        try ParticipantRule(context).check(operation, on: former)
+        if operation.kind == .create {
+            throw try RecordConflict(context).fault("record to insert already exists", key)
+        }
+        guard try rights.allows(.write, key) else { throw RecordAccess.writeRefused }
+        if operation.kind.deletes {
+            try compareTag(operation, former)
+            return try CascadeRule(context, view).deletion(of: key, former)
+        }
+        former = try context.former(key, withBody: true)
+        try compareTag(operation, former)
+        return try SaveRule(context, view).save(operation, over: former, &schemaCheck)
+    }
+
+    /// Whether an operation on what is not there makes a record; one that does not has nothing to do.
+    private func isToBeMade(_ operation: RecordOperation, _ rights: RightRule) throws -> Bool {
+        switch operation.kind {
+        case .update, .replace, .delete, .forceDelete:
+            let isUser = UserRecord.user(operation.name, in: context.zone.name) != nil
+            guard !context.rights.conceals(.write, type: isUser ? .users : operation.type) else {
+                throw RecordAccess.writeRefused
+            }
+            guard operation.kind == .forceDelete else { throw Fault.recordNotFound }
+            return false
+        case .create: return true
+        case .forceUpdate, .forceReplace:
+            try rights.check(toMakeOrDelete: operation)
+            return true
+        }
+    }
+
+    /// Refuses a save or deletion that starts from another version; a share is never saved unseen.
+    private func compareTag(_ operation: RecordOperation, _ former: CurrentRecord) throws {
+        let compares =
+            operation.kind.comparesTag && operation.changeTag != nil
+            || former.flags.contains(.share) && !operation.kind.deletes
+        if compares, operation.changeTag != former.changeTag {
+            throw try RecordConflict(context).fault(
+                "client oplock error updating record", context.key(operation.name))
+        }
+    }
+}
+
+/// The fault of an operation that starts from another version than the stored one.
+struct RecordConflict {
+    private let context: BatchContext
+
+    init(_ context: BatchContext) { self.context = context }
+
+    /// A fault that shows what is stored, to those who may read it (rulings.md 11).
+    func fault(_ reason: String, _ key: RecordKey) throws -> Fault {
+        var fault = Fault(.conflict, reason)
+        guard try RightRule(context).allows(.read, key) else { return fault }
+        let former = try context.former(key, withBody: true)
+        guard let head = former.head, let body = former.body else { return fault }
+        let answered = try asAnswered(body, key, head.record, former.flags)
+        fault.serverRecord =
+            former.flags.contains(.hasAssets) ? try RenderedAsset.withoutLinks(answered) : answered
+        return fault
+    }
+
+    /// A stored body as the caller's answers have it.
+    private func asAnswered(
+        _ body: [UInt8], _ key: RecordKey, _ record: RecordNumber, _ flags: VersionFlags
+    ) throws -> [UInt8] {
+        if let user = UserRecord.user(key.name, in: context.zone.name) {
+            return try RightRule(context).answered(body, of: user)
+        }
+        return try body.withUnsafeBytes {
+            try context.database.shown(record, flags, $0, from: context.stored)
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import CloudModel
+import Storage
+
+/// What a participant may do in a zone that another user shares with them (rulings.md 38).
+///
+/// They change and delete what they see by their permission, and make records below what they may
+/// write. What they do not see is not there for them.
+struct ParticipantRule {
+    private let context: BatchContext
+    private var access: ZoneAccess? { context.access }
+
+    init(_ context: BatchContext) { self.context = context }
+
+    /// Refuses an operation on a stored record that the participant may not see or change.
+    func check(_ operation: RecordOperation, on former: CurrentRecord) throws {
+        guard let access, let record = former.head?.record else { return }
+        let isShare = former.flags.contains(.share)
+        // To leave a share is to delete its record, even for somebody who has left before.
+        if isShare, operation.kind.deletes, try ShareRule(context).hasTakenPart(record) { return }
+        switch try access.permission(on: record) {
+        case nil, .some(.none): throw Fault.recordNotFound
+        // What somebody may do with records does not decide whether they may change a share.
+        case .readOnly where isShare: return
+        case .readOnly: throw Self.noRight("WRITE operation not permitted")
+        case .readWrite: break
+        }
+        if operation.kind.deletes, try !access.mayRemove(record) {
+            throw Self.noRight("DELETE operation not permitted: only the owner deletes a root")
+        }
+    }
+
+    /// Whether a record is not there for the participant who would save or delete it.
+    func isOutOfSight(_ former: CurrentRecord, _ operation: RecordOperation) throws -> Bool {
+        guard let access, former.isAlive, let record = former.head?.record else { return false }
+        let isShare = former.flags.contains(.share)
+        if isShare, operation.kind.deletes, try ShareRule(context).hasTakenPart(record) {
+            return false
+        }
+        return try !access.sees(record)
+    }
+
+    /// The parent of a participant's save.
+    ///
+    /// A participant does not see a root's parent, so it stays as it is.
+    func parent(
+        _ parent: RecordName?, of operation: RecordOperation, over former: CurrentRecord?,
+        kept: RecordName?
+    ) throws -> RecordName? {
+        guard let access else { return parent }
+        if let whole = access.wholeZone {
+            guard former != nil || whole.permission == .readWrite else {
+                throw Self.noRight("CREATE operation not permitted")
+            }
+            return parent
+        }
+        if former?.flags.contains(.share) == true { return nil }
+        if let record = former?.head?.record, try access.isRoot(record) {
+            if case .set = operation.parent {
+                throw Self.noRight("WRITE operation not permitted: only the owner moves a root")
+            }
+            return kept
+        }
+        guard let parent else {
+            throw Self.noRight(
+                "CREATE operation not permitted: a record of a shared tree needs a parent in it")
+        }
+        return parent
+    }
+
+    /// Why a save must fail because a participant may not put the record where it would be.
+    func faultOfPlace(
+        of step: PlannedStep, _ operation: RecordOperation, _ view: BatchView
+    ) throws -> Fault? {
+        // A record that the batch takes away again is put nowhere.
+        guard let access, access.wholeZone == nil, case .save(let save) = step,
+            let parent = save.parent
+        else { return nil }
+        let tree = PlannedTree(context, view)
+        guard try tree.isAlive(context.key(operation.name)) else { return nil }
+        do {
+            try check(placing: context.key(operation.name), below: context.key(parent), tree)
+            return nil
+        } catch let fault as Fault {
+            return fault
+        }
+    }
+
+    /// Refuses a place outside of what the participant may write.
+    private func check(
+        placing record: RecordKey, below parent: RecordKey, _ tree: PlannedTree
+    ) throws {
+        guard let access else { return }
+        let former = try context.former(record)
+        if let head = former.head, former.isAlive, try access.isRoot(head.record) { return }
+        guard let share = try tree.share(over: parent), let grant = try access.grant(of: share)
+        else { throw ReferenceRule.missing(parent.name) }
+        guard grant.permission == .readWrite else {
+            throw Self.noRight("CREATE operation not permitted")
+        }
+    }
+
+    /// Whether a reference may act on a zone: a participant is told of no zone but this one, and keeps
+    /// what others have put into a record.
+    func mayReach(
+        _ name: RecordName, in number: ZoneNumber, _ kind: LinkKind, from former: CurrentRecord?
+    ) throws -> Bool {
+        guard access != nil, number != context.zone.number else { return true }
+        guard let record = former?.head?.record else { return false }
+        return try context.stored.hasLink(
+            Link(targetZone: number, target: name, kind: kind), from: record)
+    }
+
+    /// Whether a DELETE_SELF reference is a participant's.
+    ///
+    /// By such a one they must not learn what becomes of a record that they cannot see, nor whether there is
+    /// one. It stays one when the owner saves the record again, as the owner's own stays the owner's.
+    func actsInTree(
+        _ name: RecordName, in number: ZoneNumber, from former: CurrentRecord?
+    ) throws -> Bool {
+        let isParticipants = access != nil
+        guard let former, former.flags.contains(.hasLinks), let record = former.head?.record else {
+            return isParticipants
+        }
+        let others = Link(
+            targetZone: number, target: name,
+            kind: isParticipants ? .deleteSelf : .deleteSelfInTree)
+        return try context.stored.hasLink(others, from: record) ? !isParticipants : isParticipants
+    }
+
+    /// Whether a record may be named as one that must exist: for a participant only what they see is
+    /// there, and what the record named before.
+    func isInSight(_ key: RecordKey, of source: CurrentRecord, _ view: BatchView) throws -> Bool {
+        guard let access else { return true }
+        if let record = source.head?.record,
+            try context.stored.hasLink(
+                Link(targetZone: key.zone, target: key.name, kind: .validate), from: record)
+        {
+            return true
+        }
+        guard key.zone == context.zone.number else { return false }
+        if case .saved = view.record(key) { return true }
+        guard let head = try context.former(key).head else { return false }
+        return try access.sees(head.record)
+    }
+
+    /// Whether a deletion takes a source along: of what a participant may not remove, the reference
+    /// stays and leads nowhere.
+    func goesAlong(_ key: RecordKey) throws -> Bool {
+        guard let access else { return true }
+        guard key.zone == context.zone.number, !context.unseen.contains(key) else { return false }
+        let former = try context.former(key)
+        guard let head = former.head, former.isAlive else { return true }
+        return try access.permission(on: head.record) == .readWrite
+            && access.mayRemove(head.record)
+    }
+
+    private static func noRight(_ reason: String) -> Fault { Fault(.accessDenied, reason) }
+}

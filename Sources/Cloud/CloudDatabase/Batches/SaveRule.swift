@@ -1,0 +1,106 @@
+import CloudModel
+import JSON
+import Storage
+
+/// What a save makes of a record: its type, fields, parent and links.
+struct SaveRule {
+    private let context: BatchContext
+    private let view: BatchView
+
+    init(_ context: BatchContext, _ view: BatchView) {
+        self.context = context
+        self.view = view
+    }
+
+    /// - Parameter former: the living record; nil for one that is made.
+    /// - Throws: `Fault` for the operation, `RefusedBatch` for the whole batch.
+    func save(
+        _ operation: RecordOperation, over former: CurrentRecord?, _ schemaCheck: inout SchemaCheck
+    ) throws -> DecidedStep {
+        let key = context.key(operation.name)
+        let shares = ShareRule(context)
+        let kept: RecordBody.Kept? = former == nil ? nil : try context.kept(key)
+        if former == nil, operation.type == .share { try shares.checkPlaceOfNewShare() }
+        // What the caller may not read, an answer to their save does not tell them either.
+        let isShown = try former == nil || RightRule(context).allows(.read, key)
+        let type = try type(of: operation, kept, isShown: isShown)
+        let (known, grown) = try schemaCheck.admit(
+            operation.fields, of: type, SchemaGrowth(context.schema, view))
+        // Nor may they find out by a checksum which files the record has.
+        let assets = AssetRule(context)
+        let admitted = try assets.admit(known, over: isShown ? kept : nil)
+        let (sent, roles) = try RightRule(context).rolesApart(admitted, of: type, operation.name)
+        let merge = try merged(sent, operation, over: former, kept)
+        try checkSize(of: merge, operation, isShown: isShown)
+        try checkListValues(of: merge, isShown: isShown)
+        let wanted: RecordName? =
+            switch operation.parent {
+            case .set(let name): name
+            case .cleared: nil
+            case .absent: operation.kind.merges ? kept?.parent : nil
+            }
+        let parent = try ParticipantRule(context).parent(
+            wanted, of: operation, over: former, kept: kept?.parent)
+        var save = PlannedSave(
+            type: type, fields: merge.bytes, created: kept?.created, parent: parent,
+            links: try ReferenceRule(context, view).links(
+                merge.references, parent: parent, of: operation.name, former),
+            refers: merge.references.contains { $0.action != .none },
+            shown: isShown ? nil : PlannedSave.Shown(sent.bytes, operation.parent), roles: roles)
+        try shares.addSharing(to: &save, operation, over: former, kept: kept)
+        save.assets = try assets.files(of: save, sent, over: former)
+        let bytes =
+            save.growth(over: kept, as: operation.name, in: context.zone.name)
+            - (try assets.heldBytes(of: former))
+        return DecidedStep(step: .save(save), charge: StepCharge(bytes: bytes), grown: grown)
+    }
+
+    private func type(
+        of operation: RecordOperation, _ kept: RecordBody.Kept?, isShown: Bool
+    ) throws -> RecordTypeName {
+        guard let type = operation.type ?? kept.flatMap({ RecordTypeName($0.type) }) else {
+            throw Fault.badRequest("recordType: expected the record's type, as it is to be made")
+        }
+        if let kept, kept.type != type.text {
+            throw Fault.badRequest(
+                "recordType '\(type.text)' differs from the stored record's"
+                    + (isShown ? ", '\(kept.type)'" : ""))
+        }
+        return type
+    }
+
+    private func merged(
+        _ sent: EncodedFields, _ operation: RecordOperation, over former: CurrentRecord?,
+        _ kept: RecordBody.Kept?
+    ) throws -> FieldMerge {
+        let most = context.limits.indexedValuesPerRecordMax
+        guard let former, let kept, operation.kind.merges else {
+            return try FieldMerge(only: sent, listValuesMax: most)
+        }
+        return try FieldMerge(
+            sent, over: kept, hasLinks: former.flags.contains(.hasLinks), listValuesMax: most)
+    }
+
+    /// Refuses lists whose members would keep the writer long, should an index be made of them.
+    private func checkListValues(of merge: FieldMerge, isShown: Bool) throws(Fault) {
+        let most = context.limits.indexedValuesPerRecordMax
+        guard merge.listValues <= most else {
+            throw .limitExceeded(
+                "the lists of the record have " + (isShown ? "\(merge.listValues)" : "too many")
+                    + " values; the limit is \(most) (limits.indexedValuesPerRecordMax)")
+        }
+    }
+
+    private func checkSize(
+        of merge: FieldMerge, _ operation: RecordOperation, isShown: Bool
+    ) throws {
+        let most = context.limits.recordBytesMax
+        guard merge.bytes.count <= most else {
+            throw RefusedBatch(
+                fault: .limitExceeded(
+                    "the fields of record '\(operation.name.text)' take "
+                        + (isShown ? "\(merge.bytes.count)" : "too many")
+                        + " bytes; the limit is \(most) (limits.recordBytesMax)"))
+        }
+    }
+}

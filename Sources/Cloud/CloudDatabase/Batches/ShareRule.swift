@@ -1,0 +1,230 @@
+import CloudModel
+import Cryptography
+import Storage
+
+/// Shares: what a save or deletion of a share record means, and who may (rulings.md 34 to 38).
+struct ShareRule {
+    private let context: BatchContext
+    private var database: Database { context.database }
+
+    init(_ context: BatchContext) { self.context = context }
+
+    /// Adds to a save what it means for shares, and what the record will say about sharing.
+    func addSharing(
+        to save: inout PlannedSave, _ operation: RecordOperation, over former: CurrentRecord?,
+        kept: RecordBody.Kept?
+    ) throws {
+        save.sharing = try sharing(operation, kept: kept)
+        if save.type == .share {
+            let changesFields = kept.map { $0.fieldsText != save.fields } ?? true
+            save.share = try share(operation, over: former, changesFields: changesFields)
+        } else if operation.name == .zoneShare {
+            throw Fault.badRequest(
+                "recordName 'cloudkit.zoneshare': only the share of the whole zone has it")
+        }
+    }
+
+    /// What the save of a share record does to the share.
+    ///
+    /// - Parameter changesFields: whether it changes any field of the record.
+    private func share(
+        _ operation: RecordOperation, over former: CurrentRecord?, changesFields: Bool
+    ) throws -> PlannedShare {
+        if case .set = operation.parent {
+            throw Fault.badRequest("parent: a share is in no tree itself")
+        }
+        guard let former, let head = former.head else { return try newShare(operation) }
+        guard let standing = try context.stored.share(ofRecord: head.record) else {
+            throw Fault.recordNotFound
+        }
+        let list = ParticipantList(try context.stored.participants(of: standing.number))
+        let isByAdministrator = try isByAdministrator(list)
+        guard !isByAdministrator || !changesFields else {
+            throw Fault(
+                .accessDenied,
+                "WRITE operation not permitted: administrators change participants and "
+                    + "permissions only")
+        }
+        let request = operation.share ?? ShareRequest()
+        let permission = request.publicPermission ?? standing.publicPermission
+        var participants = list
+        let known = AccessRequestList(try context.stored.accessRequests(of: standing.number))
+        var requests = known
+        try edit(
+            &participants, &requests, request, permission, isByAdministrator: isByAdministrator)
+        if permission != standing.publicPermission { participants.follow(permission) }
+        return PlannedShare(
+            standing: standing, beginning: nil, publicPermission: permission,
+            allowsRequests: request.allowsRequests ?? standing.allowsRequests, former: list,
+            participants: participants, formerRequests: known, requests: requests)
+    }
+
+    /// Refuses a new share where there can be none.
+    func checkPlaceOfNewShare() throws {
+        guard database.scope == .private else {
+            throw Fault.badRequest(
+                "Cannot share here: the owner makes shares, in his private database")
+        }
+        guard !context.zone.name.isDefault else {
+            throw Fault.badRequest("Cannot share from the default zone; use a zone of your own")
+        }
+    }
+
+    private func newShare(_ operation: RecordOperation) throws -> PlannedShare {
+        guard context.isAtomic else {
+            throw RefusedBatch(
+                fault: .badRequest(
+                    "atomic: a new share needs true, since its root changes with it"))
+        }
+        let request = operation.share ?? ShareRequest()
+        let permission = request.publicPermission ?? .none
+        var participants = ParticipantList(ownedBy: context.owner, id: makeID())
+        var requests = AccessRequestList([])
+        try edit(&participants, &requests, request, permission, isByAdministrator: false)
+        return PlannedShare(
+            standing: nil, beginning: try beginning(operation, request),
+            publicPermission: permission, allowsRequests: request.allowsRequests ?? false,
+            former: ParticipantList([]), participants: participants,
+            formerRequests: AccessRequestList([]), requests: requests)
+    }
+
+    private func beginning(
+        _ operation: RecordOperation, _ request: ShareRequest
+    ) throws -> PlannedShare.Beginning {
+        guard operation.name != .zoneShare else {
+            guard request.root == nil else {
+                throw Fault.badRequest("forRecord: the share of a whole zone has no root")
+            }
+            return .zone
+        }
+        guard let root = request.root, root.name != operation.name else {
+            throw Self.nothingToShare("expected forRecord with the root's recordName and tag")
+        }
+        return .tree(context.key(root.name), tag: root.changeTag)
+    }
+
+    static func nothingToShare(_ more: String) -> Fault {
+        .badRequest("Cannot share - no such record exists to share; \(more)")
+    }
+
+    private func edit(
+        _ participants: inout ParticipantList, _ requests: inout AccessRequestList,
+        _ request: ShareRequest, _ permission: SharePermission, isByAdministrator: Bool
+    ) throws {
+        guard request.participants != nil || request.decisions != AccessDecisions() else { return }
+        let owner = try participants.owner?.user.flatMap {
+            try database.identities.person(named: $0)
+        }
+        let editing = ParticipantList.Editing(
+            isByAdministrator: isByAdministrator, publicPermission: permission,
+            ownerAddresses: owner?.addresses ?? [],
+            most: database.limits.participantsPerShareMax, makeID: makeID)
+        if let entries = request.participants { try participants.replace(with: entries, editing) }
+        try requests.decide(
+            request.decisions, &participants, editing,
+            most: database.limits.accessRequestsPerShareMax)
+    }
+
+    /// Whether an administrator edits, not the owner.
+    ///
+    /// - Throws: NOT_FOUND for somebody who does not see the share, ACCESS_DENIED for one who does.
+    private func isByAdministrator(_ list: ParticipantList) throws -> Bool {
+        guard database.scope == .shared else { return false }
+        guard let own = try participant(list) else { throw Fault.recordNotFound }
+        guard own.role == .administrator else {
+            throw Fault(
+                .accessDenied,
+                "WRITE operation not permitted: the owner and administrators change a share")
+        }
+        return true
+    }
+
+    /// The caller's part in a share that they see.
+    private func participant(_ list: ParticipantList) throws -> StoredParticipant? {
+        guard let user = database.caller.userRecordName,
+            let own = list.participant(user), own.access != .none
+        else { return nil }
+        return own
+    }
+
+    /// The caller's part in the share of a record.
+    private func part(in record: RecordNumber) throws -> (StoredShare, StoredParticipant)? {
+        guard let share = try context.stored.share(ofRecord: record),
+            let user = database.caller.userRecordName,
+            let own = try context.stored.participants(of: share.number)
+                .first(where: { $0.user == user })
+        else { return nil }
+        return (share, own)
+    }
+
+    /// Whether the caller takes part in the share of a record, or has left it.
+    ///
+    /// Somebody whom a permission of NONE keeps out has not: they do not see the share.
+    func hasTakenPart(_ record: RecordNumber) throws -> Bool {
+        try part(in: record).map { $0.1.status == .removed || $0.1.access != .none } ?? false
+    }
+
+    /// What a participant's deletion of a share record does: they leave, and the record stays.
+    ///
+    /// - Returns: nil when they have left before.
+    /// - Throws: NOT_FOUND for somebody who has never taken part.
+    func leaving(_ former: CurrentRecord) throws -> StoredShare? {
+        guard let record = former.head?.record, let (share, own) = try part(in: record),
+            own.status != .invited
+        else { throw Fault.recordNotFound }
+        return own.status == .removed ? nil : share
+    }
+
+    /// What deleting the record of a share does that the caller has taken part in and does not see any
+    /// more; nil for everything else.
+    func leavingUnseen(_ former: CurrentRecord) throws -> PlannedStep? {
+        guard let access = context.access, former.isAlive, former.flags.contains(.share),
+            let record = former.head?.record, try !access.sees(record)
+        else { return nil }
+        return try leaving(former).map { .leave($0) } ?? .nothing
+    }
+
+    /// The share records that go with records that go: those of roots.
+    func ending(with gone: [RecordKey], _ view: BatchView) throws -> [RecordKey] {
+        var ending: [RecordKey] = []
+        var known: Set<RecordKey>?
+        for key in gone {
+            let former = try context.former(key)
+            guard former.flags.contains(.root), let head = former.head,
+                let share = try context.stored.share(ofRoot: head.record),
+                let place = try context.stored.place(of: share.record)
+            else { continue }
+            let record = RecordKey(zone: place.zone, name: place.name)
+            guard !view.isDeleted(record) else { continue }
+            let others = known ?? Set(gone)
+            known = others
+            if !others.contains(record) { ending.append(record) }
+        }
+        return ending
+    }
+
+    /// What a record's body will say about sharing, as far as its own operation tells.
+    private func sharing(
+        _ operation: RecordOperation, kept: RecordBody.Kept?
+    ) throws -> RecordBody.Sharing {
+        var sharing = kept?.sharing ?? RecordBody.Sharing()
+        let isWanted =
+            operation.createsShortGUID && database.scope == .private
+            || operation.name == .zoneShare
+        if sharing.shortGUID == nil, isWanted {
+            let head = try context.former(context.key(operation.name)).head
+            sharing.shortGUID = try shortGUID(of: head?.record)
+        }
+        return sharing
+    }
+
+    /// The record's short identifier, made when it has none.
+    func shortGUID(of record: RecordNumber?) throws -> ShortGUID {
+        guard let record, let text = try context.stored.shortGUID(of: record),
+            let known = ShortGUID(text)
+        else { return ShortGUID(database.linkRoute, random: database.random.bytes(22)) }
+        return known
+    }
+
+    private func makeID() -> String { UniqueID.random(database.random) }
+}

@@ -1,0 +1,130 @@
+import CloudModel
+import JSON
+import Storage
+
+/// The record of type `Users` that the server keeps of each user, under the user's name in a default zone.
+///
+/// It is made when somebody first asks for it. In the public database its field `roles` shows the
+/// roles that the user was given, to those who give roles; it is no part of the stored body, so that it is
+/// always true.
+package enum UserRecord {
+    static let rolesField = "roles"
+
+    static let createRefused = Fault(
+        .accessDenied, "CREATE operation not permitted: Users records are made by the server")
+    static let deleteRefused = Fault(
+        .accessDenied, "WRITE operation not permitted: Users records go with their account")
+
+    /// The user whose record that name is for; nil for names of other records.
+    static func user(_ name: RecordName, in zone: ZoneName) -> UserRecordName? {
+        guard name.isReserved, zone.isDefault else { return nil }
+        return UserRecordName(name.text)
+    }
+
+    /// Whether a user's record is there.
+    static func exists(
+        _ user: UserRecordName, in zone: StoredZone, _ snapshot: any StoreSnapshot
+    ) throws -> Bool {
+        guard let name = RecordName(user.text) else { return true }
+        return try CurrentRecord(
+            RecordKey(zone: zone.number, name: name), withBody: false, in: snapshot
+        ).isAlive
+    }
+
+    /// Makes the records of those who have none.
+    static func makeMissing(
+        _ users: Set<UserRecordName>, in zone: StoredZone, of database: Database,
+        _ transaction: any StoreTransaction
+    ) throws {
+        for user in users.sorted(by: { $0.text < $1.text })
+        where try !exists(user, in: zone, transaction) {
+            guard let name = RecordName(user.text) else { continue }
+            let key = RecordKey(zone: zone.number, name: name)
+            let former = try CurrentRecord(key, withBody: false, in: transaction)
+            let position = try transaction.takePosition()
+            let stamp = RecordBody.Stamp(moment: transaction.now, user: user, device: "iCloud")
+            let place = ZoneJSON.identifier(zone.name, owner: database.ownerRecordName)
+            let body = RecordBody.Batch(stamp, zone: place).body(
+                name: name, type: .users, fields: [], position: position, created: nil, parent: nil)
+            _ = try transaction.save(
+                NewVersion(
+                    zone: zone, name: name, position: position, former: former.head,
+                    formerBytes: 0, formerIsAlive: false,
+                    type: try transaction.schema.types[.users]?.number ?? 0, flags: [], body: body))
+        }
+    }
+
+    /// Removes what the public database holds of a user whose account is gone: the record and the roles.
+    package static func remove(
+        _ user: UserRecordName, from transaction: any StoreTransaction
+    ) throws {
+        try transaction.assign([], to: user)
+        guard let name = RecordName(user.text),
+            let zone = try transaction.zone(named: .defaultZone, ofOwnerNamed: .publicOwner)
+        else { return }
+        let key = RecordKey(zone: zone.number, name: name)
+        let former = try CurrentRecord(key, withBody: false, in: transaction)
+        guard former.isAlive, let head = former.head else { return }
+        let position = try transaction.takePosition()
+        let place = ZoneJSON.identifier(zone.name, owner: .publicOwner)
+        _ = try transaction.save(
+            NewVersion(
+                zone: zone, name: name, position: position, former: head,
+                formerBytes: former.bodyBytes, formerIsAlive: true, type: former.type,
+                flags: .tombstone,
+                body: RecordBody.tombstone(
+                    name: name, type: RecordTypeName.users.text, zone: place)))
+        if former.flags.contains(.hasLinks) {
+            try transaction.replaceLinks(of: head.record, with: [])
+        }
+    }
+
+    /// A stored body with the field `roles`, as it is answered; the same for a user without roles.
+    static func body(_ stored: [UInt8], roles: Set<Int64>) -> [UInt8] {
+        // The first one: no name of a user has such signs in it.
+        guard !roles.isEmpty, let start = stored.firstRange(of: fieldsKey)?.upperBound else {
+            return stored
+        }
+        var writer = JSONWriter(reserving: stored.count + 64)
+        writer.raw(Array(stored[..<start]))
+        writer.raw("\"roles\":{\"value\":[")
+        for (index, role) in roles.sorted().enumerated() {
+            if index > 0 { writer.raw(",") }
+            writer.integer(role)
+        }
+        writer.raw("],\"type\":\"INT64_LIST\"}")
+        if stored[start] != UInt8(ascii: "}") { writer.raw(",") }
+        writer.raw(Array(stored[start...]))
+        return writer.bytes
+    }
+
+    private static let fieldsKey = Array("\"fields\":{".utf8)
+
+    /// Takes the field `roles` out of what a save sends.
+    ///
+    /// - Parameter sent: fields that the schema has admitted.
+    /// - Returns: the others, and the roles' numbers; nil when the field was not sent.
+    static func split(_ sent: EncodedFields) throws -> (fields: EncodedFields, roles: Set<Int64>?) {
+        guard let field = sent.fields.first(where: { $0.name.text == rolesField }) else {
+            return (sent, nil)
+        }
+        var others = EncodedFields()
+        for other in sent.fields where other.name != field.name {
+            guard other.type != nil else {
+                others.fields.append(other)
+                continue
+            }
+            if !others.bytes.isEmpty { others.bytes.append(UInt8(ascii: ",")) }
+            let start = others.bytes.count
+            others.bytes += sent.bytes[other.range]
+            others.fields.append(
+                EncodedFields.Field(
+                    name: other.name, type: other.type, range: start..<others.bytes.count,
+                    references: other.references, assets: other.assets))
+        }
+        guard field.type != nil else { return (others, []) }
+        let text = [UInt8(ascii: "{")] + sent.bytes[field.range] + [UInt8(ascii: "}")]
+        let value = try JSONDocument(parsing: text).root["roles"]?["value"]
+        return (others, Set(value?.elements.compactMap(\.int64) ?? []))
+    }
+}

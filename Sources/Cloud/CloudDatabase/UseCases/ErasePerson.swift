@@ -1,0 +1,279 @@
+import AssetStorage
+import CloudModel
+import JSON
+import Storage
+
+/// Removes what a container environment keeps of a person, in transactions of bounded size.
+///
+/// Blocking. Each transaction leaves the rest as it was, and what is done already is found to be done: after
+/// a crash it is run again.
+package struct ErasePerson {
+    /// What was removed.
+    package struct Report: Sendable, Equatable {
+        package var zones = 0
+        package var records = 0
+        /// Of others, that the person took part in or was invited to.
+        package var shares = 0
+        /// Deleted or made anonymous.
+        package var publicRecords = 0
+        package var assets = 0
+
+        package init() {}
+
+        package static func += (sum: inout Report, other: Report) {
+            sum.zones += other.zones
+            sum.records += other.records
+            sum.shares += other.shares
+            sum.publicRecords += other.publicRecords
+            sum.assets += other.assets
+        }
+    }
+
+    /// Whoever has it done wants it to end before it is done; to be run again.
+    package struct Interrupted: Error {
+        package init() {}
+    }
+
+    /// Who made what nobody is to be known by any more.
+    static let nobody = "_anonymous"
+    /// Records that one transaction changes.
+    private static let stepRecordsMax = 100
+    /// Rows that one transaction removes, or one read looks at.
+    private static let stepRowsMax = 500
+    private static let filesMax = 100
+
+    private let user: UserRecordName
+    private let fate: PublicRecordsFate
+    private let storage: any Storage
+    private let depot: AssetStore
+    private let goesOn: @Sendable () -> Bool
+
+    /// - Parameter goesOn: asked before each transaction; false ends the work early.
+    package init(
+        _ user: UserRecordName, publicRecords fate: PublicRecordsFate, in storage: any Storage,
+        depot: AssetStore, while goesOn: @escaping @Sendable () -> Bool = { true }
+    ) {
+        self.user = user
+        self.fate = fate
+        self.storage = storage
+        self.depot = depot
+        self.goesOn = goesOn
+    }
+
+    /// Does it all.
+    ///
+    /// - Throws: `Interrupted`; what the store and the assets' place report.
+    package func run() throws -> Report {
+        var report = Report()
+        var files: Set<AssetDigest> = []
+        try forgetUser()
+        report.shares = try leaveShares()
+        for zone in try ownZones() {
+            report.records += try count(in: zone, &files)
+            try requireTime()
+            try storage.writeAndWait { transaction in
+                guard let zone = try transaction.zone(zone.number), !zone.isDeleted else { return }
+                try transaction.deleteZone(zone)
+            }
+            report.zones += 1
+        }
+        try giveRowsBack()
+        if fate != .keep { report.publicRecords = try workOnPublicRecords(&files) }
+        report.assets = try removeFiles(files)
+        return report
+    }
+
+    private func requireTime() throws {
+        guard goesOn() else { throw Interrupted() }
+    }
+
+    private func forgetUser() throws {
+        try requireTime()
+        try storage.writeAndWait { [user] transaction in
+            try UserRecord.remove(user, from: transaction)
+            try transaction.deleteSubscriptions(of: user)
+            try transaction.forgetRequests(of: user)
+            try transaction.removeDestinations(of: user)
+            try transaction.forgetRequests(of: user)
+            try ChangeWatch.renew(in: transaction)
+        }
+    }
+
+    private func ownZones() throws -> [StoredZone] {
+        try storage.read { snapshot in
+            guard let owner = try snapshot.owner(named: user) else { return [] }
+            return try snapshot.zones(of: owner.number)
+        }
+    }
+
+    // MARK: - Shares of others
+
+    private func leaveShares() throws -> Int {
+        var count = 0
+        for (number, participant) in try storage.read({ try $0.participations(of: user) }) {
+            try requireTime()
+            let isDone = try storage.writeAndWait { [user] transaction in
+                try Self.remove(participant.id, user, from: number, transaction)
+            }
+            if isDone { count += 1 }
+        }
+        return count
+    }
+
+    /// Takes somebody out of a share; its record shows the others that they are not in it.
+    private static func remove(
+        _ participant: String, _ user: UserRecordName, from number: ShareNumber,
+        _ transaction: any StoreTransaction
+    ) throws -> Bool {
+        guard let share = try transaction.share(number), share.ended == nil,
+            let place = try transaction.place(of: share.record),
+            let zone = try transaction.zone(place.zone),
+            let owner = try transaction.ownerName(zone.owner), owner != user
+        else { return false }
+        try transaction.revoke(number, from: user)
+        try transaction.removeParticipant(participant, of: number)
+        _ = try RecordRewriter(transaction: transaction).rewrite(
+            RecordKey(zone: place.zone, name: place.name), in: zone,
+            ZoneJSON.identifier(zone.name, owner: owner))
+        return true
+    }
+
+    // MARK: - Private records
+
+    /// How many records a zone has, and which files they hold.
+    private func count(in zone: StoredZone, _ files: inout Set<AssetDigest>) throws -> Int {
+        var count = 0
+        try forEachPage(of: zone) { version in
+            guard !version.flags.contains(.tombstone) else { return }
+            count += 1
+            try files.formUnion(Self.files(of: version))
+        }
+        return count
+    }
+
+    /// Looks at all versions of a zone, a page at a time.
+    private func forEachPage(
+        of zone: StoredZone, _ visit: (StoredVersion) throws -> Void
+    ) throws {
+        var last: Position = 0
+        while true {
+            try requireTime()
+            var count = 0
+            try storage.read { snapshot in
+                try snapshot.versions(
+                    in: zone.number, after: last, through: .max, newestFirst: false,
+                    readingNumbers: true
+                ) { version in
+                    guard count < Self.stepRowsMax else { return false }
+                    count += 1
+                    last = version.position
+                    try visit(version)
+                    return true
+                }
+            }
+            if count < Self.stepRowsMax { return }
+        }
+    }
+
+    static func files(of version: StoredVersion) throws -> [AssetDigest] {
+        guard version.flags.contains(.hasAssets) else { return [] }
+        guard let fields = try JSONDocument(copying: version.body).root["fields"] else { return [] }
+        return fields.members.flatMap { StoredAsset.values(of: $0.value).map(\.content.digest) }
+    }
+
+    /// Removes the rows of deleted zones, which `collect` would do some time later.
+    private func giveRowsBack() throws {
+        var hasMore = true
+        while hasMore {
+            try requireTime()
+            // Of no other rows: tombstones of before the first moment there are none.
+            hasMore = try storage.writeAndWait {
+                try $0.collect(olderThan: 0, rowsMax: Self.stepRowsMax)
+            }
+        }
+    }
+
+    // MARK: - Public records
+
+    private func workOnPublicRecords(_ files: inout Set<AssetDigest>) throws -> Int {
+        let zone = try storage.read {
+            try $0.zone(named: .defaultZone, ofOwnerNamed: .publicOwner)
+        }
+        guard let zone else { return 0 }
+        var names: [RecordName] = []
+        try forEachPage(of: zone) { version in
+            guard !version.flags.contains(.tombstone), try concerns(version.body),
+                let name = try JSONDocument(copying: version.body).root["recordName"]?.string,
+                let name = RecordName(name)
+            else { return }
+            names.append(name)
+            if fate == .delete { try files.formUnion(Self.files(of: version)) }
+        }
+        var count = 0
+        while !names.isEmpty {
+            try requireTime()
+            let some = Array(names.prefix(Self.stepRecordsMax))
+            names.removeFirst(some.count)
+            count += try storage.writeAndWait(cost: some.count) { [user, fate] transaction in
+                try some.reduce(0) {
+                    try $0 + Self.change($1, of: user, in: zone, fate, transaction)
+                }
+            }
+        }
+        return count
+    }
+
+    /// Whether a public record is the person's, or says of them that they saved it.
+    private func concerns(_ body: UnsafeRawBufferPointer) throws -> Bool {
+        if try RecordBody.creator(of: body) == user.text { return true }
+        return try fate == .anonymous && RecordBody.modifier(of: body) == user.text
+    }
+
+    private static func change(
+        _ name: RecordName, of user: UserRecordName, in zone: StoredZone,
+        _ fate: PublicRecordsFate, _ transaction: any StoreTransaction
+    ) throws -> Int {
+        let key = RecordKey(zone: zone.number, name: name)
+        let former = try CurrentRecord(key, withBody: true, in: transaction)
+        guard let body = former.body, let head = former.head else { return 0 }
+        if fate == .delete {
+            // It may have become another's since.
+            guard try body.withUnsafeBytes({ try RecordBody.creator(of: $0) }) == user.text else {
+                return 0
+            }
+            try RecordRemoval(transaction).remove(key, former, head, from: zone)
+            return 1
+        }
+        let position = try transaction.takePosition()
+        let anonymous = try body.withUnsafeBytes {
+            try RecordBody.renamed(user, to: nobody, at: position, $0)
+        }
+        _ = try transaction.save(
+            NewVersion(
+                zone: zone, name: name, position: position, former: head,
+                formerBytes: former.bodyBytes, formerIsAlive: true, type: former.type,
+                flags: former.flags, body: anonymous))
+        return 1
+    }
+
+    // MARK: - Files
+
+    /// Removes files that nobody else holds.
+    private func removeFiles(_ files: Set<AssetDigest>) throws -> Int {
+        var rest = Array(files)
+        var count = 0
+        while !rest.isEmpty {
+            try requireTime()
+            let some = Array(rest.prefix(Self.filesMax))
+            rest.removeFirst(some.count)
+            let claimed = depot.claims.claim(some)
+            defer { depot.claims.unclaim(claimed) }
+            let forgotten = try storage.writeAndWait(cost: Self.filesMax) {
+                try $0.forgetUnusedAssets(claimed, since: .max)
+            }
+            for digest in forgotten { try depot.storage.delete(digest) }
+            count += forgotten.count
+        }
+        return count
+    }
+}

@@ -1,0 +1,182 @@
+import CloudModel
+import Cryptography
+import JSON
+import Storage
+
+/// Reads pages of the database feed: which zones changed (web-services.md §4.5, §4.10).
+package struct FetchDatabaseChanges {
+    /// The shape of the zones in the answer.
+    package enum Form: Sendable {
+        /// `changes/database`: the zone's name and whether it is gone.
+        case changes
+        /// `zones/changes`: whole zones.
+        case zones
+    }
+
+    private let database: Database
+    private let tokens: SyncTokens
+    private let snapshot: any StoreSnapshot
+
+    /// - Throws: `Fault` BAD_REQUEST in the public database, which has no feed; what the storage reports.
+    package init(
+        _ database: Database, key: HMACSHA256, snapshot: any StoreSnapshot
+    ) throws {
+        try database.refuse(unless: database.scope != .public)
+        self.database = database
+        self.tokens = SyncTokens(database, key: key, identity: try snapshot.identity)
+        self.snapshot = snapshot
+    }
+
+    /// Appends one page of zones, joined by commas, to an answer.
+    ///
+    /// - Parameters:
+    ///   - token: nil or empty for all living zones; deletions are not shown then.
+    ///   - limit: zones in the page; capped at `ServiceLimits.recordsPerResponseMax`.
+    /// - Throws: `Fault` BAD_REQUEST for a bad or expired token.
+    package func append(
+        after token: String?, limit: Int, form: Form, to writer: inout JSONWriter
+    ) throws -> ZoneChangesPage {
+        if database.scope == .shared {
+            return try appendViewed(after: token, limit: limit, form: form, to: &writer)
+        }
+        let owner = try database.owner(snapshot)
+        let start = try start(token, owner)
+        guard let owner else {
+            return ZoneChangesPage(
+                syncToken: tokens.token(.database, zone: nil, position: start.position),
+                moreComing: false)
+        }
+        let limit = min(limit, database.limits.recordsPerResponseMax)
+        let found = try snapshot.zones(
+            of: owner.number, changedAfter: start.position, limit: limit + 1)
+        let more = found.count > limit
+        var isFirst = true
+        for zone in found.prefix(limit)
+        where !(zone.isDeleted && start.hasNotSeen(deletionAt: zone.changed)) {
+            if !isFirst { writer.raw(",") }
+            isFirst = false
+            append(
+                Item(
+                    name: zone.name, owner: database.ownerRecordName, isGone: zone.isDeleted,
+                    syncToken: tokens.token(.zone, zone: zone, position: zone.changed)),
+                form, to: &writer)
+        }
+        var position = found.prefix(limit).last?.changed ?? start.position
+        // What is forgotten lies behind a client that has seen all zones there are.
+        if !more { position = max(position, owner.oldestValidPosition) }
+        let cursor: SyncToken.Cursor = more ? start.cursor : .none
+        return ZoneChangesPage(
+            syncToken: tokens.token(
+                .database, zone: nil, position: position, cursor: cursor, from: (start, token)),
+            moreComing: more)
+    }
+
+    /// What moves when there may be something new in the feed.
+    package func places() throws -> Set<StorePlace> {
+        guard let user = database.caller.userRecordName else { return [] }
+        guard database.scope == .shared else {
+            guard let owner = try database.owner(snapshot) else { return [.person(user)] }
+            return [.owner(owner.number)]
+        }
+        var places: Set<StorePlace> = [.person(user)]
+        for zone in try snapshot.zonesViewed(by: user) { places.insert(.zone(zone.number)) }
+        return places
+    }
+
+    private func start(_ token: String?, _ owner: StoredOwner?) throws -> SyncToken {
+        if let token, !token.isEmpty {
+            return try tokens.read(
+                token, .database, zone: nil, oldestValidPosition: owner?.oldestValidPosition ?? 0)
+        }
+        return beginning(through: try latest(owner))
+    }
+
+    /// Whatever is deleted by now, the client has never seen.
+    private func beginning(through latest: Position) -> SyncToken {
+        SyncToken(
+            feed: .database, incarnation: tokens.identity.incarnation,
+            zone: ZoneNumber(0), place: 0, position: 0, cursor: .first(through: latest))
+    }
+
+    private func latest(_ owner: StoredOwner?) throws -> Position {
+        guard let owner else { return 0 }
+        return max(try snapshot.lastChange(of: owner.number), owner.oldestValidPosition)
+    }
+
+    /// The zones of others that the caller is shown.
+    ///
+    /// A zone of which they have lost everything is gone.
+    private func appendViewed(
+        after token: String?, limit: Int, form: Form, to writer: inout JSONWriter
+    ) throws -> ZoneChangesPage {
+        guard let viewer = database.caller.userRecordName else { throw Fault.unknownToken }
+        let oldestValidPosition = try snapshot.viewsWholeAfter(of: viewer)
+        let start =
+            if let token, !token.isEmpty {
+                try tokens.read(
+                    token, .database, zone: nil, oldestValidPosition: oldestValidPosition)
+            } else {
+                beginning(
+                    through: max(try snapshot.lastViewChange(of: viewer), oldestValidPosition))
+            }
+        let limit = min(limit, database.limits.recordsPerResponseMax)
+        let found = try snapshot.views(
+            of: viewer, changedAfter: start.position, limit: limit + 1)
+        let more = found.count > limit
+        var isFirst = true
+        for view in found.prefix(limit) {
+            let isGone = view.ended != nil
+            guard !isGone || !start.hasNotSeen(deletionAt: view.changed),
+                let zone = try snapshot.zone(view.zone),
+                let owner = try snapshot.ownerName(zone.owner)
+            else { continue }
+            if !isFirst { writer.raw(",") }
+            isFirst = false
+            append(
+                Item(
+                    name: zone.name, owner: owner, isGone: isGone,
+                    syncToken: tokens.token(
+                        .zone, zone: zone, view: view, position: view.changed), isOwn: false),
+                form, to: &writer)
+        }
+        var position = found.prefix(limit).last?.changed ?? start.position
+        if !more { position = max(position, oldestValidPosition) }
+        let cursor: SyncToken.Cursor = more ? start.cursor : .none
+        return ZoneChangesPage(
+            syncToken: tokens.token(
+                .database, zone: nil, position: position, cursor: cursor, from: (start, token)),
+            moreComing: more)
+    }
+
+    /// A zone of the page.
+    private struct Item {
+        let name: ZoneName
+        let owner: UserRecordName
+        let isGone: Bool
+        let syncToken: String
+        var isOwn = true
+    }
+
+    private func append(_ zone: Item, _ form: Form, to writer: inout JSONWriter) {
+        guard !zone.isGone, form == .zones else {
+            writer.raw("{\"zoneID\":")
+            writer.raw(ZoneJSON.identifier(zone.name, owner: zone.owner))
+            writer.raw(
+                zone.isGone ? ",\"deleted\":true,\"reason\":\"DELETED\"}" : ",\"deleted\":false}"
+            )
+            return
+        }
+        ZoneJSON.append(
+            ListedZone(
+                name: zone.name, owner: zone.owner, syncToken: zone.syncToken, isOwn: zone.isOwn),
+            to: &writer)
+    }
+}
+
+extension SyncToken {
+    /// Whether a first fetch has not shown a zone that is deleted by now.
+    fileprivate func hasNotSeen(deletionAt position: Position) -> Bool {
+        guard case .first(let through) = cursor else { return false }
+        return position <= through
+    }
+}

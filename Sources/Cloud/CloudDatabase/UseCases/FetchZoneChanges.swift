@@ -1,0 +1,261 @@
+import CloudModel
+import Cryptography
+import JSON
+import Storage
+
+/// Reads pages of zone feeds (web-services.md §4.6, rulings.md 27-31).
+///
+/// The feed holds each record once, at its last change. A page ends at its count, at the answer's
+/// bytes, or at the rows that it may look at.
+package struct FetchZoneChanges {
+    private let database: Database
+    private let tokens: SyncTokens
+    private let snapshot: any StoreSnapshot
+    private let types: TypeNumbers
+    /// What the caller may read of the public database; nil in others.
+    private let rights: RecordAccess?
+
+    /// - Parameters:
+    ///   - key: prepared from the store's token key.
+    ///   - servesPublic: whether the container lets its public database be followed.
+    /// - Throws: `Fault` BAD_REQUEST in the public database, which has no feed otherwise.
+    package init(
+        _ database: Database, key: HMACSHA256, snapshot: any StoreSnapshot,
+        servesPublic: Bool = false
+    ) throws {
+        try database.refuse(unless: database.scope != .public || servesPublic)
+        rights =
+            database.scope == .public
+            ? try RecordAccess(database, snapshot) : nil
+        self.database = database
+        self.tokens = SyncTokens(database, key: key, identity: try snapshot.identity)
+        self.snapshot = snapshot
+        self.types = TypeNumbers(snapshot)
+    }
+
+    /// Appends one page's records, joined by commas, to an answer.
+    ///
+    /// - Parameter budget: what the answer may still take; at least one record is shown while it is
+    ///   not used up.
+    /// - Throws: `Fault` for the zone: ZONE_NOT_FOUND, BAD_REQUEST for a default zone or a bad token.
+    package func append(
+        _ request: ZoneChangesRequest, to writer: inout JSONWriter, budget: inout PageBudget
+    ) throws -> ZoneChangesPage {
+        try database.check(request.zone)
+        guard !request.zone.name.isDefault || database.scope == .public else {
+            throw Fault.badRequest("cannot get changes in default zone")
+        }
+        guard let place = try place(request.zone) else {
+            // A public database that nobody has written to: its feed begins with its zone.
+            return ZoneChangesPage(syncToken: "", moreComing: false)
+        }
+        var page = try append(request, place, to: &writer, &budget)
+        if !page.moreComing { page.clientToken = try clientToken(request, place) }
+        return page
+    }
+
+    private func append(
+        _ request: ZoneChangesRequest, _ place: Place, to writer: inout JSONWriter,
+        _ budget: inout PageBudget
+    ) throws -> ZoneChangesPage {
+        let start = try start(request, in: place)
+        guard !budget.isExhausted else {
+            let unmoved = tokens.token(
+                .zone, zone: place.zone, view: place.access?.view, position: start.position,
+                cursor: start.cursor)
+            return ZoneChangesPage(syncToken: unmoved, moreComing: true)
+        }
+        if let access = place.access, access.wholeZone == nil {
+            var page = try FeedPage(
+                request, types: types, rights: rights, database: database, budget: budget)
+            let feed = SharedTreesFeed(
+                access, owner: database.owner(of: request.zone), tokens: tokens, types: types,
+                snapshot: snapshot)
+            defer { page.settle(&budget) }
+            return try feed.append(from: start, to: &writer, &page)
+        }
+        return request.newestFirst
+            ? try appendNewestFirst(request, place, start, &writer, &budget)
+            : try appendOldestFirst(request, place, start, &writer, &budget)
+    }
+
+    /// What the device that asks left with its last change of the zone.
+    private func clientToken(_ request: ZoneChangesRequest, _ place: Place) throws -> [UInt8]? {
+        guard let device = request.device, let user = database.caller.userRecordName,
+            database.scope != .public
+        else { return nil }
+        return try snapshot.clientToken(
+            ClientTokenKey(zone: place.zone.number, user: user, device: device))
+    }
+
+    /// A zone of the caller's own, or one that they are shown.
+    private struct Place {
+        let zone: StoredZone
+        var access: ZoneAccess?
+        /// Of the zone's last change.
+        let end: Position
+        let oldestValidPosition: Position
+
+        /// Where the feed ends now.
+        var changed: Position { max(end, access?.view.since ?? 0) }
+
+        /// Deletions up to here are unknown to a client that begins now.
+        ///
+        /// Who is shown trees is told nothing of the rest of the zone, not even when it changed last.
+        var beginning: Position {
+            guard let access else { return changed }
+            return access.wholeZone == nil
+                ? access.view.changed : max(changed, access.view.changed)
+        }
+    }
+
+    /// - Returns: nil for a public default zone that is not there yet.
+    private func place(_ id: ZoneID) throws -> Place? {
+        if database.scope == .shared {
+            let access = try database.access(to: id, snapshot)
+            let oldestValidPosition = access.wholeZone == nil ? 0 : access.zone.oldestValidPosition
+            return Place(
+                zone: access.zone, access: access, end: access.zone.changed,
+                oldestValidPosition: max(access.view.oldestValidPosition, oldestValidPosition))
+        }
+        guard let zone = try database.zone(id, snapshot) else { return nil }
+        let end = try database.scope == .public ? lastChange(of: zone) : zone.changed
+        return Place(zone: zone, end: end, oldestValidPosition: zone.oldestValidPosition)
+    }
+
+    /// The end of a default zone's feed, which the zone itself does not keep.
+    private func lastChange(of zone: StoredZone) throws -> Position {
+        var last = zone.oldestValidPosition
+        try snapshot.versions(
+            in: zone.number, after: last, through: .max, newestFirst: true, readingNumbers: false
+        ) {
+            last = $0.position
+            return false
+        }
+        return last
+    }
+
+    /// What moves when there may be something new in a zone's feed.
+    package func places(of id: ZoneID) throws -> Set<StorePlace> {
+        guard let place = try place(id) else { return [] }
+        var places: Set<StorePlace> = [.zone(place.zone.number)]
+        if let viewer = place.access?.viewer { places.insert(.person(viewer)) }
+        return places
+    }
+
+    /// The token from which a zone's feed goes on after all that the snapshot holds.
+    ///
+    /// - Returns: nil for a zone that has no feed.
+    /// - Throws: `Fault` ZONE_NOT_FOUND.
+    func currentToken(of id: ZoneID) throws -> String? {
+        guard !id.name.isDefault || database.scope == .public, let place = try place(id) else {
+            return nil
+        }
+        return tokens.token(
+            .zone, zone: place.zone, view: place.access?.view, position: place.beginning)
+    }
+
+    /// Appends the zone's ID as answers have it.
+    package func appendZoneID(of zone: ZoneID, to writer: inout JSONWriter) {
+        writer.raw(ZoneJSON.identifier(zone.name, owner: database.owner(of: zone)))
+    }
+
+    private func start(_ request: ZoneChangesRequest, in place: Place) throws -> SyncToken {
+        let (zone, view) = (place.zone, place.access?.view)
+        if let text = request.syncToken, !text.isEmpty {
+            return try tokens.read(
+                text, .zone, zone: zone, view: view, oldestValidPosition: place.oldestValidPosition)
+        }
+        return SyncToken(
+            feed: .zone, incarnation: tokens.identity.incarnation, zone: zone.number,
+            place: 0, position: 0,
+            cursor: .first(through: place.beginning))
+    }
+
+    private func appendOldestFirst(
+        _ request: ZoneChangesRequest, _ place: Place, _ start: SyncToken,
+        _ writer: inout JSONWriter, _ budget: inout PageBudget
+    ) throws -> ZoneChangesPage {
+        let zone = place.zone
+        var page = try FeedPage(
+            request, types: types, rights: rights, database: database, budget: budget)
+        let unseenThrough: Position =
+            switch start.cursor {
+            case .none: 0
+            case .first(let through): through
+            // A client that turns round in the middle begins again where it began.
+            case .reverse(_, let until): start.position == 0 ? until : 0
+            case .inside: 0
+            }
+        var position = max(start.position, zone.created)
+        var more = false
+        if position < place.changed {
+            try scan(
+                request, zone, after: start.position, through: place.changed
+            ) { version in
+                guard try page.hasRoom(for: version) else {
+                    more = true
+                    return false
+                }
+                try page.append(
+                    version, skipsDeletionsThrough: unseenThrough, from: snapshot, to: &writer)
+                position = version.position
+                return true
+            }
+            if !more { position = place.changed }
+        }
+        page.settle(&budget)
+        let cursor: SyncToken.Cursor =
+            more && position < unseenThrough ? .first(through: unseenThrough) : .none
+        return ZoneChangesPage(
+            syncToken: tokens.token(
+                .zone, zone: zone, view: place.access?.view, position: position, cursor: cursor,
+                from: (start, request.syncToken)),
+            moreComing: more)
+    }
+
+    /// Visits a zone's versions in the order asked for.
+    ///
+    /// Where the records' types do not matter, no more is read of a row than what a page shows of it.
+    private func scan(
+        _ request: ZoneChangesRequest, _ zone: StoredZone, after: Position, through: Position,
+        _ visit: (StoredVersion) throws -> Bool
+    ) throws {
+        try snapshot.versions(
+            in: zone.number, after: after, through: through, newestFirst: request.newestFirst,
+            readingNumbers: request.recordTypes != nil || rights != nil, visit)
+    }
+
+    private func appendNewestFirst(
+        _ request: ZoneChangesRequest, _ place: Place, _ start: SyncToken,
+        _ writer: inout JSONWriter, _ budget: inout PageBudget
+    ) throws -> ZoneChangesPage {
+        let (zone, view, changed) = (place.zone, place.access?.view, place.changed)
+        var page = try FeedPage(
+            request, types: types, rights: rights, database: database, budget: budget)
+        var (before, until) = (changed + 1, changed)
+        var unseenThrough = start.position == 0 ? changed : 0
+        if case .reverse(let first, let second) = start.cursor { (before, until) = (first, second) }
+        if case .first(let through) = start.cursor { unseenThrough = through }
+        var more = false
+        try scan(request, zone, after: start.position, through: before - 1) { version in
+            guard try page.hasRoom(for: version) else {
+                more = true
+                return false
+            }
+            try page.append(
+                version, skipsDeletionsThrough: unseenThrough, from: snapshot, to: &writer)
+            before = version.position
+            return true
+        }
+        page.settle(&budget)
+        let token =
+            more
+            ? tokens.token(
+                .zone, zone: zone, view: view, position: start.position,
+                cursor: .reverse(before: before, until: until))
+            : tokens.token(
+                .zone, zone: zone, view: view, position: max(until, start.position))
+        return ZoneChangesPage(syncToken: token, moreComing: more)
+    }
+}

@@ -1,0 +1,80 @@
+import AssetStorage
+import CloudModel
+import Cryptography
+import Storage
+
+/// Takes in one asset whose bytes have arrived (web-services.md §4.13).
+///
+/// First the file is in place and on disk, then the store knows of it, then there is an answer: an
+/// error or a crash in between leaves a file that nothing refers to, which the collection removes.
+package struct ReceiveAsset: Sendable {
+    private let storage: any Storage
+    private let depot: AssetStore
+    private let tokens: AssetTokens
+    private let random: RandomSource
+
+    package init(
+        _ storage: any Storage, depot: AssetStore, tokens: AssetTokens, random: RandomSource
+    ) {
+        self.storage = storage
+        self.depot = depot
+        self.tokens = tokens
+        self.random = random
+    }
+
+    /// Ends an upload.
+    ///
+    /// Blocks while the file goes to disk; the rest may happen on other threads.
+    ///
+    /// - Parameters:
+    ///   - upload: all of the bytes; nobody else uses it any more.
+    ///   - identity: who may use the receipt.
+    package func run(
+        _ upload: any AssetUpload, identity: [UInt8],
+        completion: @escaping @Sendable (Result<AssetReceipt, any Error>) -> Void
+    ) {
+        let content: AssetContent
+        do { content = try upload.seal() } catch {
+            upload.discard()
+            return completion(.failure(error))
+        }
+        // Handed to whichever thread the claim is granted on; used by one at a time.
+        let handed = HandedUpload(upload)
+        depot.claims.hold(content.digest) {
+            do { try handed.upload.place() } catch {
+                handed.upload.discard()
+                depot.claims.release(content.digest)
+                return completion(.failure(error))
+            }
+            note(content, identity) { result in
+                depot.claims.release(content.digest)
+                completion(result)
+            }
+        }
+    }
+
+    private func note(
+        _ content: AssetContent, _ identity: [UInt8],
+        completion: @escaping @Sendable (Result<AssetReceipt, any Error>) -> Void
+    ) {
+        let receipt = AssetReceipt(id: random.bytes(AssetReceipt.idBytes), content: content)
+        let life = Milliseconds(tokens.lives.receipt) * 1_000
+        storage.write(WriteLoad(caller: WriteCaller(identity: identity))) { transaction in
+            try transaction.addReceipt(
+                receipt.id,
+                StoredReceipt(
+                    content: content, identity: identity, expires: transaction.now + life))
+            return receipt
+        } completion: {
+            completion($0)
+        }
+    }
+}
+
+/// An upload on its way to another thread.
+private struct HandedUpload: @unchecked Sendable {
+    // Unchecked: whoever hands it over does not touch it again.
+    let upload: any AssetUpload
+
+    init(_ upload: any AssetUpload) { self.upload = upload }
+}

@@ -1,0 +1,73 @@
+import CloudModel
+import Storage
+
+/// Deletes the public records of others that referred by DELETE_SELF to a record that was deleted
+/// (rulings.md 45).
+///
+/// The deletion itself took along what its limits count; this is what it left. A record goes when it was
+/// last saved before the deletion, whatever has come under the target's name since: then it meant the one
+/// that is gone. One saved since stays, as one that is made then does. So does one that a VALIDATE
+/// reference or a child holds whose creator may write it: in a request it would have refused the deletion. Each
+/// that goes is an ordinary deletion to feeds, and what referred to it is queued in turn.
+struct SourceDeletion {
+    private let transaction: any StoreTransaction
+    private let limits: ServiceLimits
+    private let target: RecordName
+    private let zone: ZoneNumber
+    private let deletedAt: Position
+
+    init(
+        _ transaction: any StoreTransaction, limits: ServiceLimits, target: RecordName,
+        in zone: ZoneNumber, deletedAt: Position
+    ) {
+        self.transaction = transaction
+        self.limits = limits
+        self.target = target
+        self.zone = zone
+        self.deletedAt = deletedAt
+    }
+
+    func step(after cursor: RecordNumber, recordsMax: Int) throws -> WorkSteps.Outcome {
+        let sources = try transaction.sources(
+            of: target, in: zone, kind: .deleteSelf, after: cursor, limit: recordsMax)
+        for source in sources { try delete(RecordKey(zone: source.zone, name: source.name)) }
+        let isDone = sources.count < recordsMax
+        return WorkSteps.Outcome(
+            records: sources.count, cursor: isDone ? nil : sources.last?.record.value)
+    }
+
+    private func delete(_ key: RecordKey) throws {
+        let former = try CurrentRecord(key, withBody: true, in: transaction)
+        guard let head = former.head, let body = former.body, head.position < deletedAt,
+            let zone = try transaction.zone(key.zone), !zone.isDeleted,
+            try !isHeld(
+                key, former, creator: body.withUnsafeBytes { try RecordBody.creator(of: $0) })
+        else { return }
+        try RecordRemoval(transaction).remove(key, former, head, from: zone)
+    }
+
+    /// Whether a record needs this one whose creator may write it, which is what a request asks as well
+    /// (`HoldRule`).
+    private func isHeld(_ key: RecordKey, _ former: CurrentRecord, creator: String?) throws -> Bool
+    {
+        for kind in [LinkKind.validate, .parent] {
+            let holders = try transaction.sources(
+                of: key.name, in: key.zone, kind: kind, after: RecordNumber(0),
+                limit: limits.holdersJudgedMax)
+            for holder in holders {
+                let found = try transaction.current(of: holder.name, in: holder.zone) { version in
+                    version.flags.contains(.tombstone)
+                        ? nil : try RecordBody.creator(of: version.body)
+                }
+                guard let user = found.flatMap(\.self).flatMap({ UserRecordName($0) }) else {
+                    continue
+                }
+                let access = try RecordAccess(of: user, transaction)
+                if try access.allows(.write, ofType: former.type, creator: { creator }) {
+                    return true
+                }
+            }
+        }
+        return false
+    }
+}

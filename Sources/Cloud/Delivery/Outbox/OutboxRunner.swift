@@ -1,0 +1,298 @@
+import CloudModel
+import Dispatch
+import Storage
+import Synchronization
+
+/// Takes what waits in the outbox of one store to the senders, and takes note of what comes of it.
+///
+/// Each destination has its own queue and its own pauses, so that one that is slow or dead delays no other. What is
+/// under way is not noted anywhere: after a crash it is sent again. It holds no thread while it waits.
+package final class OutboxRunner: StoreWorker {
+    /// What a runner is given.
+    package struct Options: Sendable {
+        /// Of the kinds that are set up; what waits for others goes on waiting.
+        package var senders: [DestinationKind: any NoticeSender]
+        package var clock: Clock
+        /// Whether a user may still see what a notice tells of; asked right before it is sent.
+        package var mayTell:
+            @Sendable (StoredNotice, UserRecordName, any StoreSnapshot) throws -> Bool
+        /// Notices that are under way at a time, of all destinations of the store.
+        package var atOnceMax = 1_024
+        /// After so long a notice is given up.
+        package var lifeMilliseconds: Milliseconds = 86_400_000
+        /// Dead letters of one webhook.
+        package var deadLettersMax = 10_000
+        /// Told of the first failure of the store, and of no further one until all goes well.
+        package var report: @Sendable (any Error) -> Void = { _ in }
+        package var counts = DeliveryCounts()
+
+        package init(
+            senders: [DestinationKind: any NoticeSender], clock: Clock,
+            mayTell:
+                @escaping @Sendable (StoredNotice, UserRecordName, any StoreSnapshot) throws
+                -> Bool
+        ) {
+            self.senders = senders
+            self.clock = clock
+            self.mayTell = mayTell
+        }
+    }
+
+    private struct State {
+        var watch: CommitWatch?
+        var isScheduled = false
+        var isStopped = false
+        var underWay: [DestinationNumber: Set<NoticeNumber>] = [:]
+        var underWayCount = 0
+        var told: [Told] = []
+        var failures = 0
+        /// Of the timer that is set; later ones make it void.
+        var timer = 0
+    }
+
+    /// What came of one notice.
+    private struct Told: Sendable {
+        let destination: StoredDestination
+        let notice: StoredNotice
+        let outcome: DeliveryOutcome
+    }
+
+    private weak let storage: (any Storage)?
+    private let notices: CommitNotices
+    private let place: (container: ContainerID, environment: Environment)
+    private let options: Options
+    private let queue = DispatchQueue(label: "store.outbox", qos: .utility)
+    private let state = Mutex(State())
+
+    /// - Parameter storage: outlives the work, which `stop` ends.
+    package init(
+        _ storage: any Storage, of container: ContainerID, in environment: Environment,
+        _ options: Options
+    ) {
+        self.storage = storage
+        notices = storage.notices
+        place = (container, environment)
+        self.options = options
+    }
+
+    package func wake() {
+        let begins = state.withLock { state in
+            guard !state.isStopped, !state.isScheduled else { return false }
+            state.isScheduled = true
+            state.timer += 1
+            state.watch?.end()
+            state.watch = nil
+            return true
+        }
+        if begins { queue.async { [weak self] in self?.look() } }
+    }
+
+    package var isBusy: Bool {
+        state.withLock { !$0.isStopped && ($0.isScheduled || $0.underWayCount > 0) }
+    }
+
+    /// Waits for a look that goes on; what comes of notices that are under way is not noted any more.
+    package func stop() {
+        let watch = state.withLock { state in
+            state.isStopped = true
+            defer { state.watch = nil }
+            return state.watch
+        }
+        watch?.end()
+        queue.sync {}
+    }
+
+    // MARK: - On the queue
+
+    private func look() {
+        guard let storage, !state.withLock({ $0.isStopped }) else { return }
+        let told = state.withLock { state in
+            defer { state.told = [] }
+            state.isScheduled = false
+            return state.told
+        }
+        do {
+            if !told.isEmpty { try note(told, in: storage) }
+            let mark = notices.mark
+            let found = try storage.read { try find($0) }
+            if !found.lost.isEmpty {
+                let lost = found.lost
+                try storage.writeAndWait(caller: .background) { try $0.removeNotices(lost) }
+            }
+            state.withLock { $0.failures = 0 }
+            for (destination, notice) in found.ready { send(notice, to: destination) }
+            wait(since: mark, until: found.next)
+        } catch {
+            state.withLock { $0.told = told + $0.told }
+            tryLater(error)
+        }
+    }
+
+    private struct Found {
+        var ready: [(StoredDestination, StoredNotice)] = []
+        var lost: [NoticeNumber] = []
+        /// When there is something to do next, beside what is woken for; nil for never.
+        var next: Milliseconds?
+    }
+
+    private func find(_ snapshot: any StoreSnapshot) throws -> Found {
+        var found = Found()
+        let now = options.clock.now()
+        let (underWay, count) = state.withLock { ($0.underWay, $0.underWayCount) }
+        var room = options.atOnceMax - count
+        for destination in try snapshot.destinationsDue(
+            by: now, limit: options.atOnceMax + underWay.count)
+        {
+            guard room > 0 else { break }
+            guard let sender = options.senders[destination.kind] else { continue }
+            let busy = underWay[destination.number] ?? []
+            // After a failure one notice finds out whether the others may follow.
+            let most = destination.failures > 0 ? 1 : sender.noticesAtOncePerDestinationMax
+            guard busy.count < most else { continue }
+            for notice in try snapshot.notices(
+                for: destination.number, after: NoticeNumber(0), limit: most + busy.count)
+            where !busy.contains(notice.number) && room > 0 {
+                if let user = destination.user, try !options.mayTell(notice, user, snapshot) {
+                    found.lost.append(notice.number)
+                    continue
+                }
+                found.ready.append((destination, notice))
+                room -= 1
+            }
+        }
+        if let next = try snapshot.nextDestinationMoment(), next > now { found.next = next }
+        return found
+    }
+
+    private func send(_ notice: StoredNotice, to destination: StoredDestination) {
+        guard let sender = options.senders[destination.kind] else { return }
+        state.withLock { state in
+            state.underWay[destination.number, default: []].insert(notice.number)
+            state.underWayCount += 1
+        }
+        let outgoing = OutgoingNotice(
+            container: place.container, environment: place.environment, destination: destination,
+            notice: notice, now: options.clock.now())
+        let once = Atomic(false)
+        sender.send(outgoing) { [weak self] outcome in
+            // A sender's second word on the same notice counts for nothing.
+            guard !once.exchange(true, ordering: .relaxed) else { return }
+            self?.take(Told(destination: destination, notice: notice, outcome: outcome))
+        }
+    }
+
+    private func take(_ told: Told) {
+        options.counts.note(told.outcome)
+        state.withLock { $0.told.append(told) }
+        wake()
+    }
+
+    /// Writes what came of notices, and lets their destinations go on.
+    private func note(_ told: [Told], in storage: any Storage) throws {
+        let (options, now) = (options, options.clock.now())
+        try storage.writeAndWait(cost: told.count, caller: .background) { transaction in
+            for one in told { try Self.note(one, options, now, in: transaction) }
+        }
+        state.withLock { state in
+            for one in told {
+                let number = one.destination.number
+                if state.underWay[number]?.remove(one.notice.number) != nil {
+                    state.underWayCount -= 1
+                }
+                if state.underWay[number]?.isEmpty == true { state.underWay[number] = nil }
+            }
+        }
+    }
+
+    private static func note(
+        _ told: Told, _ options: Options, _ now: Milliseconds,
+        in transaction: any StoreTransaction
+    ) throws {
+        let (destination, notice) = (told.destination, told.notice)
+        let isWebhook = destination.kind == .webhook
+        func giveUp(_ reason: String) throws {
+            if isWebhook {
+                try transaction.writeTombstone(
+                    notice.number, reason: reason, keptMax: options.deadLettersMax)
+            } else {
+                try transaction.removeNotices([notice.number])
+            }
+        }
+        switch told.outcome {
+        case .delivered: try transaction.removeNotices([notice.number])
+        case .refused(let reason): try giveUp(reason)
+        case .gone where !isWebhook: return try transaction.removeDestination(destination.number)
+        case .gone(let reason): try giveUp(reason)
+        case .later(let reason, let seconds):
+            if now - notice.madeAt >= options.lifeMilliseconds { try giveUp(reason) }
+            return try transaction.noteAttempt(
+                at: destination.number, isFailure: true,
+                next: now + DeliveryPause.milliseconds(after: destination.failures, asked: seconds))
+        }
+        try transaction.noteAttempt(at: destination.number, isFailure: false, next: now)
+    }
+
+    private func wait(since mark: CommitNotices.Mark, until moment: Milliseconds?) {
+        let watch = notices.watch([.senders], since: mark)
+        let timer = state.withLock { state -> Int? in
+            guard !state.isStopped, !state.isScheduled else { return nil }
+            state.watch = watch
+            state.timer += 1
+            return state.timer
+        }
+        guard let timer else { return watch.end() }
+        watch.whenMoved { [weak self] _ in self?.wake() }
+        guard let moment else { return }
+        let pause = min(max(1, moment - options.clock.now()), 3_600_000)
+        queue.asyncAfter(deadline: .now() + .milliseconds(Int(pause))) { [weak self] in
+            guard let self, self.state.withLock({ $0.timer }) == timer else { return }
+            self.wake()
+        }
+    }
+
+    private func tryLater(_ error: any Error) {
+        let failures = state.withLock { state in
+            state.failures += 1
+            return state.failures
+        }
+        if failures == 1 { options.report(error) }
+        let pause = min(60_000, 250 << min(failures, 8))
+        queue.asyncAfter(deadline: .now() + .milliseconds(pause)) { [weak self] in self?.wake() }
+    }
+}
+
+/// How long a destination is left alone that did not take a notice.
+enum DeliveryPause {
+    private static let millisecondsMin: Milliseconds = 5_000
+    private static let millisecondsMax: Milliseconds = 3_600_000
+    private static let askedSecondsMax = 86_400
+
+    /// 5, 10, 20 … seconds, up to an hour; or what the destination has asked for, if that is longer.
+    ///
+    /// - Parameter failures: in a row, before this one.
+    static func milliseconds(after failures: Int, asked seconds: Int?) -> Milliseconds {
+        let own = min(millisecondsMax, millisecondsMin << Milliseconds(min(max(failures, 0), 10)))
+        return max(own, Milliseconds(min(max(seconds ?? 0, 0), askedSecondsMax)) * 1_000)
+    }
+}
+
+/// What senders have come to since the start, of all stores.
+package final class DeliveryCounts: Sendable {
+    private let sentCount = Atomic<Int>(0)
+    private let failedCount = Atomic<Int>(0)
+
+    package init() {}
+
+    /// Notices that their destinations have taken.
+    package var sent: Int { sentCount.load(ordering: .relaxed) }
+    /// Attempts that came to nothing.
+    package var failed: Int { failedCount.load(ordering: .relaxed) }
+
+    func note(_ outcome: DeliveryOutcome) {
+        if case .delivered = outcome {
+            sentCount.add(1, ordering: .relaxed)
+        } else {
+            failedCount.add(1, ordering: .relaxed)
+        }
+    }
+}

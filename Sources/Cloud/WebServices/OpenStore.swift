@@ -1,0 +1,69 @@
+import AssetStorage
+import CloudDatabase
+import CloudModel
+import Cryptography
+import Storage
+
+/// One container environment's data and what signs its tokens, as requests see it.
+package final class OpenStore: Sendable {
+    package let storage: any Storage
+    let tokenKey: HMACSHA256
+    let depot: AssetStore
+    let assetTokens: AssetTokens
+    let shareAddresses: ShareAddresses
+
+    /// Prepares what depends on the store's key: once for each opening.
+    ///
+    /// - Throws: what the store reports.
+    package init(
+        _ storage: any Storage, of container: ContainerID, in environment: Environment,
+        depot: AssetStore, assets: AssetOptions
+    ) throws {
+        self.storage = storage
+        let key = try storage.identity.tokenKey
+        tokenKey = HMACSHA256(key: key)
+        self.depot = depot
+        assetTokens = AssetTokens(
+            key: key,
+            base: AssetAddress.base(container, environment, below: assets.baseURL),
+            lives: assets.lives)
+        shareAddresses = ShareAddresses(key: key, base: "")
+    }
+
+    private init(_ other: OpenStore, storage: any Storage) {
+        self.storage = storage
+        tokenKey = other.tokenKey
+        depot = other.depot
+        assetTokens = other.assetTokens
+        shareAddresses = other.shareAddresses
+    }
+
+    /// The same store, reached in another way.
+    package func reached(through storage: any Storage) -> OpenStore {
+        OpenStore(self, storage: storage)
+    }
+
+    /// The same store, as one request on a worker sees it.
+    func stopping(_ stop: StopSignal) -> OpenStore {
+        reached(through: RequestStorage(storage, stop: stop))
+    }
+}
+
+/// The stores of a server, opened when they are first asked for and closed when nobody needs them.
+///
+/// A store stays open as long as anybody keeps the `storage` that was handed out.
+package protocol StoreAccess: Sendable {
+    /// A store that is open; nil for one that is to be opened first.
+    ///
+    /// Does not block.
+    func known(_ container: ContainerID, _ environment: Environment) -> OpenStore?
+
+    /// Hands over a store once it is open, which may take minutes where it is migrated or recovered.
+    ///
+    /// - Parameter completion: called on any thread, or at once, with the store or with
+    ///   `CatalogRefusal.containerUnknown`, a `StorageFailure`, a `Fault` when too many wait, or what the
+    ///   engine reports.
+    func open(
+        _ container: ContainerID, _ environment: Environment,
+        completion: @escaping @Sendable (Result<OpenStore, any Error>) -> Void)
+}

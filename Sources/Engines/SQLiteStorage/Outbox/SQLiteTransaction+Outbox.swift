@@ -1,0 +1,154 @@
+import CloudModel
+import SQLite
+import Storage
+
+// What a write does with what waits to be told.
+extension SQLiteTransaction {
+    func notices(
+        for destination: DestinationNumber, after number: NoticeNumber, limit: Int
+    ) throws -> [StoredNotice] {
+        try snapshot.notices(for: destination, after: number, limit: limit)
+    }
+
+    func outboxState() throws -> (count: Int, oldest: Milliseconds?) {
+        try snapshot.outboxState()
+    }
+
+    func deadLetters(
+        of destination: DestinationNumber, after number: NoticeNumber, limit: Int
+    ) throws -> [DeadLetter] {
+        try snapshot.deadLetters(of: destination, after: number, limit: limit)
+    }
+
+    func enqueue(_ notice: NewNotice, countedMax: Int) throws -> Int {
+        if let key = notice.mergeKey { try removeWaiting(notice.destination, key) }
+        let insert = try snapshot.connection.prepare(
+            """
+            INSERT INTO outbox (
+                destination, identifier, scope, zone, record_type, is_own, merge_key, collapse_id,
+                payload, made_at)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+            """)
+        insert.bind(notice.destination.value, at: 1)
+        insert.bind(notice.identifier, at: 2)
+        insert.bind(notice.scope.stored, at: 3)
+        insert.bind(optional: notice.ground.zone?.value, at: 4)
+        insert.bind(optional: notice.ground.type, at: 5)
+        insert.bind(Int64(notice.ground.isOwn ? 1 : 0), at: 6)
+        if let key = notice.mergeKey { insert.bind(key, at: 7) } else { insert.bindNull(at: 7) }
+        if let id = notice.collapseID { insert.bind(id, at: 8) } else { insert.bindNull(at: 8) }
+        insert.bind(notice.payload, at: 9)
+        insert.bind(now, at: 10)
+        try insert.run()
+        try makeDue(notice.destination)
+        moved.insert(.destination(notice.destination))
+        return try count(for: notice.destination, max: countedMax)
+    }
+
+    private func removeWaiting(_ destination: DestinationNumber, _ key: [UInt8]) throws {
+        let delete = try snapshot.connection.prepare(
+            "DELETE FROM outbox WHERE destination = ?1 AND merge_key = ?2")
+        delete.bind(destination.value, at: 1)
+        delete.bind(key, at: 2)
+        try delete.run()
+    }
+
+    /// Has a sender try a destination, unless it waits for its turn already.
+    private func makeDue(_ destination: DestinationNumber) throws {
+        let update = try snapshot.connection.prepare(
+            "UPDATE destinations SET due_at = ?2 WHERE id = ?1 AND due_at IS NULL AND kind <> 1")
+        update.bind(destination.value, at: 1)
+        update.bind(now, at: 2)
+        try update.run()
+        if snapshot.connection.changeCount > 0 { moved.insert(.senders) }
+    }
+
+    private func count(for destination: DestinationNumber, max most: Int) throws -> Int {
+        let row = try snapshot.connection.prepare(
+            "SELECT count(*) FROM (SELECT 1 FROM outbox WHERE destination = ?1 LIMIT ?2)")
+        defer { row.reset() }
+        row.bind(destination.value, at: 1)
+        row.bind(Int64(most), at: 2)
+        return try row.step() ? Int(row.int64(0)) : 0
+    }
+
+    func waitingScopes(for destination: DestinationNumber) throws -> [DatabaseScope] {
+        let rows = try snapshot.connection.prepare(
+            "SELECT DISTINCT scope FROM outbox WHERE destination = ?1 ORDER BY scope")
+        defer { rows.reset() }
+        rows.bind(destination.value, at: 1)
+        var found: [DatabaseScope] = []
+        while try rows.step() {
+            guard let scope = DatabaseScope(stored: rows.int64(0)) else {
+                throw InvalidRow(table: "outbox")
+            }
+            found.append(scope)
+        }
+        return found
+    }
+
+    func removeNotices(_ numbers: [NoticeNumber]) throws {
+        let delete = try snapshot.connection.prepare("DELETE FROM outbox WHERE id = ?1")
+        for number in numbers {
+            delete.bind(number.value, at: 1)
+            try delete.run()
+        }
+    }
+
+    func removeNotices(for destination: DestinationNumber, through number: NoticeNumber) throws {
+        let delete = try snapshot.connection.prepare(
+            "DELETE FROM outbox WHERE destination = ?1 AND id <= ?2")
+        delete.bind(destination.value, at: 1)
+        delete.bind(number.value, at: 2)
+        try delete.run()
+    }
+
+    func writeTombstone(_ number: NoticeNumber, reason: String, keptMax: Int) throws {
+        let writeTombstone = try snapshot.connection.prepare(
+            """
+            INSERT OR IGNORE INTO dead_letters (
+                \(SQLiteSnapshot.noticeColumns), reason, died_at)
+            SELECT \(SQLiteSnapshot.noticeColumns), ?2, ?3
+            FROM outbox WHERE id = ?1
+            """)
+        writeTombstone.bind(number.value, at: 1)
+        writeTombstone.bind(reason, at: 2)
+        writeTombstone.bind(now, at: 3)
+        try writeTombstone.run()
+        let forget = try snapshot.connection.prepare(
+            """
+            DELETE FROM dead_letters WHERE
+                destination = (SELECT destination FROM dead_letters WHERE id = ?1)
+                AND id <= (
+                    SELECT id FROM dead_letters WHERE
+                        destination = (SELECT destination FROM dead_letters WHERE id = ?1)
+                    ORDER BY id DESC LIMIT 1 OFFSET ?2)
+            """)
+        forget.bind(number.value, at: 1)
+        forget.bind(Int64(keptMax), at: 2)
+        try forget.run()
+        try removeNotices([number])
+    }
+
+    func replayDeadLetters(of destination: DestinationNumber, limit: Int) throws -> Int {
+        let letters = try deadLetters(of: destination, after: NoticeNumber(0), limit: limit)
+        let delete = try snapshot.connection.prepare("DELETE FROM dead_letters WHERE id = ?1")
+        for letter in letters {
+            let notice = letter.notice
+            _ = try enqueue(
+                NewNotice(
+                    destination: destination, identifier: notice.identifier, scope: notice.scope,
+                    ground: notice.ground, collapseID: notice.collapseID, payload: notice.payload),
+                countedMax: 0)
+            delete.bind(notice.number.value, at: 1)
+            try delete.run()
+        }
+        return letters.count
+    }
+}
+
+extension Statement {
+    fileprivate func bind(optional number: Int64?, at index: Int32) {
+        if let number { bind(number, at: index) } else { bindNull(at: index) }
+    }
+}

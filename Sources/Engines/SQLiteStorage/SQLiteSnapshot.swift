@@ -1,0 +1,361 @@
+import CloudModel
+import SQLite
+import Storage
+
+/// The reading half of the contract on one connection, which it keeps with its prepared statements.
+///
+/// Confined to one thread at a time; the caller opens and ends the SQLite transaction around it.
+class SQLiteSnapshot: StoreSnapshot {
+    let connection: Connection
+    let statements: ReadStatements
+    let indexes: SQLiteIndexReader
+    private let facts: FactReader
+    /// Whether somebody looks at a version.
+    private var isVisiting = false
+    private var preparedForShares: ShareReadStatements?
+    private var preparedForAssets: AssetStatements?
+    /// Of the read at work.
+    private var stop: StopSignal?
+
+    init(_ connection: Connection, _ shared: SharedFacts) throws {
+        self.connection = connection
+        self.statements = try ReadStatements(connection)
+        self.indexes = try SQLiteIndexReader(connection)
+        self.facts = try FactReader(connection, shared)
+    }
+
+    var schema: Schema { get throws { try facts.schema().schema } }
+
+    /// When what the schema holds is free.
+    var heldUntil: Milliseconds { get throws { try facts.schema().heldUntil } }
+
+    var identity: StoreIdentity { get throws { try facts.identity() } }
+
+    /// Keeps visits apart: one statement serves each of them.
+    private func visiting<Value>(_ body: () throws -> Value) throws -> Value {
+        guard !isVisiting else {
+            throw BrokenInvariant("no version is read while another is being visited")
+        }
+        isVisiting = true
+        defer { isVisiting = false }
+        return try body()
+    }
+
+    var indexReader: any IndexReader { indexes }
+
+    /// How far a version's zone stands above its position in the key of `versions`.
+    static let positionBits: Int64 = 40
+    static let positionMask: Int64 = (1 << positionBits) - 1
+    /// The last zone whose keys are positive.
+    static let zoneNumberMax: Int64 = .max >> positionBits
+
+    static func key(_ zone: ZoneNumber, _ position: Position) -> Int64 {
+        zone.value << positionBits | position
+    }
+
+    /// Most readers never come to a share.
+    func shareStatements() throws -> ShareReadStatements {
+        if let preparedForShares { return preparedForShares }
+        let made = try ShareReadStatements(connection)
+        preparedForShares = made
+        return made
+    }
+
+    func assetStatements() throws -> AssetStatements {
+        if let preparedForAssets { return preparedForAssets }
+        let made = try AssetStatements(connection)
+        preparedForAssets = made
+        return made
+    }
+
+    func checkStop() throws { try stop?.check() }
+
+    /// Runs a closure on one moment of the store, for no longer than the connection's deadline, and until
+    /// it is told to stop.
+    func reading<Value>(
+        stop: StopSignal? = nil, _ body: (SQLiteSnapshot) throws -> Value
+    ) throws -> Value {
+        if let stop {
+            self.stop = stop
+            connection.endSnapshots { stop.isStopped }
+        }
+        defer {
+            if self.stop != nil {
+                self.stop = nil
+                connection.endSnapshots(when: nil)
+            }
+        }
+        do {
+            return try connection.snapshot { _ in try body(self) }
+        } catch let error as SQLiteError {
+            if error.kind == .interrupted { try stop?.check() }
+            throw error.storageFailure ?? error
+        }
+    }
+
+    func owner(named name: UserRecordName) throws -> StoredOwner? {
+        let statement = statements.ownerByName
+        defer { statement.reset() }
+        statement.bind(name.text, at: 1)
+        guard try statement.step() else { return nil }
+        return StoredOwner(
+            number: OwnerNumber(statement.int64(0)), recordName: name.text,
+            usedBytes: statement.int64(1), oldestValidPosition: statement.int64(2))
+    }
+
+    func zone(_ number: ZoneNumber) throws -> StoredZone? {
+        let statement = statements.zoneByNumber
+        defer { statement.reset() }
+        statement.bind(number.value, at: 1)
+        return try Self.zones(statement).first
+    }
+
+    func zone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone? {
+        let statement = statements.zoneByName
+        defer { statement.reset() }
+        statement.bind(owner.value, at: 1)
+        statement.bind(name.text, at: 2)
+        guard try statement.step() else { return nil }
+        return Self.zone(statement, name: name)
+    }
+
+    func zone(named name: ZoneName, ofOwnerNamed owner: UserRecordName) throws -> StoredZone? {
+        let statement = statements.zoneByNames
+        defer { statement.reset() }
+        statement.bind(owner.text, at: 1)
+        statement.bind(name.text, at: 2)
+        guard try statement.step() else { return nil }
+        return Self.zone(statement, name: name)
+    }
+
+    func zones(of owner: OwnerNumber) throws -> [StoredZone] {
+        let statement = statements.livingZones
+        defer { statement.reset() }
+        statement.bind(owner.value, at: 1)
+        return try Self.zones(statement)
+    }
+
+    func zones(of owner: OwnerNumber, changedAfter: Position, limit: Int) throws -> [StoredZone] {
+        let statement = statements.changedZones
+        defer { statement.reset() }
+        statement.bind(owner.value, at: 1)
+        statement.bind(changedAfter, at: 2)
+        statement.bind(Int64(limit), at: 3)
+        return try Self.zones(statement)
+    }
+
+    func lastChange(of owner: OwnerNumber) throws -> Position {
+        let statement = statements.lastChange
+        defer { statement.reset() }
+        statement.bind(owner.value, at: 1)
+        return try statement.step() ? statement.int64(0) : 0
+    }
+
+    func head(of name: RecordName, in zone: ZoneNumber) throws -> StoredHead? {
+        let statement = statements.headByName
+        defer { statement.reset() }
+        statement.bind(zone.value, at: 1)
+        var text = name.text
+        return try text.withUTF8 { bytes -> StoredHead? in
+            statement.bindBorrowed(text: UnsafeRawBufferPointer(bytes), at: 2)
+            guard try statement.step() else { return nil }
+            return StoredHead(
+                record: RecordNumber(statement.int64(0)), position: statement.int64(1))
+        }
+    }
+
+    func version<Value>(
+        at position: Position, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
+    ) throws -> Value? {
+        let statement = statements.versionByKey
+        defer { statement.reset() }
+        statement.bind(Self.key(zone, position), at: 1)
+        guard try statement.step() else { return nil }
+        return try visiting { try visit(Self.version(statement, position: position)) }
+    }
+
+    func versions(
+        in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
+        readingNumbers: Bool, _ visit: (StoredVersion) throws -> Bool
+    ) throws {
+        let statement =
+            switch (readingNumbers, newestFirst) {
+            case (true, false): statements.versionsAscending
+            case (true, true): statements.versionsDescending
+            case (false, false): statements.bodiesAscending
+            case (false, true): statements.bodiesDescending
+            }
+        defer { statement.reset() }
+        statement.bind(Self.key(zone, after), at: 1)
+        statement.bind(Self.key(zone, min(through, Self.positionMask)), at: 2)
+        try visiting {
+            while try statement.step() {
+                let position = statement.int64(0) & Self.positionMask
+                let flags = VersionFlags(rawValue: statement.int64(1))
+                // What a share shows, its number leads to.
+                let record =
+                    try readingNumbers
+                    ? statement.int64(3)
+                    : flags.contains(.share) ? record(at: position, in: zone) : 0
+                let version = StoredVersion(
+                    record: RecordNumber(record), position: position,
+                    type: readingNumbers ? statement.int64(4) : 0, flags: flags,
+                    body: statement.bytes(2))
+                guard try visit(version) else { return }
+            }
+        }
+    }
+
+    private func record(at position: Position, in zone: ZoneNumber) throws -> Int64 {
+        let statement = statements.versionByKey
+        defer { statement.reset() }
+        statement.bind(Self.key(zone, position), at: 1)
+        return try statement.step() ? statement.int64(0) : 0
+    }
+
+    func recordTypes() throws -> [String: Int64] {
+        let statement = statements.recordTypes
+        defer { statement.reset() }
+        var found: [String: Int64] = [:]
+        while try statement.step() { found[statement.string(1)] = statement.int64(0) }
+        return found
+    }
+
+    func sources(
+        of target: RecordName, in zone: ZoneNumber, kinds: ClosedRange<LinkKind>, limit: Int
+    ) throws -> [LinkSource] {
+        let statement = statements.sources
+        defer { statement.reset() }
+        statement.bind(zone.value, at: 1)
+        statement.bind(target.text, at: 2)
+        statement.bind(kinds.lowerBound.rawValue, at: 3)
+        statement.bind(kinds.upperBound.rawValue, at: 4)
+        statement.bind(Int64(limit), at: 5)
+        return try Self.linkSources(statement)
+    }
+
+    func sources(
+        of target: RecordName, in zone: ZoneNumber, kind: LinkKind, after: RecordNumber, limit: Int
+    ) throws -> [LinkSource] {
+        let statement = statements.sourcesInOrder
+        defer { statement.reset() }
+        statement.bind(zone.value, at: 1)
+        statement.bind(target.text, at: 2)
+        statement.bind(kind.rawValue, at: 3)
+        statement.bind(after.value, at: 4)
+        statement.bind(Int64(limit), at: 5)
+        return try Self.linkSources(statement)
+    }
+
+    private static func linkSources(_ statement: Statement) throws -> [LinkSource] {
+        var found: [LinkSource] = []
+        while try statement.step() {
+            guard let kind = LinkKind(rawValue: statement.int64(0)),
+                let name = RecordName(statement.string(3))
+            else { throw InvalidRow(table: "links") }
+            found.append(
+                LinkSource(
+                    kind: kind, record: RecordNumber(statement.int64(1)),
+                    zone: ZoneNumber(statement.int64(2)), name: name))
+        }
+        return found
+    }
+
+    func versions(
+        after place: SurveyPlace, limit: Int, _ visit: (ZoneNumber, StoredVersion) throws -> Bool
+    ) throws -> SurveyPlace? {
+        let statement = statements.everyVersion
+        defer { statement.reset() }
+        statement.bind(Self.key(place.zone, place.position), at: 1)
+        statement.bind(Int64(limit), at: 2)
+        var visited = 0
+        var last = place
+        return try visiting {
+            while try statement.step() {
+                let key = statement.int64(4)
+                last = SurveyPlace(
+                    zone: ZoneNumber(key >> Self.positionBits), position: key & Self.positionMask)
+                visited += 1
+                let isEnough = try !visit(
+                    last.zone, Self.version(statement, position: last.position))
+                if isEnough { return last }
+            }
+            return visited < limit ? nil : last
+        }
+    }
+
+    func schemaHistory(limit: Int) throws -> [StoredSchemaChange] {
+        let statement = statements.schemaHistory
+        defer { statement.reset() }
+        statement.bind(Int64(limit), at: 1)
+        var found: [StoredSchemaChange] = []
+        while try statement.step() {
+            found.append(
+                StoredSchemaChange(
+                    number: Int(clamping: statement.int64(0)), madeAt: statement.int64(1),
+                    who: statement.string(2),
+                    difference: statement.string(3).split(separator: "\n").map(String.init)))
+        }
+        return found
+    }
+
+    func zoneCount(of owner: OwnerNumber, limit: Int) throws -> Int {
+        let statement = statements.zoneCount
+        defer { statement.reset() }
+        statement.bind(owner.value, at: 1)
+        statement.bind(Int64(limit), at: 2)
+        return try statement.step() ? Int(statement.int64(0)) : 0
+    }
+
+    func recordCount(of owner: OwnerNumber) throws -> Int {
+        let statement = statements.recordCount
+        defer { statement.reset() }
+        statement.bind(owner.value, at: 1)
+        return try statement.step() ? Int(statement.int64(0)) : 0
+    }
+
+    func clientToken(_ key: ClientTokenKey) throws -> [UInt8]? {
+        let statement = statements.clientToken
+        defer { statement.reset() }
+        statement.bind(key)
+        return try statement.step() ? [UInt8](statement.bytes(0)) : nil
+    }
+
+    func assignedRoles(of user: UserRecordName) throws -> Set<Int64> {
+        let statement = statements.assignedRoles
+        defer { statement.reset() }
+        statement.bind(user.text, at: 1)
+        var found: Set<Int64> = []
+        while try statement.step() { found.insert(statement.int64(0)) }
+        return found
+    }
+
+    static func version(_ row: Statement, position: Position) -> StoredVersion {
+        StoredVersion(
+            record: RecordNumber(row.int64(0)), position: position, type: row.int64(1),
+            flags: VersionFlags(rawValue: row.int64(2)), body: row.bytes(3))
+    }
+
+    static func zones(_ statement: Statement) throws -> [StoredZone] {
+        var found: [StoredZone] = []
+        while try statement.step() {
+            guard let name = ZoneName(statement.string(6)) else { throw InvalidRow(table: "zones") }
+            found.append(zone(statement, name: name))
+        }
+        return found
+    }
+
+    private static func zone(_ row: Statement, name: ZoneName) -> StoredZone {
+        StoredZone(
+            number: ZoneNumber(row.int64(0)), owner: OwnerNumber(row.int64(1)), name: name,
+            created: row.int64(2), changed: row.int64(3), oldestValidPosition: row.int64(4),
+            isDeleted: row.int64(5) != 0)
+    }
+}
+
+/// A row that no version of this server writes.
+struct InvalidRow: Error, CustomStringConvertible {
+    let table: String
+
+    var description: String { "a row of \(table) is not what this server writes" }
+}

@@ -1,0 +1,243 @@
+import CloudModel
+import SQLite
+import Storage
+
+// Who takes part in what, and what viewers have.
+extension SQLiteSnapshot {
+    func share(_ number: ShareNumber) throws -> StoredShare? {
+        try shares(shareStatements().shares.shareByNumber, number.value).first
+    }
+
+    func share(ofRoot root: RecordNumber) throws -> StoredShare? {
+        try shares(shareStatements().shares.shareByRoot, root.value).first
+    }
+
+    func share(ofRecord record: RecordNumber) throws -> StoredShare? {
+        try shares(shareStatements().shares.shareByRecord, record.value).first
+    }
+
+    func shares(in zone: ZoneNumber, limit: Int) throws -> [StoredShare] {
+        let statement = try shareStatements().shares.sharesOfZone
+        statement.bind(Int64(limit), at: 2)
+        return try shares(statement, zone.value)
+    }
+
+    func participants(of share: ShareNumber) throws -> [StoredParticipant] {
+        let statement = try shareStatements().shares.participants
+        statement.bind(share.value, at: 1)
+        return try participants(statement).map(\.1)
+    }
+
+    func accessRequests(of share: ShareNumber) throws -> [StoredAccessRequest] {
+        let statement = try shareStatements().shares.accessRequests
+        defer { statement.reset() }
+        statement.bind(share.value, at: 1)
+        var found: [StoredAccessRequest] = []
+        while try statement.step() {
+            guard let user = UserRecordName(statement.string(0)),
+                let state = RequestState(rawValue: statement.int64(2))
+            else { throw InvalidRow(table: "access_requests") }
+            found.append(
+                StoredAccessRequest(
+                    user: user, madeAt: statement.int64(1), isBlocked: state == .blocked))
+        }
+        return found
+    }
+
+    func accessRequestCount(of user: UserRecordName, since moment: Milliseconds) throws -> Int {
+        let statement = try shareStatements().shares.accessRequestCount
+        defer { statement.reset() }
+        statement.bind(user.text, at: 1)
+        statement.bind(moment, at: 2)
+        return try statement.step() ? Int(statement.int64(0)) : 0
+    }
+
+    func requestsTold(of share: ShareNumber) throws -> Milliseconds {
+        let statement = try shareStatements().shares.requestsTold
+        defer { statement.reset() }
+        statement.bind(share.value, at: 1)
+        return try statement.step() ? statement.int64(0) : 0
+    }
+
+    func participations(of user: UserRecordName) throws -> [(ShareNumber, StoredParticipant)] {
+        let statement = try shareStatements().shares.participations
+        statement.bind(user.text, at: 1)
+        return try participants(statement)
+    }
+
+    func invitations(to address: String) throws -> [(ShareNumber, StoredParticipant)] {
+        let statement = try shareStatements().shares.invitations
+        statement.bind(address, at: 1)
+        return try participants(statement)
+    }
+
+    func shortGUID(of record: RecordNumber) throws -> String? {
+        let statement = try shareStatements().shares.shortGUID
+        defer { statement.reset() }
+        statement.bind(record.value, at: 1)
+        return try statement.step() ? statement.string(0) : nil
+    }
+
+    func record(ofShortGUID value: String) throws -> RecordNumber? {
+        let statement = try shareStatements().shares.recordByShortGUID
+        defer { statement.reset() }
+        statement.bind(value, at: 1)
+        return try statement.step() ? RecordNumber(statement.int64(0)) : nil
+    }
+
+    func place(of record: RecordNumber) throws -> RecordPlace? {
+        let statement = try shareStatements().shares.place
+        defer { statement.reset() }
+        statement.bind(record.value, at: 1)
+        guard try statement.step() else { return nil }
+        guard let name = RecordName(statement.string(1)) else { throw InvalidRow(table: "heads") }
+        return RecordPlace(
+            zone: ZoneNumber(statement.int64(0)), name: name, position: statement.int64(2))
+    }
+
+    func grant(of share: ShareNumber, to viewer: UserRecordName) throws -> StoredGrant? {
+        let statement = try shareStatements().viewers.grant
+        statement.bind(share.value, at: 1)
+        statement.bind(viewer.text, at: 2)
+        return try grants(statement).first
+    }
+
+    func grants(
+        of viewer: UserRecordName, in zone: ZoneNumber, changedAfter: Position
+    ) throws -> [StoredGrant] {
+        let statement = try shareStatements().viewers.grantsChanged
+        statement.bind(viewer.text, at: 1)
+        statement.bind(zone.value, at: 2)
+        statement.bind(changedAfter, at: 3)
+        return try grants(statement)
+    }
+
+    func view(of viewer: UserRecordName, in zone: ZoneNumber) throws -> StoredView? {
+        let statement = try shareStatements().viewers.view
+        statement.bind(viewer.text, at: 1)
+        statement.bind(zone.value, at: 2)
+        return try views(statement).first
+    }
+
+    func views(
+        of viewer: UserRecordName, changedAfter: Position, limit: Int
+    ) throws -> [StoredView] {
+        let statement = try shareStatements().viewers.viewsChanged
+        statement.bind(viewer.text, at: 1)
+        statement.bind(changedAfter, at: 2)
+        statement.bind(Int64(limit), at: 3)
+        return try views(statement)
+    }
+
+    func lastViewChange(of viewer: UserRecordName) throws -> Position {
+        let statement = try shareStatements().viewers.lastViewChange
+        defer { statement.reset() }
+        statement.bind(viewer.text, at: 1)
+        return try statement.step() ? max(0, statement.int64(0)) : 0
+    }
+
+    func zonesViewed(by viewer: UserRecordName) throws -> [StoredZone] {
+        let statement = try shareStatements().viewers.zonesViewed
+        defer { statement.reset() }
+        statement.bind(viewer.text, at: 1)
+        return try Self.zones(statement)
+    }
+
+    func viewsWholeAfter(of viewer: UserRecordName) throws -> Position {
+        let statement = try shareStatements().viewers.viewsWholeAfter
+        defer { statement.reset() }
+        statement.bind(viewer.text, at: 1)
+        return try statement.step() ? statement.int64(0) : 0
+    }
+
+    func ownerName(_ owner: OwnerNumber) throws -> UserRecordName? {
+        let statement = try shareStatements().shares.ownerName
+        defer { statement.reset() }
+        statement.bind(owner.value, at: 1)
+        guard try statement.step() else { return nil }
+        let text = statement.string(0)
+        return text == UserRecordName.publicOwner.text ? .publicOwner : UserRecordName(text)
+    }
+
+    private func shares(_ statement: Statement, _ value: Int64) throws -> [StoredShare] {
+        defer { statement.reset() }
+        statement.bind(value, at: 1)
+        var found: [StoredShare] = []
+        while try statement.step() {
+            guard let permission = SharePermission(rawValue: statement.int64(4)) else {
+                throw InvalidRow(table: "shares")
+            }
+            found.append(
+                StoredShare(
+                    number: ShareNumber(statement.int64(0)), zone: ZoneNumber(statement.int64(1)),
+                    record: RecordNumber(statement.int64(2)),
+                    root: statement.isNull(3) ? nil : RecordNumber(statement.int64(3)),
+                    publicPermission: permission, allowsRequests: statement.int64(7) != 0,
+                    created: statement.int64(5),
+                    ended: statement.isNull(6) ? nil : statement.int64(6)))
+        }
+        return found
+    }
+
+    private func participants(
+        _ statement: Statement
+    ) throws -> [(ShareNumber, StoredParticipant)] {
+        defer { statement.reset() }
+        var found: [(ShareNumber, StoredParticipant)] = []
+        while try statement.step() {
+            guard let role = ParticipantRole(rawValue: statement.int64(4)),
+                let permission = SharePermission(rawValue: statement.int64(5)),
+                let status = AcceptanceStatus(rawValue: statement.int64(6))
+            else { throw InvalidRow(table: "participants") }
+            let user = statement.isNull(2) ? nil : UserRecordName(statement.string(2))
+            found.append(
+                (
+                    ShareNumber(statement.int64(0)),
+                    StoredParticipant(
+                        id: statement.string(1), user: user,
+                        address: statement.isNull(3) ? nil : statement.string(3), role: role,
+                        permission: permission, status: status,
+                        isApprovedRequester: statement.int64(7) != 0)
+                ))
+        }
+        return found
+    }
+
+    private func grants(_ statement: Statement) throws -> [StoredGrant] {
+        defer { statement.reset() }
+        var found: [StoredGrant] = []
+        while try statement.step() {
+            guard let permission = SharePermission(rawValue: statement.int64(2)) else {
+                throw InvalidRow(table: "grants")
+            }
+            found.append(
+                StoredGrant(
+                    share: ShareNumber(statement.int64(0)), zone: ZoneNumber(statement.int64(1)),
+                    permission: permission, granted: statement.int64(3),
+                    revoked: statement.isNull(4) ? nil : statement.int64(4),
+                    changed: statement.int64(5)))
+        }
+        return found
+    }
+
+    private func views(_ statement: Statement) throws -> [StoredView] {
+        defer { statement.reset() }
+        var found: [StoredView] = []
+        while try statement.step() {
+            found.append(
+                StoredView(
+                    zone: ZoneNumber(statement.int64(0)), since: statement.int64(1),
+                    ended: statement.isNull(2) ? nil : statement.int64(2),
+                    changed: statement.int64(3), oldestValidPosition: statement.int64(4)))
+        }
+        return found
+    }
+}
+
+/// What a stored request has come to; the numbers are stored.
+enum RequestState: Int64 {
+    /// Only counts, for it led nowhere or has been decided.
+    case counted = 0
+    case waiting = 1
+    case blocked = 2
+}

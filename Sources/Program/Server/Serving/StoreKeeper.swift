@@ -1,0 +1,142 @@
+import AssetStorage
+import CloudModel
+import Storage
+import Synchronization
+import WebServices
+
+/// Opens and closes the stores of a data folder, and keeps what outlives an opening.
+///
+/// What waits for a store's commits and claims its assets stays while the store is closed. It is kept for stores that have been opened, so that no stranger's request adds to it.
+final class StoreKeeper: Sendable {
+    /// What stays of a store while it is closed.
+    private struct Kept {
+        let notices: CommitNotices
+        let depot: AssetStore
+        /// Whether what an earlier process was at has been removed.
+        var isClean = false
+    }
+
+    private struct State {
+        var kept: [Stores.Key: Kept] = [:]
+        /// Told of each store that is opened.
+        var attach: @Sendable (Stores.Key, any EngineStore, AssetStore) -> Void = { _, _, _ in }
+    }
+
+    private let engine: any StorageEngine
+    /// The data folder.
+    private let folder: String
+    private let assetPlaces: AssetPlaces
+    /// What links of assets are made by.
+    private let assets: Mutex<AssetOptions>
+    private let schedule: StoreSchedule
+    private let state = Mutex(State())
+
+    init(
+        engine: any StorageEngine, folder: String, assetPlaces: AssetPlaces,
+        assets: AssetOptions, schedule: StoreSchedule
+    ) {
+        self.engine = engine
+        self.folder = folder
+        self.assetPlaces = assetPlaces
+        self.assets = Mutex(assets)
+        self.schedule = schedule
+    }
+
+    /// Has links of stores that are opened from now on begin with an address that is known by now.
+    func link(by options: AssetOptions) { assets.withLock { $0 = options } }
+
+    /// Opens a store; blocks while it is made, migrated or recovered.
+    ///
+    /// - Throws: as `StorageEngine.open`; `StorageFailure.tooManyFiles`; `AssetFailure`.
+    func open(_ key: Stores.Key) throws -> Stores.Opened {
+        do {
+            return try opened(key)
+        } catch {
+            // Whatever failed for it, by whichever call, may succeed in a moment.
+            throw DescriptorRoom.isUsedUp ? StorageFailure.tooManyFiles : error
+        }
+    }
+
+    private func opened(_ key: Stores.Key) throws -> Stores.Opened {
+        let known = state.withLock { $0.kept[key] }
+        let kept =
+            known
+            ?? Kept(
+                notices: CommitNotices(), depot: AssetStore(storage(of: key)))
+        let store = try engine.open(key, notices: kept.notices)
+        // What an earlier process was at; this one has not begun.
+        if !kept.isClean {
+            do { try kept.depot.storage.removeUnfinished() } catch {
+                _ = engine.close(key, isUnused: true)
+                throw error
+            }
+        }
+        let (attach, depot) = state.withLock { state in
+            // Somebody may have asked for the assets meanwhile.
+            let depot = state.kept[key]?.depot ?? kept.depot
+            state.kept[key] = Kept(
+                notices: kept.notices, depot: depot, isClean: true)
+            return (state.attach, depot)
+        }
+        let seen: OpenStore
+        do {
+            seen = try OpenStore(
+                store, of: key.container, in: key.environment, depot: depot,
+                assets: assets.withLock { $0 })
+        } catch {
+            _ = engine.close(key, isUnused: true)
+            throw error
+        }
+        schedule.opened(key)
+        attach(key, store, depot)
+        return Stores.Opened(store: store, seen: seen)
+    }
+
+    /// Closes a store.
+    ///
+    /// - Parameter isUnused: whether nobody has a lease of it.
+    func close(_ key: Stores.Key, isUnused: Bool) {
+        schedule.closed(key, nextWork: engine.close(key, isUnused: isUnused))
+    }
+
+    /// Whether a store must not be closed although nobody has a lease of it.
+    ///
+    /// On a full disk it might not be opened again.
+    func isBusy(_ opened: Stores.Opened) -> Bool {
+        opened.store.isWorking || opened.store.condition == .full
+    }
+
+    /// The assets of a container environment, whether its store is open or not.
+    func depot(of key: Stores.Key) -> AssetStore {
+        state.withLock { state in
+            if let known = state.kept[key] { return known.depot }
+            let depot = AssetStore(storage(of: key))
+            state.kept[key] = Kept(notices: CommitNotices(), depot: depot)
+            return depot
+        }
+    }
+
+    /// The bytes of assets of a container environment.
+    func storage(of key: Stores.Key) -> any AssetStorage {
+        assetPlaces.storage(of: key, in: folder)
+    }
+
+    /// Says whom to tell of each store that is opened from now on.
+    func observeOpening(
+        _ attach: @escaping @Sendable (Stores.Key, any EngineStore, AssetStore) -> Void
+    ) {
+        state.withLock { $0.attach = attach }
+    }
+
+    /// Forgets a store whose data is gone; who waits for it is woken and finds that out.
+    func forget(_ key: Stores.Key) {
+        let kept = state.withLock { $0.kept.removeValue(forKey: key) }
+        schedule.forget(key)
+        kept?.notices.wakeAll()
+    }
+
+    /// Takes note that a store has begun anew.
+    func beginAnew(_ key: Stores.Key) {
+        state.withLock { $0.kept[key] }?.notices.wakeAll()
+    }
+}
