@@ -10,7 +10,7 @@ import Testing
 struct StorageUnderTest: Sendable, CustomTestStringConvertible {
     let name: String
     /// Makes a storage on a place of its own, which is gone with the folder.
-    let make: @Sendable (TemporaryFolder) throws -> any AssetStorage
+    let make: @Sendable (TemporaryFolder) throws -> any AssetBlobStore
 
     var testDescription: String { name }
 
@@ -30,7 +30,7 @@ struct StorageUnderTest: Sendable, CustomTestStringConvertible {
     /// A bucket of a store that runs as long as the folder is there.
     private static func onS3(
         _ folder: TemporaryFolder, key: AssetKey?
-    ) throws -> any AssetStorage {
+    ) throws -> any AssetBlobStore {
         let store = try S3StandInServer()
         folder.keep(store)
         return S3Assets(
@@ -85,7 +85,7 @@ func pattern(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     return Array(bytes.prefix(count))
 }
 
-extension AssetStorage {
+extension AssetBlobStore {
     /// Stores bytes, handed in by pieces of a length.
     @discardableResult
     func put(_ bytes: [UInt8], by size: Int = 65_536) throws -> AssetContent {

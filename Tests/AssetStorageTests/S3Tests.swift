@@ -315,7 +315,7 @@ struct S3Tests {
         let address = try #require(
             place.assets.address(of: digest, presentation: presentation, seconds: 60))
         #expect(address.hasPrefix(store.origin.text + "/"))
-        let client = HTTPClient(store.origin, trust: nil)
+        let client = BlockingHTTPClient(store.origin, trust: nil)
         let target = String(address.dropFirst(store.origin.text.count))
         let response = try client.send(ClientRequest(method: "GET", target: target))
         #expect(response.status == 200)

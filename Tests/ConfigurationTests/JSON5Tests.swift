@@ -133,7 +133,7 @@ struct JSON5Tests {
     @Test("Random changes to the reference do not trap, and never give what is not allowed")
     func mutants() throws {
         var random = SeededRandom("changes to the reference")
-        let reference = Array(Configuration.reference.utf8)
+        let reference = Array(ServerConfiguration.reference.utf8)
         let pieces = [
             "{", "}", "[", "]", ",", ":", "'", "\"", "\\", "/*", "//", "*/", "0x", "-", "1e9",
             "Infinity",

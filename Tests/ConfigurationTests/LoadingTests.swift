@@ -6,10 +6,10 @@ import Testing
 func load(
     _ text: String? = nil, environment: [String: String] = [:],
     flags: [(path: String, value: String)] = []
-) throws -> Configuration {
+) throws -> ServerConfiguration {
     let file = try text.map { try TemporaryFile($0) }
     return try withExtendedLifetime(file) {
-        try Configuration.load(file: file?.path, environment: environment, flags: flags)
+        try ServerConfiguration.load(file: file?.path, environment: environment, flags: flags)
     }
 }
 
@@ -27,11 +27,11 @@ func refusal(
 struct LoadingTests {
     @Test("Nothing said gives the defaults")
     func defaults() throws {
-        #expect(try load() == Configuration())
-        #expect(try load("{}") == Configuration())
-        #expect(try load("{ http: {}, log: {} }") == Configuration())
-        #expect(Configuration().data == "./data")
-        #expect(Configuration().listen == ["127.0.0.1:8080"])
+        #expect(try load() == ServerConfiguration())
+        #expect(try load("{}") == ServerConfiguration())
+        #expect(try load("{ http: {}, log: {} }") == ServerConfiguration())
+        #expect(ServerConfiguration().data == "./data")
+        #expect(ServerConfiguration().listen == ["127.0.0.1:8080"])
     }
 
     @Test("Flags win over the environment, the environment over the file, the file over defaults")
@@ -82,7 +82,7 @@ struct LoadingTests {
     /// What is said of variables that are no settings.
     private func warnings(_ environment: [String: String]) throws -> [String] {
         let loaded = try LoadedConfiguration(file: nil, environment: environment, flags: [])
-        #expect(loaded.values == Configuration())
+        #expect(loaded.values == ServerConfiguration())
         return loaded.warnings
     }
 
@@ -158,15 +158,15 @@ struct LoadingTests {
     @Test("A file that cannot be read is named")
     func unreadable() throws {
         let error = try #require(throws: ConfigurationError.self) {
-            try Configuration.load(file: "/nowhere/x.json5", environment: [:], flags: [])
+            try ServerConfiguration.load(file: "/nowhere/x.json5", environment: [:], flags: [])
         }
         #expect(error.origin == .fileAsWhole("/nowhere/x.json5"))
         #expect(error.reason.hasPrefix("expected a readable file: "))
         #expect(throws: ConfigurationError.self) {
-            try Configuration.load(file: "/", environment: [:], flags: [])
+            try ServerConfiguration.load(file: "/", environment: [:], flags: [])
         }
         let large = String(repeating: " ", count: SettingsFile.bytesMax)
-        #expect(try load(large.dropLast(2) + "{}") == Configuration())
+        #expect(try load(large.dropLast(2) + "{}") == ServerConfiguration())
         #expect(try refusal(large + "{}").reason == "expected at most 1048576 bytes")
     }
 

@@ -12,25 +12,28 @@ struct ReferenceTests {
         let file = repository.appending(path: "config/lenticular.json5")
         let text = try String(contentsOf: file, encoding: .utf8)
         #expect(
-            text == Configuration.reference,
+            text == ServerConfiguration.reference,
             "run: lenticular config reference > config/lenticular.json5")
     }
 
     @Test("The reference loads to the defaults")
     func loads() throws {
-        #expect(try load(Configuration.reference) == Configuration())
+        #expect(try load(ServerConfiguration.reference) == ServerConfiguration())
     }
 
     @Test("The reference has every setting with its default, variable and explanation")
     func complete() throws {
-        let words = Configuration.reference.split(whereSeparator: \.isWhitespace)
+        let words = ServerConfiguration.reference.split(whereSeparator: \.isWhitespace)
             .filter { $0 != "//" }.joined(separator: " ")
         for setting in Setting.sections.flatMap(\.settings) {
-            #expect(words.contains("\(setting.key): \(setting.written(of: Configuration())),"))
+            #expect(
+                words.contains("\(setting.key): \(setting.written(of: ServerConfiguration())),"))
             #expect(words.contains("Environment: \(setting.environmentName)"))
             #expect(words.contains("Expects \(setting.allowed)."))
             #expect(words.contains(setting.documentation))
         }
-        for line in Configuration.reference.split(separator: "\n") { #expect(line.count <= 100) }
+        for line in ServerConfiguration.reference.split(separator: "\n") {
+            #expect(line.count <= 100)
+        }
     }
 }

@@ -24,7 +24,7 @@ struct SettingTests {
     @Test(
         "Every property of the configuration is declared as a setting of its name, and the reverse")
     func complete() {
-        #expect(Set(properties(of: Configuration()).keys) == Set(settings.map(\.path)))
+        #expect(Set(properties(of: ServerConfiguration()).keys) == Set(settings.map(\.path)))
         #expect(Setting.byPath.count == settings.count)
         #expect(Setting.byEnvironmentName.count == settings.count)
         for section in Setting.sections where !section.name.isEmpty {
@@ -48,7 +48,7 @@ struct SettingTests {
 
     @Test("A new configuration has quotas, which a file, a variable or an option may lift")
     func quotas() throws {
-        var configuration = Configuration()
+        var configuration = ServerConfiguration()
         let quotas = settings.filter { $0.path.hasSuffix("QuotaBytes") }
         #expect(quotas.map(\.path) == ["limits.userQuotaBytes", "limits.publicQuotaBytes"])
         #expect(configuration.limits.userQuotaBytes >= 1 << 30)
@@ -62,10 +62,10 @@ struct SettingTests {
 
     @Test("A setting of a number reaches its own property, and only that")
     func numbersReachTheirProperty() throws {
-        let defaults = properties(of: Configuration())
+        let defaults = properties(of: ServerConfiguration())
         for setting in settings {
             guard let range = setting.range else { continue }
-            var configuration = Configuration()
+            var configuration = ServerConfiguration()
             let value = range.upperBound
             try setting.apply("\(value)", list: [], to: &configuration, from: .commandLine)
             let changed = properties(of: configuration).filter { defaults[$0.key] != $0.value }
@@ -85,8 +85,8 @@ struct SettingTests {
             for value in ["", "x", "1.0", " 1", "0x10", "\(range.upperBound + 1)", "-1", "1,2"] {
                 try expectRefusedText(setting, value)
             }
-            #expect(range.contains(Int(setting.written(of: Configuration())) ?? -1))
-            var configuration = Configuration()
+            #expect(range.contains(Int(setting.written(of: ServerConfiguration())) ?? -1))
+            var configuration = ServerConfiguration()
             for bound in [range.lowerBound, range.upperBound] {
                 try setting.apply("\(bound)", list: [], to: &configuration, from: .commandLine)
             }
@@ -166,7 +166,7 @@ struct SettingTests {
             guard case .text(let put, _) = setting.access else { continue }
             let texts = try #require(Self.texts[setting.path], "\(setting.path)")
             for text in texts.allowed {
-                var configuration = Configuration()
+                var configuration = ServerConfiguration()
                 #expect(put(&configuration, text), "\(setting.path): \(text)")
                 #expect(
                     setting.path == "metrics.bearerToken"
@@ -219,7 +219,7 @@ struct SettingTests {
             guard case .texts(let put, let get) = setting.access else { continue }
             let lists = try #require(Self.lists[setting.path], "\(setting.path)")
             for list in lists.allowed {
-                var configuration = Configuration()
+                var configuration = ServerConfiguration()
                 #expect(put(&configuration, list), "\(setting.path): \(list)")
                 #expect(get(configuration) == list)
             }
@@ -276,7 +276,7 @@ struct SettingTests {
 
     @Test("A secret prints as dots, whatever prints it")
     func secret() {
-        var configuration = Configuration()
+        var configuration = ServerConfiguration()
         configuration.metrics.bearerToken = Secret("0123456789abcdef")
         var dumped = ""
         dump(configuration, to: &dumped)

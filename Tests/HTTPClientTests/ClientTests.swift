@@ -7,13 +7,13 @@ import Testing
 struct ClientTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-    private func client(_ server: ScriptedServer, silence: Int = 20_000) -> HTTPClient {
-        var options = HTTPClient.Options()
+    private func client(_ server: ScriptedServer, silence: Int = 20_000) -> BlockingHTTPClient {
+        var options = BlockingHTTPClient.Options()
         options.silenceMillisecondsMax = silence
-        return HTTPClient(server.origin, trust: nil, options: options)
+        return BlockingHTTPClient(server.origin, trust: nil, options: options)
     }
 
-    private func get(_ client: HTTPClient, _ target: String = "/") throws -> String {
+    private func get(_ client: BlockingHTTPClient, _ target: String = "/") throws -> String {
         let response = try client.send(ClientRequest(method: "GET", target: target))
         return String(decoding: try response.readAll(bytesMax: 1_000), as: UTF8.self)
     }
@@ -45,10 +45,10 @@ struct ClientTests {
         let server = try ScriptedServer([
             [.readHead, .send(Self.ok), .readUntilEnd], [.readHead, .send(Self.ok)],
         ])
-        var options = HTTPClient.Options()
+        var options = BlockingHTTPClient.Options()
         let time = Moment()
         options.clock = MonotonicClock { time.now }
-        let client = HTTPClient(server.origin, trust: nil, options: options)
+        let client = BlockingHTTPClient(server.origin, trust: nil, options: options)
         #expect(try get(client) == "ok")
         time.advance(UInt64(options.idleMillisecondsMax) + 1)
         #expect(try get(client) == "ok")
@@ -123,7 +123,7 @@ struct ClientTests {
         let hasty = client(broken, silence: 50)
         #expect(throws: ClientFailure.timedOut) { try get(hasty) }
         #expect(broken.finish() == 4)
-        let nobody = HTTPClient(
+        let nobody = BlockingHTTPClient(
             HTTPOrigin(isSecure: false, host: "no-such-host.invalid", port: port), trust: nil)
         do {
             _ = try get(nobody)

@@ -21,8 +21,8 @@ struct ClientTLSTests {
 
     private func client(
         _ host: String, _ port: UInt16, _ trust: ServerTrust?
-    ) -> HTTPClient {
-        HTTPClient(HTTPOrigin(isSecure: true, host: host, port: port), trust: trust)
+    ) -> BlockingHTTPClient {
+        BlockingHTTPClient(HTTPOrigin(isSecure: true, host: host, port: port), trust: trust)
     }
 
     @Test("A server with a trusted certificate is spoken to, bodies of any size both ways")

@@ -52,7 +52,7 @@ struct LayeringTests {
             let target = String(path.split(separator: "/")[2])
             return !engines.contains(target) && !engines.isDisjoint(with: source.imports)
         }.map(\.0)
-        #expect(naming == ["Sources/Program/Server/Serving/Configuration+Engine.swift"])
+        #expect(naming == ["Sources/Program/Server/Serving/ServerConfiguration+Engine.swift"])
     }
 
     @Test("SQL is written in SQLite and SQLiteStorage only")

@@ -9,7 +9,7 @@ import Testing
 @Suite("Damage is refused before it spreads")
 final class InvariantTests {
     private let place: SQLitePlace
-    private let store: any Storage
+    private let store: any Store
 
     init() throws {
         place = try SQLitePlace()

@@ -36,7 +36,7 @@ final class SQLitePlace: EnginePlace {
     /// Of the store's file.
     var path: String { state.withLock { $0.folder.appending(path: "store.sqlite").path } }
 
-    func openStore() throws -> any Storage {
+    func openStore() throws -> any Store {
         var options = SQLiteStore.Options(
             clock: clock.clock, random: { count in (0..<count).map { _ in .random(in: 0...255) } })
         options.loopCount = 2
@@ -46,7 +46,7 @@ final class SQLitePlace: EnginePlace {
         return store
     }
 
-    func close(_ store: any Storage) {
+    func close(_ store: any Store) {
         let closed = state.withLock { state in
             state.open.firstIndex { $0 === store }.map { state.open.remove(at: $0) }
         }
@@ -54,7 +54,7 @@ final class SQLitePlace: EnginePlace {
     }
 
     /// The files as they lie, of which nothing has been closed.
-    func openAfterCrash() throws -> (any Storage)? {
+    func openAfterCrash() throws -> (any Store)? {
         let (old, new) = state.withLock { state in
             state.crashes += 1
             let old = state.folder
@@ -70,7 +70,7 @@ final class SQLitePlace: EnginePlace {
         return try openStore()
     }
 
-    func openBeside() -> (any Storage)? { nil }
+    func openBeside() -> (any Store)? { nil }
 
     func openCatalog() throws -> any CatalogStorage {
         try SQLiteCatalog(path: root.appending(path: "catalog.sqlite").path) { _ in }

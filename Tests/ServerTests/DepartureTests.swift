@@ -27,7 +27,7 @@ struct DepartureTests {
         temporary = try TemporaryFolder()
         var process = ProcessEnvironment.ofProcess()
         process.clock = Clock { [time] in time.now.withLock { $0 } }
-        var configuration = Configuration()
+        var configuration = ServerConfiguration()
         configuration.listen = ["127.0.0.1:0"]
         configuration.storage.reserveBytes = 0
         configuration.accounts.passwordCostBits = 10
@@ -58,7 +58,7 @@ struct DepartureTests {
         }
     }
 
-    private var store: any Storage {
+    private var store: any Store {
         get throws { try folder.stores.store(of: container, in: .development) }
     }
 

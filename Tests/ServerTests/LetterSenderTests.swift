@@ -8,7 +8,7 @@ import Testing
 @Suite("How letters leave")
 struct LetterSenderTests {
     private func fails(_ change: (inout MailSettings) -> Void) -> String? {
-        var settings = Configuration().mail
+        var settings = ServerConfiguration().mail
         settings.sender = .smtp
         settings.host = "127.0.0.1"
         settings.from = "sync@example.org"

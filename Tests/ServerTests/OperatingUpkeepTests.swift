@@ -29,7 +29,7 @@ struct OperatingUpkeepTests {
         let time = time
         var process = ProcessEnvironment.ofProcess()
         process.clock = Clock { time.now.withLock { $0 } }
-        var configuration = Configuration()
+        var configuration = ServerConfiguration()
         configuration.listen = ["127.0.0.1:0"]
         configuration.storage.reserveBytes = 0
         try DataFolder.make(temporary.path("data"))
@@ -44,7 +44,7 @@ struct OperatingUpkeepTests {
         ).userRecordName
     }
 
-    private var store: any Storage {
+    private var store: any Store {
         get throws { try folder.stores.store(of: container, in: .development) }
     }
 

@@ -6,14 +6,14 @@ import Testing
 
 @Suite("What the server sends by itself", .timeLimit(.minutes(2)))
 struct OutgoingTrafficTests {
-    private func configuration(_ settings: [String: String]) throws -> Configuration {
+    private func configuration(_ settings: [String: String]) throws -> ServerConfiguration {
         var environment: [String: String] = [:]
         for (name, value) in settings { environment["LENTICULAR_OUTGOING_\(name)"] = value }
         return try LoadedConfiguration(file: nil, environment: environment, flags: []).values
     }
 
     private func status(
-        of url: String, by configuration: Configuration
+        of url: String, by configuration: ServerConfiguration
     ) async throws -> Result<Int, ClientFailure> {
         let traffic = try OutgoingTraffic(configuration)
         defer { traffic.stop() }

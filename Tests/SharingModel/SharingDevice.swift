@@ -2,7 +2,7 @@ import Seeding
 
 /// One device of somebody: it keeps a copy of his private or his shared database by its feeds alone.
 package struct SharingDevice: Sendable {
-    package typealias Place = SharingModel.Place
+    package typealias Place = ModelledSharing.Place
 
     struct Copy: Sendable {
         var token: String?

@@ -84,7 +84,7 @@ extension SharingRun {
 
     /// Says in the save of a share something of those who ask.
     func addDecisions(
-        to change: inout SharingOperation.ShareChange, over share: SharingModel.Share?
+        to change: inout SharingOperation.ShareChange, over share: ModelledSharing.Share?
     ) {
         guard options.hasAsking else { return }
         if random.happens(share?.allowsRequests == true ? 8 : 45) {

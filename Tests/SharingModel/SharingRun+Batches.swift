@@ -20,7 +20,7 @@ extension SharingRun {
         try perform(
             SharingBatch(
                 place: place, user: place.owner,
-                isAtomic: place.zone != SharingModel.defaultZone && !random.happens(25),
+                isAtomic: place.zone != ModelledSharing.defaultZone && !random.happens(25),
                 operations: operations))
     }
 
@@ -75,7 +75,7 @@ extension SharingRun {
     func tie(_ operation: inout SharingOperation, _ place: Place) {
         var target = random.one(of: pool(place))
         if random.happens(70) { target = random.any(of: notes(place)) ?? target }
-        operation.fields[SharingModel.referenceField] = SharingModel.reference(to: target)
+        operation.fields[ModelledSharing.referenceField] = ModelledSharing.reference(to: target)
     }
 
     /// Sends the record's tag, or one that it had.
@@ -175,9 +175,9 @@ extension SharingRun {
         var operation = edit(name, place, by: user)
         guard !operation.deletes else { return operation }
         if shares.contains(name), random.happens(70) {
-            operation.type = SharingModel.shareType
+            operation.type = ModelledSharing.shareType
             operation.share = SharingOperation.ShareChange()
-            operation.fields[SharingModel.referenceField] = nil
+            operation.fields[ModelledSharing.referenceField] = nil
             operation.tag = operation.tag ?? model.record(name, in: place)?.tag
         }
         if model.record(name, in: place) == nil || random.happens(15) {
@@ -216,7 +216,7 @@ extension SharingRun {
             $0.share != nil && model.record($0.name, in: batch.place) == nil
         }
         if makesShare, !batch.isAtomic, batch.isOwners,
-            batch.place.zone != SharingModel.defaultZone, expected != nil
+            batch.place.zone != ModelledSharing.defaultZone, expected != nil
         {
             try expect(answer, 400, "BAD_REQUEST")
         } else if let expected {
@@ -290,7 +290,7 @@ extension SharingRun {
             "\"operations\":[\(batch.operations.map(json).joined(separator: ","))]",
             "\"zoneID\":\(zoneID(batch.place, for: batch.user))",
         ]
-        if batch.place.zone != SharingModel.defaultZone {
+        if batch.place.zone != ModelledSharing.defaultZone {
             members.append("\"atomic\":\(batch.isAtomic)")
         }
         return "{\(members.joined(separator: ","))}"
@@ -305,11 +305,11 @@ extension SharingRun {
         var members = ["\"recordName\":\"\(operation.name)\""]
         if let tag = operation.tag { members.append("\"recordChangeTag\":\"\(tag)\"") }
         if !operation.deletes {
-            let type = operation.share == nil ? operation.type : SharingModel.shareType
+            let type = operation.share == nil ? operation.type : ModelledSharing.shareType
             members.append("\"recordType\":\"\(type)\"")
             let fields = operation.fields.sorted { $0.key < $1.key }
                 .map { name, value in
-                    let type = name == SharingModel.referenceField ? "REFERENCE" : "STRING"
+                    let type = name == ModelledSharing.referenceField ? "REFERENCE" : "STRING"
                     return "\"\(name)\":{\"value\":\(value),\"type\":\"\(type)\"}"
                 }
             members.append("\"fields\":{\(fields.joined(separator: ","))}")

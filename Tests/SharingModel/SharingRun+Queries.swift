@@ -63,7 +63,7 @@ extension SharingRun {
         if random.happens(40) { query.sort = random.one(of: ["v", "w", "recordName"]) }
         let records = (model.zones[place]?.records ?? [:]).sorted { $0.key < $1.key }
         switch random.below(6) {
-        case 0: query.type = SharingModel.shareType
+        case 0: query.type = ModelledSharing.shareType
         case 1, 2:
             let field = random.one(of: ["v", "w"])
             let values = records.compactMap { $0.value.fields[field] }
@@ -81,7 +81,7 @@ extension SharingRun {
             query.matches = { name, _ in names.contains(name) }
         default: break
         }
-        if query.type == SharingModel.shareType { query.sort = nil }
+        if query.type == ModelledSharing.shareType { query.sort = nil }
         return query
     }
 

@@ -53,7 +53,7 @@ extension SharingRun {
             let expected =
                 database == "private"
                 ? model.ownPlaces(of: user)
-                    + [Place(owner: user, zone: SharingModel.defaultZone)]
+                    + [Place(owner: user, zone: ModelledSharing.defaultZone)]
                 : model.sharedPlaces(of: user)
             let found = answer["zones"].elements.map {
                 [$0["zoneID"]["zoneName"].string, $0["zoneID"]["ownerRecordName"].string]
@@ -180,7 +180,7 @@ extension SharingRun {
         try perform(
             SharingBatch(
                 place: place, user: place.owner,
-                isAtomic: place.zone != SharingModel.defaultZone, operations: [operation]))
+                isAtomic: place.zone != ModelledSharing.defaultZone, operations: [operation]))
         note("cycle")
     }
 
@@ -188,7 +188,7 @@ extension SharingRun {
         let user = random.one(of: users)
         var change = SharingOperation.ShareChange()
         var operation = SharingOperation("create", "qzs\(user)x\(random.below(3))zq")
-        var place = Place(owner: user, zone: SharingModel.defaultZone)
+        var place = Place(owner: user, zone: ModelledSharing.defaultZone)
         switch random.below(4) {
         case 0: change.root = random.any(of: notes(place)) ?? "never"
         case 1:
@@ -209,7 +209,7 @@ extension SharingRun {
         operation.share = change
         try perform(
             SharingBatch(
-                place: place, user: user, isAtomic: place.zone != SharingModel.defaultZone,
+                place: place, user: user, isAtomic: place.zone != ModelledSharing.defaultZone,
                 operations: [operation]))
         note("shared badly")
     }

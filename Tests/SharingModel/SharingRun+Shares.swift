@@ -5,12 +5,12 @@ extension SharingRun {
 
     private var ownedZones: [Place] {
         model.zones.keys.filter {
-            people[$0.owner].recordName != nil && $0.zone != SharingModel.defaultZone
+            people[$0.owner].recordName != nil && $0.zone != ModelledSharing.defaultZone
         }.sorted()
     }
 
     /// Every share that stands, with its place.
-    func standing() -> [(place: Place, name: String, share: SharingModel.Share)] {
+    func standing() -> [(place: Place, name: String, share: ModelledSharing.Share)] {
         model.zones.keys.sorted().flatMap { place in
             model.shares(in: place).map { (place, $0.name, $0.share) }
         }
@@ -22,7 +22,8 @@ extension SharingRun {
         let place = random.one(of: ownedZones)
         var operations: [SharingOperation] = []
         let isWhole = random.happens(15)
-        var share = SharingOperation("create", isWhole ? SharingModel.zoneShare : shareName(place))
+        var share = SharingOperation(
+            "create", isWhole ? ModelledSharing.zoneShare : shareName(place))
         var change = SharingOperation.ShareChange()
         if !isWhole {
             var candidates = notes(place)
@@ -74,7 +75,7 @@ extension SharingRun {
 
     /// Invitations of people who are not among those, by any of their addresses.
     private func invitations(
-        _ place: Place, beside present: [SharingModel.Participant]
+        _ place: Place, beside present: [ModelledSharing.Participant]
     ) -> [Entry] {
         let taken = Set(present.compactMap { model.person(of: $0) } + [place.owner])
         let handlesTaken = Set(present.map(\.handle))
@@ -84,7 +85,7 @@ extension SharingRun {
             let isAnyTaken = ([.email(person.email)] + person.laterAddresses)
                 .contains { handlesTaken.contains($0) }
             guard !isAnyTaken else { return nil }
-            var handles: [SharingModel.Handle] = [.email(person.email)] + person.laterAddresses
+            var handles: [ModelledSharing.Handle] = [.email(person.email)] + person.laterAddresses
             if person.recordName != nil { handles.append(.name(person.index)) }
             let isAdministrator = random.happens(15)
             return Entry(
@@ -94,7 +95,7 @@ extension SharingRun {
         }
     }
 
-    private func anyPermission() -> SharingModel.Permission {
+    private func anyPermission() -> ModelledSharing.Permission {
         options.hasTies
             ? random.one(of: [.readOnly, .readOnly, .readWrite, .readWrite, .nothing])
             : random.one(of: [.readOnly, .readWrite])
@@ -109,7 +110,7 @@ extension SharingRun {
         let likely = accepted.filter { $0.role == .administrator || random.happens(20) }
         if random.happens(35), let one = random.any(of: likely)?.user { user = one }
         var operation = SharingOperation("update", name)
-        operation.type = SharingModel.shareType
+        operation.type = ModelledSharing.shareType
         tag(&operation, place)
         var change = SharingOperation.ShareChange()
         if random.happens(25) {
@@ -128,7 +129,7 @@ extension SharingRun {
     }
 
     private func changedEntries(
-        _ share: SharingModel.Share, _ place: Place, _ user: Int
+        _ share: ModelledSharing.Share, _ place: Place, _ user: Int
     ) -> [Entry] {
         var entries = share.participants.compactMap { participant -> Entry? in
             let isOwn = participant.user == user
@@ -225,7 +226,7 @@ extension SharingRun {
             $0.share.publicPermission != .nothing || model.invitation(of: user, in: $0.share) != nil
         }
         let from = random.happens(75) && !likely.isEmpty ? likely : all
-        var chosen: [(place: Place, name: String, share: SharingModel.Share)] = []
+        var chosen: [(place: Place, name: String, share: ModelledSharing.Share)] = []
         for _ in 0..<random.one(of: [1, 1, 1, 2, 3]) {
             if let one = random.any(of: from),
                 !chosen.contains(where: { $0.place == one.place && $0.name == one.name })
@@ -274,7 +275,7 @@ extension SharingRun {
     /// - Parameter first: whom the link is for that the user came by, and has not accepted.
     func judge(
         _ result: SharingJSON, _ place: Place, _ name: String, _ user: Int,
-        by first: SharingModel.Participant? = nil
+        by first: ModelledSharing.Participant? = nil
     ) throws {
         guard let share = model.record(name, in: place)?.share else { return }
         let isOwner = user == place.owner
@@ -285,7 +286,7 @@ extension SharingRun {
             isOwner ? .readWrite : (entry ?? invited)?.permission ?? share.publicPermission
         let expected = [
             "ownerRecordName": self.name(place.owner), "zoneName": place.zone,
-            "rootRecordName": share.root ?? SharingModel.zoneShare,
+            "rootRecordName": share.root ?? ModelledSharing.zoneShare,
             "databaseScope": isOwner ? "PRIVATE" : "SHARED", "participantType": role.rawValue,
             "participantStatus": isOwner
                 ? "ACCEPTED" : ((entry ?? invited)?.status ?? .invited).rawValue,
@@ -329,7 +330,7 @@ extension SharingRun {
     }
 }
 
-extension SharingModel.Participant {
+extension ModelledSharing.Participant {
     /// Whether nothing but the id names him in a list that is sent back.
     fileprivate var isNamedByID: Bool {
         switch handle {

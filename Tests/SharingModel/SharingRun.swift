@@ -5,7 +5,7 @@ import Seeding
 /// Everybody has devices that keep copies by their feeds alone; a copy that has caught up must be what
 /// the model says that its user may see. No answer may hold a mark that its user was never shown.
 package final class SharingRun {
-    package typealias Place = SharingModel.Place
+    package typealias Place = ModelledSharing.Place
 
     package struct Options: Sendable {
         package var people = 5
@@ -33,7 +33,7 @@ package final class SharingRun {
     let wire: any SharingWire
     let options: Options
     var random: SeededRandom
-    package internal(set) var model: SharingModel
+    package internal(set) var model: ModelledSharing
     var people: [SharingPerson]
     package internal(set) var devices: [SharingDevice] = []
     /// What each has been shown or could have been, by mark.
@@ -44,7 +44,7 @@ package final class SharingRun {
     private var guids: Set<String> = []
     package internal(set) var steps = 0
     /// What the request under way does, should it be done without an answer.
-    var underWay: ((inout SharingModel) -> Void)?
+    var underWay: ((inout ModelledSharing) -> Void)?
     var values = 0
     /// How often each thing came about, to see that nothing is left untried.
     package internal(set) var tally: [String: Int] = [:]
@@ -56,7 +56,7 @@ package final class SharingRun {
         self.options = options
         random = SeededRandom(seed: seed)
         people = (0..<options.people).map { SharingPerson(index: $0) }
-        model = SharingModel(people: options.people)
+        model = ModelledSharing(people: options.people)
         known = Array(repeating: [], count: options.people)
         views = Array(repeating: [:], count: options.people)
         sharedViews = views
@@ -199,7 +199,7 @@ package final class SharingRun {
                 let isThere = isOwn ? model.zones[place] != nil : shared.contains(place)
                 let seen = isThere ? viewing.zone(place, for: user, of: model) : nil
                 if isOwn {
-                    if place.zone != SharingModel.defaultZone { views[user][place] = seen }
+                    if place.zone != ModelledSharing.defaultZone { views[user][place] = seen }
                 } else {
                     sharedViews[user][place] = seen
                 }
@@ -268,7 +268,7 @@ package final class SharingRun {
     ///
     /// - Returns: whether the rest is as the model says.
     func adopt(
-        _ item: SharingJSON, as name: String, in place: Place, of model: inout SharingModel
+        _ item: SharingJSON, as name: String, in place: Place, of model: inout ModelledSharing
     ) -> Bool {
         let seen = item.record
         guard let record = model.record(name, in: place), !seen.tag.isEmpty,
@@ -302,7 +302,7 @@ package final class SharingRun {
     }
 
     private static func isEntry(
-        _ seen: SeenParticipant, _ entry: SharingModel.Participant, _ people: [SharingPerson]
+        _ seen: SeenParticipant, _ entry: ModelledSharing.Participant, _ people: [SharingPerson]
     ) -> Bool {
         if let user = entry.user { return seen.user == people[user].recordName }
         switch entry.handle {
@@ -400,8 +400,8 @@ package final class SharingRun {
 
     /// The model with what the server chose, when zones are as it says; nil when they are not.
     private func fit(
-        _ candidate: SharingModel, places: Set<Place>, names other: SharingModel
-    ) throws -> SharingModel? {
+        _ candidate: ModelledSharing, places: Set<Place>, names other: ModelledSharing
+    ) throws -> ModelledSharing? {
         var fitting = candidate
         for place in places.sorted() {
             let records = candidate.zones[place]?.records

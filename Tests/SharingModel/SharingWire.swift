@@ -11,7 +11,7 @@ package protocol SharingWire: AnyObject {
     func makeAccount(_ person: SharingPerson) throws -> String
 
     /// Notes that an address is somebody's own.
-    func verify(_ handle: SharingModel.Handle, of person: SharingPerson) throws
+    func verify(_ handle: ModelledSharing.Handle, of person: SharingPerson) throws
 
     /// Does a step of the work on trees that requests have left for later, or lets the server do it.
     ///
@@ -80,7 +80,7 @@ package struct SharingJSON: Sendable {
         seen.tag = self["recordChangeTag"].string ?? ""
         seen.creator = self["created"]["userRecordName"].string ?? "?"
         seen.modifier = self["modified"]["userRecordName"].string ?? "?"
-        if seen.type == SharingModel.shareType { seen.sharing = sharing }
+        if seen.type == ModelledSharing.shareType { seen.sharing = sharing }
         return seen
     }
 

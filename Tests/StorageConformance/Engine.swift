@@ -26,20 +26,20 @@ package struct Engine: Sendable {
 /// Where one store and one catalog of an engine lie, for as long as a promise is checked.
 package protocol EnginePlace: AnyObject, Sendable {
     /// Opens the store, making it at first.
-    func openStore() throws -> any Storage
+    func openStore() throws -> any Store
 
     /// How many changes the store keeps for a follower that does not come; few, so that a trial gets there.
     var followerChangesMax: Int { get }
 
     /// Ends the use of a store that was opened here, as an orderly end of the server does.
-    func close(_ store: any Storage) throws
+    func close(_ store: any Store) throws
 
     /// Opens what there would be if the server's machine had stopped at this moment; what was open before is not used
     /// again. Nil where that cannot be had.
-    func openAfterCrash() throws -> (any Storage)?
+    func openAfterCrash() throws -> (any Store)?
 
     /// Opens the same store beside those that are open, as another server process does. Nil for an engine that has one process.
-    func openBeside() throws -> (any Storage)?
+    func openBeside() throws -> (any Store)?
 
     /// Opens the catalog, making it at first; a further one is as another start of the server finds it.
     func openCatalog() throws -> any CatalogStorage

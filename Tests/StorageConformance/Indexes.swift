@@ -11,11 +11,11 @@ struct IndexTrial: Sendable {
 
     /// Does what work is queued, as soon as it is.
     private final class Worker: StoreWorker {
-        private let store: any Storage
+        private let store: any Store
         private let queue = DispatchQueue(label: "conformance.work")
         private let isOver = Atomic(false)
 
-        init(_ store: any Storage) { self.store = store }
+        init(_ store: any Store) { self.store = store }
 
         func wake() { queue.async { self.work() } }
 

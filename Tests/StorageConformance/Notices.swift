@@ -9,7 +9,7 @@ final class Told: Sendable {
     private let notices = Mutex<[CommitNotice]>([])
 
     /// Begins to wait for places of a store.
-    init(_ places: Set<StorePlace>, of store: any Storage, since mark: CommitNotices.Mark? = nil) {
+    init(_ places: Set<StorePlace>, of store: any Store, since mark: CommitNotices.Mark? = nil) {
         store.notices.watch(places, since: mark).whenMoved { notice in
             self.notices.withLock { $0.append(notice) }
             self.come.signal()

@@ -104,7 +104,7 @@ extension StoragePromise {
     ]
 
     /// Eight writers save; a reader goes on from the last position that it saw, and must meet each record.
-    private static func follow(_ trial: Trial, through stores: [any Storage]) throws {
+    private static func follow(_ trial: Trial, through stores: [any Store]) throws {
         let zone = try trial.makeZone()
         let (writers, rounds) = (8, 40)
         let atWork = Atomic(writers)

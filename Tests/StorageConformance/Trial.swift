@@ -7,7 +7,7 @@ import Synchronization
 final class Trial: Sendable {
     let place: any EnginePlace
     let clock: TrialClock
-    private let opened: Mutex<any Storage>
+    private let opened: Mutex<any Store>
 
     init(_ place: any EnginePlace, _ clock: TrialClock) throws {
         self.place = place
@@ -15,7 +15,7 @@ final class Trial: Sendable {
         opened = Mutex(try place.openStore())
     }
 
-    var store: any Storage { opened.withLock { $0 } }
+    var store: any Store { opened.withLock { $0 } }
 
     /// Ends the store in an orderly way and opens it again.
     func reopen() throws {

@@ -9,7 +9,7 @@ import Testing
 struct BesideWriterTests {
     /// A store that lets a test do something between a decision on a worker and its write.
     final class BetweenStorage: ForwardingStorage {
-        let store: any Storage
+        let store: any Store
         /// Done before the next write of what was decided, once.
         let between = Mutex<(@Sendable () -> Void)?>(nil)
         /// Whether `between` stays for the writes that come after.
@@ -20,7 +20,7 @@ struct BesideWriterTests {
         let gate = Mutex(())
         private let isArmed = Atomic(false)
 
-        init(_ store: any Storage) { self.store = store }
+        init(_ store: any Store) { self.store = store }
 
         func read<Value>(
             by reader: StoreReader, until stop: StopSignal?,

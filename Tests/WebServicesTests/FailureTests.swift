@@ -7,7 +7,7 @@ import Testing
 @Suite("Failures of the storage")
 struct FailureTests {
     /// A store that does nothing but fail.
-    final class FailingStorage: Storage {
+    final class FailingStorage: Store {
         struct Broken: Error, CustomStringConvertible {
             let description = "SELECT secret FROM place at /some/path"
         }

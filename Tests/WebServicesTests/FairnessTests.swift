@@ -10,12 +10,12 @@ import Testing
 struct FairnessTests {
     /// A store whose reads on workers take as long as the test wants, unless they are told to stop.
     final class SlowStorage: ForwardingStorage {
-        let store: any Storage
+        let store: any Store
         let isSlow = Atomic(false)
         let slowCount = Atomic(0)
         let stoppedCount = Atomic(0)
 
-        init(_ store: any Storage) { self.store = store }
+        init(_ store: any Store) { self.store = store }
 
         func read<Value>(
             by reader: StoreReader, until stop: StopSignal?,

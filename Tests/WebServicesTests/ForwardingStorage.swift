@@ -2,8 +2,8 @@ import CloudModel
 import Storage
 
 /// A store that hands everything to another one: a double says only what it does otherwise.
-protocol ForwardingStorage: Storage {
-    var store: any Storage { get }
+protocol ForwardingStorage: Store {
+    var store: any Store { get }
 }
 
 extension ForwardingStorage {

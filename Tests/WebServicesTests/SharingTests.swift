@@ -61,7 +61,7 @@ final class SharingWireServer: SharingWire {
         return client.name
     }
 
-    func verify(_ handle: SharingModel.Handle, of person: SharingPerson) throws {
+    func verify(_ handle: ModelledSharing.Handle, of person: SharingPerson) throws {
         guard case .email(let address) = handle else {
             guard case .phone(let address) = handle else { return }
             return try verify(address, person)

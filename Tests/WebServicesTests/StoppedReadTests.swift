@@ -9,11 +9,11 @@ import Testing
 struct StoppedReadTests {
     /// Tells the next read to make room as soon as it has begun.
     private final class StoppingStorage: ForwardingStorage {
-        let store: any Storage
+        let store: any Store
         private let isArmed = Atomic(false)
         private let stopped = Atomic(0)
 
-        init(_ store: any Storage) { self.store = store }
+        init(_ store: any Store) { self.store = store }
 
         /// How many reads ended for it.
         var stoppedCount: Int { stopped.load(ordering: .acquiring) }

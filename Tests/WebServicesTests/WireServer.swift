@@ -37,7 +37,7 @@ final class WireServer: Sendable {
     ///   - opening: what is done whenever the protocol asks for a store that it has not opened yet.
     ///   - change: lowers limits.
     init(
-        accounts: AccountsSettings = AccountsSettings(), storage: (any Storage)? = nil,
+        accounts: AccountsSettings = AccountsSettings(), storage: (any Store)? = nil,
         assets assetOptions: AssetOptions = AssetOptions(baseURL: "https://sync.example"),
         assetKey: AssetKey? = nil, rates: RateLimits? = nil, work: WorkOptions = WorkOptions(),
         opening: OpeningAction? = nil,
@@ -287,7 +287,7 @@ private final class OpenedStores: Sendable {
         folder.appending(path: "\(container.folded)-\(environment.rawValue).sqlite").path
     }
 
-    static func runner(_ storage: any Storage, _ limits: ServiceLimits) -> WorkRunner {
+    static func runner(_ storage: any Store, _ limits: ServiceLimits) -> WorkRunner {
         var options = WorkRunner.Options()
         options.limits = limits
         return WorkRunner(storage, options)
@@ -331,14 +331,14 @@ private final class OpenedStores: Sendable {
 /// Stores that are opened once on a thread of their own, and not closed by themselves.
 private final class TestStores: StoreAccess {
     private let prepare: @Sendable () -> Void
-    private let find: @Sendable (ContainerID, CloudModel.Environment) throws -> any Storage
+    private let find: @Sendable (ContainerID, CloudModel.Environment) throws -> any Store
     private let depot: @Sendable (ContainerID, CloudModel.Environment) -> AssetStore
     private let assets: AssetOptions
     private let opened = Mutex<Set<String>>([])
 
     init(
         prepare: @escaping @Sendable () -> Void,
-        find: @escaping @Sendable (ContainerID, CloudModel.Environment) throws -> any Storage,
+        find: @escaping @Sendable (ContainerID, CloudModel.Environment) throws -> any Store,
         depot: @escaping @Sendable (ContainerID, CloudModel.Environment) -> AssetStore,
         assets: AssetOptions
     ) {

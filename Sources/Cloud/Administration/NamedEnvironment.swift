@@ -18,7 +18,7 @@ package struct NamedEnvironment: Sendable {
     }
 
     /// - Throws: as `found`; `StorageFailure`.
-    func store(in data: any ServerData) throws -> any Storage {
+    func store(in data: any ServerData) throws -> any Store {
         let found = try found(in: data)
         return try data.store(of: found.container, in: found.environment)
     }

@@ -34,7 +34,7 @@ package protocol ServerData: AnyObject, Sendable {
     /// - Throws: `CatalogRefusal.containerUnknown`; `StorageFailure`.
     func store(
         of container: ContainerID, in environment: Environment
-    ) throws -> any Storage
+    ) throws -> any Store
 
     /// The assets of a container environment.
     func depot(of place: ContainerEnvironment) -> AssetStore

@@ -31,12 +31,12 @@ extension AssetReader {
     }
 }
 
-extension AssetStorage {
+extension AssetBlobStore {
     /// Copies a file into another storage, if it is there and is what its digest says.
     ///
     /// - Returns: false when there is no such file.
     /// - Throws: `AssetFailure.damaged` for other contents; then nothing has been put in place.
-    package func copy(_ digest: AssetDigest, to other: any AssetStorage) throws -> Bool {
+    package func copy(_ digest: AssetDigest, to other: any AssetBlobStore) throws -> Bool {
         guard let reader = try open(digest) else { return false }
         let upload = try other.begin(expectedBytes: reader.byteCount)
         defer { upload.discard() }

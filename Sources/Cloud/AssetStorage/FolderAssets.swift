@@ -12,7 +12,7 @@ import Cryptography
 /// Files on their way lie in `incoming`; a rename puts them in place. With a key new files are sealed,
 /// and end in `.sealed`; both kinds are read, whatever the present setting. Of those that are not sealed
 /// sums are kept in a folder beside this one, by which each part is checked before it is handed out.
-package final class FolderAssets: AssetStorage {
+package final class FolderAssets: AssetBlobStore {
     static let sealedSuffix = ".sealed"
 
     private let path: String

@@ -12,7 +12,7 @@ package final class Database: Sendable {
     package let environment: Environment
     package let caller: Caller
     package let limits: ServiceLimits
-    package let storage: any Storage
+    package let storage: any Store
     /// Who is behind user record names: for the names of participants and the owner's addresses.
     package let identities: any Identities
     package let random: RandomSource
@@ -25,7 +25,7 @@ package final class Database: Sendable {
 
     package init(
         scope: DatabaseScope, container: ContainerID? = nil, environment: Environment,
-        caller: Caller, limits: ServiceLimits, storage: any Storage,
+        caller: Caller, limits: ServiceLimits, storage: any Store,
         identities: any Identities, random: RandomSource,
         device: String? = nil, assets: AssetAccess? = nil,
         shareAddresses: ShareAddresses? = nil

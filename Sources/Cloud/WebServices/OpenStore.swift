@@ -6,7 +6,7 @@ import Storage
 
 /// One container environment's data and what signs its tokens, as requests see it.
 package final class OpenStore: Sendable {
-    package let storage: any Storage
+    package let storage: any Store
     let tokenKey: HMACSHA256
     let depot: AssetStore
     let assetTokens: AssetTokens
@@ -16,7 +16,7 @@ package final class OpenStore: Sendable {
     ///
     /// - Throws: what the store reports.
     package init(
-        _ storage: any Storage, of container: ContainerID, in environment: Environment,
+        _ storage: any Store, of container: ContainerID, in environment: Environment,
         depot: AssetStore, assets: AssetOptions
     ) throws {
         self.storage = storage
@@ -30,7 +30,7 @@ package final class OpenStore: Sendable {
         shareAddresses = ShareAddresses(key: key, base: "")
     }
 
-    private init(_ other: OpenStore, storage: any Storage) {
+    private init(_ other: OpenStore, storage: any Store) {
         self.storage = storage
         tokenKey = other.tokenKey
         depot = other.depot
@@ -39,7 +39,7 @@ package final class OpenStore: Sendable {
     }
 
     /// The same store, reached in another way.
-    package func reached(through storage: any Storage) -> OpenStore {
+    package func reached(through storage: any Store) -> OpenStore {
         OpenStore(self, storage: storage)
     }
 

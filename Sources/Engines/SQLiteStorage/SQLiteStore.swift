@@ -5,7 +5,7 @@ import Storage
 import Synchronization
 
 /// One container environment's data in one SQLite file.
-package final class SQLiteStore: Storage {
+package final class SQLiteStore: Store {
     /// The limits of a store and what is handed to it.
     package struct Options: Sendable {
         package var writer = WriterOptions()

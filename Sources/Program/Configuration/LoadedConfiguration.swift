@@ -6,7 +6,7 @@ package struct LoadedConfiguration: Sendable {
     ]
     static let variablePrefix = "LENTICULAR_"
 
-    package var values = Configuration()
+    package var values = ServerConfiguration()
     /// Where each setting was said last, by its path; nothing for those that have their default.
     package private(set) var origins: [String: ConfigurationError.Origin] = [:]
     /// What is odd and stops nothing, a line each.

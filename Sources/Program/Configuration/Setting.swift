@@ -14,14 +14,14 @@ package struct Setting: Sendable {
     /// is allowed.
     enum Access: Sendable {
         case number(
-            put: @Sendable (inout Configuration, Int) -> Bool,
-            get: @Sendable (Configuration) -> Int)
+            put: @Sendable (inout ServerConfiguration, Int) -> Bool,
+            get: @Sendable (ServerConfiguration) -> Int)
         case text(
-            put: @Sendable (inout Configuration, String) -> Bool,
-            get: @Sendable (Configuration) -> String)
+            put: @Sendable (inout ServerConfiguration, String) -> Bool,
+            get: @Sendable (ServerConfiguration) -> String)
         case texts(
-            put: @Sendable (inout Configuration, [String]) -> Bool,
-            get: @Sendable (Configuration) -> [String])
+            put: @Sendable (inout ServerConfiguration, [String]) -> Bool,
+            get: @Sendable (ServerConfiguration) -> [String])
     }
 
     /// Its keys in the file, joined by a dot.
@@ -36,7 +36,7 @@ package struct Setting: Sendable {
 
     /// All settings, in the order of the reference.
     package static let sections = [
-        Section(name: "", documentation: "", settings: Configuration.settings),
+        Section(name: "", documentation: "", settings: ServerConfiguration.settings),
         HTTPSettings.section, TLSSettings.section, LimitSettings.section, TokenSettings.section,
         AccountSettings.section, MailSettings.section, RetentionSettings.section,
         StorageSettings.section,
@@ -84,7 +84,7 @@ extension Setting {
     ///   - unit: what is counted, in the plural.
     ///   - zero: what 0 stands for, where it is no amount.
     static func number(
-        _ path: String, _ key: WritableKeyPath<Configuration, Int> & Sendable,
+        _ path: String, _ key: WritableKeyPath<ServerConfiguration, Int> & Sendable,
         _ range: ClosedRange<Int>, _ unit: String, zero: String? = nil, _ documentation: String
     ) -> Setting {
         let bounds = "a whole number of \(unit) from \(range.lowerBound) to \(range.upperBound)"
@@ -100,7 +100,8 @@ extension Setting {
 
     /// A text, or what is read from one.
     static func text<Value: LosslessStringConvertible & Sendable>(
-        _ path: String, _ key: WritableKeyPath<Configuration, Value> & Sendable, allowed: String,
+        _ path: String, _ key: WritableKeyPath<ServerConfiguration, Value> & Sendable,
+        allowed: String,
         check: @escaping @Sendable (Value) -> Bool, _ documentation: String
     ) -> Setting {
         Setting(
@@ -115,7 +116,7 @@ extension Setting {
 
     /// One of a few words.
     static func choice<Value: RawRepresentable<String> & CaseIterable & Sendable>(
-        _ path: String, _ key: WritableKeyPath<Configuration, Value> & Sendable,
+        _ path: String, _ key: WritableKeyPath<ServerConfiguration, Value> & Sendable,
         _ documentation: String
     ) -> Setting {
         let words = Value.allCases.map { "\"\($0.rawValue)\"" }
@@ -132,7 +133,8 @@ extension Setting {
 
     /// A list of texts.
     static func texts(
-        _ path: String, _ key: WritableKeyPath<Configuration, [String]> & Sendable, allowed: String,
+        _ path: String, _ key: WritableKeyPath<ServerConfiguration, [String]> & Sendable,
+        allowed: String,
         check: @escaping @Sendable ([String]) -> Bool, _ documentation: String
     ) -> Setting {
         Setting(
@@ -146,7 +148,8 @@ extension Setting {
 
     /// A list of what is read from texts.
     static func list<Value: LosslessStringConvertible & Sendable>(
-        _ path: String, _ key: WritableKeyPath<Configuration, [Value]> & Sendable, allowed: String,
+        _ path: String, _ key: WritableKeyPath<ServerConfiguration, [Value]> & Sendable,
+        allowed: String,
         _ documentation: String
     ) -> Setting {
         Setting(

@@ -57,7 +57,7 @@ struct SettingsTree {
 extension Setting {
     /// Takes a value of the file; whether it is of the right type and allowed.
     fileprivate func put(
-        _ content: JSON5Value.Content, into configuration: inout Configuration
+        _ content: JSON5Value.Content, into configuration: inout ServerConfiguration
     ) -> Bool {
         switch (access, content) {
         case (.number(let put, _), .integer(let number)): return put(&configuration, number)
@@ -77,7 +77,7 @@ extension Setting {
     ///   - text: the value of a number or a text.
     ///   - list: the values of a list.
     func apply(
-        _ text: String, list: [String], to configuration: inout Configuration,
+        _ text: String, list: [String], to configuration: inout ServerConfiguration,
         from origin: ConfigurationError.Origin
     ) throws(ConfigurationError) {
         let isAllowed =

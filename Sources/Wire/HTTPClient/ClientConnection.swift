@@ -13,7 +13,7 @@ final class ClientConnection: @unchecked Sendable {
     var usedAt: UInt64 = 0
 
     init(
-        to origin: HTTPOrigin, trust: ServerTrust?, options: HTTPClient.Options
+        to origin: HTTPOrigin, trust: ServerTrust?, options: BlockingHTTPClient.Options
     ) throws(ClientFailure) {
         silenceMilliseconds = options.silenceMillisecondsMax
         do throws(SystemError) {

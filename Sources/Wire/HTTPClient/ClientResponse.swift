@@ -4,7 +4,7 @@
 package final class ClientResponse {
     private static let pieceBytes = 64 * 1024
 
-    private let client: HTTPClient
+    private let client: BlockingHTTPClient
     private var connection: ClientConnection?
     private var parser: ResponseParser
     private var received = [UInt8](repeating: 0, count: ClientResponse.pieceBytes)
@@ -14,7 +14,7 @@ package final class ClientResponse {
     private var isAtEnd = false
     private var found: ResponseHead?
 
-    init(on connection: ClientConnection, of client: HTTPClient, parser: ResponseParser) {
+    init(on connection: ClientConnection, of client: BlockingHTTPClient, parser: ResponseParser) {
         self.client = client
         self.connection = connection
         self.parser = parser

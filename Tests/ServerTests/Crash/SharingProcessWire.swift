@@ -71,7 +71,7 @@ final class SharingProcessWire: SharingWire {
         return caller["userRecordName"].string ?? ""
     }
 
-    func verify(_ handle: SharingModel.Handle, of person: SharingPerson) throws {
+    func verify(_ handle: ModelledSharing.Handle, of person: SharingPerson) throws {
         try restartIfKilled()
         switch handle {
         case .email(let address), .phone(let address):

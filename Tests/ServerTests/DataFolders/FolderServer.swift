@@ -22,12 +22,12 @@ final class FolderServer {
     /// Opens the folder and serves.
     init(
         data: String, at now: Milliseconds = 1_800_000_000_000,
-        configure: (inout Configuration) -> Void = { _ in }
+        configure: (inout ServerConfiguration) -> Void = { _ in }
     ) throws {
         let time = Time(now)
         var process = ProcessEnvironment.ofProcess()
         process.clock = Clock { time.now.withLock { $0 } }
-        var configuration = Configuration()
+        var configuration = ServerConfiguration()
         configuration.listen = ["127.0.0.1:0"]
         configuration.storage.reserveBytes = 0
         configure(&configuration)
@@ -47,7 +47,7 @@ final class FolderServer {
 
     /// Waits for the lock: a process that another test is just starting has it for a moment, too.
     private static func open(
-        _ data: String, _ configuration: Configuration, _ process: ProcessEnvironment
+        _ data: String, _ configuration: ServerConfiguration, _ process: ProcessEnvironment
     ) throws -> DataFolder {
         try DataFolder.make(data)
         for _ in 0..<5_000 {

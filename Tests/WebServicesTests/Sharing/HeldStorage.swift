@@ -4,7 +4,7 @@ import Storage
 
 /// A store whose work on shared trees is done when the test says so.
 final class HeldStorage: ForwardingStorage {
-    let store: any Storage
+    let store: any Store
 
     private typealias Step = @Sendable (Waiting<Bool>) -> Void
     /// The steps that wait.
@@ -52,7 +52,7 @@ final class HeldStorage: ForwardingStorage {
         func forget() { condition.withLock { waiting = [] } }
     }
 
-    init(_ store: any Storage) { self.store = store }
+    init(_ store: any Store) { self.store = store }
 
     func write<Value: Sendable>(
         _ load: WriteLoad,

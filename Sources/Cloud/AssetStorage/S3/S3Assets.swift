@@ -8,7 +8,7 @@ import HTTPClient
 /// are in the bucket before they count as in place. An object that is there already is sent once more: from an
 /// upload that took no time one would learn that somebody has the same file. The sums of their parts are kept
 /// on this machine, by which what comes back is checked.
-package final class S3Assets: AssetStorage {
+package final class S3Assets: AssetBlobStore {
     private let bucket: S3Bucket
     private let prefix: String
     private let staging: FolderAssets

@@ -18,7 +18,7 @@ package final class S3Bucket: Sendable {
         package var attemptsMax = 4
         /// How much a reader asks for at a time.
         package var windowBytes = 4_194_304
-        package var client = HTTPClient.Options()
+        package var client = BlockingHTTPClient.Options()
 
         package init(endpoint: HTTPOrigin, bucket: String) {
             self.endpoint = endpoint
@@ -66,7 +66,7 @@ package final class S3Bucket: Sendable {
 
     package let options: Options
     private let signer: SignatureV4
-    private let client: HTTPClient
+    private let client: BlockingHTTPClient
     private let surroundings: Surroundings
 
     /// - Parameter trust: whom TLS believes, for an endpoint with `https`.
@@ -79,7 +79,7 @@ package final class S3Bucket: Sendable {
         let origin =
             options.isPathStyle
             ? options.endpoint : options.endpoint.adding(label: options.bucket)
-        client = HTTPClient(origin, trust: trust, options: options.client)
+        client = BlockingHTTPClient(origin, trust: trust, options: options.client)
         self.surroundings = surroundings
     }
 

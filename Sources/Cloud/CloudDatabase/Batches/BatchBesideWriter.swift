@@ -58,7 +58,7 @@ struct BatchBesideWriter: Sendable {
     private let load: WriteLoad
     private let work: LongWork
     private let completion: Completion
-    private var storage: any Storage { batch.database.storage }
+    private var storage: any Store { batch.database.storage }
     private var limits: ServiceLimits { batch.database.limits }
 
     init(

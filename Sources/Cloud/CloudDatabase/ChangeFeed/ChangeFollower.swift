@@ -5,12 +5,12 @@ import Storage
 /// Whoever drives it calls `takePage` until it returns a mark, waits since that mark for anything in the
 /// store to move, and begins again. A page that was not dealt with, by an error or a crash, comes again.
 package struct ChangeFollower: Sendable {
-    private let storage: any Storage
+    private let storage: any Store
     private let name: FollowerName
     private let changesPerPage: Int
 
     /// - Parameter changesPerPage: how many changes are read in one snapshot.
-    package init(_ storage: any Storage, as name: FollowerName, changesPerPage: Int = 256) {
+    package init(_ storage: any Store, as name: FollowerName, changesPerPage: Int = 256) {
         self.storage = storage
         self.name = name
         self.changesPerPage = max(1, changesPerPage)

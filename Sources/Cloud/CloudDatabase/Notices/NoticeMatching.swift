@@ -20,7 +20,7 @@ final class NoticeMatching {
     }
 
     /// Goes through a page of a store's changes, on its snapshot.
-    func match(_ page: ChangeFollower.Page, of storage: any Storage) throws -> NoticePage {
+    func match(_ page: ChangeFollower.Page, of storage: any Store) throws -> NoticePage {
         let snapshot = page.snapshot
         try index.renew(snapshot)
         pageNumber += 1
@@ -36,7 +36,7 @@ final class NoticeMatching {
     /// One page at work.
     private final class MatchingRun {
         private let matching: NoticeMatching
-        private let storage: any Storage
+        private let storage: any Store
         private let snapshot: any StoreSnapshot
         private let page: UInt64
         private let key: HMACSHA256
@@ -62,7 +62,7 @@ final class NoticeMatching {
         }
 
         init(
-            _ matching: NoticeMatching, _ storage: any Storage, _ snapshot: any StoreSnapshot,
+            _ matching: NoticeMatching, _ storage: any Store, _ snapshot: any StoreSnapshot,
             page: UInt64, webhooks: [StoredDestination]
         ) throws {
             self.matching = matching

@@ -31,7 +31,7 @@ package final class NoticeRunner: StoreWorker {
 
     private static let retryMillisecondsMax = 60_000
 
-    private weak let storage: (any Storage)?
+    private weak let storage: (any Store)?
     private let notices: CommitNotices
     private let options: Options
     private let writing: NoticeWriting
@@ -41,7 +41,7 @@ package final class NoticeRunner: StoreWorker {
     private nonisolated(unsafe) let matching: NoticeMatching
 
     /// - Parameter storage: outlives the work, which `stop` ends.
-    package init(_ storage: any Storage, at place: NoticePlace, _ options: Options) {
+    package init(_ storage: any Store, at place: NoticePlace, _ options: Options) {
         self.storage = storage
         notices = storage.notices
         self.options = options
@@ -91,7 +91,7 @@ package final class NoticeRunner: StoreWorker {
         }
     }
 
-    private func takePage(of storage: any Storage) throws -> CommitNotices.Mark? {
+    private func takePage(of storage: any Store) throws -> CommitNotices.Mark? {
         let writing = writing
         var queued = 0
         let mark = try ChangeFollower(storage, as: .notices).takePage(

@@ -17,7 +17,7 @@ package struct SchemaOutcome: Sendable {
 /// First it holds the types and fields that are to go, so that no save brings them. Then it looks whether
 /// a record has them. Then it writes all changes at once, or none. Blocks: never on an event loop.
 struct SchemaReplacement: Sendable {
-    let storage: any Storage
+    let storage: any Store
     /// Who is written down in the history.
     let who: String
     /// What is wanted, over the schema as it then is.

@@ -29,7 +29,7 @@ package struct SchemaUsage: Sendable, Equatable {
     ///
     /// - Parameter goesOn: called now and then while it takes long, outside of any read.
     package init(
-        of parts: Schema.Parts, in storage: any Storage, goesOn: () throws -> Void = {}
+        of parts: Schema.Parts, in storage: any Store, goesOn: () throws -> Void = {}
     ) throws {
         guard !parts.isEmpty else { return }
         let survey = Survey(parts, of: try storage.schema)

@@ -28,7 +28,7 @@ package struct AssignRole: Sendable {
     ///
     /// - Returns: whether anything has changed.
     /// - Throws: `Refusal`; failures of the machinery.
-    package func run(in storage: any Storage) throws -> Bool {
+    package func run(in storage: any Store) throws -> Bool {
         try storage.writeAndWait(frees: !isGiven) { transaction in
             let known = try transaction.schema.roles
             let name = RoleName(role)

@@ -11,10 +11,10 @@ package struct CollectAssets: Sendable {
     /// Of one step.
     package static let filesPerStepMax = 100
 
-    private let storage: any Storage
+    private let storage: any Store
     private let depot: AssetStore
 
-    package init(_ storage: any Storage, depot: AssetStore) {
+    package init(_ storage: any Store, depot: AssetStore) {
         self.storage = storage
         self.depot = depot
     }

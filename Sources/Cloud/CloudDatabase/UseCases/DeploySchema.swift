@@ -5,14 +5,14 @@ import Storage
 ///
 /// Blocks: for commands, never on an event loop.
 package struct DeploySchema: Sendable {
-    package let development: any Storage
-    package let production: any Storage
+    package let development: any Store
+    package let production: any Store
     package let limits: ServiceLimits
     /// Whether production loses what development does not have and no record needs.
     package let prunes: Bool
 
     package init(
-        from development: any Storage, to production: any Storage, limits: ServiceLimits,
+        from development: any Store, to production: any Store, limits: ServiceLimits,
         prunes: Bool
     ) {
         self.development = development

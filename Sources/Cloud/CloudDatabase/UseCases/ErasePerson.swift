@@ -44,13 +44,13 @@ package struct ErasePerson {
 
     private let user: UserRecordName
     private let fate: PublicRecordsFate
-    private let storage: any Storage
+    private let storage: any Store
     private let depot: AssetStore
     private let goesOn: @Sendable () -> Bool
 
     /// - Parameter goesOn: asked before each transaction; false ends the work early.
     package init(
-        _ user: UserRecordName, publicRecords fate: PublicRecordsFate, in storage: any Storage,
+        _ user: UserRecordName, publicRecords fate: PublicRecordsFate, in storage: any Store,
         depot: AssetStore, while goesOn: @escaping @Sendable () -> Bool = { true }
     ) {
         self.user = user

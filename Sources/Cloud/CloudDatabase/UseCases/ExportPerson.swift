@@ -39,13 +39,13 @@ package struct ExportPerson {
     private static let pieceBytes = 65_536
 
     private let user: UserRecordName
-    private let storage: any Storage
-    private let assets: any AssetStorage
+    private let storage: any Store
+    private let assets: any AssetBlobStore
     private let goesOn: @Sendable () -> Bool
 
     /// - Parameter goesOn: asked before each page; false ends the export early.
     package init(
-        _ user: UserRecordName, from storage: any Storage, assets: any AssetStorage,
+        _ user: UserRecordName, from storage: any Store, assets: any AssetBlobStore,
         while goesOn: @escaping @Sendable () -> Bool = { true }
     ) {
         self.user = user

@@ -7,14 +7,14 @@ import Storage
 /// development has. Blocks: for commands, never on an event loop.
 package struct ImportSchema: Sendable {
     package let wanted: Schema
-    package let development: any Storage
-    package let production: any Storage
+    package let development: any Store
+    package let production: any Store
     package let limits: ServiceLimits
     /// Whether development may lose what production has, so that a deployment can then prune it.
     package let prunes: Bool
 
     package init(
-        _ wanted: Schema, into development: any Storage, production: any Storage,
+        _ wanted: Schema, into development: any Store, production: any Store,
         limits: ServiceLimits, prunes: Bool = false
     ) {
         self.wanted = wanted

@@ -8,13 +8,13 @@ import Storage
 /// First the file is in place and on disk, then the store knows of it, then there is an answer: an
 /// error or a crash in between leaves a file that nothing refers to, which the collection removes.
 package struct ReceiveAsset: Sendable {
-    private let storage: any Storage
+    private let storage: any Store
     private let depot: AssetStore
     private let tokens: AssetTokens
     private let random: RandomSource
 
     package init(
-        _ storage: any Storage, depot: AssetStore, tokens: AssetTokens, random: RandomSource
+        _ storage: any Store, depot: AssetStore, tokens: AssetTokens, random: RandomSource
     ) {
         self.storage = storage
         self.depot = depot

@@ -7,7 +7,7 @@ package struct RegisterDestination: Sendable {
     private let other: [UInt8]?
     private let destinationsMax: Int
     private let caller: Caller
-    private let storage: any Storage
+    private let storage: any Store
 
     /// - Parameters:
     ///   - other: the key of a new destination that is made where the user has none by the other key; nil
@@ -15,7 +15,7 @@ package struct RegisterDestination: Sendable {
     ///   - destinationsMax: how many a user may have; of more couriers the longest unused goes.
     package init(
         _ destination: NewDestination, orElse other: [UInt8]? = nil, destinationsMax: Int,
-        caller: Caller, storage: any Storage
+        caller: Caller, storage: any Store
     ) {
         self.destination = destination
         self.other = other

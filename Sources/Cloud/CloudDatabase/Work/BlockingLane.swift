@@ -11,14 +11,14 @@ final class BlockingLane: Sendable {
     /// How long a step may take before another holder may do it too.
     private static let holdMilliseconds: Milliseconds = 600_000
 
-    private weak let storage: (any Storage)?
+    private weak let storage: (any Store)?
     private let holder: WorkHolder
     private let options: WorkRunner.Options
     private let kinds: [WorkKind]
     private let queue = DispatchQueue(label: "store.work.blocking", qos: .utility)
     private let activity = Mutex(LaneActivity())
 
-    init(_ storage: any Storage, _ options: WorkRunner.Options, _ holder: WorkHolder) {
+    init(_ storage: any Store, _ options: WorkRunner.Options, _ holder: WorkHolder) {
         self.storage = storage
         self.options = options
         self.holder = holder
@@ -58,7 +58,7 @@ final class BlockingLane: Sendable {
         begin(activity.withLock { $0.ended(next) })
     }
 
-    private func step(_ storage: any Storage) throws -> LaneActivity.Next {
+    private func step(_ storage: any Store) throws -> LaneActivity.Next {
         let (holder, kinds) = (holder, kinds)
         let (taken, wait) = try storage.writeAndWait(caller: .background) { transaction in
             var turn = WorkTurn(holder, kinds)

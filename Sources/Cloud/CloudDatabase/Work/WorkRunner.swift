@@ -27,7 +27,7 @@ package final class WorkRunner: StoreWorker {
     /// - Parameters:
     ///   - storage: outlives the work; it is not kept.
     ///   - holder: a number that no other runner of the store has at the same time.
-    package init(_ storage: any Storage, _ options: Options, holder: WorkHolder = WorkHolder(1)) {
+    package init(_ storage: any Store, _ options: Options, holder: WorkHolder = WorkHolder(1)) {
         inWriter = WriterLane(storage, options, holder)
         blocking = options.blocking.isEmpty ? nil : BlockingLane(storage, options, holder)
     }

@@ -39,13 +39,13 @@ final class WriterLane: Sendable {
     /// What counts against a group of the writer, beside saves.
     private static let cost = 64
 
-    private weak let storage: (any Storage)?
+    private weak let storage: (any Store)?
     private let steps: WorkSteps
     private let options: WorkRunner.Options
     private let queue = DispatchQueue(label: "store.work", qos: .utility)
     private let state: Mutex<State>
 
-    init(_ storage: any Storage, _ options: WorkRunner.Options, _ holder: WorkHolder) {
+    init(_ storage: any Store, _ options: WorkRunner.Options, _ holder: WorkHolder) {
         self.storage = storage
         self.options = options
         let steps = WorkSteps(

@@ -57,7 +57,7 @@ package final class OutboxRunner: StoreWorker {
         let outcome: DeliveryOutcome
     }
 
-    private weak let storage: (any Storage)?
+    private weak let storage: (any Store)?
     private let notices: CommitNotices
     private let place: (container: ContainerID, environment: Environment)
     private let options: Options
@@ -66,7 +66,7 @@ package final class OutboxRunner: StoreWorker {
 
     /// - Parameter storage: outlives the work, which `stop` ends.
     package init(
-        _ storage: any Storage, of container: ContainerID, in environment: Environment,
+        _ storage: any Store, of container: ContainerID, in environment: Environment,
         _ options: Options
     ) {
         self.storage = storage
@@ -188,7 +188,7 @@ package final class OutboxRunner: StoreWorker {
     }
 
     /// Writes what came of notices, and lets their destinations go on.
-    private func note(_ told: [Told], in storage: any Storage) throws {
+    private func note(_ told: [Told], in storage: any Store) throws {
         let (options, now) = (options, options.clock.now())
         try storage.writeAndWait(cost: told.count, caller: .background) { transaction in
             for one in told { try Self.note(one, options, now, in: transaction) }
@@ -212,7 +212,7 @@ package final class OutboxRunner: StoreWorker {
         let isWebhook = destination.kind == .webhook
         func giveUp(_ reason: String) throws {
             if isWebhook {
-                try transaction.writeTombstone(
+                try transaction.giveUp(
                     notice.number, reason: reason, keptMax: options.deadLettersMax)
             } else {
                 try transaction.removeNotices([notice.number])

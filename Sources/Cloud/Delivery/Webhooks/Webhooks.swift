@@ -28,7 +28,7 @@ package struct Webhooks: Sendable {
         package let lastReason: String?
     }
 
-    private let storage: any Storage
+    private let storage: any Store
     private let container: ContainerID
     private let environment: Environment
     private let secrets: SealedSecrets
@@ -38,7 +38,7 @@ package struct Webhooks: Sendable {
     /// - Parameter renewFollowing: begins or ends to have changes noted, as the webhooks of the transaction now
     ///   are.
     package init(
-        of container: ContainerID, _ environment: Environment, in storage: any Storage,
+        of container: ContainerID, _ environment: Environment, in storage: any Store,
         secrets: SealedSecrets, random: RandomSource,
         renewFollowing: @escaping @Sendable (any StoreTransaction) throws -> Void
     ) {

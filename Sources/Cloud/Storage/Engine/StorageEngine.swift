@@ -137,7 +137,7 @@ package protocol StorageEngine: AnyObject, Sendable {
 }
 
 /// An open store, as the server keeps it.
-package protocol EngineStore: Storage {
+package protocol EngineStore: Store {
     /// Whether its worker is at a step, or about to be.
     var isWorking: Bool { get }
 

@@ -132,7 +132,7 @@ package protocol OutboxWriting: OutboxReading {
 
     /// Gives a notice up, and keeps it among the dead letters, of which each destination has at most
     /// `keptMax`: the oldest go.
-    func writeTombstone(_ number: NoticeNumber, reason: String, keptMax: Int) throws
+    func giveUp(_ number: NoticeNumber, reason: String, keptMax: Int) throws
 
     /// Puts dead letters of a destination back into the outbox, at most `limit`, in order.
     ///

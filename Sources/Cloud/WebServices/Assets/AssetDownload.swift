@@ -22,7 +22,7 @@ struct AssetDownload {
     ///
     /// - Parameter blocking: runs what waits for disks or other servers.
     func answer(
-        _ exchange: Exchange, from storage: any AssetStorage,
+        _ exchange: Exchange, from storage: any AssetBlobStore,
         blocking: (@escaping @Sendable () -> Void) throws -> Void
     ) {
         do {
@@ -42,7 +42,7 @@ struct AssetDownload {
         }
     }
 
-    private func answerFromElsewhere(_ exchange: Exchange, _ storage: any AssetStorage) {
+    private func answerFromElsewhere(_ exchange: Exchange, _ storage: any AssetBlobStore) {
         let fileName = AssetFileName(encoded: name)
         let presentation = AssetPresentation(
             type: fileName.type, disposition: fileName.disposition)

@@ -48,7 +48,7 @@ final class StandingOrigins: Sendable {
     /// - Throws: `Fault` ACCESS_DENIED when they do not stand, TRY_AGAIN_LATER while that cannot be told;
     ///   what the catalog and the store report.
     func require(
-        _ origin: AssetOrigin, in container: ContainerID, _ store: any Storage, loop: Int?
+        _ origin: AssetOrigin, in container: ContainerID, _ store: any Store, loop: Int?
     ) throws {
         guard try isKnown(origin, in: container) else { throw Self.withdrawn }
         guard origin.place != nil else { return }

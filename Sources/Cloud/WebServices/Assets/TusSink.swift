@@ -105,13 +105,13 @@ final class TusSink: BodySink {
 
 /// A file that is begun when it is first used, on the thread of that.
 final class DeferredUpload: AssetUpload {
-    private let storage: any AssetStorage
+    private let storage: any AssetBlobStore
     private let name: String
     private let byteCount: Int
     private var upload: (any AssetUpload)?
 
     /// - Parameter name: by which the next process finds it.
-    init(_ storage: any AssetStorage, name: String, _ byteCount: Int) {
+    init(_ storage: any AssetBlobStore, name: String, _ byteCount: Int) {
         self.storage = storage
         self.name = name
         self.byteCount = byteCount

@@ -109,7 +109,7 @@ final class CourierResponder: Sendable {
         let lost: [NoticeNumber]
     }
 
-    private func answer(_ poll: Poll, from storage: any Storage, on loop: Int?) throws {
+    private func answer(_ poll: Poll, from storage: any Store, on loop: Int?) throws {
         let now = dependencies.clock.now()
         let mark = storage.notices.mark
         let found = try storage.read(by: StoreReader(loop: loop)) {
@@ -160,7 +160,7 @@ final class CourierResponder: Sendable {
     /// Whether what was claimed is there still: another poll may have had it since the look began, and have
     /// given it back once it was removed.
     private func isWaiting(
-        _ found: Found, _ poll: Poll, _ storage: any Storage, on loop: Int?
+        _ found: Found, _ poll: Poll, _ storage: any Store, on loop: Int?
     ) throws -> Bool {
         guard !poll.form.isStream, let number = found.notices.first?.number else { return true }
         return try storage.read(by: StoreReader(loop: loop)) {
@@ -213,7 +213,7 @@ final class CourierResponder: Sendable {
     }
 
     private func noteUse(
-        of destination: StoredDestination, in storage: any Storage, now: Milliseconds
+        of destination: StoredDestination, in storage: any Store, now: Milliseconds
     ) {
         guard now - destination.usedAt >= Self.useNotedMilliseconds else { return }
         let number = destination.number
@@ -226,7 +226,7 @@ final class CourierResponder: Sendable {
 
     /// Removes the events that the client says it has had.
     private func acknowledge(
-        _ poll: Poll, _ destination: StoredDestination, in storage: any Storage
+        _ poll: Poll, _ destination: StoredDestination, in storage: any Store
     ) {
         guard poll.form.isStream, poll.form.seen.value > 0, poll.slot.acknowledges() else { return }
         let (number, seen) = (destination.number, poll.form.seen)
@@ -254,7 +254,7 @@ final class CourierResponder: Sendable {
 
     private func send(
         _ found: [StoredNotice], to poll: Poll, _ destination: DestinationNumber,
-        from storage: any Storage
+        from storage: any Store
     ) {
         let (claims, numbers) = (claims, found.map(\.number))
         poll.exchange.contentType = poll.form.contentType

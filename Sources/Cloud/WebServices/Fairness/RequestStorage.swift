@@ -2,11 +2,11 @@ import CloudModel
 import Storage
 
 /// A store as one request on a worker sees it: its reads end when the request is told to.
-final class RequestStorage: Storage {
-    private let storage: any Storage
+final class RequestStorage: Store {
+    private let storage: any Store
     private let stop: StopSignal
 
-    init(_ storage: any Storage, stop: StopSignal) {
+    init(_ storage: any Store, stop: StopSignal) {
         self.storage = storage
         self.stop = stop
     }

@@ -103,18 +103,18 @@ extension SQLiteTransaction {
         try delete.run()
     }
 
-    func writeTombstone(_ number: NoticeNumber, reason: String, keptMax: Int) throws {
-        let writeTombstone = try snapshot.connection.prepare(
+    func giveUp(_ number: NoticeNumber, reason: String, keptMax: Int) throws {
+        let move = try snapshot.connection.prepare(
             """
             INSERT OR IGNORE INTO dead_letters (
                 \(SQLiteSnapshot.noticeColumns), reason, died_at)
             SELECT \(SQLiteSnapshot.noticeColumns), ?2, ?3
             FROM outbox WHERE id = ?1
             """)
-        writeTombstone.bind(number.value, at: 1)
-        writeTombstone.bind(reason, at: 2)
-        writeTombstone.bind(now, at: 3)
-        try writeTombstone.run()
+        move.bind(number.value, at: 1)
+        move.bind(reason, at: 2)
+        move.bind(now, at: 3)
+        try move.run()
         let forget = try snapshot.connection.prepare(
             """
             DELETE FROM dead_letters WHERE

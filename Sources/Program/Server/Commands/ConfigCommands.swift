@@ -14,7 +14,7 @@ extension Command {
             action: .local { invocation, _ in
                 // With --json there is one object, and it has no keys.
                 guard !invocation.has("json") else { return CommandOutput() }
-                var text = Configuration.reference
+                var text = ServerConfiguration.reference
                 while text.hasSuffix("\n") { text.removeLast() }
                 return CommandOutput(text)
             }),

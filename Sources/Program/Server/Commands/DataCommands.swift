@@ -27,7 +27,7 @@ extension Command {
             places: [CommandPlace("SRC", "the backup's folder", kind: .path)],
             question: "Fill the data folder from the backup?", isLong: true,
             action: .local { invocation, process in
-                let configuration = try Configuration.load(for: invocation, in: process)
+                let configuration = try ServerConfiguration.load(for: invocation, in: process)
                 let problems = try DataFolder.restore(
                     from: invocation.required("SRC"), configuration, process)
                 return outcome(

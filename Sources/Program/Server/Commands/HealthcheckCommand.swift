@@ -4,7 +4,7 @@ extension Command {
     static let healthcheck = Command(
         "healthcheck", "ask the running server whether it accepts work",
         action: .local { invocation, process in
-            let configuration = try Configuration.load(for: invocation, in: process)
+            let configuration = try ServerConfiguration.load(for: invocation, in: process)
             if let trouble = try obstacle(configuration) {
                 throw CommandFailure("the server is not ready: \(trouble)")
             }
@@ -12,7 +12,7 @@ extension Command {
         })
 
     /// Why the server takes no work, asked at an address without TLS where there is one.
-    private static func obstacle(_ configuration: Configuration) throws -> String? {
+    private static func obstacle(_ configuration: ServerConfiguration) throws -> String? {
         let plain = configuration.addresses.first { address in
             if case .unix = address { return true }
             return !configuration.hasTLS

@@ -127,7 +127,7 @@ struct ServeProcess {
         func set(_ action: @escaping @Sendable () -> Void) { self.action.withLock { $0 = action } }
     }
 
-    private func open(_ configuration: Configuration, _ log: Log) throws -> DataFolder {
+    private func open(_ configuration: ServerConfiguration, _ log: Log) throws -> DataFolder {
         let path = configuration.data
         try DataFolder.make(path)
         for _ in 0..<(Self.folderSecondsMax * 20) {

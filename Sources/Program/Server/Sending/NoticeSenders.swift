@@ -68,7 +68,7 @@ package final class NoticeSenders: Sendable {
 
     #if ApplePush
         private static func http2(
-            _ configuration: Configuration, _ traffic: OutgoingTraffic
+            _ configuration: ServerConfiguration, _ traffic: OutgoingTraffic
         ) throws -> HTTP2Requests {
             try HTTP2Requests(
                 policy: configuration.targetPolicy,

@@ -11,7 +11,7 @@ package final class OutgoingTraffic: Sendable {
     /// Starts the threads, which `stop` has to end.
     ///
     /// - Throws: `CommandFailure` for certificates that cannot be used; `SystemError`.
-    package init(_ configuration: Configuration) throws {
+    package init(_ configuration: ServerConfiguration) throws {
         let resolver = try NameResolver()
         self.resolver = resolver
         do {

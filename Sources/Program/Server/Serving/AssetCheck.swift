@@ -9,7 +9,7 @@ struct AssetCheck {
     private static let pageFiles = 1_000
 
     let rows: any AssetRows
-    let storage: any AssetStorage
+    let storage: any AssetBlobStore
     /// Files without a row are a problem when they are older: they should have been removed.
     let strayBefore: Milliseconds
 

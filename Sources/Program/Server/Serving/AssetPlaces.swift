@@ -26,7 +26,7 @@ struct AssetPlaces: Sendable {
     /// - Throws: `CommandFailure` for a key file that holds no key, and for files of the store's keys
     ///   and certificates that cannot be used.
     init(
-        _ configuration: Configuration, of folder: String, clock: Clock, random: RandomSource
+        _ configuration: ServerConfiguration, of folder: String, clock: Clock, random: RandomSource
     ) throws {
         key = try Self.key(configuration.assets.keyFile)
         freeBytesMin = configuration.assets.freeBytesMin
@@ -142,7 +142,7 @@ struct AssetPlaces: Sendable {
     }
 
     /// The assets of a store below a data folder, or of a bucket.
-    func storage(of key: Stores.Key, in folder: String) -> any AssetStorage {
+    func storage(of key: Stores.Key, in folder: String) -> any AssetBlobStore {
         let reserve = DataFolder.reservePath(in: folder)
         let local = folderStorage(of: key, in: folder, freeBytesMin: freeBytesMin) {
             [reserveBytes] in
@@ -157,7 +157,7 @@ struct AssetPlaces: Sendable {
     }
 
     /// The assets of a store in a copy of a data folder: always files beside the store.
-    func backupStorage(of key: Stores.Key, in folder: String) -> any AssetStorage {
+    func backupStorage(of key: Stores.Key, in folder: String) -> any AssetBlobStore {
         folderStorage(of: key, in: folder, freeBytesMin: 0) { 0 }
     }
 

@@ -145,8 +145,8 @@ struct DataBackup {
 
     /// Copies the files that a copied store's rows speak of, and reads each through.
     private static func copyAssets(
-        of key: Stores.Key, _ rows: any AssetRows, from storage: any AssetStorage,
-        to copy: any AssetStorage, isCopied: () throws -> Void = {}
+        of key: Stores.Key, _ rows: any AssetRows, from storage: any AssetBlobStore,
+        to copy: any AssetBlobStore, isCopied: () throws -> Void = {}
     ) throws -> [String] {
         let place = "\(key.container.name) \(key.environment.rawValue)"
         var problems: [String] = []
@@ -175,7 +175,7 @@ struct DataBackup {
 
     /// The assets of a copied store's rows that its storage does not list, or not in full length.
     private static func missingAssets(
-        of key: Stores.Key, _ rows: any AssetRows, from storage: any AssetStorage
+        of key: Stores.Key, _ rows: any AssetRows, from storage: any AssetBlobStore
     ) throws -> [String] {
         // Files that are too new for a row are none of the copy's concern.
         return try AssetCheck(rows: rows, storage: storage, strayBefore: .min)

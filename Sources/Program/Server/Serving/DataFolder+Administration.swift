@@ -17,7 +17,7 @@ extension DataFolder: ServerData {
 
     package func store(
         of container: ContainerID, in environment: Environment
-    ) throws -> any Storage {
+    ) throws -> any Store {
         try stores.store(of: container, in: environment)
     }
 

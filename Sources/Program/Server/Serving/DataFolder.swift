@@ -11,7 +11,7 @@ import Synchronization
 /// The folder that holds everything the server keeps, opened by the one process that may change it.
 package final class DataFolder: Sendable {
     package let path: String
-    package let configuration: Configuration
+    package let configuration: ServerConfiguration
     package let engine: any StorageEngine
     package let stores: Stores
     private let engineWords: EngineWords
@@ -36,7 +36,8 @@ package final class DataFolder: Sendable {
     private let lock: Mutex<FileLock?>
 
     private init(
-        path: String, configuration: Configuration, lock: FileLock, factory: any EngineFactory,
+        path: String, configuration: ServerConfiguration, lock: FileLock,
+        factory: any EngineFactory,
         process: ProcessEnvironment, onIndeterminate: @escaping @Sendable (String) -> Void
     ) throws {
         self.path = path
@@ -121,7 +122,7 @@ package final class DataFolder: Sendable {
     /// - Returns: a line for each asset that the backup does not have whole.
     /// - Throws: `CommandFailure`, and what the databases report; then nothing is left behind.
     static func restore(
-        from source: String, _ configuration: Configuration, _ process: ProcessEnvironment
+        from source: String, _ configuration: ServerConfiguration, _ process: ProcessEnvironment
     ) throws -> [String] {
         let path = configuration.data
         try make(path)
@@ -162,7 +163,7 @@ package final class DataFolder: Sendable {
     /// - Returns: nil while another process holds it.
     /// - Throws: `CommandFailure`, and what the databases report.
     package static func open(
-        _ path: String, configuration: Configuration, process: ProcessEnvironment,
+        _ path: String, configuration: ServerConfiguration, process: ProcessEnvironment,
         onIndeterminate: @escaping @Sendable (String) -> Void
     ) throws -> DataFolder? {
         let factory = configuration.engineFactory { process.random.bytes($0) }

@@ -2,7 +2,7 @@ import CloudModel
 import Storage
 
 /// A store that stays open as long as anybody keeps this.
-package final class LeasedStore: Storage {
+package final class LeasedStore: Store {
     private let lease: LeaseCache<Stores.Key, Stores.Opened>.Lease
     private let store: any EngineStore
 

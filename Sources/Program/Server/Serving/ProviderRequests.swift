@@ -20,7 +20,7 @@ final class ProviderRequests: ProviderFetch {
     private let waiting = Atomic(0)
 
     /// - Throws: `CommandFailure` when threads or certificates are not to be had.
-    init(_ configuration: Configuration) throws {
+    init(_ configuration: ServerConfiguration) throws {
         let resolver = try NameResolver()
         self.resolver = resolver
         var limits = OutgoingLimits()

@@ -7,7 +7,7 @@ extension RunningServer {
     ///
     /// - Parameter configuration: the folder's, with the ports that are in use.
     static func pages(
-        on folder: DataFolder, _ configuration: Configuration, log: Log
+        on folder: DataFolder, _ configuration: ServerConfiguration, log: Log
     ) throws -> PagesResponder {
         let shares = try StoreShares(folder, baseURL: configuration.baseURL)
         return try PagesResponder(folder.reception, shares: shares, clock: folder.clock) { page in

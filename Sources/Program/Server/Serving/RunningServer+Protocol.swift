@@ -10,7 +10,7 @@ extension RunningServer {
     ///
     /// - Parameter configuration: the folder's, with the ports that are in use.
     static func protocolResponder(
-        on folder: DataFolder, _ configuration: Configuration, observer: any RequestObserver,
+        on folder: DataFolder, _ configuration: ServerConfiguration, observer: any RequestObserver,
         log: Log
     ) throws -> ProtocolResponder {
         let (stores, catalog) = (folder.stores, folder.catalog)

@@ -93,7 +93,7 @@ package final class RunningServer: Sendable {
 
     /// Leaves descriptors to files, where the system lets the process have few.
     private static func limitConnections(
-        of wire: inout HTTPServer.Configuration, _ configuration: Configuration, _ log: Log
+        of wire: inout HTTPServer.Configuration, _ configuration: ServerConfiguration, _ log: Log
     ) throws(CommandFailure) {
         // Each loop has two, each listener one and a spare one, as have the
         // sockets for commands and metrics.

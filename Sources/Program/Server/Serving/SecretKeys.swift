@@ -22,7 +22,7 @@ enum SecretKeys {
     private static let fileBytesMax = 1_024
 
     /// Where the keys of a data folder are.
-    static func path(_ configuration: Configuration, of folder: String) -> String {
+    static func path(_ configuration: ServerConfiguration, of folder: String) -> String {
         let named = configuration.security.keyFile
         return named.isEmpty ? "\(folder)/\(fileName)" : named
     }
@@ -32,7 +32,7 @@ enum SecretKeys {
     /// - Throws: `CommandFailure` for a file that others may read, that holds no keys, or that does not
     ///   hold the key which the folder's secrets are sealed with.
     static func open(
-        _ configuration: Configuration, of folder: String, random: RandomSource
+        _ configuration: ServerConfiguration, of folder: String, random: RandomSource
     ) throws -> SealedSecrets {
         let path = path(configuration, of: folder)
         let note = "\(folder)/\(noteName)"
@@ -63,12 +63,12 @@ enum SecretKeys {
     }
 
     /// Whether a backup takes the keys along: it does where they lie in the data folder.
-    static func isInBackup(_ configuration: Configuration) -> Bool {
+    static func isInBackup(_ configuration: ServerConfiguration) -> Bool {
         configuration.security.keyFile.isEmpty
     }
 
     /// What a backup takes along beside the databases.
-    static func namesInBackup(_ configuration: Configuration) -> [String] {
+    static func namesInBackup(_ configuration: ServerConfiguration) -> [String] {
         isInBackup(configuration) ? [fileName, noteName] : [noteName]
     }
 

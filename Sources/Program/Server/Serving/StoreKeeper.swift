@@ -117,7 +117,7 @@ final class StoreKeeper: Sendable {
     }
 
     /// The bytes of assets of a container environment.
-    func storage(of key: Stores.Key) -> any AssetStorage {
+    func storage(of key: Stores.Key) -> any AssetBlobStore {
         assetPlaces.storage(of: key, in: folder)
     }
 

@@ -24,7 +24,7 @@ final class StoreWork: Sendable {
 
     /// - Parameter senders: of the kinds of destinations that are set up.
     init(
-        _ configuration: Configuration, clock: Clock, log: Log,
+        _ configuration: ServerConfiguration, clock: Clock, log: Log,
         senders: [DestinationKind: any NoticeSender] = [:]
     ) {
         var options = WorkRunner.Options()

@@ -56,7 +56,7 @@ final class Upkeep: Sendable {
         examineMore()
     }
 
-    private func queueUpkeep(of key: Stores.Key, _ store: any Storage) {
+    private func queueUpkeep(of key: Stores.Key, _ store: any Store) {
         do {
             try store.writeAndWait(caller: .background) { transaction in
                 try transaction.enqueue(.collect)

@@ -1,11 +1,11 @@
 /// Loading.
-extension Configuration {
+extension ServerConfiguration {
     /// Puts together what the file, the environment and the command line say, the later winning.
     ///
     /// - Parameters and errors: those of `LoadedConfiguration`.
     package static func load(
         file: String?, environment: [String: String], flags: [(path: String, value: String)]
-    ) throws(ConfigurationError) -> Configuration {
+    ) throws(ConfigurationError) -> ServerConfiguration {
         try LoadedConfiguration(file: file, environment: environment, flags: flags).values
     }
 

@@ -1,7 +1,7 @@
 import JSON
 
 /// The reference.
-extension Configuration {
+extension ServerConfiguration {
     /// A complete JSON5 file: every setting with its default and a comment that explains it.
     package static var reference: String {
         var text = """
@@ -23,7 +23,8 @@ extension Configuration {
                 text += comment(setting.documentation, indentation)
                 text += comment("Expects \(setting.allowed).", indentation)
                 text += comment("Environment: \(setting.environmentName)", indentation)
-                text += "\(indentation)\(setting.key): \(setting.written(of: Configuration())),\n"
+                text +=
+                    "\(indentation)\(setting.key): \(setting.written(of: ServerConfiguration())),\n"
             }
             if !section.name.isEmpty { text += "    },\n" }
         }
@@ -47,7 +48,7 @@ extension Configuration {
 
 extension Setting {
     /// Its value in a configuration, as JSON5; a secret as dots.
-    package func written(of configuration: Configuration) -> String {
+    package func written(of configuration: ServerConfiguration) -> String {
         var writer = JSONWriter()
         switch access {
         case .number(_, let get): writer.integer(Int64(get(configuration)))

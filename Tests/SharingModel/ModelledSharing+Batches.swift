@@ -9,16 +9,16 @@ package struct SharingOperation: Sendable {
     package struct ShareChange: Sendable {
         package struct Entry: Sendable {
             package var id: String?
-            package var handle: SharingModel.Handle
-            package var role: SharingModel.Role
-            package var permission: SharingModel.Permission
+            package var handle: ModelledSharing.Handle
+            package var role: ModelledSharing.Role
+            package var permission: ModelledSharing.Permission
         }
 
         /// The root of a new share, and the tag that is sent for it.
         package var root: String?
         package var rootTag: String?
         package var isRootTagStale = false
-        package var publicPermission: SharingModel.Permission?
+        package var publicPermission: ModelledSharing.Permission?
         package var allowsRequests: Bool?
         package var approve: [Int] = []
         package var deny: [Int] = []
@@ -52,7 +52,7 @@ package struct SharingOperation: Sendable {
 package typealias SharingOutcomes = Set<String?>
 
 package struct SharingBatch: Sendable {
-    package var place: SharingModel.Place
+    package var place: ModelledSharing.Place
     package var user: Int
     package var isAtomic: Bool
     package var operations: [SharingOperation]
@@ -60,7 +60,7 @@ package struct SharingBatch: Sendable {
     package var isOwners: Bool { user == place.owner }
 }
 
-extension SharingModel {
+extension ModelledSharing {
     private static let denied: SharingOutcomes = ["ACCESS_DENIED"]
     private static let dangling: SharingOutcomes = ["VALIDATING_REFERENCE_ERROR"]
 
@@ -169,7 +169,7 @@ extension SharingModel {
     }
 
     private func outcomes(
-        of operation: SharingOperation, _ batch: SharingBatch, before: SharingModel
+        of operation: SharingOperation, _ batch: SharingBatch, before: ModelledSharing
     ) -> SharingOutcomes {
         let place = batch.place
         let former = record(operation.name, in: place)
@@ -283,7 +283,7 @@ extension SharingModel {
 
     /// What is wrong with a share that a batch begins, as everything is after it.
     private func faults(
-        ofNewShare operation: SharingOperation, _ batch: SharingBatch, before: SharingModel
+        ofNewShare operation: SharingOperation, _ batch: SharingBatch, before: ModelledSharing
     ) -> SharingOutcomes {
         let others = shares(in: batch.place).filter { $0.name != operation.name }
         guard let root = operation.share?.root else { return others.isEmpty ? [] : ["BAD_REQUEST"] }
@@ -351,7 +351,7 @@ extension SharingModel {
     }
 
     private func faults(
-        of name: String, _ record: Record, _ batch: SharingBatch, before: SharingModel
+        of name: String, _ record: Record, _ batch: SharingBatch, before: ModelledSharing
     ) -> SharingOutcomes {
         let place = batch.place
         var found: SharingOutcomes = []
@@ -386,7 +386,7 @@ extension SharingModel {
     // MARK: - Doing it
 
     mutating func perform(
-        _ operation: SharingOperation, _ batch: SharingBatch, before: SharingModel
+        _ operation: SharingOperation, _ batch: SharingBatch, before: ModelledSharing
     ) {
         let place = batch.place
         if operation.deletes { return delete(operation.name, batch, before: before) }

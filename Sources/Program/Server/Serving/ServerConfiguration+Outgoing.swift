@@ -3,7 +3,7 @@ import Delivery
 import HTTP2Client
 import HTTPClient
 
-extension Configuration {
+extension ServerConfiguration {
     /// Which targets may be reached that users or configurations name.
     package var targetPolicy: TargetPolicy {
         let allowed = outgoing.allowedNetworks

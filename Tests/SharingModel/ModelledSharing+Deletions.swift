@@ -1,5 +1,5 @@
 // What goes with what is deleted: by DELETE_SELF references and by shares.
-extension SharingModel {
+extension ModelledSharing {
     /// The field that holds references.
     static let referenceField = "r"
 
@@ -8,7 +8,7 @@ extension SharingModel {
         "{\"recordName\":\"\(name)\",\"action\":\"DELETE_SELF\"}"
     }
 
-    mutating func delete(_ name: String, _ batch: SharingBatch, before: SharingModel) {
+    mutating func delete(_ name: String, _ batch: SharingBatch, before: ModelledSharing) {
         let place = batch.place
         guard let record = record(name, in: place) else { return }
         if !batch.isOwners, record.share != nil { return leave(name, user: batch.user, in: place) }
@@ -40,7 +40,7 @@ extension SharingModel {
 
     /// The records that go with one, by reference.
     private func goingWith(
-        _ name: String, _ batch: SharingBatch, before: SharingModel
+        _ name: String, _ batch: SharingBatch, before: ModelledSharing
     ) -> [String] {
         let records = zones[batch.place]?.records ?? [:]
         var reached = [name]
@@ -61,7 +61,7 @@ extension SharingModel {
 
     /// Whether a deletion of the batch's user may take a record along.
     private func mayTake(
-        _ name: String, _ batch: SharingBatch, before: SharingModel
+        _ name: String, _ batch: SharingBatch, before: ModelledSharing
     ) -> Bool {
         guard !batch.isOwners, before.record(name, in: batch.place) != nil else { return true }
         return before.permission(of: batch.user, for: name, in: batch.place) == .readWrite
@@ -70,7 +70,7 @@ extension SharingModel {
 
     /// Whether one shared tree holds both records, or none holds either; of shares that stood before.
     private func isTogether(
-        _ one: String, _ other: String, _ batch: SharingBatch, _ before: SharingModel
+        _ one: String, _ other: String, _ batch: SharingBatch, _ before: ModelledSharing
     ) -> Bool {
         let roots = shares(in: batch.place)
             .filter { before.record($0.name, in: batch.place)?.share != nil }
@@ -109,10 +109,10 @@ extension SharingModel {
     }
 }
 
-extension SharingModel.Record {
+extension ModelledSharing.Record {
     /// The record that it goes with.
     var goesWith: String? {
-        guard let value = fields[SharingModel.referenceField] else { return nil }
+        guard let value = fields[ModelledSharing.referenceField] else { return nil }
         let parts = value.split(separator: "\"", omittingEmptySubsequences: false)
         return parts.count > 3 ? String(parts[3]) : nil
     }

@@ -3,7 +3,7 @@
 /// It knows nothing of how the server does it: every question climbs parents anew. It says for each
 /// person exactly what he may see, and for each request how it may end. Tags, short GUIDs and
 /// participants' ids are learnt from what the owner is shown.
-package struct SharingModel {
+package struct ModelledSharing {
     package enum Permission: String, CaseIterable, Sendable {
         case nothing = "NONE"
         case readOnly = "READ_ONLY"

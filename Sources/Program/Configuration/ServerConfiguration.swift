@@ -2,7 +2,7 @@
 ///
 /// What may be said about each, and what it means, is declared once, beside its section: see
 /// `Setting.sections`.
-package struct Configuration: Sendable, Equatable {
+package struct ServerConfiguration: Sendable, Equatable {
     package var data = "./data"
     /// Each legal by `ListenText`, none twice.
     package var listen = ["127.0.0.1:8080"]
@@ -28,7 +28,7 @@ package struct Configuration: Sendable, Equatable {
     package init() {}
 }
 
-extension Configuration {
+extension ServerConfiguration {
     /// The settings outside of any section.
     static let settings = [
         Setting.text(

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-extension Storage {
+extension Store {
     /// Runs a closure as `write` does, and waits until it is acknowledged.
     ///
     /// Never called on an event loop or by the engine's own threads.

@@ -4,7 +4,7 @@ import Synchronization
 /// Sends requests to one server and gives its answers, over connections that it keeps for the next.
 ///
 /// Every call blocks, for as long as the options allow: it belongs on worker threads.
-package final class HTTPClient: Sendable {
+package final class BlockingHTTPClient: Sendable {
     package struct Options: Sendable {
         /// For each address of the host.
         package var connectMillisecondsMax = 10_000

@@ -4,7 +4,7 @@ import CloudModel
 ///
 /// Everything may block and belongs on worker threads. What is in place is whole, durable and never
 /// changes; who refers to it is the business of the records' store.
-package protocol AssetStorage: AnyObject, Sendable {
+package protocol AssetBlobStore: AnyObject, Sendable {
     /// Whether opening a file is a matter of microseconds, as on a disk of this machine: then an event
     /// loop may do it.
     var isLocal: Bool { get }
@@ -71,7 +71,7 @@ package protocol AssetStorage: AnyObject, Sendable {
     ) -> String?
 }
 
-extension AssetStorage {
+extension AssetBlobStore {
     package var trash: AssetTrash? { nil }
 
     package func hasWrongSums(_ digest: AssetDigest) throws -> Bool { false }

@@ -24,13 +24,13 @@ extension LoadedConfiguration {
     }
 }
 
-extension Configuration {
+extension ServerConfiguration {
     /// What the file, the environment and the options of a command say.
     ///
     /// - Throws: `ConfigurationError`.
     static func load(
         for invocation: Invocation, in process: ProcessEnvironment
-    ) throws(ConfigurationError) -> Configuration {
+    ) throws(ConfigurationError) -> ServerConfiguration {
         try LoadedConfiguration(for: invocation, in: process).values
     }
 
@@ -49,7 +49,7 @@ extension Configuration {
     /// The same, with the ports that the system chose where port 0 was asked for.
     ///
     /// - Parameter addresses: that were bound, in the order of `listen`.
-    func reached(at addresses: [ListenAddress]) -> Configuration {
+    func reached(at addresses: [ListenAddress]) -> ServerConfiguration {
         var reached = self
         reached.listen = zip(listen, addresses).map { text, address in
             guard case .tcp(let host, 0)? = ListenAddress(text),

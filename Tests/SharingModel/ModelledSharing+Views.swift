@@ -52,7 +52,7 @@ package struct SharingPerson: Sendable {
     package let givenName: String
     package let email: String
     /// Addresses that are his in the end, if not from the beginning.
-    package let laterAddresses: [SharingModel.Handle]
+    package let laterAddresses: [ModelledSharing.Handle]
     /// Known once he has an account.
     package var recordName: String?
 
@@ -65,12 +65,12 @@ package struct SharingPerson: Sendable {
 }
 
 package struct SharingViews {
-    package typealias Place = SharingModel.Place
+    package typealias Place = ModelledSharing.Place
     package let people: [SharingPerson]
 
     /// A zone as somebody is to see it, by record name.
     package func zone(
-        _ place: Place, for user: Int, of model: SharingModel
+        _ place: Place, for user: Int, of model: ModelledSharing
     ) -> [String: SeenRecord] {
         guard let zone = model.zones[place] else { return [:] }
         var seen: [String: SeenRecord] = [:]
@@ -82,8 +82,8 @@ package struct SharingViews {
     }
 
     private func record(
-        _ name: String, _ record: SharingModel.Record, in place: Place, for user: Int,
-        of model: SharingModel
+        _ name: String, _ record: ModelledSharing.Record, in place: Place, for user: Int,
+        of model: ModelledSharing
     ) -> SeenRecord {
         var seen = SeenRecord(type: record.type, fields: record.fields)
         let share = model.share(ofRoot: name, in: place)
@@ -110,7 +110,7 @@ package struct SharingViews {
     // MARK: - Shares
 
     private func sharing(
-        _ share: SharingModel.Share, in place: Place, for user: Int, of model: SharingModel
+        _ share: ModelledSharing.Share, in place: Place, for user: Int, of model: ModelledSharing
     ) -> SeenShare {
         var seen = SeenShare(publicPermission: share.publicPermission.rawValue)
         seen.owner = people[place.owner].recordName ?? ""
@@ -139,7 +139,7 @@ package struct SharingViews {
 
     /// - Parameter entry: nil for the owner.
     private func participant(
-        _ entry: SharingModel.Participant?, of user: Int?, showsAddress: Bool
+        _ entry: ModelledSharing.Participant?, of user: Int?, showsAddress: Bool
     ) -> SeenParticipant {
         var seen = SeenParticipant()
         seen.id = entry == nil ? "owner" : entry?.id ?? ""
@@ -163,7 +163,7 @@ package struct SharingViews {
 
     /// The strings that a zone tells somebody.
     package func secrets(
-        _ place: Place, for user: Int, of model: SharingModel
+        _ place: Place, for user: Int, of model: ModelledSharing
     ) -> Set<String> {
         var found: Set<String> = []
         let seen = zone(place, for: user, of: model)
@@ -185,7 +185,7 @@ package struct SharingViews {
     }
 
     private func secrets(
-        of share: SharingModel.Share, in place: Place, for user: Int, of model: SharingModel
+        of share: ModelledSharing.Share, in place: Place, for user: Int, of model: ModelledSharing
     ) -> Set<String> {
         var found: Set<String> = []
         let own = model.participation(of: user, in: share)
@@ -210,7 +210,7 @@ package struct SharingViews {
         Set([people[user].givenName, people[user].recordName].compactMap(\.self))
     }
 
-    private func address(_ entry: SharingModel.Participant) -> Set<String> {
+    private func address(_ entry: ModelledSharing.Participant) -> Set<String> {
         switch entry.handle {
         case .email(let text), .phone(let text): Secrets.inside(text)
         case .name, .link, .first: []
@@ -229,7 +229,7 @@ package struct SharingViews {
 
     /// What resolving tells somebody who may see the share but has not joined.
     package func invitationSecrets(
-        _ name: String, in place: Place, of model: SharingModel
+        _ name: String, in place: Place, of model: ModelledSharing
     ) -> Set<String> {
         guard let record = model.record(name, in: place), let share = record.share else {
             return []

@@ -4,7 +4,7 @@ import SQLite
 import SQLiteStorage
 import Storage
 
-extension Configuration {
+extension ServerConfiguration {
     /// The engine that keeps the data: the one place of the server that names one.
     func engineFactory(random: @escaping @Sendable (Int) -> [UInt8]) -> any EngineFactory {
         SQLiteEngineFactory(engineSettings, random: random)

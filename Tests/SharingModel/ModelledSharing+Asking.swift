@@ -1,5 +1,5 @@
 // Those who ask to take part, and links that are good for whoever comes first.
-extension SharingModel.Share {
+extension ModelledSharing.Share {
     /// Follows what is decided of those who ask.
     mutating func decide(_ change: SharingOperation.ShareChange, owner: Int) {
         for index in participants.indices {
@@ -12,7 +12,7 @@ extension SharingModel.Share {
                 participants[index].hasAsked = true
             } else {
                 participants.append(
-                    SharingModel.Participant(
+                    ModelledSharing.Participant(
                         handle: .name(user), user: user, role: .user, permission: .readOnly,
                         status: .invited, hasAsked: true))
             }
@@ -27,7 +27,7 @@ extension SharingModel.Share {
     }
 }
 
-extension SharingModel {
+extension ModelledSharing {
     /// Whether those who decide on a share are to see that somebody asks.
     package func admitsRequest(of user: Int, for share: Share, in place: Place) -> Bool {
         share.allowsRequests && place.owner != user && !share.asking.contains(user)

@@ -37,7 +37,7 @@ import CloudModel
 ///     // Success: it is on disk, and every later read sees it.
 /// }
 /// ```
-package protocol Storage: AnyObject, Sendable {
+package protocol Store: AnyObject, Sendable {
     /// Runs a closure on one moment of the store. Blocks.
     ///
     /// - Parameters:
@@ -87,7 +87,7 @@ package protocol Storage: AnyObject, Sendable {
     ) throws -> IndexProgress?
 }
 
-extension Storage {
+extension Store {
     /// Reads to the end, by nobody in particular.
     package func read<Value>(_ body: (any StoreSnapshot) throws -> Value) throws -> Value {
         try read(by: .anybody, until: nil, body)
