@@ -46,6 +46,26 @@ struct WorkPoolTests {
         return options
     }
 
+    @Test("Threads of short work stand behind others as far as they are told to")
+    func niceness() throws {
+        let found = Mutex<[Int32]>([])
+        for niceness: Int32 in [3, 11] {
+            let pool = WorkPool<String>(
+                name: "test", Self.options { $0.shortNiceness = niceness })
+            let done = DispatchSemaphore(value: 0)
+            try pool.submit(.short, for: "ida") {
+                // Of the calling thread alone, on Linux.
+                found.withLock { $0.append(getpriority(__priority_which_t(0), 0)) }
+                done.signal()
+            }
+            #expect(Self.isSignalled(done))
+        }
+        let own = getpriority(__priority_which_t(0), 0)
+        #if os(Linux)
+            #expect(found.withLock { $0 } == [max(own, 3), max(own, 11)])
+        #endif
+    }
+
     @Test("A caller holds half of the threads at most, and another one's work begins at once")
     func half() throws {
         let pool = WorkPool<String>(

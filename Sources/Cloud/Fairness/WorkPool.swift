@@ -153,13 +153,13 @@ private final class PoolCore<Principal: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// How far threads stand behind the writers': short work as far as the event loops do.
-    private static func niceness(_ lane: Lane) -> Int32 { lane == .long ? 15 : 5 }
+    /// How far threads stand behind the event loops and the writers.
+    private func niceness(_ lane: Lane) -> Int32 { lane == .long ? 15 : options.shortNiceness }
 
     private func run(_ lane: Lane) {
         // Nobody waits for its end.
         pthread_detach(pthread_self())
-        Thread.setNiceness(Self.niceness(lane), of: Thread.currentID)
+        Thread.setNiceness(niceness(lane), of: Thread.currentID)
         take(lane)
     }
 
@@ -252,7 +252,7 @@ private final class PoolCore<Principal: Hashable & Sendable>: Sendable {
                 }
                 state.lanes[short].end(item, now: now)
                 state.lanes[long].adopt(item, now: now)
-                Thread.setNiceness(Self.niceness(.long), of: item.thread)
+                Thread.setNiceness(niceness(.long), of: item.thread)
                 state.counts.moved += 1
                 state.threads[short] -= 1
                 freed += 1

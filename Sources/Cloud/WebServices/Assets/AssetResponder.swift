@@ -44,6 +44,8 @@ final class AssetResponder: Sendable {
         own.shortThreads = options.workerCount
         // Waiting for disks and other servers is what they are for.
         own.longNanoseconds = .max
+        // There are many, and digests and files of one upload are work for long.
+        own.shortNiceness = 15
         return own
     }
 
