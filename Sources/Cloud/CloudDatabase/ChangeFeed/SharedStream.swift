@@ -1,15 +1,17 @@
 import CloudModel
 import Storage
 
-/// What one share brings to a viewer's feed, in the order of its places: what was in it when they
-/// accepted it, unless they know it; what changed in it since; what was in it when they lost it.
+/// What one share adds to a viewer's feed, in the order of places.
+///
+/// First comes what was in the share when they accepted it, unless they know it. Then comes what has changed
+/// in it since. Last comes what was in it when they lost it.
 struct SharedStream {
     /// One stay, at its place in the feed.
     struct Row {
         enum Kind {
-            /// Was in the share when the viewer accepted it.
+            /// The record was in the share when the viewer accepted it.
             case arrival
-            /// Came, changed or left.
+            /// The record came, changed or left.
             case change
             /// Was in the share when the viewer lost it.
             case departure
