@@ -4,16 +4,16 @@ import Storage
 
 /// One database of one container environment, as one caller sees it.
 ///
-/// Built once the caller may use the scope at all; use cases take it and need no other check of it.
+/// It is built once the caller may use the scope at all, so use cases need no other check of that.
 package final class Database: Sendable {
     package let scope: DatabaseScope
-    /// For commands that errors name.
+    /// The container, for commands that errors mention.
     package let container: ContainerID?
     package let environment: Environment
     package let caller: Caller
     package let limits: ServiceLimits
     package let storage: any Store
-    /// Who is behind user record names: for the names of participants and the owner's addresses.
+    /// Tells who is behind user record names: for the names of participants and the owner's addresses.
     package let identities: any Identities
     package let random: RandomSource
     /// The device that the request names; nil for none.
@@ -48,12 +48,12 @@ package final class Database: Sendable {
         scope == .shared ? zone.owner ?? ownerRecordName : ownerRecordName
     }
 
-    /// The owner of the zones: the caller in a private database, nobody in particular in public.
+    /// The owner of the zones: the caller in a private database, no particular user in the public one.
     var ownerRecordName: UserRecordName {
         scope == .public ? .publicOwner : caller.userRecordName ?? .publicOwner
     }
 
-    /// The same data as another of its databases shows it to the caller.
+    /// The same data, as the caller sees it in another database.
     func seen(in scope: DatabaseScope) -> Database {
         Database(
             scope: scope, container: container, environment: environment, caller: caller,
@@ -61,23 +61,23 @@ package final class Database: Sendable {
             device: device, assets: assets, shareAddresses: shareAddresses)
     }
 
-    /// What short identifiers begin with that are made here.
+    /// The first part of short identifiers that are made here.
     var linkRoute: ShortGUID.Route {
         container.map { ShortGUID.Route($0, environment) } ?? .early
     }
 
-    /// Who makes the caller's changes; nil for a caller who makes none.
+    /// The author of the caller's changes; nil for a caller who makes none.
     var author: ChangeAuthor? {
         caller.userRecordName.map { ChangeAuthor(user: $0, device: device) }
     }
 
-    /// What holds records to this database's schema.
+    /// Checks records against this database's schema.
     var schemaCheck: SchemaCheck {
         SchemaCheck(
             container: container, environment: environment, scope: scope, limits: limits)
     }
 
-    /// The stored owner; nil while a user has never written.
+    /// The stored owner; nil until the user first writes.
     func owner(_ snapshot: any StoreSnapshot) throws -> StoredOwner? {
         try snapshot.owner(named: ownerRecordName)
     }
@@ -92,15 +92,16 @@ package final class Database: Sendable {
                 throw .foreignZone
             }
         case .shared:
-            // The owner must be named; which zones an owner has is known only to those who see them.
+            // The request must name the owner. Only those who see an owner's zones know which zones there
+            // are.
             guard zone.owner != nil, !zone.name.isDefault else { throw .zoneNotFound }
         }
     }
 
     /// The stored zone; nil for a default zone that nobody has written to yet.
     ///
-    /// - Throws: `Fault` ZONE_NOT_FOUND for a custom zone that does not exist, or of which the caller
-    ///   of a shared database has nothing.
+    /// - Throws: `Fault` ZONE_NOT_FOUND for a custom zone that does not exist, and in a shared database for a
+    ///   zone of which the caller sees nothing.
     func zone(_ id: ZoneID, _ snapshot: any StoreSnapshot) throws -> StoredZone? {
         try check(id)
         if scope == .shared { return try access(to: id, snapshot).zone }
@@ -111,7 +112,7 @@ package final class Database: Sendable {
         return nil
     }
 
-    /// The stored zone; a default one is made when it is first written to.
+    /// The stored zone; makes a default zone when it is first written to.
     ///
     /// - Throws: as `zone`.
     func madeZone(_ id: ZoneID, _ transaction: any StoreTransaction) throws -> StoredZone {
@@ -122,9 +123,9 @@ package final class Database: Sendable {
         return try transaction.makeZone(named: id.name, of: owner.number)
     }
 
-    /// What the caller has of a zone of the shared database.
+    /// What the caller may see of a zone of the shared database.
     ///
-    /// - Throws: `Fault` ZONE_NOT_FOUND for nothing, and for no zone.
+    /// - Throws: `Fault` ZONE_NOT_FOUND when they see nothing of it, or it does not exist.
     package func access(to id: ZoneID, _ snapshot: any StoreSnapshot) throws -> ZoneAccess {
         try check(id)
         guard let owner = id.owner, let viewer = caller.userRecordName,

@@ -1,15 +1,15 @@
 import CloudModel
 
-/// What becomes of somebody's records in public databases when their account goes.
+/// What happens to a person's records in public databases when their account is deleted.
 package enum PublicRecordsFate: String, Sendable, CaseIterable {
-    /// They stay, by a name that leads to nobody any more.
+    /// The records stay, under a user record name that leads to nobody any more.
     case keep
-    /// They stay, and no two of them can be told to be by the same person.
+    /// The records stay, and nobody can tell that two of them are by the same person.
     case anonymous
     case delete
 }
 
-/// An account whose owner has asked for its end.
+/// An account whose owner has asked to delete it.
 package struct AccountEnding: Sendable, Equatable {
     package let account: AccountID
     package let dueAt: Milliseconds
@@ -22,15 +22,19 @@ package struct AccountEnding: Sendable, Equatable {
     }
 }
 
-/// Accounts that come to their end unless their owners change their mind.
+/// Accounts that will be deleted unless their owners change their minds.
 package protocol AccountEndingCatalog: Sendable {
-    /// Notes that an account is to end, in place of a former note, and ends all that acts as the account.
+    /// Notes that an account is to end, and ends every session and token that acts as the account.
+    ///
+    /// Replaces an earlier note for the account.
     ///
     /// - Throws: `accountUnknown`.
     func set(_ ending: AccountEnding) throws
     func ending(of account: AccountID) throws -> AccountEnding?
-    /// - Returns: whether there was one.
+    /// Takes back the note that an account is to end.
+    ///
+    /// - Returns: whether there was such a note.
     func takeBackEnding(of account: AccountID) throws -> Bool
-    /// Those that are due, the longest waiting first.
+    /// Endings that are due, the longest waiting first.
     func dueEndings(now: Milliseconds, countMax: Int) throws -> [AccountEnding]
 }

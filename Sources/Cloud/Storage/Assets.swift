@@ -3,7 +3,7 @@ import CloudModel
 /// An upload that can be made the value of a field, as stored.
 package struct StoredReceipt: Sendable {
     package let content: AssetContent
-    /// Who may use it, in which database.
+    /// Who may use the upload, and in which database.
     package let identity: [UInt8]
     package let expires: Milliseconds
 
@@ -14,27 +14,29 @@ package struct StoredReceipt: Sendable {
     }
 }
 
-/// What a read sees of assets: which files the store knows, who holds them and how they came.
+/// What a read sees of assets: which files the store knows, which records hold them, which uploads brought
+/// them.
 ///
-/// The bytes themselves are kept elsewhere. A file is there before the store knows of it, and the store forgets it before
-/// the file goes: so what the store knows can be read, and at worst a file is left over.
+/// The bytes themselves are kept elsewhere. A file is in place before the store notes it, and the store
+/// forgets it before the file is removed. So every file that the store knows is there. At worst, a file is
+/// left over that the store does not know.
 package protocol AssetReading: AnyObject {
     /// The upload with that id; nil when it is unknown or was forgotten.
     func assetReceipt(_ id: [UInt8]) throws -> StoredReceipt?
 
-    /// The bytes of all files that a record holds, each counted once.
+    /// How many bytes all files of a record take, each file counted once.
     func assetBytes(of record: RecordNumber) throws -> Int
 
-    /// Files that no record and no receipt has referred to since before a moment.
+    /// Files that no record and no receipt has referred to since a moment.
     func unusedAssets(since moment: Milliseconds, limit: Int) throws -> [AssetDigest]
 
-    /// Which of some digests the store has no file of.
+    /// Those of some digests for which the store has no file.
     func unknownAssets(among digests: [AssetDigest]) throws -> [AssetDigest]
 }
 
 /// What a write does with assets.
 package protocol AssetWriting: AssetReading {
-    /// Notes an upload whose file is in place.
+    /// Notes an upload whose file is already in place.
     func addReceipt(_ id: [UInt8], _ receipt: StoredReceipt) throws
 
     /// Notes a further receipt for a file that the store has.
@@ -42,10 +44,10 @@ package protocol AssetWriting: AssetReading {
     /// - Returns: false when the store has no such file.
     func addReceiptForKnown(_ id: [UInt8], _ receipt: StoredReceipt) throws -> Bool
 
-    /// Makes a record hold these files and no others; they count for the owner of its zone.
+    /// Makes a record hold these files and no others; they count for the owner of the record's zone.
     ///
-    /// - Throws: `BrokenInvariant` for a file that the store does not have: a receipt or the record
-    ///   itself must have kept it.
+    /// - Throws: `BrokenInvariant` for a file that the store does not have. That cannot happen to a sound
+    ///   store: a receipt, or the record itself, must have kept the file.
     func replaceAssets(
         of record: RecordNumber, in zone: StoredZone, with files: Set<AssetDigest>) throws
 

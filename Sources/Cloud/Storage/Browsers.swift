@@ -2,14 +2,14 @@ import CloudModel
 
 /// A browser that is signed in to the server's own pages.
 package struct BrowserSession: Sendable, Equatable {
-    /// SHA-256 of what its cookie holds.
+    /// SHA-256 of the cookie's secret.
     package let hash: [UInt8]
     package let account: AccountID
     /// What the browser says it is, in a few words.
     package let device: String
     package let madeAt: Milliseconds
     package let usedAt: Milliseconds
-    /// When the person last showed who they are.
+    /// When the person last proved who they are.
     package let provedAt: Milliseconds
     package let expiresAt: Milliseconds
 
@@ -34,7 +34,7 @@ package struct SignInCode: Sendable, Equatable {
     package let account: AccountID
     package let container: ContainerID
     package let environment: Environment
-    /// The life of the web token.
+    /// How long the web token lives, in seconds.
     package let seconds: Int
     /// SHA-256 of the verifier that must come with the code.
     package let challenge: [UInt8]
@@ -54,17 +54,17 @@ package struct SignInCode: Sendable, Equatable {
     }
 }
 
-/// Signed-in browsers, and what they have let apps do.
+/// Signed-in browsers, and what their people have allowed apps to do.
 package protocol BrowserCatalog: Sendable {
-    /// Drops what has expired by `now`, too.
+    /// Adds a browser's session, and drops sessions that have expired by `now`.
     ///
     /// - Throws: `accountUnknown`.
     func add(_ session: BrowserSession, now: Milliseconds) throws
-    /// Also one that has expired.
+    /// The session with this hash, even if it has expired.
     func browserSession(hash: [UInt8]) throws -> BrowserSession?
-    /// In the order in which they began; also expired ones.
+    /// The sessions of an account, expired ones included, in the order in which they began.
     func browserSessions(of account: AccountID) throws -> [BrowserSession]
-    /// Notes that a session was used, and perhaps that its person showed again who they are.
+    /// Notes that a session was used, and with `isProof` also that its person proved again who they are.
     func use(browserSession hash: [UInt8], at moment: Milliseconds, isProof: Bool) throws
     func deleteBrowserSession(hash: [UInt8]) throws
     /// Ends everything that acts as the account: browsers' sessions, web tokens, codes and links.
@@ -72,10 +72,10 @@ package protocol BrowserCatalog: Sendable {
     /// - Parameter kept: the hash of a browser's session that stays; nil for none.
     func endSessions(of account: AccountID, except kept: [UInt8]?) throws
 
-    /// The web tokens of an account, in the order in which they were made; also expired ones.
+    /// The web tokens of an account, expired ones included, in the order in which they were made.
     func webTokens(of account: AccountID) throws -> [WebTokenRecord]
 
-    /// Whether the person has let the app of an API token, at pages of an origin, act for them.
+    /// Whether a person has allowed an app, known by its API token, to act for them at pages of an origin.
     ///
     /// - Parameter origin: empty for none.
     func hasConsent(
@@ -86,10 +86,12 @@ package protocol BrowserCatalog: Sendable {
         of account: AccountID, for apiToken: [UInt8], at origin: String, now: Milliseconds
     ) throws
 
-    /// Drops what has expired by `now`, too.
+    /// Adds a code, and drops codes that have expired by `now`.
     ///
     /// - Throws: `containerUnknown`, `accountUnknown`.
     func add(_ code: SignInCode, now: Milliseconds) throws
-    /// Hands a code to the one caller who asks for it first; nil for all others and after its time.
+    /// Hands a code to the first caller who asks for it.
+    ///
+    /// - Returns: nil for every later caller, and once the code has expired.
     func takeSignInCode(hash: [UInt8], now: Milliseconds) throws -> SignInCode?
 }

@@ -13,7 +13,7 @@ package struct ContainerRecord: Sendable, Equatable {
     }
 }
 
-/// What lets an app call one environment of a container; the token itself is not kept.
+/// What lets an app call one environment of a container; the token itself is not stored.
 package struct APITokenRecord: Sendable, Equatable {
     /// SHA-256 of the token.
     package let hash: [UInt8]
@@ -21,7 +21,7 @@ package struct APITokenRecord: Sendable, Equatable {
     package let name: String
     package let container: ContainerID
     package let environment: Environment
-    /// Serialized origins that may call with it; empty for any.
+    /// The serialized origins from which it may be used; empty for any.
     package let origins: [String]
     /// Where sign-in delivers: `post-message` or a URL.
     package let callback: String?
@@ -43,9 +43,9 @@ package struct APITokenRecord: Sendable, Equatable {
 
 /// A public key whose holder may sign requests to one environment of a container.
 package struct ServerKeyRecord: Sendable, Equatable {
-    /// How far the key reaches (rulings.md 8).
+    /// Which databases the key opens (rulings.md 8).
     package enum Scope: String, Sendable, CaseIterable {
-        /// The public database, as an identity of its own.
+        /// The public database, as a user of its own.
         case `public`
         /// Also the private and shared databases of a user whom the request names.
         case container
@@ -102,7 +102,7 @@ package struct AccountRecord: Sendable, Equatable {
     package var email: String? { addresses.first { $0.isPrimary }?.address.text }
 }
 
-/// An e-mail address or a phone number, in the spelling given and in the one that is compared.
+/// An e-mail address or a phone number, as it was given and as it is compared.
 package struct Address: Sendable, Hashable {
     package enum Kind: String, Sendable { case email, phone }
 
@@ -110,7 +110,7 @@ package struct Address: Sendable, Hashable {
     package let text: String
     package let folded: String
 
-    /// Takes spellings that were checked by whoever made them.
+    /// Makes an address of spellings that the caller has checked.
     package init(kind: Kind, text: String, folded: String) {
         self.kind = kind
         self.text = text
@@ -131,7 +131,7 @@ package struct Address: Sendable, Hashable {
 package struct AccountAddress: Sendable, Equatable {
     package let address: Address
     package let isPrimary: Bool
-    /// When it was found to be the person's own; nil while nobody has.
+    /// When the account proved that the address is its own; nil while it has not.
     package let verifiedAt: Milliseconds?
 
     package init(address: Address, isPrimary: Bool, verifiedAt: Milliseconds?) {
@@ -141,11 +141,11 @@ package struct AccountAddress: Sendable, Equatable {
     }
 }
 
-/// What lets a browser or app act as a user in one environment; the token itself is not kept.
+/// What lets a browser or app act as a user in one environment; the token itself is not stored.
 package struct WebTokenRecord: Sendable, Equatable {
     /// SHA-256 of the token.
     package let hash: [UInt8]
-    /// Shared by a token and those that replaced it.
+    /// Identifies the sign-in: a token and the tokens that replaced it share this value.
     package let session: [UInt8]
     package let account: AccountID
     package let container: ContainerID
@@ -167,7 +167,7 @@ package struct WebTokenRecord: Sendable, Equatable {
     }
 }
 
-/// A deleted account whose data still lies in both stores of a container.
+/// A deleted account whose data both stores of a container may still hold.
 package struct AccountDeletion: Sendable, Hashable {
     package let account: AccountID
     package let container: ContainerID

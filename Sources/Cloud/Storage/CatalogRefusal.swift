@@ -1,4 +1,4 @@
-/// Why the catalog does not do what was asked; nothing was changed.
+/// Why the catalog refuses a request; it has changed nothing.
 package enum CatalogRefusal: Error, Sendable, Equatable {
     case containerExists
     case containerUnknown
@@ -8,10 +8,10 @@ package enum CatalogRefusal: Error, Sendable, Equatable {
     case pushKeyUnknown
     case accountUnknown
     case webTokenUnknown
-    /// The address is verified as another account's.
+    /// The address is a verified address of another account.
     case addressTaken
     case identityProviderUnknown
-    /// What a provider says is another account's.
+    /// The provider's identity already belongs to another account.
     case identityTaken
     case passkeyTaken
 }

@@ -2,59 +2,64 @@ import CloudModel
 
 /// The containers and their settings.
 ///
-/// Here and in the other contracts of the catalog, each member is one transaction. What it changes is on disk when
-/// it returns, and everybody who reads later sees it; what it refuses, by `CatalogRefusal`, changed nothing. They also throw
-/// `StorageFailure`: after `indeterminate` the catalog takes no more changes until it is opened anew.
+/// In this and the other contracts of the catalog, each member is one transaction. Once it returns, its
+/// change is on disk and every later read sees it. When it throws a `CatalogRefusal`, it has changed nothing.
+/// Every member may also throw `StorageFailure`. After `indeterminate`, the catalog takes no more changes
+/// until it is opened again.
 package protocol ContainerCatalog: Sendable {
-    /// - Throws: `containerExists` for a name that differs in nothing but case, too.
+    /// Adds a container.
+    ///
+    /// - Throws: `containerExists`, also when an existing name differs only in case.
     func add(_ container: ContainerRecord) throws
     func container(_ id: ContainerID) throws -> ContainerRecord?
-    /// In the order of their folded names.
+    /// All containers, in the order of their folded names.
     func containers() throws -> [ContainerRecord]
     /// Sets the given keys; nil removes one.
     ///
     /// - Throws: `containerUnknown`.
     func set(_ settings: [String: String?], of id: ContainerID) throws
-    /// Deletes the container and every token, key and user name in it.
+    /// Deletes a container and every token, key and user record name in it.
     ///
     /// - Throws: `containerUnknown`.
     func delete(_ id: ContainerID) throws
 }
 
-/// What requests are authenticated by.
+/// What authenticates requests: tokens and keys.
 package protocol CredentialCatalog: Sendable {
     /// - Throws: `containerUnknown`, `nameTaken`.
     func add(_ token: APITokenRecord) throws
     func apiToken(hash: [UInt8]) throws -> APITokenRecord?
-    /// In the order of their names.
+    /// All API tokens, in the order of their names.
     func apiTokens() throws -> [APITokenRecord]
     /// - Throws: `apiTokenUnknown`.
     func deleteAPIToken(name: String) throws
 
     /// - Throws: `containerUnknown`.
     func add(_ key: ServerKeyRecord) throws
-    /// In the order in which they were made.
+    /// All server keys, in the order in which they were made.
     func serverKeys() throws -> [ServerKeyRecord]
     /// - Throws: `serverKeyUnknown`.
     func deleteServerKey(keyID: String) throws
 
-    /// Adds a token unless it is there already, notes who is behind the user record name, and drops what has expired by `now`.
+    /// Adds a web token unless it is there already.
     ///
-    /// - Parameter old: the hash of the token that it replaces, which must still be there: what was
-    ///   revoked meanwhile has no successor.
+    /// Also notes which account is behind its user record name, and drops tokens that have expired by `now`.
+    ///
+    /// - Parameter old: the hash of the token that this one replaces. That token must still be there: a token
+    ///   that was revoked meanwhile cannot be replaced.
     /// - Throws: `containerUnknown`, `accountUnknown`, `webTokenUnknown`.
     func add(
         _ token: WebTokenRecord, replacing old: [UInt8]?, for user: UserRecordName,
         now: Milliseconds
     ) throws
     func webToken(hash: [UInt8]) throws -> WebTokenRecord?
-    /// When the last token of a session ends; nil for a session that has ended.
+    /// When the last token of a session expires; nil for a session that has ended.
     func sessionEnd(_ session: [UInt8]) throws -> Milliseconds?
-    /// Those of one environment, in the order in which they were made.
+    /// The web tokens of one environment, in the order in which they were made.
     func webTokens(
         in container: ContainerID, _ environment: Environment
     ) throws -> [WebTokenRecord]
-    /// Drops a token and all that share its session; does nothing when there are none.
+    /// Drops all tokens of a session; does nothing when there are none.
     func deleteWebTokens(session: [UInt8]) throws
     /// Drops every token of an account; does nothing when there are none.
     func deleteWebTokens(of account: AccountID) throws
@@ -62,35 +67,38 @@ package protocol CredentialCatalog: Sendable {
 
 /// The people.
 package protocol AccountCatalog: Sendable {
-    /// - Throws: `addressTaken` when a verified address is verified as another account's.
+    /// Adds an account.
+    ///
+    /// - Throws: `addressTaken` when one of its verified addresses is verified for another account.
     func add(_ account: AccountRecord) throws
     func account(_ id: AccountID) throws -> AccountRecord?
-    /// The account whose verified address this is.
+    /// The account for which this address is verified.
     func account(verified address: Address) throws -> AccountRecord?
-    /// In the order in which they were made.
+    /// All accounts, in the order in which they were made.
     func accounts() throws -> [AccountRecord]
-    /// Notes that an address is the account's own; a person's first e-mail address is primary.
+    /// Notes that an address is verified for an account; a person's first e-mail address becomes the primary
+    /// one.
     ///
     /// - Throws: `accountUnknown`, `addressTaken`.
     func verify(_ address: Address, of account: AccountID, now: Milliseconds) throws
-    /// Deletes the account, its addresses and web tokens; what its stores must forget is kept.
+    /// Deletes an account, its addresses and web tokens, and notes which stores must still forget its data.
     ///
-    /// - Parameter publicRecords: what becomes of the account's records in public databases.
+    /// - Parameter publicRecords: what happens to the account's records in public databases.
     /// - Throws: `accountUnknown`.
     func delete(
         _ account: AccountID, publicRecords: PublicRecordsFate
     ) throws -> [AccountDeletion]
-    /// Deleted accounts whose data some store may still hold.
+    /// Deleted accounts whose data a store may still hold.
     func accountDeletions() throws -> [AccountDeletion]
-    /// Notes that both stores of the container hold nothing of the account any more.
+    /// Notes that neither store of the container holds data of the account any more.
     func forget(_ deletion: AccountDeletion) throws
 
-    /// Notes who is behind a user record name.
+    /// Notes which account is behind a user record name.
     ///
     /// - Throws: `containerUnknown`, `accountUnknown`.
     func note(_ name: UserRecordName, of account: AccountID, in container: ContainerID) throws
 
-    /// The containers that have a name for an account, in the order of their folded names.
+    /// The containers in which an account has a user record name, in the order of their folded names.
     func containers(usedBy account: AccountID) throws -> [ContainerID]
 
     /// The account behind a user record name; nil for a name that was never given out.
@@ -98,7 +106,7 @@ package protocol AccountCatalog: Sendable {
 }
 
 extension AccountCatalog {
-    /// Deletes an account whose public records stay.
+    /// Deletes an account; its public records stay.
     package func delete(_ account: AccountID) throws -> [AccountDeletion] {
         try delete(account, publicRecords: .keep)
     }
@@ -106,10 +114,10 @@ extension AccountCatalog {
 
 /// Everything that belongs to the server and not to one container environment.
 ///
-/// # Keeping what was read
+/// # Caching what you read
 ///
 /// ```swift
-/// let version = catalog.version      // before the look
+/// let version = catalog.version      // before the read
 /// if kept.version == version { return kept.value }
 /// let value = try catalog.apiToken(hash: hash)
 /// if catalog.version == version { kept = (version, value) }
@@ -118,14 +126,17 @@ package protocol CatalogStorage: ContainerCatalog, CredentialCatalog, AccountCat
     PeopleCatalog, BrowserCatalog, LetterCatalog, SecondFactorCatalog,
     AccountEndingCatalog, IdentityCatalog, PasskeyCatalog, PushKeyCatalog
 {
-    /// Moves, before the change's call returns, with every change that can end what was true; after a failed one, too,
-    /// of which nobody knows what is on disk. Never goes back, and stays over a restart.
+    /// Moves with every change that can make something untrue that was read before.
     ///
-    /// Whoever keeps what they read drop it when this has moved since before they read. New API tokens,
-    /// web tokens and accounts do not move it; new server keys do. Does not wait: of changes that another process made, an
-    /// engine may learn a moment later.
+    /// Whoever caches what they read must drop it once this has moved since before the read. It moves before
+    /// the changing call returns. It also moves after a failed change, because nobody knows then what is on
+    /// disk. It never goes back, and it survives restarts.
+    ///
+    /// New server keys move it. New API tokens, web tokens and accounts do not.
+    ///
+    /// Reading it does not wait. An engine may learn of another process's changes a moment later.
     var version: Int { get }
 
-    /// The secret of this name, the same for all who ever ask; the first call for a name stores `made`.
+    /// The secret of this name, the same for every caller; the first call for a name stores `made`.
     func secret(_ name: String, orStore made: [UInt8]) throws -> [UInt8]
 }

@@ -1,6 +1,6 @@
 import CloudModel
 
-/// Whose client token it is: of one device of one user, in one zone.
+/// Identifies a client token: one device of one user, in one zone.
 package struct ClientTokenKey: Sendable {
     package let zone: ZoneNumber
     package let user: UserRecordName
@@ -14,16 +14,17 @@ package struct ClientTokenKey: Sendable {
     }
 }
 
-/// What a read sees of the data that devices leave with their changes of a zone.
+/// What a read sees of the data that devices store with their changes of a zone.
 package protocol ClientTokenReading {
-    /// The data that a device left last; nil for none.
+    /// The data that a device stored last; nil for none.
     func clientToken(_ key: ClientTokenKey) throws -> [UInt8]?
 }
 
 /// What a write does with that data.
 package protocol ClientTokenWriting {
-    /// Keeps a device's data in place of its former; no data forgets it.
+    /// Stores a device's data in place of its former data; empty data removes it.
     ///
-    /// - Parameter devicesMax: of one user in one zone; beyond it those go that have been quiet the longest.
+    /// - Parameter devicesMax: how many devices of one user are kept in one zone. Beyond it, those go that
+    ///   have been quiet the longest.
     func setClientToken(_ data: [UInt8], _ key: ClientTokenKey, devicesMax: Int) throws
 }

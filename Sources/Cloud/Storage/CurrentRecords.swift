@@ -1,20 +1,21 @@
 import CloudModel
 
-/// Reading what stands under names, many at once: part of every snapshot.
+/// Reads the current records of many names at once; part of every snapshot.
 ///
 /// An engine over a network answers each call in one round trip.
 package protocol CurrentRecordReading: AnyObject {
-    /// Visits what stands under names, tombstones too; names that have nothing are left out.
+    /// Visits the current version of each name, tombstones included; skips names that have none.
     ///
     /// - Parameters:
     ///   - names: each once.
-    ///   - visit: gets the name's index and its version, in whatever order costs least. It reads nothing
-    ///     else of the snapshot.
+    ///   - visit: gets the index of the name in `names`, and the version. The order is whatever costs the
+    ///     engine least. The closure must not read anything else of the snapshot.
     func current(
         of names: [RecordName], in zone: ZoneNumber,
         _ visit: (_ index: Int, StoredVersion) throws -> Void) throws
 
-    /// What stands under one name, a tombstone too; nil when it has never been or is collected.
+    /// The current version of one name, a tombstone included; nil when there never was one or it is
+    /// collected.
     ///
     /// - Parameter visit: may go on to read what belongs to the record, such as a share's participants.
     func current<Value>(

@@ -1,8 +1,8 @@
 import CloudModel
 
-/// Another server whose word for who somebody is counts here.
+/// Another server that this one trusts to say who somebody is.
 package struct IdentityProviderRecord: Sendable, Equatable {
-    /// A key that signs each secret, in place of a plain one: by whose team and under what name.
+    /// A key that signs each secret, instead of a plain secret: whose team it is of, and under what name.
     package struct SigningKey: Sendable, Equatable {
         package let team: String
         package let name: String
@@ -18,13 +18,13 @@ package struct IdentityProviderRecord: Sendable, Equatable {
     package let issuer: String
     /// What the provider calls this server.
     package let client: String
-    /// Sealed; nil for none.
+    /// The sealed secret; nil for none.
     package let secret: [UInt8]?
-    /// Nil where the secret is a plain one.
+    /// The key that signs secrets; nil when the secret is a plain one.
     package let signingKey: SigningKey?
-    /// Whether addresses that it calls verified count as verified here.
+    /// Whether addresses that the provider calls verified count as verified here.
     package let trustsEmail: Bool
-    /// Whether answers come as forms.
+    /// Whether the provider sends its answers as forms.
     package let usesFormPost: Bool
     package let madeAt: Milliseconds
 
@@ -43,7 +43,7 @@ package struct IdentityProviderRecord: Sendable, Equatable {
     }
 }
 
-/// Who somebody is at a provider.
+/// The name by which a provider knows a person.
 package struct ProvidedIdentity: Sendable, Hashable {
     package let issuer: String
     package let subject: String
@@ -54,28 +54,30 @@ package struct ProvidedIdentity: Sendable, Hashable {
     }
 }
 
-/// Providers, and who is known by them.
+/// Providers, and the people whom they know.
 package protocol IdentityCatalog: Sendable {
-    /// - Throws: `nameTaken` for a name or an issuer that is there.
+    /// Adds a provider.
+    ///
+    /// - Throws: `nameTaken` when the name or the issuer is there already.
     func add(_ provider: IdentityProviderRecord) throws
-    /// In the order of their names.
+    /// All providers, in the order of their names.
     func identityProviders() throws -> [IdentityProviderRecord]
-    /// Who was known by it is not any more, until it is added again.
+    /// Deletes a provider: identities at it lead to no account until the provider is added again.
     ///
     /// - Throws: `identityProviderUnknown`.
     func deleteIdentityProvider(name: String) throws
 
     func account(of identity: ProvidedIdentity) throws -> AccountID?
-    /// Makes an account that is known by an identity.
+    /// Adds an account together with a provider's identity for it.
     ///
     /// - Throws: `identityTaken`, `addressTaken`.
     func add(_ account: AccountRecord, knownBy identity: ProvidedIdentity) throws
-    /// Has an account be known by an identity, too.
+    /// Adds a provider's identity to an account.
     ///
-    /// - Throws: `accountUnknown`, `identityTaken` when it is another's.
+    /// - Throws: `accountUnknown`, `identityTaken` when it belongs to another account.
     func add(_ identity: ProvidedIdentity, of account: AccountID, now: Milliseconds) throws
-    /// In the order of their issuers.
+    /// The identities of an account, in the order of their issuers.
     func identities(of account: AccountID) throws -> [ProvidedIdentity]
-    /// Does nothing for another's.
+    /// Deletes an identity; does nothing when it belongs to another account.
     func delete(_ identity: ProvidedIdentity, of account: AccountID) throws
 }

@@ -5,7 +5,7 @@ package struct StoredIndex: Sendable, Equatable {
     package enum State: Int64, Sendable {
         case filling = 0
         case whole = 1
-        /// Nobody needs it any more: it is being emptied.
+        /// No query needs it any more: it is being emptied.
         case leaving = 2
     }
 
@@ -15,7 +15,7 @@ package struct StoredIndex: Sendable, Equatable {
     package let type: Int64
     package let need: IndexNeed
     package var state: State
-    /// The last record that it holds while it is not whole.
+    /// While the index is not whole: the last record that it already holds.
     package var filledThrough: RecordNumber
 
     package init(
@@ -28,7 +28,7 @@ package struct StoredIndex: Sendable, Equatable {
         self.filledThrough = filledThrough
     }
 
-    /// Whether it holds what there is to say of a record, and must go on doing so.
+    /// Whether the index already holds a record's values, so that writes must keep them up to date.
     package func holds(_ record: RecordNumber) -> Bool {
         state == .whole || record.value <= filledThrough.value
     }
@@ -89,9 +89,9 @@ extension IndexPosition.Value: Comparable {
     }
 }
 
-/// The rows of one zone in an index between two places, both left out.
+/// The rows of one zone in an index between two places, without rows at the places themselves.
 package struct IndexRange: Sendable {
-    /// Which of an index's rows: each record has either values or one row that says that it has none.
+    /// Which rows of an index: each record has either its values, or one row that says that it has none.
     package enum Rows: Sendable { case values, absent }
 
     /// The number of the index.
@@ -112,7 +112,7 @@ package struct IndexRange: Sendable {
         self.to = to
     }
 
-    /// The records that have no value, by their numbers: each has the value 0 here.
+    /// The records without a value, in the order of their numbers: each has the value 0 here.
     package static func absent(index: Int64, zone: ZoneNumber) -> IndexRange {
         IndexRange(index: index, rows: .absent, zone: zone)
     }
@@ -129,9 +129,11 @@ package struct IndexRow: Sendable {
     }
 }
 
-/// A record in an index of places, and about where.
+/// A record that an index of places holds, and about where it lies.
 package struct PlacedRecord: Sendable {
-    /// How far the record's place may be from `place`: an engine's index may keep it in fewer bits than the record.
+    /// How many metres the record's own place may be from `place`.
+    ///
+    /// An engine's index may keep a place in fewer bits than the record does.
     package static let metresOff = 10.0
 
     package let record: RecordNumber
@@ -143,11 +145,11 @@ package struct PlacedRecord: Sendable {
     }
 }
 
-/// What a search for words asks for.
+/// What a search for words looks for.
 package struct WordSearch: Sendable {
-    /// In UTF-8, as `IndexReader.words` takes them from a text; not empty.
+    /// The words in UTF-8, as `IndexReader.words` takes them from a text; not empty.
     package let words: [[UInt8]]
-    /// Whether a record needs all of them.
+    /// Whether a record must have all of the words; else one is enough.
     package let needsAll: Bool
 
     package init(words: [[UInt8]], needsAll: Bool) {
@@ -158,18 +160,18 @@ package struct WordSearch: Sendable {
 
 /// What a read sees of the indexes that queries use.
 ///
-/// An index that is whole says of each living record exactly what its body says, as of the snapshot's moment.
-/// Numbers sort by value, before all text; texts sort by code points, as their UTF-8 does, whatever
-/// language a machine speaks. Every call is bounded by its limit.
+/// A whole index says of each living record exactly what the record's body says at the snapshot's moment.
+/// Values sort alike on every machine, whatever its language: numbers by value and before all text, texts by
+/// code points, as their UTF-8 does. The limit of a call bounds what the call reads.
 package protocol IndexReader: AnyObject {
     /// The indexes of a record type, in any state.
     func indexes(ofType type: Int64) throws -> [StoredIndex]
 
-    /// Appends the first rows of a range in its order, or the last ones in the reverse.
+    /// Appends the first rows of a range in ascending order, or the last ones in descending order.
     func append(
         _ range: IndexRange, descending: Bool, limit: Int, to rows: inout [IndexRow]) throws
 
-    /// The place of a record exactly, as an index of places has it.
+    /// A record's exact place, as the record itself has it, not rounded as in an index of places.
     func place(of record: RecordNumber, in index: Int64) throws -> RecordQuery.Place?
 
     /// How many rows a range has, counted up to a limit.
@@ -180,22 +182,24 @@ package protocol IndexReader: AnyObject {
         of index: Int64, in zone: ZoneNumber, _ rectangle: RecordQuery.Place.Rectangle, limit: Int
     ) throws -> [PlacedRecord]
 
-    /// The records of a zone in a ring, in no order, that an index of places holds; some that are near its
-    /// edges without being in it.
+    /// The records of a zone in a ring, in no order, that an index of places holds.
+    ///
+    /// Some of them may lie near the ring's edges without being in it.
     func places(
         of index: Int64, in zone: ZoneNumber, _ ring: GlobeRing, limit: Int
     ) throws -> [PlacedRecord]
 
-    /// The records of a zone that have words, by their numbers, after one and up to a limit.
+    /// The records of a zone that have words: in the order of their numbers, after one, at most `limit`.
     func records(
         of index: Int64, in zone: ZoneNumber, with search: WordSearch, after: RecordNumber,
         limit: Int
     ) throws -> [RecordNumber]
 
-    /// The different words of a text as an index of words takes them: runs of letters and digits, without
-    /// regard to case and diacritics, each cut at 64 bytes of UTF-8, never within a letter.
+    /// The different words of a text, as an index of words takes them.
     ///
-    /// Which words a text has is the same in every engine: `StorageConformance` has a table of them.
+    /// Words are runs of letters and digits, regardless of case and diacritics. Each is cut at 64 bytes of
+    /// UTF-8, never within a letter. Every engine finds the same words in a text: `StorageConformance` has a
+    /// table of them.
     func words(in text: String) throws -> [[UInt8]]
 
     /// Reads the current version of a record.
@@ -203,28 +207,28 @@ package protocol IndexReader: AnyObject {
         of record: RecordNumber, _ visit: (StoredVersion) throws -> Value
     ) throws -> Value?
 
-    /// The last record that there is, of any type; 0 for none.
+    /// The greatest record number so far, of any type; 0 for none.
     func lastRecord() throws -> RecordNumber
 
-    /// Ends the snapshot sooner than it would end by itself: what reads later fails with
-    /// `StorageFailure.interrupted`.
+    /// Ends the snapshot earlier than it would end by itself.
+    ///
+    /// Later reads of it fail with `StorageFailure.interrupted`.
     func endSnapshot(afterMilliseconds milliseconds: Int)
 }
 
 /// What a write does with indexes.
 ///
-/// What they say of the records that it saves, the engine keeps up by itself.
+/// The engine itself updates them for the records that the write saves.
 package protocol IndexWriting: AnyObject {
-    /// Makes the indexes of a record type that are not there yet; they are filled by queued work.
+    /// Makes the indexes of a record type that do not exist yet; queued work fills them.
     func makeIndexes(_ needs: [IndexNeed], ofType type: Int64) throws
 
-    /// Gives up indexes of a record type: no query uses them from now on, and they are emptied by queued
-    /// work.
+    /// Drops indexes of a record type: from now on no query uses them, and queued work empties them.
     ///
-    /// - Parameter fields: whose indexes; nil for all of the type's.
+    /// - Parameter fields: drops the indexes of these fields; nil drops all indexes of the type.
     func dropIndexes(ofType type: Int64, fields: Set<String>?) throws
 
-    /// Fills indexes that are not whole, and empties those that leave, by looking at so many records.
+    /// Fills indexes that are not whole and empties dropped ones; looks at no more than `recordsMax` records.
     ///
     /// - Returns: whether there is more to do.
     func workOnIndexes(recordsMax: Int) throws -> Bool

@@ -1,26 +1,26 @@
 import CloudModel
 
-/// Something to be sent to an address; no secret is in it before it leaves.
+/// A letter to be sent to an address; any secret is put into it only as it leaves.
 package struct Letter: Sendable, Equatable {
     package enum Purpose: String, Sendable, CaseIterable {
-        /// A link by which a forgotten password is replaced.
+        /// A link to replace a forgotten password.
         case reset
-        /// A link by which an account is made.
+        /// A link to make an account.
         case invitation
-        /// A code by which somebody shows that the address is theirs.
+        /// A code by which a person shows that the address is theirs.
         case address
-        /// Word that a browser signed in that had not been seen before.
+        /// News that a new browser signed in.
         case device
     }
 
     package let number: Int64
     package let purpose: Purpose
-    /// Whose; nil where that is found out when it is sent.
+    /// Whose letter it is; nil when the server finds that out only as it sends the letter.
     package let account: AccountID?
     package let address: Address
-    /// What the text tells beside; empty for nothing.
+    /// A detail that the text mentions; empty for none.
     package let detail: String
-    /// How often it was tried in vain.
+    /// How many tries to send it have failed.
     package let tries: Int
     package let madeAt: Milliseconds
 
@@ -38,14 +38,14 @@ package struct Letter: Sendable, Equatable {
     }
 }
 
-/// A link that a letter carries, good once.
+/// A link that a letter carries; it works once.
 package struct LetterLink: Sendable, Equatable {
     package enum Purpose: String, Sendable { case reset, invitation }
 
-    /// SHA-256 of its last part.
+    /// SHA-256 of the link's last part.
     package let hash: [UInt8]
     package let purpose: Purpose
-    /// Whose password is replaced; nil for an invitation.
+    /// The account whose password is replaced; nil for an invitation.
     package let account: AccountID?
     package let address: Address
     package let expiresAt: Milliseconds
@@ -62,44 +62,49 @@ package struct LetterLink: Sendable, Equatable {
     }
 }
 
-/// What became of a code that somebody typed.
+/// What comes of a code that a person typed.
 package enum CodeOutcome: Sendable, Equatable {
     case right
     case wrong
-    /// None is awaited, or it has been guessed at too often, or its time is over.
+    /// No code is expected: there never was one, too many wrong guesses ended it, or it has expired.
     case none
 }
 
-/// What is to be sent, and the secrets that went out.
+/// Letters to be sent, and the links and codes that went out.
 package protocol LetterCatalog: Sendable {
     func add(_ letter: Letter, dueAt: Milliseconds) throws
-    /// Those that are due, the longest waiting first.
+    /// Letters that are due, the longest waiting first.
     func dueLetters(now: Milliseconds, countMax: Int) throws -> [Letter]
-    /// How many wait.
+    /// How many letters wait.
     func letterCount() throws -> Int
-    /// Notes one more try in vain.
+    /// Notes one more failed try to send a letter.
     func postpone(letter number: Int64, until dueAt: Milliseconds) throws
     func deleteLetter(_ number: Int64) throws
 
-    /// Drops what has expired by `now`, too.
+    /// Adds a link, and drops links that have expired by `now`.
     func add(_ link: LetterLink, now: Milliseconds) throws
-    /// A link that is good; it stays so.
+    /// The link with this hash, if it still works; does not use it up.
     func letterLink(hash: [UInt8], now: Milliseconds) throws -> LetterLink?
-    /// Hands a link to the one caller who asks for it first, and ends all others of its purpose for the same
-    /// address; nil for everybody else and after its time.
+    /// Uses a link up: hands it to the first caller who asks for it.
+    ///
+    /// Also ends all other links of the same purpose for the same address.
+    ///
+    /// - Returns: nil for every later caller, and once the link has expired.
     func takeLetterLink(hash: [UInt8], now: Milliseconds) throws -> LetterLink?
 
-    /// Awaits a code for an address, in place of any former one.
+    /// Expects a code for an address, in place of any former code.
     func expect(
         code hash: [UInt8], for address: Address, of account: AccountID, triesMax: Int,
         expiresAt: Milliseconds
     ) throws
-    /// Compares a code with the one that is awaited: each comparison takes a try, the right one ends it.
+    /// Compares a typed code with the expected one.
+    ///
+    /// Each comparison uses up one try; the right code ends the waiting.
     func take(
         code hash: [UInt8], for address: Address, of account: AccountID, now: Milliseconds
     ) throws -> CodeOutcome
 
-    /// Keeps the same password in another form.
+    /// Stores another hash of the same password.
     ///
     /// - Throws: `accountUnknown`.
     func renewPassword(_ password: String, of account: AccountID) throws

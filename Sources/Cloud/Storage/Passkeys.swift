@@ -1,15 +1,15 @@
 import CloudModel
 
-/// A passkey as it is kept.
+/// A passkey as it is stored.
 package struct StoredPasskey: Sendable, Equatable {
-    /// What the authenticator calls it.
+    /// The credential ID that the authenticator gave it.
     package let id: [UInt8]
     package let account: AccountID
-    /// A COSE_Key.
+    /// The public key as a COSE_Key.
     package let publicKey: [UInt8]
-    /// How often it was used, by the authenticator's own count; 0 for one that does not count.
+    /// How often the authenticator says it was used; 0 when it does not count.
     package let signCount: UInt32
-    /// What its owner knows it by.
+    /// The name that its owner gave it.
     package let name: String
     package let madeAt: Milliseconds
     package let usedAt: Milliseconds
@@ -30,17 +30,19 @@ package struct StoredPasskey: Sendable, Equatable {
 
 /// The passkeys of accounts.
 package protocol PasskeyCatalog: Sendable {
-    /// - Throws: `accountUnknown`, `passkeyTaken` for an id that is there.
+    /// Adds a passkey.
+    ///
+    /// - Throws: `accountUnknown`, `passkeyTaken` when a passkey has this id already.
     func add(_ passkey: StoredPasskey) throws
     func passkey(id: [UInt8]) throws -> StoredPasskey?
-    /// In the order in which they were made.
+    /// The passkeys of an account, in the order in which they were made.
     func passkeys(of account: AccountID) throws -> [StoredPasskey]
-    /// Notes a use.
+    /// Notes that a passkey was used.
     ///
-    /// - Returns: false when it was used otherwise meanwhile, or removed.
+    /// - Returns: false when another use came in between, or when the passkey was removed.
     func use(
         passkey id: [UInt8], from former: UInt32, to signCount: UInt32, now: Milliseconds
     ) throws -> Bool
-    /// Does nothing for another's.
+    /// Deletes a passkey; does nothing when it belongs to another account.
     func deletePasskey(id: [UInt8], of account: AccountID) throws
 }

@@ -1,12 +1,12 @@
 import CloudModel
 
-/// A user of an app with a log-in of its own, as the app describes them.
+/// A user of an app that has its own log-in, as the app describes them.
 package struct ExternalUser: Sendable, Equatable {
     /// The app's own name for them.
     package let externalID: String
     package let givenName: String?
     package let familyName: String?
-    /// What the app says their address is; nobody has checked it.
+    /// The address that the app gave for them; nobody has checked it.
     package let email: Address?
 
     package init(externalID: String, givenName: String?, familyName: String?, email: Address?) {
@@ -17,7 +17,7 @@ package struct ExternalUser: Sendable, Equatable {
     }
 }
 
-/// What somebody who looks a person up is told of them.
+/// What the server tells somebody who looks a person up.
 package struct DiscoveredPerson: Sendable, Equatable {
     package let userRecordName: UserRecordName
     package let givenName: String?
@@ -30,11 +30,12 @@ package struct DiscoveredPerson: Sendable, Equatable {
     }
 }
 
-/// How people are found, and how apps bring in their own.
+/// How people find each other, and how apps bring in users of their own.
 package protocol PeopleCatalog: Sendable {
-    /// The account behind an app's user; made with this ID when the container sees them for the first time.
+    /// The account of an app's user; makes it with this ID when the container sees the user for the first
+    /// time.
     ///
-    /// The address stays unverified. Names that are given later take the place of the former ones.
+    /// The address stays unverified. Later names replace earlier ones.
     ///
     /// - Throws: `containerUnknown`.
     func account(
@@ -42,11 +43,11 @@ package protocol PeopleCatalog: Sendable {
         now: Milliseconds
     ) throws -> AccountID
 
-    /// The person with this verified address, if they let themselves be found and have used the container.
+    /// The person with this verified address, if they let others find them and have used the container.
     ///
-    /// Looks at the same things whether there is an account or not.
+    /// Looks at the same things whether there is such an account or not.
     func discoverable(_ address: Address, in container: ContainerID) throws -> DiscoveredPerson?
-    /// The person behind a user record name, if they let themselves be found.
+    /// The person behind a user record name, if they let others find them.
     func discoverable(
         _ name: UserRecordName, in container: ContainerID
     ) throws -> DiscoveredPerson?

@@ -1,11 +1,11 @@
 import CloudModel
 
-/// A key with which the pushes to one of a container's apps are signed.
+/// A key that signs the pushes to one of a container's apps.
 package struct PushKeyRecord: Sendable, Equatable {
     package let container: ContainerID
-    /// What the push service calls the app; unique in the container.
+    /// The push service's name for the app; unique in the container.
     package let topic: String
-    /// As the push service names the key, and whose it is.
+    /// The push service's name for the key, and the team that it belongs to.
     package let keyID: String
     package let teamID: String
     /// The private key, sealed by the server.
@@ -25,15 +25,15 @@ package struct PushKeyRecord: Sendable, Equatable {
     }
 }
 
-/// The keys by which the server pushes to the apps of containers.
+/// The keys with which the server signs pushes to the apps of containers.
 package protocol PushKeyCatalog: Sendable {
-    /// Keeps a key, in place of the one of the same container and topic.
+    /// Stores a key, in place of the one with the same container and topic.
     ///
     /// - Throws: `containerUnknown`.
     func add(_ key: PushKeyRecord) throws
-    /// Those of all containers, in the order of containers and topics.
+    /// The keys of all containers, in the order of containers and topics.
     func pushKeys() throws -> [PushKeyRecord]
-    /// In the order of their topics.
+    /// The keys of a container, in the order of their topics.
     func pushKeys(of container: ContainerID) throws -> [PushKeyRecord]
     /// - Throws: `containerUnknown`, `pushKeyUnknown`.
     func deletePushKey(topic: String, of container: ContainerID) throws

@@ -2,14 +2,15 @@ import CloudModel
 
 /// What a read sees of records: their names, versions and links.
 ///
-/// A name leads by its *head* to the one version that there is of the record, which may be a tombstone. So
-/// the versions of a zone after a position are the records that changed after it, each once.
+/// A name leads by its *head* to the only version that the store keeps of the record; it may be a tombstone.
+/// So the versions of a zone after a position are the records that changed after it, each once.
 ///
 /// # Visiting
 ///
-/// Members with a `visit` closure hand out bodies where the engine has them, valid only until the closure returns.
-/// Within it anything may be read but further versions: an engine hands out what it has already read, and must not
-/// need its way to the data while somebody looks. What is to be read of other versions is read afterwards.
+/// Members with a `visit` closure hand out bodies where the engine has them. A body is valid only until the
+/// closure returns. Within the closure you may read anything except further versions: read those afterwards.
+/// The reason: an engine hands out what it has already read, and must not need its way to the data while
+/// somebody looks.
 ///
 /// ```swift
 /// var last: Position = 0
@@ -23,59 +24,61 @@ import CloudModel
 /// }
 /// ```
 package protocol RecordReading: AnyObject {
-    /// Where that name stands, deleted or not; nil if it has never been or is collected.
+    /// The head of a name, whether the record is deleted or not; nil if there never was one or it is
+    /// collected.
     func head(of name: RecordName, in zone: ZoneNumber) throws -> StoredHead?
 
     /// Where a record lies; nil once it is collected.
     func place(of record: RecordNumber) throws -> RecordPlace?
 
-    /// Reads the version at a position that a head names.
+    /// Reads the version at the position that a head gives.
     func version<Value>(
         at position: Position, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
     ) throws -> Value?
 
-    /// The zone feed: versions and tombstones after one position and up to another, until the closure
-    /// answers false.
+    /// The zone feed: visits versions and tombstones after one position and up to another.
+    ///
+    /// The visit ends when the closure returns false.
     ///
     /// - Parameters:
     ///   - through: the last position; `.max` for all.
-    ///   - readingNumbers: whether `record` and `type` are wanted. Without, they may be 0 (a row of a page then
-    ///     costs a tenth less), but for records that are shares, which have their number in any case.
+    ///   - readingNumbers: whether the closure needs `record` and `type`. Without, they may be 0, and a row
+    ///     of a page costs a tenth less. Records that are shares have their `record` in any case.
     func versions(
         in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
         readingNumbers: Bool, _ visit: (StoredVersion) throws -> Bool) throws
 
-    /// Versions of all zones, tombstones and deleted zones included, in an order that stays, until the closure
-    /// answers false or `limit` rows have been visited.
+    /// Visits versions of all zones in an order that stays the same; tombstones and deleted zones are
+    /// included.
     ///
-    /// A record that is saved while a survey goes on may come again, later; one that is there throughout comes
-    /// at least once.
+    /// The visit ends when the closure returns false, or after `limit` rows. A record that is saved while a
+    /// survey goes on may come again later. A record that exists throughout comes at least once.
     ///
-    /// - Parameter place: after which to go on; `start` at first.
-    /// - Returns: the place to go on after; nil when there is nothing more.
+    /// - Parameter place: where to go on; `start` at first.
+    /// - Returns: where to go on next time; nil when there is nothing more.
     func versions(
         after place: SurveyPlace, limit: Int, _ visit: (ZoneNumber, StoredVersion) throws -> Bool
     ) throws -> SurveyPlace?
 
     /// The records that refer to a name by links, at most `limit` of them.
     ///
-    /// - Parameter kinds: what the references do.
+    /// - Parameter kinds: only links of these kinds count.
     func sources(
         of target: RecordName, in zone: ZoneNumber, kinds: ClosedRange<LinkKind>, limit: Int
     ) throws -> [LinkSource]
 
-    /// The records that refer to a name by links of one kind, by their numbers, at most `limit` of them.
+    /// The records that refer to a name by links of one kind, in the order of their numbers, at most `limit`.
     func sources(
         of target: RecordName, in zone: ZoneNumber, kind: LinkKind, after: RecordNumber, limit: Int
     ) throws -> [LinkSource]
 
-    /// The parent that a record names; nil for none.
+    /// The name that a record gives as its parent; nil for none.
     func parent(of record: RecordNumber) throws -> RecordName?
 
-    /// Whether a record's links have one.
+    /// Whether a record has this link.
     func hasLink(_ link: Link, from source: RecordNumber) throws -> Bool
 
-    /// The records that name a record as their parent, by their numbers.
+    /// The records that name a record as their parent, in the order of their numbers.
     func children(
         of parent: RecordName, in zone: ZoneNumber, after: RecordNumber, limit: Int
     ) throws -> [RecordNumber]
@@ -83,7 +86,7 @@ package protocol RecordReading: AnyObject {
 
 /// How far a survey of all versions of a store has come.
 package struct SurveyPlace: Sendable, Hashable {
-    /// Of the version after which it goes on.
+    /// The zone of the last version that was visited.
     package let zone: ZoneNumber
     package let position: Position
 
@@ -97,12 +100,12 @@ package struct SurveyPlace: Sendable, Hashable {
 
 /// What a write does with records.
 package protocol RecordWriting: RecordReading {
-    /// Takes positions that follow each other, the next of the store.
+    /// Takes the next positions of the store, one after the other.
     ///
-    /// Whoever takes the first of a transaction holds the store's counter until that ends, committed or not: no
-    /// other writer gets a position before it knows what became of these. So the order of positions is the
-    /// order of commits, with any number of writers in any number of processes. What is taken and not used is
-    /// left out; no position is given out twice, whatever fails.
+    /// The first call in a transaction takes hold of the store's counter, until the transaction ends,
+    /// committed or not. No other writer gets a position before it knows what became of these. So positions
+    /// are in the order of commits, with any number of writers in any number of processes. Positions that are
+    /// taken but not used stay unused. No position is ever given out twice, whatever fails.
     ///
     /// - Returns: the first of them.
     /// - Throws: `StorageFailure.full` when all positions are used up.
@@ -110,12 +113,12 @@ package protocol RecordWriting: RecordReading {
 
     /// Writes new versions in place of the records' former ones, in the order of their positions.
     ///
-    /// Changes are written in the order in which they took their positions. One that is written at a position that this
-    /// transaction has not taken, or over a head that leads to no version of its record, is refused as a
-    /// `BrokenInvariant`, which undoes the transaction.
+    /// Write changes in the order in which they took their positions. Two mistakes are a `BrokenInvariant`,
+    /// which undoes the transaction: a position that this transaction has not taken, and a `former` head that
+    /// leads to no version of the record.
     ///
     /// - Parameter versions: each of another record.
-    /// - Returns: the records' numbers, new where a name had none.
+    /// - Returns: the records' numbers; a name that had none gets a new one.
     func save(_ versions: [NewVersion]) throws -> [RecordNumber]
 
     /// Replaces the links of one record.
@@ -123,12 +126,12 @@ package protocol RecordWriting: RecordReading {
 }
 
 extension RecordWriting {
-    /// The next position.
+    /// Takes the next position.
     ///
     /// - Throws: as `takePositions`.
     package func takePosition() throws -> Position { try takePositions(1) }
 
-    /// Writes one record's new version; as above.
+    /// Writes the new version of one record, as `save` does for several.
     package func save(_ version: NewVersion) throws -> RecordNumber {
         guard let record = try save([version]).first else { throw StorageFailure.indeterminate }
         return record
@@ -140,9 +143,9 @@ package struct NewVersion {
     package var zone: StoredZone
     package var name: RecordName
     package var position: Position
-    /// What stood under the name before, tombstones included.
+    /// The head of the name before, a tombstone's included; nil for none.
     package var former: StoredHead?
-    /// The former version's body size; 0 for none and for a tombstone.
+    /// How many bytes the former version's body had; 0 for none and for a tombstone.
     package var formerBytes: Int
     package var formerIsAlive: Bool
     package var type: Int64

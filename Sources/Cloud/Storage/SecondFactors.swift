@@ -1,13 +1,13 @@
 import CloudModel
 
-/// What an account asks for after its password.
+/// What an account must show after its password.
 package struct SecondFactor: Sendable, Equatable {
     package let account: AccountID
-    /// The sealed secret of the codes.
+    /// The secret from which the codes are made, sealed.
     package let secret: [UInt8]
-    /// The step whose code was used last.
+    /// The time step of the code that was used last.
     package let lastStep: Int64
-    /// The digests of the recovery codes that are left.
+    /// The digests of the recovery codes that are not used yet.
     package let recovery: [[UInt8]]
     package let madeAt: Milliseconds
 
@@ -23,28 +23,28 @@ package struct SecondFactor: Sendable, Equatable {
     }
 }
 
-/// What shows who somebody is beside a password, and what was used of it.
+/// Second factors, and which one-time codes were used.
 package protocol SecondFactorCatalog: Sendable {
     /// Sets or replaces an account's second factor.
     ///
     /// - Throws: `accountUnknown`.
     func set(_ factor: SecondFactor) throws
     func secondFactor(of account: AccountID) throws -> SecondFactor?
-    /// Does nothing where there is none.
+    /// Deletes an account's second factor; does nothing where there is none.
     func deleteSecondFactor(of account: AccountID) throws
-    /// Notes that a step's code was used.
+    /// Notes that the code of a time step was used.
     ///
-    /// - Returns: false when it or a later one was used before, and when there is no factor: then the code
-    ///   does not count.
+    /// - Returns: false when this code or a later one was used before, and when there is no second factor.
+    ///   Then the code does not count.
     func use(step: Int64, of account: AccountID) throws -> Bool
-    /// Replaces the recovery codes that are left.
+    /// Replaces the recovery codes that are not used yet.
     ///
-    /// - Returns: false when they are not the former ones any more.
+    /// - Returns: false when the stored codes are no longer the `former` ones.
     func useRecovery(
         from former: [[UInt8]], leaving rest: [[UInt8]], of account: AccountID
     ) throws -> Bool
 
-    /// Notes that something that works once was used, and drops what has expired by `now`.
+    /// Notes that something that works only once was used, and drops notes that have expired by `now`.
     ///
     /// - Returns: false when it was used before.
     func spend(_ hash: [UInt8], expiresAt: Milliseconds, now: Milliseconds) throws -> Bool

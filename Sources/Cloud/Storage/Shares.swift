@@ -1,6 +1,6 @@
 import CloudModel
 
-/// A share within one store; never used again.
+/// The number of a share within one store; never used again.
 package struct ShareNumber: Hashable, Sendable {
     package let value: Int64
 
@@ -39,21 +39,23 @@ package struct StoredShare: Sendable, Equatable {
     }
 }
 
-/// One participant of a share, its owner not among them unless he was stored as one.
+/// A participant of a share; the owner is one only if they were stored as one.
 package struct StoredParticipant: Sendable, Equatable {
-    /// A UUID that clients know the participant by; unique within the share.
+    /// A UUID by which clients know the participant; unique within the share.
     package let id: String
-    /// Nil until the invitation has been matched to a user.
+    /// The user; nil until somebody has accepted, or the invitation was matched to a user.
     package var user: UserRecordName?
-    /// The address that he was invited by, as compared; nil for a name and for a one-time link.
+    /// The address of the invitation, as it is compared.
+    ///
+    /// Nil for an invitation by user record name, and for a one-time link.
     package var address: String?
     package var role: ParticipantRole
     package var permission: SharePermission
     package var status: AcceptanceStatus
-    /// Whether he takes part because he asked to.
+    /// Whether they take part because they asked to.
     package var isApprovedRequester: Bool
 
-    /// Whether he will be whoever comes first by a link of his own (rulings.md 49).
+    /// Whether this is a one-time link: whoever opens it first becomes the participant (rulings.md 49).
     package var isOneTimeLink: Bool { user == nil && address == nil }
 
     package init(
@@ -70,14 +72,14 @@ package struct StoredParticipant: Sendable, Equatable {
     }
 }
 
-/// Somebody who asks to take part in a share, or who may not ask any more (rulings.md 50).
+/// A person who asks to take part in a share, or who is blocked from asking (rulings.md 50).
 package struct StoredAccessRequest: Sendable, Equatable {
     package let user: UserRecordName
-    /// When he asked; 0 for somebody who was blocked and had not asked.
+    /// When they asked; 0 for a person who was blocked without having asked.
     package let madeAt: Milliseconds
     package var isBlocked: Bool
 
-    /// How long a request counts to its user's: a day.
+    /// How long a request counts towards its user's limit: a day.
     package static let countedMilliseconds: Milliseconds = 86_400_000
 
     package init(user: UserRecordName, madeAt: Milliseconds, isBlocked: Bool) {
@@ -87,16 +89,16 @@ package struct StoredAccessRequest: Sendable, Equatable {
     }
 }
 
-/// A share as one viewer has it, or had it.
+/// A person's access to a share, now or in the past.
 package struct StoredGrant: Sendable, Equatable {
     package let share: ShareNumber
     package let zone: ZoneNumber
     package let permission: SharePermission
-    /// The position at which he accepted it.
+    /// The position at which they accepted the share.
     package let granted: Position
-    /// The position at which he lost it; nil while he has it.
+    /// The position at which they lost the share; nil while they have it.
     package let revoked: Position?
-    /// The share's last change that concerns him.
+    /// The position of the share's last change that concerns them.
     package let changed: Position
 
     package init(
@@ -112,12 +114,12 @@ package struct StoredGrant: Sendable, Equatable {
     }
 }
 
-/// A zone in the shared database of one viewer, or one that has been there.
+/// A zone that is in a viewer's shared database, or was in it.
 package struct StoredView: Sendable, Equatable {
     package let zone: ZoneNumber
-    /// The position from which he has seen something of it without a gap.
+    /// The position from which on the viewer has seen something of the zone without a gap.
     package let since: Position
-    /// The position at which nothing was left to see; nil while something is.
+    /// The position at which nothing was left to see of it; nil while there is something to see.
     package let ended: Position?
     package let changed: Position
     /// Zone tokens below this position have expired.
@@ -135,10 +137,10 @@ package struct StoredView: Sendable, Equatable {
     }
 }
 
-/// The time that a record has been, or was, in a share of a tree.
+/// A record's stay in a share's tree: from when it came in until it left, or until now.
 package struct StoredStay: Sendable, Equatable {
     package let share: ShareNumber
-    /// Its place in the feed: the last change that a participant is to see.
+    /// Its place in the feed: the position of the last change that participants should see.
     package var position: Position
     package let record: RecordNumber
     /// The position of the record's version.
@@ -146,7 +148,7 @@ package struct StoredStay: Sendable, Equatable {
     /// The number of the record's type.
     package var type: Int64
     package let entered: Position
-    /// The position at which the record left the tree, not after `position`; nil while it is in it.
+    /// The position at which the record left the tree, never after `position`; nil while the record is in it.
     package var left: Position?
 
     package init(
@@ -163,7 +165,7 @@ package struct StoredStay: Sendable, Equatable {
     }
 }
 
-/// Which share covers a record, and where its stay lies.
+/// The share that covers a record, and where the record's stay lies.
 package struct StoredCover: Sendable, Equatable {
     package let share: ShareNumber
     package let position: Position
@@ -174,11 +176,11 @@ package struct StoredCover: Sendable, Equatable {
     }
 }
 
-/// Where a record lies and what it is called.
+/// A record's zone, name and position.
 package struct RecordPlace: Sendable, Equatable {
     package let zone: ZoneNumber
     package let name: RecordName
-    /// Of its current version or tombstone.
+    /// The position of its current version or tombstone.
     package let position: Position
 
     package init(zone: ZoneNumber, name: RecordName, position: Position) {
@@ -192,28 +194,28 @@ package struct RecordPlace: Sendable, Equatable {
 package protocol ShareReading: AnyObject {
     func share(_ number: ShareNumber) throws -> StoredShare?
 
-    /// The standing share whose tree starts at the record.
+    /// The standing share whose tree has this record as its root.
     func share(ofRoot root: RecordNumber) throws -> StoredShare?
 
-    /// The standing share that the record is the share record of.
+    /// The standing share whose share record this is.
     func share(ofRecord record: RecordNumber) throws -> StoredShare?
 
     /// The standing shares of a zone, at most `limit` of them.
     func shares(in zone: ZoneNumber, limit: Int) throws -> [StoredShare]
 
-    /// In no particular order.
+    /// The participants of a share, in no particular order.
     func participants(of share: ShareNumber) throws -> [StoredParticipant]
 
-    /// Those who ask to take part in a share, and those who may not: the longest waiting first.
+    /// Those who ask to take part in a share, and those blocked from asking; the longest waiting first.
     func accessRequests(of share: ShareNumber) throws -> [StoredAccessRequest]
 
-    /// How often a user has asked to take part in anything since a moment.
+    /// How often a user has asked to take part in shares, all shares together, since a moment.
     func accessRequestCount(of user: UserRecordName, since moment: Milliseconds) throws -> Int
 
-    /// When the share's record was last written anew because somebody had asked; 0 for never.
+    /// When the share's record was last saved anew because somebody had asked to take part; 0 for never.
     func requestsTold(of share: ShareNumber) throws -> Milliseconds
 
-    /// The user's part in standing shares, whatever its status.
+    /// The entries of a user among the participants of standing shares, whatever their status.
     func participations(of user: UserRecordName) throws -> [(ShareNumber, StoredParticipant)]
 
     /// The invitations to standing shares that name an address.
@@ -225,65 +227,73 @@ package protocol ShareReading: AnyObject {
     /// The record that a short identifier leads to, shared or not.
     func record(ofShortGUID value: String) throws -> RecordNumber?
 
-    /// What a viewer has of a share now; nil for nothing.
+    /// A viewer's current access to a share; nil for none.
     func grant(of share: ShareNumber, to viewer: UserRecordName) throws -> StoredGrant?
 
-    /// The grants of a viewer in a zone that changed after a position, revoked ones too, by the
-    /// position of their last change.
+    /// The grants of a viewer in a zone that changed after a position, by the position of their last change.
+    ///
+    /// Revoked grants are included.
     func grants(
         of viewer: UserRecordName, in zone: ZoneNumber, changedAfter: Position
     ) throws -> [StoredGrant]
 
-    /// A zone as a viewer has it or had it; nil for one that he never had.
+    /// A zone as a viewer sees it, or saw it once; nil when they never saw it.
     func view(of viewer: UserRecordName, in zone: ZoneNumber) throws -> StoredView?
 
-    /// The shared database feed of a viewer: zones that he has and has lost, by the position of their
-    /// last change.
+    /// A viewer's shared database feed: zones that they see or have lost, by the position of the last change.
     func views(of viewer: UserRecordName, changedAfter: Position, limit: Int) throws -> [StoredView]
 
     /// The position of the last change in a viewer's shared database; 0 for none.
     func lastViewChange(of viewer: UserRecordName) throws -> Position
 
-    /// The zones that a viewer has now, by their owners' names and their own.
+    /// The zones that a viewer sees now, in the order of their owners' names and then their own names.
     func zonesViewed(by viewer: UserRecordName) throws -> [StoredZone]
 
     /// The position below which a viewer's database tokens have expired.
     func viewsWholeAfter(of viewer: UserRecordName) throws -> Position
 
-    /// The standing share that covers a record as far as its tree has been worked through.
+    /// The standing share that covers a record.
+    ///
+    /// Queued work may still be on its way through the share's tree: this tells as much as it has done by
+    /// now.
     func cover(of record: RecordNumber) throws -> StoredCover?
 
-    /// Stays of a share after a position, in order, at most `limit` of them.
+    /// The stays of a share after a position, in order, at most `limit` of them.
     ///
     /// - Parameters:
-    ///   - zone: the share's.
-    ///   - withVersions: whether those that are still in the share bring their versions along.
+    ///   - zone: the share's zone.
+    ///   - withVersions: whether the stays of records that are still in the share bring their versions along.
     func stays(
         of share: ShareNumber, in zone: ZoneNumber, after: Position, limit: Int,
         withVersions: Bool
     ) throws -> StayRun
 
-    /// What changed after a position in the shares of a zone that a viewer had then and has still: their
-    /// stays with versions, one share after the other.
+    /// The stays, with versions, that changed after a position in a viewer's shares of a zone.
     ///
-    /// - Returns: nil when a share came or went since, and when there are more than `limit` stays.
+    /// These are the shares that the viewer had at that position and still has. The stays come one share
+    /// after the other.
+    ///
+    /// - Returns: nil when the viewer gained or lost a share since, and when there are more than `limit`
+    ///   stays.
     func changedStays(
         of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
     ) throws -> StayRun?
 
-    /// Whether a share's tree has been worked through.
+    /// Whether queued work has gone through the whole tree of a share.
     func isWhole(_ share: ShareNumber) throws -> Bool
 
-    /// Whether all trees of a zone have been worked through.
+    /// Whether queued work has gone through all trees of a zone.
     func isWhole(_ zone: ZoneNumber) throws -> Bool
 }
 
 /// Changing shares: part of every write.
 package protocol ShareWriting: ShareReading {
-    /// Whether a zone has trees of shares to keep: one that is shared, or one not worked through yet.
+    /// Whether a zone has trees of shares to maintain: it has shares, or queued work on trees is unfinished.
     func keepsTrees(_ zone: ZoneNumber) throws -> Bool
 
-    /// Makes a share, which takes the next position. What it covers is the caller's to say, by `enter`.
+    /// Makes a share, which takes the next position.
+    ///
+    /// The caller then says by `enter` which records it covers.
     ///
     /// - Parameter root: nil for a share of the whole zone.
     func makeShare(
@@ -295,62 +305,66 @@ package protocol ShareWriting: ShareReading {
 
     func setAllowsRequests(_ allows: Bool, of share: ShareNumber) throws
 
-    /// Notes that a user has asked to take part in something.
+    /// Notes that a user has asked to take part in a share.
     ///
-    /// - Parameter share: nil where nobody is to see it; it counts all the same.
+    /// - Parameter share: nil when nobody should see the request; it counts towards the user's limit all the
+    ///   same.
     func noteRequest(of user: UserRecordName, for share: ShareNumber?) throws
 
-    /// Makes those who ask, and those who may not, these; who is not among them may ask again.
+    /// Replaces all requests and blocks of a share; whoever is not among the new ones may ask again.
     func replaceRequests(of share: ShareNumber, by requests: [StoredAccessRequest]) throws
 
-    /// Forgets whatever a user has asked, and that they may not ask.
+    /// Forgets all requests of a user, and all blocks against them.
     func forgetRequests(of user: UserRecordName) throws
 
-    /// Notes that the share's record has been written anew because somebody had asked.
+    /// Notes that the share's record has been saved anew because somebody had asked to take part.
     func noteRequestsTold(of share: ShareNumber) throws
 
-    /// Ends a share at the next position: whoever had it loses it, its participants are forgotten.
+    /// Ends a share at the next position: everybody loses it, and its participants are forgotten.
     func endShare(_ share: ShareNumber) throws
 
     /// Adds a participant, or replaces the one with the same id.
     func save(_ participant: StoredParticipant, of share: ShareNumber) throws
 
-    /// Forgets a participant; what was granted to him stays until `revoke`.
+    /// Forgets a participant; their grant stays until `revoke`.
     func removeParticipant(_ id: String, of share: ShareNumber) throws
 
-    /// Gives a record its short identifier, which nothing else may have.
+    /// Gives a record a short identifier that no other record may have.
     func setShortGUID(_ value: String, of record: RecordNumber) throws
 
-    /// Lets a viewer see a standing share from the next position on; only changes the permission of
-    /// one who has it.
+    /// Lets a viewer see a standing share from the next position on.
+    ///
+    /// When the viewer has it already, only their permission changes.
     func grant(
         _ share: StoredShare, to viewer: UserRecordName, permission: SharePermission) throws
 
-    /// Ends what a viewer sees of a share, at the next position; does nothing when it is nothing.
+    /// Ends a viewer's access to a share at the next position; does nothing when there is none.
     func revoke(_ share: ShareNumber, from viewer: UserRecordName) throws
 
-    /// Notes that a record is in a share, at a position just taken.
+    /// Notes that a record came into a share, at a position that was just taken.
     func enter(_ stay: StoredStay) throws
 
-    /// Moves the stay of a covered record to a position just taken, as its version has moved there.
+    /// Moves the stay of a covered record to a position that was just taken, because its version has moved
+    /// there.
     func renew(
         _ record: RecordNumber, _ cover: StoredCover, at position: Position, type: Int64)
         throws
 
-    /// Notes that a record is no longer in a share, at a position just taken.
+    /// Notes that a record left a share, at a position that was just taken.
     ///
     /// - Parameter left: when it left the tree; not after `position`.
     func leave(
         _ record: RecordNumber, _ cover: StoredCover, at position: Position, left: Position) throws
 
-    /// Notes which shares the queued work `cover` of a record concerns: they are not whole until it is
-    /// finished, which takes the notes away.
+    /// Notes which shares the queued work `cover` of a record concerns.
     ///
-    /// - Parameter since: when the record's children left or joined them.
+    /// These shares are not whole until the work is finished; finishing it removes the notes.
+    ///
+    /// - Parameter since: when the record's children left or joined the shares.
     func markCoverWork(
         _ record: RecordNumber, in zone: ZoneNumber, concerning shares: [ShareNumber],
         since: Position) throws
 
-    /// When the children of a record left a share that the work on them concerns.
+    /// The position since which the `cover` work on a record's children concerns this share.
     func coverWorkSince(_ record: RecordNumber, concerning share: ShareNumber) throws -> Position?
 }

@@ -1,8 +1,8 @@
 import CloudModel
 
-/// Stays as they follow each other in a feed, with the versions of the records that are still there.
+/// A run of stays as they follow each other in a feed, with the versions of the records that are still there.
 ///
-/// Reading both at once costs a fraction of looking up each version by itself.
+/// To read both at once costs a fraction of looking up each version by itself.
 package final class StayRun {
     /// A version's flags, and where its body lies.
     private struct Body {
@@ -17,7 +17,7 @@ package final class StayRun {
     private var bytes: [UInt8] = []
     private let limit: Int
 
-    /// After so many bodies the rest is known well enough to make room for it.
+    /// After so many bodies the run knows their sizes well enough to make room for the rest.
     private static let sampleCount = 16
     /// The bytes after which a run ends early.
     private static let bytesMax = 1 << 20
@@ -34,7 +34,7 @@ package final class StayRun {
         bodies.append(nil)
     }
 
-    /// Adds a stay with the version that it leads to, whose body is copied.
+    /// Adds a stay with its version; copies the body.
     package func append(_ stay: StoredStay, _ flags: VersionFlags, _ body: UnsafeRawBufferPointer) {
         stays.append(stay)
         bodies.append(Body(flags: flags, range: bytes.count..<bytes.count + body.count))

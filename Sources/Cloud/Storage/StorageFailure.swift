@@ -1,34 +1,41 @@
-/// What may keep an engine from doing what it was asked to; the data is as it was before or, for
-/// `indeterminate`, as it was meant to be.
+/// Why an engine could not do what it was asked; each of these failures passes.
 ///
-/// All of them pass: whoever asked is told to try again. An engine itself tries again only where it knows that nobody
-/// can tell, and within the time that a request may take.
+/// The data are as they were before. After `indeterminate`, they are either so or as they were meant to be.
+///
+/// The caller is told to try again. An engine itself tries again only where it knows that nobody can tell the
+/// difference, and only within the time that a request may take.
 package enum StorageFailure: Error, Sendable, Equatable {
-    /// There is no room: nothing was written. Writes that only remove (`WriteLoad.frees`) may still be done.
+    /// There is no room; nothing was written.
+    ///
+    /// Writes that only remove (`WriteLoad.frees`) may still work.
     case full
-    /// Another writer came in between: nothing was written. The same write may be handed in again at once.
+    /// Another writer came in between; nothing was written.
+    ///
+    /// The caller may hand in the same write again at once.
     case conflict
-    /// The store cannot be read, or takes no write, at present: nothing was written.
+    /// The store cannot be read, or takes no writes, at present; nothing was written.
     case unavailable(Unavailability)
-    /// Whether it was written is not known. Whoever asked must look before they try again: as soon as the store can
-    /// be read, it shows which it was, and that does not change any more.
+    /// Nobody knows whether it was written.
+    ///
+    /// The caller must look before they try again. As soon as the store can be read, it shows whether the
+    /// write happened, and the answer does not change any more.
     case indeterminate
     /// A read took longer than the store lets a snapshot live.
     case interrupted
 
-    /// Why a store is unavailable, for its operator.
+    /// Why a store is unavailable; for its operator.
     package enum Unavailability: Sendable, Equatable {
-        /// It is being put in place of another; in a moment it is there.
+        /// The store is just being put in the place of another; it will be there in a moment.
         case beginning
-        /// What holds it is not there, or another's is in its place; its operator has to put it back.
+        /// The store's data are gone, or another store's are in their place; the operator must put them back.
         case missing
-        /// No file could be opened: the process has as many open as it may.
+        /// No file could be opened: the process has as many open as it is allowed.
         case tooManyFiles
-        /// So much waits to be written that this was not taken.
+        /// So many writes wait that the engine did not take this one.
         case busy
-        /// So much of this caller's waits to be written that this was not taken.
+        /// So many writes of this caller wait that the engine did not take this one.
         case callerBusy
-        /// What holds it does not answer, or not as it should; in the engine's words.
+        /// Whatever holds the data does not answer, or not as it should; in the engine's words.
         case unreachable(String)
     }
 
@@ -38,7 +45,7 @@ package enum StorageFailure: Error, Sendable, Equatable {
 }
 
 extension StorageFailure: CustomStringConvertible {
-    /// For people who gave a command.
+    /// A description for people who ran a command.
     package var description: String {
         switch self {
         case .full: "the disk is full; nothing was changed"

@@ -1,15 +1,16 @@
 import CloudModel
 
-/// What tells one life of a store from another, and signs its tokens, as a snapshot has it.
+/// Tells one life of a store from another, and signs the store's tokens; as a snapshot has it.
 ///
-/// A life begins with the first write after an engine may have lost what it had acknowledged: after the store was
-/// opened, for one. So nothing which the store has lost, or which was lost with a copy of it, is taken for its own.
+/// A life begins with the first write after an engine may have lost what it had acknowledged; for example,
+/// after the store was opened. So the store never takes something lost for its own, be it lost by the store
+/// or with a copy of it.
 package struct StoreIdentity: Sendable {
     /// Drawn at random for this life.
     package let incarnation: Int64
     /// The life before this one; nil in a store's first.
     package let former: Int64?
-    /// Earlier lives, the former with them, each with the last position whose tokens stay good.
+    /// Earlier lives, the former one included, each with the last position whose tokens are still good.
     package let earlier: [Int64: Position]
     /// The last position of this life.
     package let last: Position
@@ -27,15 +28,15 @@ package struct StoreIdentity: Sendable {
         self.tokenKey = tokenKey
     }
 
-    /// The life that a token names which leads no further than to this position.
+    /// The life that a token names when it reaches no further than this position.
     ///
-    /// What the former life had is named by it: this one may end before it has written anything.
+    /// What the former life had is named by that life: this one may end before it has written anything.
     package func incarnation(reaching position: Position) -> Int64 {
         guard let former, let last = earlier[former], position <= last else { return incarnation }
         return former
     }
 
-    /// Whether what a life gave out at this position is of this store.
+    /// Whether what a life gave out at this position belongs to this store.
     package func knows(_ life: Int64, through position: Position) -> Bool {
         position <= (life == incarnation ? last : earlier[life] ?? -1)
     }

@@ -10,18 +10,18 @@ package protocol StoreSnapshot: ZoneReading, RecordReading, CurrentRecordReading
     /// The indexes that queries use.
     var indexReader: any IndexReader { get }
 
-    /// Lets a loop over what was read end when it is told to.
+    /// Call it in a loop over what was read, so that the loop ends when it is told to.
     ///
     /// - Throws: `WorkStopped`; never within a transaction.
     func checkStop() throws
 }
 
-/// What a write may do besides reading what it has itself written.
+/// What a write may do, besides reading what it has written itself.
 package protocol StoreTransaction: StoreSnapshot, ZoneWriting, RecordWriting, SchemaWriting,
     ShareWriting, IndexWriting, AssetWriting, ClientTokenWriting,
     SubscriptionWriting, WorkQueue, ChangeFollowing, DestinationWriting, OutboxWriting
 {
-    /// The moment of the transaction: every change in it carries the same.
+    /// The moment of the transaction; all of its changes carry it.
     var now: Milliseconds { get }
 
     /// Removes tombstones and deleted zones older than a moment, at most `rowsMax` rows.
@@ -31,6 +31,6 @@ package protocol StoreTransaction: StoreSnapshot, ZoneWriting, RecordWriting, Sc
 }
 
 extension StoreTransaction {
-    /// What is being written is never left halfway.
+    /// A write is never left halfway, so nothing stops it.
     package func checkStop() {}
 }

@@ -1,25 +1,25 @@
 import CloudModel
 
-/// A number that a change of a store takes: in commit order over all writers, never used again.
+/// A number that a change of a store takes: in the order of commits over all writers, and never used again.
 ///
-/// From 1 to 2⁴⁰ − 1, so that an engine may keep it beside other things in one number.
+/// It lies between 1 and 2⁴⁰ − 1, so that an engine can pack it into one number with other values.
 package typealias Position = Int64
 
-/// An owner of zones within one store.
+/// The number of an owner of zones within one store.
 package struct OwnerNumber: Hashable, Sendable {
     package let value: Int64
 
     package init(_ value: Int64) { self.value = value }
 }
 
-/// A zone within one store; a zone made anew under an old name has another number.
+/// The number of a zone within one store; a zone that is made anew under an old name gets a new number.
 package struct ZoneNumber: Hashable, Sendable {
     package let value: Int64
 
     package init(_ value: Int64) { self.value = value }
 }
 
-/// A record within one store; it keeps its number when it is saved again.
+/// The number of a record within one store; a record keeps it when it is saved again.
 package struct RecordNumber: Hashable, Sendable {
     package let value: Int64
 
@@ -71,7 +71,7 @@ package struct StoredZone: Sendable {
     }
 }
 
-/// Where a record name stands: its number and the position of its current version or tombstone.
+/// What a record name leads to: the record's number and the position of its current version or tombstone.
 package struct StoredHead: Sendable {
     package let record: RecordNumber
     package let position: Position
@@ -82,10 +82,10 @@ package struct StoredHead: Sendable {
     }
 }
 
-/// What must be known of a version without reading its body.
+/// What can be known of a version without reading its body.
 ///
-/// Asked of every record of a page: what is asked is inlined into other modules, where the defaults of
-/// `OptionSet` would be found by its witness table.
+/// Every record of a page is asked for them. So the checks are inlined into other modules; the defaults of
+/// `OptionSet` would be looked up in its witness table.
 package struct VersionFlags: OptionSet, Sendable {
     package let rawValue: Int64
 
@@ -97,16 +97,16 @@ package struct VersionFlags: OptionSet, Sendable {
 
     /// The record is deleted; the body is the answer that says so.
     @inlinable package static var tombstone: VersionFlags { VersionFlags(rawValue: 1) }
-    /// Rows in `links` may name this record as their source, and will when zones it refers to exist.
+    /// The record may have links as their source, or will have them once the zones that it refers to exist.
     @inlinable package static var hasLinks: VersionFlags { VersionFlags(rawValue: 2) }
-    /// Fields hold assets, whose links are made when the record is shown.
+    /// The record has fields with assets; their download links are made when the record is shown.
     @inlinable package static var hasAssets: VersionFlags { VersionFlags(rawValue: 8) }
     /// The record is a share: what it shows depends on the viewer.
     @inlinable package static var share: VersionFlags { VersionFlags(rawValue: 16) }
     /// The record is the root of a standing share, which its body names.
     @inlinable package static var root: VersionFlags { VersionFlags(rawValue: 32) }
 
-    /// Whether the stored body is what everybody is shown who asks for the whole record.
+    /// Whether everybody who asks for the whole record gets the stored body unchanged.
     @inlinable package var isShownAsStored: Bool {
         rawValue & (Self.hasAssets.rawValue | Self.share.rawValue | Self.root.rawValue) == 0
     }
@@ -146,14 +146,15 @@ package struct StoredVersion {
 
 /// What a reference does to its source or its target.
 package enum LinkKind: Int64, Sendable, Comparable, CaseIterable {
-    /// As `deleteSelf`, by a participant of a share: acts while one shared tree holds both records, or
-    /// none holds either.
+    /// As `deleteSelf`, set by a participant of a share.
+    ///
+    /// It acts only while one shared tree holds both records, or no shared tree holds either.
     case deleteSelfInTree = 0
     /// Deleting the target deletes the source.
     case deleteSelf = 1
-    /// The target must exist and cannot be deleted while the source remains.
+    /// The target must exist, and nobody can delete it while the source remains.
     case validate = 2
-    /// As `validate`: the source's place in a hierarchy.
+    /// As `validate`; it also says where the source is in a hierarchy.
     case parent = 3
 
     package static func < (left: LinkKind, right: LinkKind) -> Bool {

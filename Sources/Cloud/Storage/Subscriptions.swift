@@ -1,8 +1,8 @@
 import CloudModel
 
-/// Whose subscriptions, and in which of their databases.
+/// Identifies subscriptions: whose they are, and in which of their databases.
 package struct SubscriptionOwner: Hashable, Sendable {
-    /// A user, or a server key by its own identity.
+    /// A user, or the user that a server key is by itself.
     package let user: UserRecordName
     package let scope: DatabaseScope
 
@@ -12,8 +12,9 @@ package struct SubscriptionOwner: Hashable, Sendable {
     }
 }
 
-/// What a record must have for a query subscription to fire: text or a whole number in a field, in a
-/// form in which all that may be equal is the same.
+/// What a record must have for a query subscription to fire: a field with a text or a whole number.
+///
+/// Values that may be equal have the same form here.
 package struct SubscriptionMatch: Hashable, Sendable {
     package let field: String
     package let value: [UInt8]
@@ -24,11 +25,11 @@ package struct SubscriptionMatch: Hashable, Sendable {
     }
 }
 
-/// A subscription as whoever tells of changes sees it.
+/// A subscription as the code that makes notices sees it.
 package struct WatchingSubscription: Sendable, Equatable {
     package let owner: SubscriptionOwner
     package let subscription: Subscription
-    /// Changes through this position are none of its.
+    /// The subscription hears only of changes after this position.
     package let since: Position
 
     package init(owner: SubscriptionOwner, subscription: Subscription, since: Position) {
@@ -42,42 +43,43 @@ package struct WatchingSubscription: Sendable, Equatable {
 package protocol SubscriptionReading {
     func subscription(_ id: SubscriptionID, of owner: SubscriptionOwner) throws -> Subscription?
 
-    /// In the order of their IDs' UTF-8 bytes.
+    /// The subscriptions of an owner, in the order of their IDs' UTF-8 bytes.
     func subscriptions(of owner: SubscriptionOwner) throws -> [Subscription]
 
-    /// Moves with every change of a subscription or a destination.
+    /// A number that moves with every change of a subscription or a destination.
     func subscriptionRevision() throws -> Int64
 
     /// Whether anybody has a subscription.
     func hasSubscriptions() throws -> Bool
 
-    /// A user's, with what tells of changes needs to know.
+    /// The subscriptions of an owner, with what the code that makes notices needs.
     func watching(of owner: SubscriptionOwner) throws -> [WatchingSubscription]
 
-    /// Those of the public database on a record type that ask for a certain match; nil for none.
+    /// The public database's subscriptions on a record type that ask for this match; nil for those without
+    /// one.
     func watchingPublic(
         _ type: RecordTypeName, requiring match: SubscriptionMatch?
     ) throws -> [WatchingSubscription]
 
-    /// The fields that subscriptions of the public database on a record type require something of.
+    /// The fields that the public database's subscriptions on a record type ask for a match in.
     func fieldsRequired(of type: RecordTypeName) throws -> [String]
 
-    /// Those who have subscriptions in their shared databases and are shown something of a zone.
+    /// The users who have subscriptions in their shared databases and see something of a zone.
     func watchers(ofShared zone: ZoneNumber) throws -> [UserRecordName]
 }
 
 /// What a write does with subscriptions.
 package protocol SubscriptionWriting {
-    /// Keeps a subscription, in place of the one that has its ID; it hears of changes from now on.
+    /// Stores a subscription, in place of one with the same ID; it hears of changes from now on.
     ///
-    /// - Parameter match: what a record must have for it to fire; nil where that is not known.
+    /// - Parameter match: what a record must have for it to fire; nil when that is not known.
     func save(
         _ subscription: Subscription, of owner: SubscriptionOwner,
         requiring match: SubscriptionMatch?) throws
 
-    /// Does nothing when there is none.
+    /// Deletes a subscription; does nothing when there is none.
     func deleteSubscription(_ id: SubscriptionID, of owner: SubscriptionOwner) throws
 
-    /// Deletes all that a user has in all databases.
+    /// Deletes all subscriptions of a user, in all databases.
     func deleteSubscriptions(of user: UserRecordName) throws
 }

@@ -1,6 +1,6 @@
 import CloudModel
 
-/// A number that a piece of work has in its queue; never used again.
+/// The number of a piece of work in its queue; never used again.
 package struct WorkNumber: Hashable, Sendable {
     package let value: Int64
 
@@ -17,25 +17,26 @@ package enum WorkKind: Int64, Sendable, CaseIterable {
     case tellRequests = 6
 }
 
-/// Something that a write leaves to be done in steps after it.
+/// Something that a write leaves to be done in steps afterwards.
 ///
-/// Two that are equal are one piece of work.
+/// Two equal tasks are one piece of work.
 package enum WorkTask: Hashable, Sendable {
-    /// The children of a record are to be covered by the share that covers it.
+    /// Lets the share that covers a record cover the record's children, too.
     case cover(RecordNumber, in: ZoneNumber)
-    /// The records that referred by DELETE_SELF to a public record when it was deleted, at a position,
-    /// are to be deleted too (rulings.md 45).
+    /// Deletes the records that referred by DELETE_SELF to a public record when it was deleted (rulings.md
+    /// 45).
     ///
-    /// To be queued in the deletion's own transaction, for a record that others' sources are left of.
+    /// Queue it in the deletion's own transaction, when such records of other people are left.
     case deleteSources(of: RecordName, in: ZoneNumber, deletedAt: Position)
-    /// Indexes are to be filled and emptied.
+    /// Fills and empties indexes.
     case index
-    /// Rows that nobody can ask for any more are to be removed.
+    /// Removes rows that nobody can ask for any more.
     case collect
-    /// Assets that nothing refers to are to be removed.
+    /// Removes assets that nothing refers to.
     case collectAssets
-    /// Who may decide on it is to see that somebody asks to take part in a share; nil for none, where a request
-    /// led nowhere and leaves the same work.
+    /// Shows a request to take part in a share to those who may decide on it.
+    ///
+    /// Nil when the request led to no share: it leaves the same work, so that nobody can tell the difference.
     case tellRequests(ShareNumber?)
 
     package var kind: WorkKind {
@@ -54,9 +55,9 @@ package enum WorkTask: Hashable, Sendable {
 package struct StoredWork: Sendable {
     package let number: WorkNumber
     package let task: WorkTask
-    /// How far it has come, as its kind understands it; 0 at first.
+    /// How far the work has come, in its kind's own terms; 0 at first.
     package let cursor: Int64
-    /// How often in a row a step of it has failed.
+    /// How many times in a row its step has failed.
     package let failures: Int
 
     package init(number: WorkNumber, task: WorkTask, cursor: Int64, failures: Int) {
@@ -67,24 +68,24 @@ package struct StoredWork: Sendable {
     }
 }
 
-/// Who does work: one of several that may do so at the same time, each with a number of its own.
+/// One of several workers that may work at the same time; each has its own number.
 package struct WorkHolder: Hashable, Sendable {
     package let value: Int64
 
     package init(_ value: Int64) { self.value = value }
 }
 
-/// For whom work is looked for, and where the last look ended.
+/// Who looks for work, and where their last look ended.
 ///
-/// Kinds take turns, and within a kind its subjects (zones, for one), so that nobody's large tree keeps
-/// others waiting. What belongs to one subject is done in the order in which it was asked for.
+/// Kinds of work take turns, and so do subjects (for example zones) within a kind. So one person's large tree
+/// keeps nobody waiting. Work on one subject is done in the order in which it was queued.
 package struct WorkTurn: Sendable {
     package let holder: WorkHolder
-    /// Which kinds are looked for.
+    /// The kinds to look for.
     package let kinds: [WorkKind]
     /// Where in `kinds` the next look begins.
     package var next = 0
-    /// The subject that had the last turn, by kind.
+    /// For each kind, the subject that had the last turn.
     package var subjects: [WorkKind: Int64] = [:]
 
     package init(_ holder: WorkHolder, _ kinds: [WorkKind]) {
@@ -93,28 +94,28 @@ package struct WorkTurn: Sendable {
     }
 }
 
-/// What a write does with the queue of work: a part of every transaction.
+/// What a write does with the queue of work; part of every transaction.
 ///
-/// A step of work and the note of how far it came are one transaction, so that a crash loses and repeats
-/// nothing. Who does steps outside of transactions holds the work meanwhile, for a time.
+/// A step of work and the note of how far it came are one transaction. So a crash neither loses nor repeats a
+/// step. A worker that does steps outside of transactions holds the work meanwhile, for a limited time.
 package protocol WorkQueue: AnyObject {
-    /// Puts work at the end of the queue; the store's worker is woken once it is committed.
+    /// Puts work at the end of the queue; once that is committed, the store's worker wakes.
     ///
-    /// Work that is there already stays at its place and begins anew.
+    /// Work that is queued already keeps its place and begins anew.
     func enqueue(_ task: WorkTask) throws
 
-    /// The next work that is due and that no other holder has.
+    /// The next work that is due and that no other holder holds.
     ///
-    /// - Parameter turn: moves on to what is taken.
+    /// - Parameter turn: moves on to the work that is taken.
     func takeWork(_ turn: inout WorkTurn) throws -> StoredWork?
 
-    /// Holds work that was taken: no other holder takes anything of its subject before a moment.
+    /// Holds work that was taken: until a moment, no other holder takes work on the same subject.
     func hold(_ work: StoredWork, by holder: WorkHolder, until moment: Milliseconds) throws
 
-    /// Notes how far work has come, and that its step went well.
+    /// Notes how far work has come after a step that succeeded.
     func advance(_ work: StoredWork, to cursor: Int64) throws
 
-    /// Leaves work for later that is done well so far: it is not due before a moment.
+    /// Leaves the rest of work for later, though nothing failed: it is not due before a moment.
     func wait(_ work: StoredWork, until moment: Milliseconds) throws
 
     /// Notes that a step failed: the work is not due before a moment.
@@ -123,19 +124,21 @@ package protocol WorkQueue: AnyObject {
     /// Removes work that is done.
     func finish(_ work: StoredWork) throws
 
-    /// When the next work of some kinds will be due or free that is not now; nil when there is none.
+    /// When the next work of some kinds, not due or held by others now, will be due or free; nil for none.
     func nextWorkMoment(_ kinds: [WorkKind], for holder: WorkHolder) throws -> Milliseconds?
 }
 
 /// Does the work that a store keeps.
 package protocol StoreWorker: AnyObject, Sendable {
-    /// There is work: called after a commit that has queued some, and when the worker is attached to a
-    /// store that has some. Must not block.
+    /// Tells the worker that there is work; must not block.
+    ///
+    /// A store calls it after a commit that has queued work, and when the worker is attached while work is
+    /// queued.
     func wake()
 
-    /// Whether a step is on its way, or about to be.
+    /// Whether a step is running, or is about to.
     var isBusy: Bool { get }
 
-    /// Begins no further step and waits for the one that runs, if it runs outside of transactions.
+    /// Begins no further step, and waits for a running step if it runs outside of transactions.
     func stop()
 }

@@ -1,9 +1,9 @@
 import CloudModel
 import Storage
 
-/// By whom an address of an asset was got, and where: when one of it is no more, the address ends.
+/// Who got an asset's address, and for what: when one of these is gone, the address ends.
 package struct AssetOrigin: Sendable, Hashable {
-    /// What the request that got it was believed by.
+    /// The credential of the request that got the address.
     package enum Credential: Sendable, Hashable {
         /// The first bytes of an API token's hash.
         case apiToken([UInt8])
@@ -11,7 +11,7 @@ package struct AssetOrigin: Sendable, Hashable {
         case serverKey([UInt8])
     }
 
-    /// What a user must still see of a shared database.
+    /// What the user must still see in a shared database.
     package enum Place: Sendable, Hashable {
         case record(RecordNumber)
         case zone(ZoneName, owner: UserRecordName)
@@ -20,7 +20,7 @@ package struct AssetOrigin: Sendable, Hashable {
     package static let markBytes = 8
 
     package let credential: Credential
-    /// The user, also one that a server key acted for.
+    /// The user, also when a server key acted for them.
     package let user: UserRecordName?
     /// Nil outside of shared databases.
     package let place: Place?
@@ -37,7 +37,8 @@ package struct AssetOrigin: Sendable, Hashable {
 
     // MARK: - As it stands in an address, encrypted
 
-    /// Texts, each with its length before it: the mark, the user and the place, after a byte for the kinds.
+    /// The form in addresses: a byte for the kinds, then the mark, the user and the place, each after its
+    /// length.
     var encoded: [UInt8] {
         var bytes: [UInt8] = [0]
         switch credential {
@@ -60,7 +61,7 @@ package struct AssetOrigin: Sendable, Hashable {
         return bytes
     }
 
-    /// Nil for what `encoded` has not made.
+    /// Reads what `encoded` made; nil for anything else.
     init?(_ bytes: [UInt8]) {
         guard let kinds = bytes.first, kinds < 6 else { return nil }
         var rest = bytes.dropFirst()
@@ -105,9 +106,9 @@ package struct AssetOrigin: Sendable, Hashable {
 }
 
 extension AssetOrigin {
-    /// Whether its user still sees what it is of; always outside of shared databases.
+    /// Whether the user still sees what the address is for; always true outside of shared databases.
     ///
-    /// - Throws: `Fault` TRY_AGAIN_LATER while that cannot be told; what the engine reports.
+    /// - Throws: `Fault` TRY_AGAIN_LATER while nobody can tell; what the engine reports.
     package func isSeen(in snapshot: any StoreSnapshot, _ limits: ServiceLimits) throws -> Bool {
         guard let place else { return true }
         guard let user else { return false }

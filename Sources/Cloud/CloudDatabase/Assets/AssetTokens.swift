@@ -3,10 +3,10 @@ import Cryptography
 import Storage
 import Synchronization
 
-/// Makes and reads what a container environment hands out for its assets: the addresses to upload to
-/// and to download from, and the codes of those who may use an upload.
+/// Makes and reads what a container environment hands out for its assets.
 ///
-/// Nothing of it is a credential anywhere else: it is signed with a key of the store's own.
+/// These are the addresses for uploads and downloads, and the codes of those who may use an upload. None of
+/// them is a credential anywhere else: a key of the store's own signs them.
 package final class AssetTokens: Sendable {
     /// How long things stay good, in seconds.
     package struct Lives: Sendable {
@@ -32,7 +32,7 @@ package final class AssetTokens: Sendable {
     private let identities: HMACSHA256
     private let originNonces: HMACSHA256
     private let originCipher: AES256GCM?
-    /// Those that most links are made of.
+    /// The sealed origins that most links use.
     private let sealedOrigins = Mutex<[AssetOrigin: [UInt8]]>([:])
 
     /// - Parameters:
@@ -49,7 +49,7 @@ package final class AssetTokens: Sendable {
         originCipher = AES256GCM(key: root.code(for: Array("asset origins".utf8)))
     }
 
-    /// The code of who may use what they upload, in which database.
+    /// A code for a user and a database: it says who may use what they upload, and where.
     package func identity(_ scope: DatabaseScope, _ user: UserRecordName) -> [UInt8] {
         identities.code(for: Array("\(scope.rawValue) \(user.text)".utf8), bytes: 16)
     }
@@ -67,7 +67,7 @@ package final class AssetTokens: Sendable {
         return "\(base)/\(Self.uploadSegment)/\(Base64.encode(token, .urlSafe))"
     }
 
-    /// What the last part of such an address allows; nil when this store has not made it.
+    /// What an upload address allows, by its last part; nil when this store did not make it.
     package func uploadGrant(_ text: some StringProtocol) -> UploadGrant? {
         guard let token = Base64.decode(String(text), .urlSafe), token.count > Self.tokenBytesMin,
             token[0] == Self.version,
@@ -78,13 +78,13 @@ package final class AssetTokens: Sendable {
         return UploadGrant(identity: Array(token[9..<25]), expires: expires, origin: origin)
     }
 
-    /// What makes links that one answer gives to one caller.
+    /// Makes the links that one answer gives to one caller.
     func links(to origin: AssetOrigin, now: Milliseconds) -> AssetLinks {
         AssetLinks(
             tokens: self, expires: now / 1_000 + Int64(lives.downloadURL), origin: sealed(origin))
     }
 
-    /// Appends a link that needs no percent sign; `${f}` stands for a name of the reader's choice.
+    /// Appends a link that needs no percent-encoding; `${f}` in it stands for a name that the reader chooses.
     func appendLink(
         to digest: AssetDigest, expires: Int64, origin: [UInt8], _ text: inout [UInt8]
     ) {
@@ -96,9 +96,9 @@ package final class AssetTokens: Sendable {
             .withUnsafeBytes { Base64.append($0, to: &text, .urlSafe) }
     }
 
-    /// Whether a link is of this store's making; not whether it has expired.
+    /// Whether this store made a link; does not check whether the link has expired.
     ///
-    /// - Parameter origin: as the link has it.
+    /// - Parameter origin: the text of the origin in the link.
     package func isLink(
         to digest: AssetDigest, expires: Int64, origin: some StringProtocol,
         signature: some StringProtocol
@@ -109,14 +109,14 @@ package final class AssetTokens: Sendable {
         return downloads.isValid(code, for: Self.bytes(expires) + digest.bytes + origin)
     }
 
-    /// Who a link was made for; nil for a text that is of no link of this store.
+    /// Reads whom a link was made for; nil when no link of this store has this text.
     package func origin(_ text: some StringProtocol) -> AssetOrigin? {
         Base64.decode(String(text), .urlSafe).flatMap(opened)
     }
 
-    /// Encrypted, so that an address names nobody; equal origins look the same.
+    /// Encrypts an origin, so that an address names nobody; equal origins give equal texts.
     private func sealed(_ origin: AssetOrigin) -> [UInt8] {
-        // Of records in shared databases there are too many.
+        // Origins in shared databases differ by record: there are too many to keep.
         let isKept = origin.place == nil
         if isKept, let known = sealedOrigins.withLock({ $0[origin] }) { return known }
         let plain = origin.encoded
@@ -124,7 +124,7 @@ package final class AssetTokens: Sendable {
         let sealed = plain.withUnsafeBytes {
             originCipher?.seal($0, nonce: nonce, beside: [])
         }
-        // What could not be sealed is opened by nobody: the address is refused when it is used.
+        // If sealing failed, nobody can open the text: the address is refused when it is used.
         let bytes = nonce + (sealed ?? [])
         if isKept {
             sealedOrigins.withLock { known in
@@ -145,7 +145,9 @@ package final class AssetTokens: Sendable {
 
     private static let sealedOriginsMax = 4_096
 
-    /// What clients of private databases expect beside a checksum: opaque, and the same for equal contents.
+    /// What clients of private databases expect beside a checksum.
+    ///
+    /// The values are opaque, and equal for equal contents.
     package func companions(
         of digest: AssetDigest
     ) -> (wrappingKey: [UInt8], referenceChecksum: [UInt8]) {
@@ -153,7 +155,7 @@ package final class AssetTokens: Sendable {
         return (Array(code.prefix(16)), [1] + code.suffix(16) + digest.bytes.prefix(4))
     }
 
-    /// Where addresses to upload to differ from those of files, which are digests.
+    /// Tells upload addresses from download addresses, which have a digest in this place.
     package static let uploadSegment = "up"
     private static let version: UInt8 = 2
     private static let tokenBytesMin = 1 + 8 + 16 + 8 + 16
@@ -184,11 +186,11 @@ package struct AssetLinks: Sendable {
     }
 }
 
-/// How one request of one caller meets the assets of its database.
+/// What one request of one caller needs for the assets of its database.
 package struct AssetAccess: Sendable {
     package let tokens: AssetTokens
     package let now: Milliseconds
-    /// Whose addresses these are.
+    /// Whom the addresses are made for.
     let origin: AssetOrigin
 
     package init(_ tokens: AssetTokens, now: Milliseconds, origin: AssetOrigin) {
@@ -197,28 +199,28 @@ package struct AssetAccess: Sendable {
         self.origin = origin
     }
 
-    /// Fresh links, good from this request on.
+    /// New links, whose lives begin with this request.
     func links(at place: AssetOrigin.Place?) -> AssetLinks {
         tokens.links(to: origin.at(place), now: now)
     }
 }
 
 extension Database {
-    /// Links to the assets of a record, for an answer to this request; nil where none are shown.
+    /// Links to the assets of a record, for an answer to this request; nil when the answer shows none.
     ///
-    /// In a shared database they end when the caller no longer sees the record.
+    /// In a shared database, they end when the caller no longer sees the record.
     func assetLinks(of record: RecordNumber) -> AssetLinks? {
         assets?.links(at: scope == .shared ? .record(record) : nil)
     }
 
-    /// Links to the assets of records of a zone, where it is not known of which.
+    /// Links to assets of a zone's records, when nobody knows of which records.
     ///
-    /// In a shared database they end when the caller no longer sees anything of the zone.
+    /// In a shared database, they end when the caller no longer sees anything of the zone.
     package func assetLinks(in zone: ZoneID) -> AssetLinks? {
         assets?.links(at: sharedPlace(zone))
     }
 
-    /// What the caller must still see when an address for this zone is used.
+    /// What the caller must still see when somebody uses an address of this zone.
     func sharedPlace(_ zone: ZoneID) -> AssetOrigin.Place? {
         guard scope == .shared, let owner = zone.owner else { return nil }
         return .zone(zone.name, owner: owner)

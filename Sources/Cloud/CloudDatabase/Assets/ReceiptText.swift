@@ -13,7 +13,7 @@ package enum ReceiptText {
         return Base64.encode(bytes, .urlSafe)
     }
 
-    /// Nil for a text that no receipt has.
+    /// Reads the text of a receipt; nil when no receipt has this text.
     package static func decode(_ text: String) -> AssetReceipt? {
         let prefix = AssetReceipt.idBytes + AssetDigest.byteCount
         guard let bytes = Base64.decode(text, .urlSafe), bytes.count == prefix + 8,
@@ -25,7 +25,7 @@ package enum ReceiptText {
             content: AssetContent(digest: digest, size: size))
     }
 
-    /// What clients know the contents by.
+    /// The checksum by which clients know the contents.
     package static func checksum(of digest: AssetDigest) -> String {
         Base64.encode(digest.checksumBytes)
     }

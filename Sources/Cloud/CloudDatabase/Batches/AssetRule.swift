@@ -2,13 +2,13 @@ import CloudModel
 import JSON
 import Storage
 
-/// Assets: a value needs a receipt, or is what its field holds already (rulings.md 33).
+/// The rule for assets: a new value needs a receipt, or its field already holds it (rulings.md 33).
 struct AssetRule {
     private let context: BatchContext
 
     init(_ context: BatchContext) { self.context = context }
 
-    /// Checks the assets of what was sent, and writes those in full that the record has.
+    /// Checks the assets that were sent; completes those that the record holds already.
     ///
     /// - Throws: `Fault` BAD_REQUEST for the record.
     func admit(
@@ -48,7 +48,7 @@ struct AssetRule {
         return Set(try Self.assets(of: save.fields).map(\.content))
     }
 
-    /// What the files of the former version take; they go with it.
+    /// How many bytes the files of the former version take; they go with that version.
     func heldBytes(of former: CurrentRecord?) throws -> Int64 {
         guard let former, former.flags.contains(.hasAssets), let record = former.head?.record
         else { return 0 }
@@ -64,7 +64,7 @@ struct AssetRule {
         else { throw Self.unknownReceipt(field) }
     }
 
-    /// The member of a field of which at least one asset is named by its checksum alone.
+    /// The stored member of a field in which a request names at least one asset by checksum alone.
     private func held(
         _ field: EncodedFields.Field, _ kept: RecordBody.Kept?
     ) throws -> [UInt8] {

@@ -3,13 +3,13 @@ import Dispatch
 import Storage
 import Synchronization
 
-/// Threads for what takes longer than anybody else should wait for.
+/// Threads for work so long that nobody else should wait for it.
 package struct LongWork: Sendable {
-    /// Says that nobody waits for the work any more.
+    /// Signals that nobody waits for the work any more.
     package let stop: StopSignal
-    /// Whose decisions have been long.
+    /// Remembers whose decisions took long.
     let habits: DecisionHabits
-    /// Has work done on a thread that may block, in its caller's turn; never in place.
+    /// Runs work on a thread that may block, in its caller's turn; never on the calling thread.
     package let begin: @Sendable (@escaping @Sendable () -> Void) -> Void
 
     package init(
@@ -22,9 +22,9 @@ package struct LongWork: Sendable {
     }
 }
 
-/// Knows whose last decision was long, so that their next one does not hold up the writer first.
+/// Remembers whose last decision took long, so that their next one does not hold up the writer first.
 package final class DecisionHabits: Sendable {
-    /// Of callers; beyond them all are forgotten, and each has to be found out again.
+    /// How many callers are remembered; beyond that all are forgotten, and each must be found out again.
     private static let callersMax = 1_024
 
     private let long = Mutex<Set<WriteCaller>>([])
@@ -47,10 +47,10 @@ package final class DecisionHabits: Sendable {
     }
 }
 
-/// Decides a batch on a snapshot, while others write, and has the writer carry it out.
+/// Decides a batch on a snapshot while others write, and then has the writer carry it out.
 ///
-/// In the writer it is only checked whether what the decision rests on has changed since. Where it has, it
-/// is decided anew, so many times.
+/// The writer only checks whether anything has changed that the decision relies on. If something has, the
+/// batch is decided again, for a limited number of attempts.
 struct BatchBesideWriter: Sendable {
     typealias Completion = @Sendable (Result<[RecordOutcome], any Error>) -> Void
 
@@ -71,7 +71,7 @@ struct BatchBesideWriter: Sendable {
         self.completion = completion
     }
 
-    /// Begins; from any thread, which is not held up.
+    /// Begins; may be called on any thread, and does not block it.
     func begin() { decide(attemptsLeft: limits.decisionAttemptsMax) }
 
     private func decide(attemptsLeft: Int) {
@@ -88,7 +88,7 @@ struct BatchBesideWriter: Sendable {
         }
     }
 
-    /// Does one of the steps on a worker; without any left the caller has to try again.
+    /// Runs a step on a worker; when no attempts are left, tells the caller to try again.
     private func attempt(_ left: Int, _ body: @escaping @Sendable () throws -> Void) {
         guard left > 0 else {
             return completion(
@@ -100,7 +100,7 @@ struct BatchBesideWriter: Sendable {
             do {
                 try body()
             } catch let stopped as WorkStopped {
-                // Nobody waits for the answer to what is abandoned.
+                // The work was abandoned: nobody waits for its answer.
                 guard stopped.reason == .makesRoom else { return }
                 work.stop.goOn()
                 attempt(left, body)
@@ -110,7 +110,7 @@ struct BatchBesideWriter: Sendable {
         }
     }
 
-    /// Looks through what has changed meanwhile, so that the writer has little left to look through.
+    /// Checks what has changed in the meantime, so that the writer has little left to check.
     private func handIn(_ plan: CheckedPlan, attemptsLeft: Int) throws {
         let current = try storage.read(by: .anybody, until: work.stop) { snapshot in
             try plan.brought(to: snapshot, batch.ground(snapshot))
@@ -130,13 +130,13 @@ struct BatchBesideWriter: Sendable {
     }
 }
 
-/// A plan with what tells whether it can still be carried out.
+/// A plan together with a check of whether it can still be carried out.
 struct CheckedPlan: @unchecked Sendable {
-    // Unchecked: it goes from a worker to the writer, and is used by one of them at a time.
+    // Unchecked: it goes from a worker to the writer, and only one of them uses it at a time.
     let plan: BatchPlan
     let check: GroundCheck
 
-    /// The same plan as of a later snapshot; nil when it no longer stands.
+    /// The same plan, checked on a later snapshot; nil when it no longer holds.
     func brought(to snapshot: any StoreSnapshot, _ ground: DecisionGround) throws -> CheckedPlan? {
         guard case .stands = try check.finding(on: ground) else { return nil }
         return CheckedPlan(plan: plan, check: try check.going(on: snapshot))

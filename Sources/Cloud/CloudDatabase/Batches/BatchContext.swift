@@ -1,30 +1,28 @@
 import CloudModel
 import Storage
 
-/// What a batch is decided on, and what does not change meanwhile: what is asked, who asks, and what is
-/// stored.
+/// What a batch is decided on, none of which changes meanwhile: what is asked, who asks, and what is stored.
 ///
-/// What has been read is kept, so that however often an operation is decided nothing is read twice.
+/// It keeps what it has read. So nothing is read twice, however often an operation is decided.
 final class BatchContext {
     let database: Database
     let zone: StoredZone
-    /// The zone's owner, who need not be the caller.
+    /// The owner of the zone, who may be another user than the caller.
     let owner: UserRecordName
-    /// What the caller is shown of another user's zone; nil in their own databases.
+    /// What the caller sees of another user's zone; nil in their own databases.
     let access: ZoneAccess?
     let operations: [DecodedOperation]
     let isAtomic: Bool
     private(set) var ground: DecisionGround
-    /// As it is stored.
+    /// The stored schema.
     let schema: Schema
-    /// What the caller may do by the grants of the schema.
+    /// What the schema's grants allow the caller.
     let rights: RecordAccess
-    /// Whether what an operation does may matter to another one: in most batches it cannot.
+    /// Whether one operation's outcome may matter to another operation; in most batches it cannot.
     let actsOnOthers: Bool
-    /// The records of operations that a participant cannot see: they are judged as if they were not
-    /// there.
+    /// The records of operations that a participant cannot see: to them, these records do not exist.
     private(set) var unseen: Set<RecordKey> = []
-    /// Why it cannot be told whether a participant sees the record of an operation.
+    /// For records of operations: why nobody can tell whether a participant sees them.
     private var faultsOfSight: [RecordKey: Fault] = [:]
     private(set) var formers: [RecordKey: CurrentRecord] = [:]
     private var time: DecisionTime?
@@ -34,9 +32,9 @@ final class BatchContext {
     private var keptRecords: [RecordKey: RecordBody.Kept] = [:]
     private var parents: [RecordNumber: RecordName?] = [:]
     private var creators: [RecordKey: String?] = [:]
-    /// Of users whose rights were asked for.
+    /// The rights of users, as far as they were asked for.
     private(set) var accesses: [UserRecordName: RecordAccess] = [:]
-    /// The owner's zones that references lead to, by name; nil for one that is not there.
+    /// The owner's zones that references lead to, by name; nil for a zone that does not exist.
     private(set) var zonesByName: [ZoneName: ZoneNumber?] = [:]
     /// The receipts of assets that were sent.
     private(set) var receipts: Set<[UInt8]> = []
@@ -70,18 +68,19 @@ final class BatchContext {
 
     var stored: any StoreSnapshot { ground.stored }
 
-    /// What the owner's records may take; 0 for any amount.
+    /// How many bytes the owner's records may take; 0 for any number.
     var quotaBytes: Int64 {
         database.scope == .public ? limits.publicQuotaBytes : limits.userQuotaBytes
     }
 
-    /// Goes on in the transaction that writes, in which nothing has changed that was read before.
+    /// Goes on in the writing transaction, in which nothing has changed that was read before.
     func goOn(on ground: DecisionGround) {
         self.ground = ground
         time = nil
     }
 
-    /// Whether an operation may take other records along, or need or be needed by them.
+    /// Whether an operation may delete other records with its own, or may need other records or be needed by
+    /// them.
     private static func mayActOnOthers(_ decoded: DecodedOperation) -> Bool {
         guard case .operation(let operation) = decoded else { return false }
         if operation.kind.deletes || operation.kind.merges || operation.parent != .absent
@@ -111,10 +110,12 @@ final class BatchContext {
 
     // MARK: - What deciding costs
 
-    /// Counts a step: an operation that is decided or checked, a record on the way up a tree, a
-    /// reference that is looked at.
+    /// Counts a step of deciding.
     ///
-    /// - Throws: `RefusedBatch` when the batch has taken as many as it may.
+    /// A step is an operation that is decided or checked, a record on the way up a tree, or a reference that
+    /// is looked at.
+    ///
+    /// - Throws: `RefusedBatch` when the batch has taken as many steps as it may.
     func takeStep() throws {
         if stepsLeft & 63 == 0 { try checkTime() }
         stepsLeft -= 1
@@ -127,8 +128,8 @@ final class BatchContext {
         }
     }
 
-    /// - Throws: `DecisionTakesLong` when it has taken as long as it may here, `WorkStopped` when nobody
-    ///   waits for it any more.
+    /// - Throws: `DecisionTakesLong` when the decision has taken as long as it may here; `WorkStopped` when
+    ///   nobody waits for it any more.
     func checkTime() throws {
         try time?.check()
         try stored.checkStop()
@@ -136,7 +137,7 @@ final class BatchContext {
 
     // MARK: - What is stored
 
-    /// Reads what stands under the names of the operations, all at once.
+    /// Reads what is stored under the names of all operations at once.
     private func readFormers() throws {
         formers.reserveCapacity(operations.count)
         guard operations.count > 1 else { return }
@@ -144,7 +145,7 @@ final class BatchContext {
         asked.reserveCapacity(operations.count)
         for case .operation(let operation) in operations { asked.append(operation) }
         var isThere = [Bool](repeating: false, count: asked.count)
-        // Of a record that may be kept from the caller no more is read than they may know.
+        // If the caller may not see a record, no more of it is read than they may know.
         var readsBodies = access == nil && !rights.holdsBack
         try stored.current(of: asked.map(\.name), in: zone.number) { index, version in
             isThere[index] = true
@@ -160,9 +161,9 @@ final class BatchContext {
         }
     }
 
-    /// What stands under a name before the batch.
+    /// What is stored under a name before the batch.
     ///
-    /// - Throws: `Fault` BAD_REQUEST when the bodies that the batch reads are too many bytes.
+    /// - Throws: `Fault` BAD_REQUEST when the bodies that the batch reads take too many bytes.
     func former(_ key: RecordKey, withBody: Bool = false) throws -> CurrentRecord {
         if let known = formers[key], !withBody || known.body != nil || !known.isAlive {
             return known
@@ -187,7 +188,7 @@ final class BatchContext {
         return read
     }
 
-    /// The parent that a stored record names.
+    /// The parent that a stored record gives.
     func parent(of record: RecordNumber) throws -> RecordName? {
         if let known = parents[record] { return known }
         let read = try stored.parent(of: record)
@@ -195,7 +196,7 @@ final class BatchContext {
         return read
     }
 
-    /// Who made a stored record; nil for none.
+    /// Who made a stored record; nil when nobody is named.
     func creator(of key: RecordKey) throws -> String? {
         if let known = creators[key] { return known }
         let read = try former(key).head.flatMap { head in
@@ -246,7 +247,7 @@ final class BatchContext {
         return read
     }
 
-    /// Visits the stored records that refer to a target until the closure answers false.
+    /// Visits the stored records that refer to a target, until the closure returns false.
     func visitSources(
         of target: RecordKey, kinds: ClosedRange<LinkKind>,
         _ visit: (RecordKey, LinkKind) throws -> Bool
@@ -269,10 +270,10 @@ final class BatchContext {
         }
     }
 
-    /// The targets whose sources have been looked at.
+    /// The targets whose sources were looked at.
     var targets: Set<RecordKey> { Set(sourceRuns.keys.map(\.target)) }
 
-    /// The sources that have been looked at.
+    /// The sources that were looked at.
     var sources: Set<RecordKey> {
         Set(sourceRuns.values.lazy.flatMap { $0.sources.lazy.map(\.0) })
     }
@@ -298,8 +299,9 @@ final class BatchContext {
 
     // MARK: - What the caller cannot see
 
-    /// Takes the records of operations that the caller cannot see for such that are not there: whatever
-    /// is wrong with those operations is told as if it were so.
+    /// Notes the records of operations that the caller cannot see.
+    ///
+    /// The batch treats them as if they did not exist, also in the faults that it reports.
     private func overlookUnseen() throws {
         for case .operation(let operation) in operations {
             try checkTime()
@@ -319,13 +321,13 @@ final class BatchContext {
         for key in unseen { formers[key] = .missing }
     }
 
-    /// - Throws: `Fault` for an operation of which it cannot be told whether its record is in sight.
+    /// - Throws: `Fault` when nobody can tell whether the caller sees the operation's record.
     func checkSight(of key: RecordKey) throws {
         if let fault = faultsOfSight[key] { throw fault }
     }
 }
 
-/// The stored records that refer to a name, as far as they have been read.
+/// The stored records that refer to a name, as far as they were read.
 private struct SourceRun {
     struct Key: Hashable {
         let target: RecordKey
@@ -338,7 +340,7 @@ private struct SourceRun {
 
     /// Reads more of them.
     ///
-    /// - Parameter most: how many more at most, and one, so that it can be told that there are.
+    /// - Parameter most: reads at most this many, and one more to tell whether there are more.
     /// - Returns: whether there were more.
     mutating func grow(
         _ key: Key, _ stored: any StoreSnapshot, upTo most: Int
@@ -357,6 +359,6 @@ private struct SourceRun {
 }
 
 extension RecordOperation {
-    /// Whether the operation is on a share, by its own word.
+    /// Whether the operation says itself that it is on a share.
     var concernsShare: Bool { type == .share || share != nil }
 }

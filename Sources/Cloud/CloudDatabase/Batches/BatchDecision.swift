@@ -3,27 +3,28 @@ import Storage
 
 /// Decides a whole batch before anything of it is written (rulings.md 10, 12, 18).
 ///
-/// Operations are decided in their order, against what those before them will have done; references
-/// and trees are checked after all. An operation that fails a check is taken out, and what rests on it
-/// is decided and checked again, until nothing more fails: nothing rests on what will not happen.
-/// Nothing here writes, and nothing here is a rule: those are in files of their own, from the context
-/// and the state to a step or a fault.
+/// Operations are decided in order. Each sees what those before it will do. References and trees are checked
+/// after all of them. An operation that fails a check is taken out. Then everything that relies on it is
+/// decided and checked again, until nothing more fails. So no operation relies on one that will not happen.
+///
+/// This type writes nothing and contains no rules. The rules are in files of their own; each turns the
+/// context and the state into a step or a fault.
 struct BatchDecision {
     private let context: BatchContext
     private var state: BatchState
     private var schemaCheck: SchemaCheck
-    /// Operations that have failed a check.
+    /// Operations that failed a check.
     private var refused: [Int: Fault] = [:]
-    /// Those of them that the state has as failed.
+    /// Those of them that the state already treats as failed.
     private var takenOut: Set<Int> = []
-    /// What each operation comes to before it is charged; only kept when steps may change.
+    /// Each operation's decision before it is charged to the allowance; kept only when steps may change.
     private var decided: [DecidedStep] = []
     private let allowance: StepAllowance
-    /// What the operations ask of it, whether they get it or not; only kept when steps may change.
+    /// What all operations ask of the allowance, whether they get it or not; kept only when steps may change.
     private var demand = StepDemand()
-    /// Whether it has not been enough for all once.
+    /// Whether the allowance was too small for all operations at some time.
     private var isShort = false
-    /// What they get of it.
+    /// What the operations get of the allowance.
     private var room = BatchPlan.Room()
 
     /// - Throws: failures of the machinery only.
@@ -44,8 +45,8 @@ struct BatchDecision {
             if !found.isEmpty {
                 refused = found
                 takenOut = Set(found.keys)
-                // Most batches come as far as this without a fault, so only now it is kept in mind
-                // who rests on whom.
+                // Most batches come this far without a fault. So only now the state starts to remember who
+                // relies on whom.
                 state = BatchState(context, tracks: !context.isAtomic)
                 try decideInOrder()
                 if !context.isAtomic { try spread() }
@@ -54,7 +55,7 @@ struct BatchDecision {
         return BatchPlan(context, state, room)
     }
 
-    /// Whether there is nothing to check after all operations.
+    /// Whether nothing remains to be checked after all operations.
     private func isDone() throws -> Bool {
         if context.isAtomic, state.steps.contains(where: \.isFault) { return true }
         return !context.actsOnOthers && context.unseen.isEmpty
@@ -96,8 +97,9 @@ struct BatchDecision {
 
     // MARK: - Checks
 
-    /// What fails after all operations: for its references, else for trees, else because the caller
-    /// does not see it.
+    /// The operations that fail after all were decided.
+    ///
+    /// Each fails for its references, else for trees, else because the caller does not see the record.
     private func faults(of indices: some Sequence<Int>) throws -> [Int: Fault] {
         var found = try faults(of: indices, .references)
         if found.isEmpty { found = try faults(of: indices, .trees) }
@@ -132,7 +134,7 @@ struct BatchDecision {
         return found
     }
 
-    /// The saves that nothing is wrong with but that they would write over what the caller cannot see.
+    /// Saves with no other fault than that they would overwrite something that the caller cannot see.
     private var faultsOfUnseen: [Int: Fault] {
         guard !context.unseen.isEmpty else { return [:] }
         var found: [Int: Fault] = [:]
@@ -147,7 +149,7 @@ struct BatchDecision {
 
     // MARK: - Spreading
 
-    /// Takes out what fails, and looks again at what rests on it, until nothing more fails.
+    /// Takes out what fails, and checks again what relies on it, until nothing more fails.
     private mutating func spread() throws {
         var unchecked: [BatchState.Reader.Stage: Set<Int>] = [
             .references: Set(context.operations.indices), .trees: Set(context.operations.indices),
@@ -168,13 +170,13 @@ struct BatchDecision {
         }
     }
 
-    /// Decides again, in order, what has looked at what has changed.
+    /// Decides again, in order, the operations that looked at something that has changed.
     private mutating func decideAgain() throws {
         var stale = StaleOperations(state.takeStaleDecisions())
         while !isShort, let index = stale.takeFirst() {
             guard try decideAgain(index) else { continue }
             put(decided[index].step, at: index)
-            // Those that have looked at it come later.
+            // Operations that looked at this one come later in the batch.
             stale.add(state.takeStaleDecisions())
         }
         room = demand.room
@@ -183,7 +185,7 @@ struct BatchDecision {
         try chargeAgain(&stale)
     }
 
-    /// - Returns: false for what has been taken out: it stays so, whatever it has looked at before.
+    /// - Returns: false for an operation that was taken out: it stays out, whatever it looked at before.
     private mutating func decideAgain(_ index: Int) throws -> Bool {
         guard !takenOut.contains(index) else { return false }
         demand.remove(decided[index])
@@ -193,7 +195,7 @@ struct BatchDecision {
         return true
     }
 
-    /// Finds out anew which operations get of the allowance what they ask for, in their order.
+    /// Hands out the allowance again, to the operations in their order.
     private mutating func chargeAgain(_ stale: inout StaleOperations) throws {
         var left = allowance
         for index in context.operations.indices {
@@ -211,7 +213,7 @@ struct BatchDecision {
     }
 }
 
-/// Operations that are to be decided again, in their order.
+/// Operations that must be decided again, in their order.
 private struct StaleOperations {
     private var isIn: Set<Int>
     private var ordered: [Int]
@@ -227,9 +229,9 @@ private struct StaleOperations {
         return next
     }
 
-    /// Takes an operation; none before it is left.
+    /// Takes an operation out; all before it must have been taken already.
     ///
-    /// - Returns: whether it was to be decided again.
+    /// - Returns: whether it had to be decided again.
     mutating func take(_ index: Int) -> Bool {
         guard ordered.last == index else { return false }
         return takeFirst() != nil
@@ -243,7 +245,7 @@ private struct StaleOperations {
     }
 }
 
-/// What all operations of a batch share and each takes from: quota, and records of cascades.
+/// What all operations of a batch share, and each takes from: the quota, and the records of cascades.
 private struct StepAllowance {
     /// `Int64.max` for a database without a quota.
     private var bytes = Int64.max
@@ -257,12 +259,12 @@ private struct StepAllowance {
         if quota > 0 { bytes = quota - (try context.ground.usedBytes(of: context.owner)) }
     }
 
-    /// Whether nothing of what is asked can fail for want of it, in whatever order.
+    /// Whether there is enough for the whole demand, in whatever order the operations take it.
     func hasRoom(for demand: StepDemand) -> Bool {
         demand.cascaded <= cascadedMax && (bytes == .max || demand.growth <= bytes)
     }
 
-    /// The step, or a fault when there is not enough for it left.
+    /// Charges a step; turns it into a fault when not enough is left for it.
     mutating func charge(_ decided: DecidedStep) -> PlannedStep {
         switch decided.step {
         case .save:
@@ -305,7 +307,7 @@ private struct StepDemand {
     }
 }
 
-/// What is wrong with one record so that none of the batch is tried (rulings.md 13).
+/// A fault of one record that stops the whole batch before anything of it is tried (rulings.md 13).
 struct RefusedBatch: Error {
     let fault: Fault
 }

@@ -1,13 +1,13 @@
 import CloudModel
 import Storage
 
-/// A batch as it has been decided: what each operation will do, and what it fails for.
+/// A decided batch: what each operation will do, or why it fails.
 struct BatchPlan {
     /// What the batch takes of the owner's quota.
     struct Room {
-        /// At most so many bytes.
+        /// How many bytes it adds at most.
         var growth: Int64 = 0
-        /// Whether an operation fails for want of it.
+        /// Whether an operation fails because the quota is used up.
         var wasLacking = false
     }
 
@@ -30,7 +30,7 @@ struct BatchPlan {
     /// Whether no operation will be done.
     var isRefused: Bool { state.steps.allSatisfy(\.isFault) }
 
-    /// The schema with what the steps bring; nil when they bring nothing.
+    /// The schema together with what the steps add to it; nil when they add nothing.
     var schema: Schema? {
         let grown = state.grown
         guard !grown.isEmpty else { return nil }

@@ -3,11 +3,11 @@ import Storage
 
 /// What the operations decided so far will have done.
 ///
-/// Deciding an operation sees what those before it do, the checks that follow see what all do. When the
-/// state tracks, it remembers who has looked at what: a step that turns out otherwise has only those
-/// decided and checked again that have looked at something which it changes.
+/// The decision of an operation sees what the operations before it do. The checks afterwards see what all of
+/// them do. A state that tracks also remembers who looked at what. So when a step changes, only those are
+/// decided and checked again that looked at something which the change affects.
 final class BatchState {
-    /// Who looks.
+    /// Who looks at a fact: a decision or a check.
     struct Reader: Hashable {
         enum Stage { case deciding, references, trees }
 
@@ -15,15 +15,15 @@ final class BatchState {
         let stage: Stage
     }
 
-    /// What is looked at.
+    /// A fact that somebody can look at.
     enum Fact: Hashable {
-        /// What becomes of a record, and whether its operation fails.
+        /// What happens to a record, and whether the operation on it fails.
         case record(RecordKey)
-        /// Which records the batch lets refer to a name.
+        /// Which records refer to a name because of the batch.
         case sources(RecordKey)
-        /// What the batch brings to a record type.
+        /// What the batch adds to a record type.
         case type(RecordTypeName)
-        /// How many record types the batch brings.
+        /// How many record types the batch adds.
         case typeCount
     }
 
@@ -34,9 +34,9 @@ final class BatchState {
     private var sources: [RecordKey: [(index: Int, source: RecordKey)]] = [:]
     private var types = TypeTimelines()
     private var readers: [Fact: Set<Reader>] = [:]
-    /// Operations whose decision has looked at what has changed since; some may be in it twice.
+    /// Operations whose decisions looked at something that has changed since; some may appear twice.
     private var staleDecisions: [Int] = []
-    /// Checks that have.
+    /// Checks that looked at something that has changed since.
     private var staleChecks: Set<Reader> = []
 
     init(_ context: BatchContext, tracks: Bool) {
@@ -47,12 +47,12 @@ final class BatchState {
 
     fileprivate var operationsCount: Int { context.operations.count }
 
-    /// What the batch brings to the schema.
+    /// What the batch adds to the schema.
     var grown: [RecordTypeName: Schema.RecordType] {
         types.brought
     }
 
-    /// What will have become of a record that the batch touches; nil for every other.
+    /// What the batch makes of a record; nil for a record that it does not touch.
     func outcome(_ key: RecordKey) -> PlannedRecord? { record(key, before: .max) }
 
     // MARK: - Looking
@@ -89,7 +89,7 @@ final class BatchState {
         if case .save(let save) = step, !save.links.isEmpty { insert(save.links, index) }
     }
 
-    /// Puts another step in place of one, and finds out whom that concerns.
+    /// Replaces a step by another, and finds out who must look again.
     func replace(_ index: Int, by step: PlannedStep, _ grown: GrownType?) {
         let former = steps[index]
         steps[index] = step
@@ -115,16 +115,16 @@ final class BatchState {
         for link in step.links { touch(.sources(link.targetKey), index) }
     }
 
-    /// Has an operation decided again.
+    /// Marks an operation to be decided again.
     func decideAgain(_ index: Int) { staleDecisions.append(index) }
 
-    /// Hands over the operations that have to be decided again.
+    /// Hands over the operations that must be decided again.
     func takeStaleDecisions() -> [Int] {
         defer { staleDecisions.removeAll() }
         return staleDecisions
     }
 
-    /// Hands over the checks that have to be made again.
+    /// Hands over the checks that must be made again.
     func takeStaleChecks() -> Set<Reader> {
         defer { staleChecks.removeAll() }
         return staleChecks
@@ -160,7 +160,7 @@ final class BatchState {
         }
     }
 
-    /// Has those look again who have looked at a fact.
+    /// Marks those who looked at a fact, so that they look again.
     ///
     /// - Parameter last: the last operation whose decision saw what has changed.
     private func touch(_ fact: Fact, _ index: Int, through last: Int = .max) {
@@ -175,7 +175,7 @@ final class BatchState {
     }
 }
 
-/// What becomes of one record by the operations of a batch, in their order: nearly always by one.
+/// What the operations of a batch make of one record, in their order; nearly always there is one.
 private struct RecordTimeline {
     private var first: (index: Int, record: PlannedRecord)?
     private var others: [(index: Int, record: PlannedRecord)] = []
@@ -185,7 +185,7 @@ private struct RecordTimeline {
             ?? first.flatMap { $0.index < index ? $0.record : nil }
     }
 
-    /// Puts what one operation makes of the record.
+    /// Adds what one operation makes of the record.
     mutating func put(_ record: PlannedRecord, _ index: Int) {
         guard let known = first, known.index != index else {
             first = (index, record)
@@ -215,7 +215,7 @@ struct BatchView {
 
     private var horizon: Int { reader.stage == .deciding ? reader.index : .max }
 
-    /// What becomes of a record; nil when nothing does.
+    /// What the batch makes of a record; nil when it leaves the record alone.
     func record(_ key: RecordKey) -> PlannedRecord? {
         state.note(.record(key), reader)
         return state.record(key, before: horizon)
@@ -232,8 +232,9 @@ struct BatchView {
         return context.indexes[key].map { state.steps[$0] }
     }
 
-    /// The records that the batch lets refer to a target by links that the stored ones do not show,
-    /// each with its link.
+    /// The records that refer to a target because of the batch, each with its link.
+    ///
+    /// Links that are stored already are not among them.
     func sources(
         of target: RecordKey, kinds: ClosedRange<LinkKind>
     ) -> [(source: RecordKey, kind: LinkKind)] {
@@ -251,7 +252,7 @@ struct BatchView {
         return found
     }
 
-    /// A record type with what the batch brings to it; nil when it brings nothing.
+    /// A record type together with what the batch adds to it; nil when it adds nothing.
     func grownType(_ name: RecordTypeName) -> Schema.RecordType? {
         state.note(.type(name), reader)
         return state.type(name, before: horizon)
@@ -259,7 +260,7 @@ struct BatchView {
 
     var operationsCount: Int { state.operationsCount }
 
-    /// How many record types the batch brings.
+    /// How many record types the batch adds.
     var typesBrought: Int {
         state.note(.typeCount, reader)
         return state.typesBrought(before: horizon)
@@ -271,6 +272,6 @@ extension PlannedStep {
 }
 
 extension Link {
-    /// What the link leads to.
+    /// The record that the link leads to.
     var targetKey: RecordKey { RecordKey(zone: targetZone, name: target) }
 }

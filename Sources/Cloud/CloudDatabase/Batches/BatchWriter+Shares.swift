@@ -1,9 +1,9 @@
 import CloudModel
 import Storage
 
-// What a batch writes because of shares, beside the records that it saves and deletes.
+// What a batch writes because of shares, in addition to the records that it saves and deletes.
 extension BatchWriter {
-    /// What records will say about the shares that the batch begins at them.
+    /// What root records will say about the shares that the batch begins.
     static func marks(_ plan: BatchPlan) throws -> [RecordKey: RecordBody.Sharing] {
         var marks: [RecordKey: RecordBody.Sharing] = [:]
         let context = plan.context
@@ -63,7 +63,7 @@ extension BatchWriter {
             }, current.flags)
     }
 
-    /// Lets the caller leave a share; its record stays, and shows the others that they have left.
+    /// Lets the caller leave a share; the share record stays, and shows the others that they left.
     mutating func leave(_ share: StoredShare, _ key: RecordKey) throws {
         guard let user = context.database.caller.userRecordName else { return }
         let former = ParticipantList(try transaction.participants(of: share.number))
@@ -75,13 +75,13 @@ extension BatchWriter {
 
     /// Ends the share whose record is about to be deleted.
     ///
-    /// - Returns: the root that names it still.
+    /// - Returns: the root, which still names the share.
     mutating func end(_ record: RecordNumber) throws -> RecordKey? {
         guard let share = try transaction.share(ofRecord: record) else { return nil }
         try coverage(of: share.zone) { try $0.end(share) }
         guard let root = share.root, let place = try transaction.place(of: root) else { return nil }
         let key = RecordKey(zone: place.zone, name: place.name)
-        // A root that the batch touches itself is written as it will be then.
+        // If the batch itself touches the root, it writes the root without the share anyway.
         return plan.touches(key) ? nil : key
     }
 

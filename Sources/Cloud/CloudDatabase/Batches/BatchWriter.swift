@@ -1,15 +1,15 @@
 import CloudModel
 import Storage
 
-/// What became of one operation.
+/// The outcome of one operation.
 package enum RecordOutcome: Sendable {
-    /// The body as stored, and the version's flags.
+    /// The stored body, and the version's flags.
     case saved([UInt8], VersionFlags)
     case deleted(RecordName)
     case failed(name: String, Fault)
 }
 
-/// Carries out a plan: every change takes its position in the order of the operations.
+/// Carries out a plan: changes take their positions in the order of the operations.
 struct BatchWriter {
     let plan: BatchPlan
     let context: BatchContext
@@ -22,11 +22,11 @@ struct BatchWriter {
     private var typeNames: [Int64: RecordTypeName] = [:]
     private var typeNumber: (name: RecordTypeName, number: Int64)?
     private var zones: [ZoneNumber: (zone: StoredZone, json: [UInt8])] = [:]
-    /// Public records that were deleted, where others' references may be left.
+    /// Public records that were deleted and that other people's records may still refer to.
     private var buried: [(key: RecordKey, position: Position)] = []
     private var coverages: [ZoneNumber: Coverage] = [:]
 
-    /// Saves that have their positions and are still to be written, in a row.
+    /// Saves that have their positions, one after the other, and are still to be written.
     private var waiting = WaitingSaves()
 
     init(
@@ -43,7 +43,7 @@ struct BatchWriter {
         zones[context.zone.number] = (context.zone, zoneJSON)
     }
 
-    /// Writes every step that is no fault.
+    /// Writes every step that is not a fault.
     ///
     /// - Returns: the outcomes, in the order of the operations.
     mutating func write() throws -> [RecordOutcome] {
@@ -65,7 +65,7 @@ struct BatchWriter {
                 outcomes.append(.deleted(operation.name))
             case (.operation(let operation), .save(let save)):
                 try prepare(save, under: operation.name, for: outcomes.count)
-                // Takes its place until it is written.
+                // A placeholder until the record is written.
                 outcomes.append(.deleted(operation.name))
             case (.operation(let operation), .delete(let others)):
                 try writeWaiting(&outcomes)
@@ -89,7 +89,7 @@ struct BatchWriter {
         return outcomes
     }
 
-    /// Makes the body of a save, to be written with those beside it.
+    /// Makes the body of a save, which is written later together with others.
     private mutating func prepare(
         _ save: PlannedSave, under name: RecordName, for index: Int
     ) throws {
@@ -115,7 +115,7 @@ struct BatchWriter {
                 index: index, save: save, shortGUID: sharing.shortGUID, formerFlags: former.flags))
     }
 
-    /// Writes the saves that wait, all in one call, and then what goes with each.
+    /// Writes the waiting saves in one call, and then all that goes with each of them.
     private mutating func writeWaiting(_ outcomes: inout [RecordOutcome]) throws {
         guard !waiting.versions.isEmpty else { return }
         let (versions, saves) = (waiting.versions, waiting.saves)
@@ -127,7 +127,7 @@ struct BatchWriter {
         }
     }
 
-    /// Writes what goes with a record that has been saved.
+    /// Writes all that goes with a saved record.
     private mutating func finish(
         _ waited: WaitingSaves.Save, _ version: NewVersion, _ record: RecordNumber
     ) throws -> RecordOutcome {
@@ -145,11 +145,11 @@ struct BatchWriter {
                     record: record, name: name, position: version.position, type: version.type,
                     parent: save.parent))
         }
-        // The identifier of a tree's share is its root's.
+        // The identifier of a shared tree is that of its root.
         if let shortGUID = waited.shortGUID, save.share == nil || name == .zoneShare {
             try ShareWriter(transaction: transaction).keep(shortGUID, of: record)
         }
-        // A later deletion of the batch may take the record along.
+        // A later deletion in the batch may delete this record too.
         if context.actsOnOthers {
             formers[context.key(name)] = .saved(
                 StoredHead(record: record, position: version.position),
@@ -174,7 +174,7 @@ struct BatchWriter {
             try version.body.withUnsafeBytes { try RecordBody.withoutParent($0) }, flags)
     }
 
-    /// Lets what shares cover follow a change.
+    /// Updates which records shares cover after a change.
     mutating func coverage(
         of zone: ZoneNumber, _ change: (inout Coverage) throws -> Void
     ) throws {
@@ -212,8 +212,7 @@ struct BatchWriter {
         if let root { try rewrite(root) { $0.share = nil } }
     }
 
-    /// Leaves what others have let go with records of the public database to be deleted later
-    /// (rulings.md 45).
+    /// Queues the deletion of other people's records that referred to deleted public records (rulings.md 45).
     private func queueSources() throws {
         for (key, position) in buried {
             let left = try transaction.sources(
@@ -225,10 +224,10 @@ struct BatchWriter {
         }
     }
 
-    /// Keeps in mind what was written beside the operations.
+    /// Remembers what was written apart from the operations.
     mutating func noteWritten(_ record: CurrentRecord, _ key: RecordKey) { formers[key] = record }
 
-    /// What stands under a name at this point of the writing.
+    /// What is stored under a name at this point of the writing.
     func former(_ key: RecordKey) throws -> CurrentRecord {
         if let known = formers[key] { return known }
         return try CurrentRecord(key, withBody: false, in: transaction)
@@ -242,7 +241,7 @@ struct BatchWriter {
         return place
     }
 
-    /// The number of a type, which is that of the record before as a rule.
+    /// The number of a type; mostly the same as for the record before.
     private mutating func typeNumber(_ name: RecordTypeName) throws -> Int64 {
         if let typeNumber, typeNumber.name == name { return typeNumber.number }
         let number = try transaction.schema.types[name]?.number ?? 0
@@ -258,7 +257,7 @@ struct BatchWriter {
     }
 }
 
-/// Saves that have their positions, in a row: each with its version.
+/// Saves that have their positions, one after the other, each with its version.
 private struct WaitingSaves {
     struct Save {
         /// Of the operation.
@@ -273,7 +272,7 @@ private struct WaitingSaves {
 }
 
 extension Caller {
-    /// Who brought a type or a field, in the schema's history.
+    /// How the schema's history names the person who added a type or a field.
     fileprivate var inHistory: String {
         let user = userRecordName?.text ?? "nobody"
         return keyID.map { "\(user) by server key \($0)" } ?? user

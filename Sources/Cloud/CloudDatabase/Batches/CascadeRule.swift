@@ -1,7 +1,9 @@
 import CloudModel
 import Storage
 
-/// What a deletion takes along (rulings.md 18); what it leaves of others' goes later (rulings.md 45).
+/// Which records a deletion takes along (rulings.md 18).
+///
+/// What it leaves of other people's records is deleted later (rulings.md 45).
 struct CascadeRule {
     private let context: BatchContext
     private let view: BatchView
@@ -33,7 +35,7 @@ struct CascadeRule {
         return DecidedStep(step: .delete(others), charge: charge)
     }
 
-    /// The records that a deletion takes along, in the order in which they are reached.
+    /// The records that a deletion takes along, in the order in which the search reaches them.
     private func cascade(from root: RecordKey) throws -> [RecordKey] {
         let most = context.limits.cascadeRecordsMax
         let participants = ParticipantRule(context)

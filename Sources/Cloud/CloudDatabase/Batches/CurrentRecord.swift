@@ -7,14 +7,14 @@ struct RecordKey: Hashable {
     let name: RecordName
 }
 
-/// What stands under a name before a batch, read once.
+/// What is stored under a name before a batch, read once.
 struct CurrentRecord {
     var head: StoredHead?
     var flags = VersionFlags()
     var type: Int64 = 0
     /// 0 when there is no living record.
     var bodyBytes = 0
-    /// Nil while only the record's place was of interest: bodies may be large.
+    /// Nil while nobody has needed the body: bodies may be large.
     var body: [UInt8]?
 
     var isAlive: Bool { bodyBytes > 0 }
@@ -38,7 +38,7 @@ struct CurrentRecord {
         if withBody { body = [UInt8](version.body) }
     }
 
-    /// What stands under a name that nothing has.
+    /// The value for a name under which nothing is stored.
     static var missing: CurrentRecord { CurrentRecord() }
 
     /// What the record is once it has been deleted at a position.

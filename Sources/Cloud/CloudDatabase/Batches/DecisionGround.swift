@@ -2,17 +2,17 @@ import CloudModel
 import Dispatch
 import Storage
 
-/// Where a batch is decided: in the transaction that is to write it, or beside the writer on a snapshot.
+/// What a batch is decided on: the transaction that will write it, or a snapshot beside the writer.
 struct DecisionGround {
     let stored: any StoreSnapshot
     let schema: Schema
     let now: Milliseconds
-    /// How long the decision may take; nil for as long as it needs.
+    /// How long the decision may take; nil for any time.
     let time: DecisionTime?
-    /// Nil beside the writer.
+    /// The writing transaction; nil beside the writer.
     private let transaction: (any StoreTransaction)?
 
-    /// - Parameter time: how long others may be held up.
+    /// - Parameter time: how long the decision may hold up others.
     init(_ transaction: any StoreTransaction, time: DecisionTime?) throws {
         stored = transaction
         schema = try transaction.schema
@@ -29,14 +29,14 @@ struct DecisionGround {
         transaction = nil
     }
 
-    /// What an owner's records take, with what the transaction has written.
+    /// How many bytes an owner's records take, including what the transaction has written.
     func usedBytes(of name: UserRecordName) throws -> Int64 {
         guard let owner = try stored.owner(named: name) else { return 0 }
         return try transaction?.usedBytes(of: owner.number) ?? owner.usedBytes
     }
 }
 
-/// How long deciding may go on before its first write, while everybody else waits for the writer.
+/// How long a decision may take before its first write, while everybody else waits for the writer.
 struct DecisionTime {
     private let endsAt: UInt64
 
@@ -50,5 +50,5 @@ struct DecisionTime {
     }
 }
 
-/// Thrown by a decision that has taken as long as it may in the writer; nothing has been written by it.
+/// A decision in the writer has taken as long as it may; it has written nothing.
 struct DecisionTakesLong: Error {}

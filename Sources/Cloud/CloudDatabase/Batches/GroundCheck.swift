@@ -1,19 +1,20 @@
 import CloudModel
 import Storage
 
-/// Tells whether anything has changed that a decision rests on, which was made beside the writer.
+/// Checks whether anything has changed that a decision made beside the writer relies on.
 ///
-/// It goes through what has been written since, not through what the decision has read: that may be a
-/// hundred times as much. Every change of a record has a position, and takes the record out of what is
-/// known; what has none (the schema, roles, receipts, what a viewer is shown) is compared as it stands.
+/// It goes through what was written since, not through what the decision read: that may be a hundred times as
+/// much. Every change of a record has a position; the check looks whether the record matters to the decision.
+/// Other things have no position: the schema, roles, receipts, and what a viewer sees. The check compares
+/// them as they are now.
 struct GroundCheck {
-    /// How a decision stands.
+    /// Whether a decision still holds.
     enum Finding { case stands, moved, tooManyChanges }
 
     private let context: BatchContext
     /// The last position that the decision saw.
     private let decidedAt: Position
-    /// Up to which nothing has changed that matters.
+    /// The position up to which nothing has changed that matters.
     private let position: Position
     private let targets: Set<RecordKey>
     private let sources: Set<RecordKey>
@@ -22,7 +23,7 @@ struct GroundCheck {
     private let usedBytes: Int64
     private let room: BatchPlan.Room
 
-    /// - Parameter snapshot: the one that the decision was made on.
+    /// - Parameter snapshot: the snapshot on which the decision was made.
     init(_ plan: BatchPlan, _ snapshot: any StoreSnapshot) throws {
         context = plan.context
         room = plan.room
@@ -51,12 +52,12 @@ struct GroundCheck {
         usedBytes = other.usedBytes
     }
 
-    /// The same check, for what comes after a snapshot on which the decision stood.
+    /// The same check for later changes, after a snapshot on which the decision still held.
     func going(on snapshot: any StoreSnapshot) throws -> GroundCheck {
         GroundCheck(self, at: try snapshot.lastPosition())
     }
 
-    /// - Parameter changesMax: how many changes of a zone are gone through, where others wait.
+    /// - Parameter changesMax: how many changes of a zone it goes through at most, where others wait.
     func finding(on ground: DecisionGround, changesMax: Int = .max) throws -> Finding {
         guard ground.schema.version == context.schema.version,
             ground.schema.leaving == context.schema.leaving, try zonesStand(ground.stored),
@@ -94,7 +95,8 @@ struct GroundCheck {
         _ record: RecordNumber, _ flags: VersionFlags, _ hadShares: Bool,
         _ stored: any StoreSnapshot
     ) throws -> Bool {
-        // Where a share begins or changes, its record and its root do; where one ends, its record goes.
+        // When a share begins or changes, its record and its root change too. When one ends, its record is
+        // deleted.
         if flags.contains(.share) || flags.contains(.root) { return true }
         if hadShares, flags.contains(.tombstone) { return true }
         guard let place = try stored.place(of: record) else { return true }
@@ -106,7 +108,7 @@ struct GroundCheck {
 
     // MARK: - What has no position
 
-    /// Whether the zones are there, and are those that the decision saw.
+    /// Whether the zones still exist and are those that the decision saw.
     private func zonesStand(_ stored: any StoreSnapshot) throws -> Bool {
         for number in zones.keys {
             guard let zone = try stored.zone(number), !zone.isDeleted, zone.created <= decidedAt
@@ -137,7 +139,7 @@ struct GroundCheck {
         return true
     }
 
-    /// Whether a participant is shown what they were shown.
+    /// Whether a participant still sees what they saw.
     private func sightStands(_ stored: any StoreSnapshot) throws -> Bool {
         guard let access = context.access else { return true }
         let now = try ZoneAccess(
@@ -145,7 +147,7 @@ struct GroundCheck {
         return try now?.tells(what: access) ?? false
     }
 
-    /// Whether the tombstones that names stand at have not been collected.
+    /// Whether the tombstones that the decision saw are still there, not collected.
     private func tombstonesStand(_ stored: any StoreSnapshot) throws -> Bool {
         for (key, former) in context.formers where !former.isAlive {
             guard let head = former.head else { continue }
@@ -156,7 +158,7 @@ struct GroundCheck {
         return true
     }
 
-    /// Whether there is room for what had room, and none for what had none.
+    /// Whether what fitted the quota still fits, and what did not fit still does not.
     private func quotaStands(_ ground: DecisionGround) throws -> Bool {
         guard context.quotaBytes > 0 else { return true }
         let used = try ground.usedBytes(of: context.owner)

@@ -3,15 +3,15 @@ import Storage
 
 /// Which references act on the record that they lead to (rulings.md 45).
 ///
-/// In the public database anybody may refer to anybody's record. There a reference holds its target, and
-/// its record goes along with it, only when the reference's creator may write the target: judged when the
-/// target is deleted. Elsewhere every reference acts.
+/// In the public database, anybody may refer to anybody's record. There a reference acts only when its
+/// creator may write the target; this is judged when the target is deleted. A reference that acts holds its
+/// target, or its record is deleted along with the target. In other databases every reference acts.
 struct HoldRule {
     private let context: BatchContext
     private let view: BatchView
     private let target: RecordKey
 
-    /// - Parameter target: as it stands before the batch.
+    /// - Parameter target: the record as it was before the batch.
     init(_ context: BatchContext, _ view: BatchView, target: RecordKey) {
         self.context = context
         self.view = view
@@ -20,13 +20,13 @@ struct HoldRule {
 
     private var isPublic: Bool { context.database.scope == .public }
 
-    /// Whether a reference of a record of the caller's batch acts on the target.
+    /// Whether a reference in a record of the caller's batch acts on the target.
     func acts(from source: RecordKey) throws -> Bool {
         guard isPublic else { return true }
         return try context.mayWrite(creator(of: source), target)
     }
 
-    /// Visits the records whose references act on the target until the closure answers false.
+    /// Visits the records whose references act on the target, until the closure returns false.
     func visit(
         _ kinds: ClosedRange<LinkKind>, _ visit: (RecordKey, LinkKind) throws -> Bool
     ) throws {
@@ -35,7 +35,7 @@ struct HoldRule {
         }
         var goesOn = true
         for kind in LinkKind.allCases where goesOn && kinds.contains(kind) {
-            // Each costs a look at the record that it is in; what comes after so many acts no more.
+            // To judge a reference costs a look at its record. References after the first so many do not act.
             var left = context.limits.holdersJudgedMax
             try ReferringRecords(context, view, of: target, kinds: kind...kind).visit { source, _ in
                 left -= 1
@@ -45,7 +45,7 @@ struct HoldRule {
         }
     }
 
-    /// Whether a record needs the target to be there.
+    /// Whether a record needs the target to exist.
     func isHeld() throws -> Bool {
         var isHeld = false
         try visit(LinkKind.needing) { _, _ in
@@ -55,9 +55,9 @@ struct HoldRule {
         return isHeld
     }
 
-    /// Whether so many records go with the target, without one that is one of them or is to be.
+    /// Whether `most` records or more go with the target, and the given record is not one of them.
     func reaches(_ most: Int, _ kind: LinkKind, without record: RecordKey) throws -> Bool {
-        // Nearly always it can be told without a look at each, whatever the batch does.
+        // Counting nearly always gives the answer without a look at each record, whatever the batch does.
         let known = try context.countSources(of: target, kinds: kind...kind, upTo: most)
         guard known + context.operations.count > most, try acts(from: record) else { return false }
         var count = 0
@@ -70,7 +70,7 @@ struct HoldRule {
         return !isOne && count >= most
     }
 
-    /// Who made the record of a source, or makes it with this batch.
+    /// Who made the record that refers; or the caller, if this batch makes it.
     private func creator(of source: RecordKey) throws -> String? {
         guard try context.former(source).isAlive else {
             return context.database.caller.userRecordName?.text
@@ -80,9 +80,9 @@ struct HoldRule {
 }
 
 extension BatchContext {
-    /// Whether a user may write a public record, by the grants of its type and their roles.
+    /// Whether a user may write a public record, by the grants of its type and by their roles.
     ///
-    /// What is not there, the caller makes with this batch.
+    /// If the record does not exist yet, the caller makes it with this batch.
     func mayWrite(_ user: String?, _ target: RecordKey) throws -> Bool {
         guard let user = user.flatMap({ UserRecordName($0) }) else { return false }
         let former = try former(target)

@@ -1,21 +1,22 @@
 import CloudModel
 import Storage
 
-/// Refuses to move a tree that holds a root into a shared one, and a record below itself
-/// (rulings.md 34 and 38).
+/// Refuses two kinds of moves (rulings.md 34 and 38).
+///
+/// These are: a tree that contains a root, into a shared tree; and a record, below itself.
 struct MoveCheck {
     private let context: BatchContext
     private let view: BatchView
     private let tree: PlannedTree
 
-    /// - Parameter taken: the records that new shares of the batch begin at.
+    /// - Parameter taken: the records at which new shares of the batch begin.
     init(_ context: BatchContext, _ view: BatchView, _ taken: [RecordKey: RecordName]) {
         self.context = context
         self.view = view
         tree = PlannedTree(context, view, taken: taken)
     }
 
-    /// Why a step must fail; nil when nothing speaks against it.
+    /// Why a step must fail; nil when it need not.
     func fault(of step: PlannedStep, _ operation: RecordOperation) throws -> Fault? {
         guard case .save(let save) = step, let parent = save.parent else { return nil }
         do {
@@ -30,8 +31,8 @@ struct MoveCheck {
         let former = try context.former(record)
         let before = try former.head.flatMap { try context.parent(of: $0.record) }
         let isMoved = former.isAlive && before != parent
-        // Nothing lies below a new record but what the batch puts there and, in the public database, what
-        // others left below an earlier one of its name (rulings.md 45).
+        // Below a new record lies only what the batch puts there. In the public database, there may also be
+        // what other people left below an earlier record of this name (rulings.md 45).
         let mayHaveChildren =
             context.database.scope == .public
             || !view.sources(of: record, kinds: .deleteSelfInTree ... .parent).isEmpty
@@ -40,7 +41,7 @@ struct MoveCheck {
         let end = try tree.climb(from: record) { ancestor in
             guard try ancestor != record && tree.isRoot(ancestor) else { return true }
             entersTree = true
-            // What lies above a root is as much out of a participant's sight as such a record.
+            // What lies above a root is as much out of a participant's sight as an unseen record.
             return !context.unseen.contains(record)
         }
         guard end != record else {

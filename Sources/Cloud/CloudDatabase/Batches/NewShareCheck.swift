@@ -1,7 +1,7 @@
 import CloudModel
 import Storage
 
-/// A share that a batch begins, by the operation that begins it.
+/// A share that a batch begins, and the operation that begins it.
 struct ShareBeginning {
     let index: Int
     let record: RecordName
@@ -17,10 +17,9 @@ struct ShareBeginning {
     }
 }
 
-/// What new shares must be to each other and to those that stand, after all operations
-/// (rulings.md 34 and 38).
+/// Checks new shares against each other and against standing shares, after all operations.
 ///
-/// Only atomic batches begin shares, so that nothing is looked at twice.
+/// See rulings.md 34 and 38. Only atomic batches begin shares, so the check looks at nothing twice.
 struct NewShareCheck {
     private let context: BatchContext
     private let state: BatchState
@@ -32,9 +31,9 @@ struct NewShareCheck {
         view = BatchView(state: state, reader: BatchState.Reader(index: 0, stage: .trees))
     }
 
-    /// The faults of the operations that begin shares.
+    /// The faults of operations that begin shares.
     ///
-    /// - Parameter taken: gets the records that shares begin at, with the names of their share records.
+    /// - Parameter taken: gets the records at which shares begin, with the names of their share records.
     func faults(_ taken: inout [RecordKey: RecordName]) throws -> [Int: Fault] {
         var found: [Int: Fault] = [:]
         var hasZoneShare = false
@@ -101,7 +100,7 @@ struct NewShareCheck {
         }
     }
 
-    /// Refuses a tree that would lie in another shared one, or hold one.
+    /// Refuses a tree that would lie in another shared tree, or contain one.
     private func checkTree(at root: RecordKey, _ taken: [RecordKey: RecordName]) throws {
         let zoneShare = context.key(.zoneShare)
         if try context.hasShares(context.zone.number), view.record(zoneShare) == nil,
@@ -119,7 +118,7 @@ struct NewShareCheck {
         if let other = try tree.root(below: root) { throw Self.overlapping(other, "below") }
     }
 
-    /// Only the owner makes shares, so that nobody else learns of the other one.
+    /// Only the owner makes shares, so this tells nobody else of the other share.
     private static func overlapping(_ other: RecordKey, _ place: String) -> Fault {
         .badRequest(
             "Cannot share: record '\(other.name.text)' \(place) it is shared already",

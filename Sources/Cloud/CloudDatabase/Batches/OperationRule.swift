@@ -1,7 +1,7 @@
 import CloudModel
 import Storage
 
-/// What one operation does: whether it may, by what is there and what it starts from.
+/// Decides what one operation does, and whether it may: by what is stored and which version it starts from.
 struct OperationRule {
     private let context: BatchContext
     private let view: BatchView
@@ -28,7 +28,7 @@ struct OperationRule {
                 return DecidedStep(step: step)
             }
         }
-        // Of a record that may be kept from the caller no more is read than they may know.
+        // If the caller may not see a record, no more of it is read than they may know.
         let isOpen = context.access == nil && !context.rights.holdsBack
         var former = try context.former(key, withBody: isOpen && !operation.kind.deletes)
         guard former.isAlive, !context.actsOnOthers || !view.isDeleted(key) else {
@@ -49,7 +49,7 @@ struct OperationRule {
         return try SaveRule(context, view).save(operation, over: former, &schemaCheck)
     }
 
-    /// Whether an operation on what is not there makes a record; one that does not has nothing to do.
+    /// Whether an operation on a name without a record makes one; if not, it has nothing to do.
     private func isToBeMade(_ operation: RecordOperation, _ rights: RightRule) throws -> Bool {
         switch operation.kind {
         case .update, .replace, .delete, .forceDelete:
@@ -66,7 +66,9 @@ struct OperationRule {
         }
     }
 
-    /// Refuses a save or deletion that starts from another version; a share is never saved unseen.
+    /// Refuses a save or deletion that starts from another version than the stored one.
+    ///
+    /// Every save of a share is compared, also a forced one: nobody saves a share that they have not seen.
     private func compareTag(_ operation: RecordOperation, _ former: CurrentRecord) throws {
         let compares =
             operation.kind.comparesTag && operation.changeTag != nil
@@ -84,7 +86,7 @@ struct RecordConflict {
 
     init(_ context: BatchContext) { self.context = context }
 
-    /// A fault that shows what is stored, to those who may read it (rulings.md 11).
+    /// A fault that shows the stored record, to those who may read it (rulings.md 11).
     func fault(_ reason: String, _ key: RecordKey) throws -> Fault {
         var fault = Fault(.conflict, reason)
         guard try RightRule(context).allows(.read, key) else { return fault }
@@ -96,7 +98,7 @@ struct RecordConflict {
         return fault
     }
 
-    /// A stored body as the caller's answers have it.
+    /// A stored body as the caller would get it in an answer.
     private func asAnswered(
         _ body: [UInt8], _ key: RecordKey, _ record: RecordNumber, _ flags: VersionFlags
     ) throws -> [UInt8] {

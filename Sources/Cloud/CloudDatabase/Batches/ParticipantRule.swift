@@ -3,8 +3,8 @@ import Storage
 
 /// What a participant may do in a zone that another user shares with them (rulings.md 38).
 ///
-/// They change and delete what they see by their permission, and make records below what they may
-/// write. What they do not see is not there for them.
+/// They may change and delete what they see, as far as their permission goes. They may make records below
+/// records that they may write. What they do not see does not exist for them.
 struct ParticipantRule {
     private let context: BatchContext
     private var access: ZoneAccess? { context.access }
@@ -15,11 +15,11 @@ struct ParticipantRule {
     func check(_ operation: RecordOperation, on former: CurrentRecord) throws {
         guard let access, let record = former.head?.record else { return }
         let isShare = former.flags.contains(.share)
-        // To leave a share is to delete its record, even for somebody who has left before.
+        // To leave a share is to delete its record, also when they have left before.
         if isShare, operation.kind.deletes, try ShareRule(context).hasTakenPart(record) { return }
         switch try access.permission(on: record) {
         case nil, .some(.none): throw Fault.recordNotFound
-        // What somebody may do with records does not decide whether they may change a share.
+        // A permission on records does not decide whether somebody may change a share.
         case .readOnly where isShare: return
         case .readOnly: throw Self.noRight("WRITE operation not permitted")
         case .readWrite: break
@@ -29,7 +29,7 @@ struct ParticipantRule {
         }
     }
 
-    /// Whether a record is not there for the participant who would save or delete it.
+    /// Whether a record does not exist for the participant who wants to save or delete it.
     func isOutOfSight(_ former: CurrentRecord, _ operation: RecordOperation) throws -> Bool {
         guard let access, former.isAlive, let record = former.head?.record else { return false }
         let isShare = former.flags.contains(.share)
@@ -67,11 +67,11 @@ struct ParticipantRule {
         return parent
     }
 
-    /// Why a save must fail because a participant may not put the record where it would be.
+    /// Why a save must fail: the participant may not put the record in this place.
     func faultOfPlace(
         of step: PlannedStep, _ operation: RecordOperation, _ view: BatchView
     ) throws -> Fault? {
-        // A record that the batch takes away again is put nowhere.
+        // A record that the batch deletes again is put nowhere.
         guard let access, access.wholeZone == nil, case .save(let save) = step,
             let parent = save.parent
         else { return nil }
@@ -99,8 +99,9 @@ struct ParticipantRule {
         }
     }
 
-    /// Whether a reference may act on a zone: a participant is told of no zone but this one, and keeps
-    /// what others have put into a record.
+    /// Whether a reference may act on records of a zone.
+    ///
+    /// A participant learns of no zone but this one. References that others have put into a record stay.
     func mayReach(
         _ name: RecordName, in number: ZoneNumber, _ kind: LinkKind, from former: CurrentRecord?
     ) throws -> Bool {
@@ -110,10 +111,11 @@ struct ParticipantRule {
             Link(targetZone: number, target: name, kind: kind), from: record)
     }
 
-    /// Whether a DELETE_SELF reference is a participant's.
+    /// Whether a participant made a DELETE_SELF reference.
     ///
-    /// By such a one they must not learn what becomes of a record that they cannot see, nor whether there is
-    /// one. It stays one when the owner saves the record again, as the owner's own stays the owner's.
+    /// By such a reference they must not learn what happens to a record that they cannot see, nor whether it
+    /// exists. The reference stays a participant's when the owner saves the record again. Likewise, the
+    /// owner's own reference stays the owner's.
     func actsInTree(
         _ name: RecordName, in number: ZoneNumber, from former: CurrentRecord?
     ) throws -> Bool {
@@ -127,8 +129,9 @@ struct ParticipantRule {
         return try context.stored.hasLink(others, from: record) ? !isParticipants : isParticipants
     }
 
-    /// Whether a record may be named as one that must exist: for a participant only what they see is
-    /// there, and what the record named before.
+    /// Whether a participant may name a record as one that must exist.
+    ///
+    /// For them, only records that they see exist, and records that this record named before.
     func isInSight(_ key: RecordKey, of source: CurrentRecord, _ view: BatchView) throws -> Bool {
         guard let access else { return true }
         if let record = source.head?.record,
@@ -143,8 +146,9 @@ struct ParticipantRule {
         return try access.sees(head.record)
     }
 
-    /// Whether a deletion takes a source along: of what a participant may not remove, the reference
-    /// stays and leads nowhere.
+    /// Whether a deletion takes a referring record along.
+    ///
+    /// If the participant may not remove that record, its reference stays and leads nowhere.
     func goesAlong(_ key: RecordKey) throws -> Bool {
         guard let access else { return true }
         guard key.zone == context.zone.number, !context.unseen.contains(key) else { return false }

@@ -2,7 +2,7 @@ import CloudModel
 import JSON
 import Storage
 
-/// A save that may go ahead: all of the new version but its position.
+/// A save that may go ahead: all of the new version except its position.
 struct PlannedSave {
     var type: RecordTypeName
     /// The members of `fields`, joined by commas.
@@ -11,16 +11,16 @@ struct PlannedSave {
     var created: [UInt8]?
     var parent: RecordName?
     var links: [Link]
-    /// Whether fields hold references that act, or would if their zone existed.
+    /// Whether fields hold references that act, or that would act if their zone existed.
     var refers: Bool
     /// The files that the fields hold.
     var assets: Set<AssetContent> = []
-    /// What the answer shows when the caller may not read the record; nil for all of it.
+    /// What the answer shows when the caller may not read the record; nil to show all of it.
     var shown: Shown?
-    /// The roles that the user of a `Users` record is to have; nil when they stay.
+    /// The roles that a save of a `Users` record gives the user; nil to leave them as they are.
     var roles: Set<Int64>?
 
-    /// What the caller has sent.
+    /// The values that the caller sent.
     struct Shown {
         let fields: [UInt8]
         let parent: RecordName?
@@ -32,11 +32,13 @@ struct PlannedSave {
     }
     /// What the body will say about sharing.
     var sharing = RecordBody.Sharing()
-    /// What becomes of the share; nil for every other record.
+    /// What happens to the share; nil for a record that is no share.
     var share: PlannedShare?
 
-    /// About what the save adds to the owner's bytes: exactly, but for the lengths of the tag, the
-    /// parent and the device, and for the assets that the former version held.
+    /// About how many bytes the save adds to the owner's records.
+    ///
+    /// It leaves out the lengths of the tag, the parent and the device, and the assets that the former
+    /// version held. Otherwise it is exact.
     func growth(over kept: RecordBody.Kept?, as name: RecordName, in zone: ZoneName) -> Int64 {
         let files = assets.reduce(Int64(0)) { $0 + Int64($1.size) }
         if let kept { return Int64(fields.count - kept.fieldsBytes) + files }
@@ -44,11 +46,11 @@ struct PlannedSave {
         return Int64(fields.count + names + Self.frameBytes) + files
     }
 
-    /// Of a body without fields and names.
+    /// About how many bytes a body takes without its fields and names.
     private static let frameBytes = 460
 }
 
-/// Finds sent fields by the names of kept ones, which nearly always come in the same order.
+/// Finds sent fields by the names of stored ones; they nearly always come in the same order.
 private struct SentPlaces {
     private let fields: [EncodedFields.Field]
     private(set) var isTaken: [Bool]
@@ -60,7 +62,7 @@ private struct SentPlaces {
         isTaken = [Bool](repeating: false, count: fields.count)
     }
 
-    /// Takes the field of a name; nil when none is sent.
+    /// Takes the sent field of a name; nil when there is none.
     mutating func take(_ name: String, likely place: Int) -> Int? {
         let isThere = place < fields.count && fields[place].name.text == name
         guard let found = isThere ? place : places[name], !isTaken[found] else { return nil }
@@ -69,17 +71,17 @@ private struct SentPlaces {
     }
 }
 
-/// Joins what a save sends with what the former version keeps.
+/// Joins the fields that a save sends with those that stay from the former version.
 struct FieldMerge {
     private(set) var bytes: [UInt8] = []
-    /// The references of the fields that the new version has.
+    /// The references in the fields of the new version.
     private(set) var references: [FieldReference] = []
-    /// Members of lists that indexes can hold; 0 where they are so few that nobody need count them.
+    /// How many list members indexes may have to hold; 0 when they are too few to count.
     private(set) var listValues = 0
 
-    /// The fields of a new record, or of one whose former fields all go.
+    /// The fields of a new record, or of a record whose former fields all go.
     ///
-    /// - Parameter listValuesMax: up to which members of lists need not be counted.
+    /// - Parameter listValuesMax: up to this many list members need no counting.
     init(only sent: EncodedFields, listValuesMax: Int) throws {
         bytes = sent.bytes
         references = sent.fields.flatMap(\.references)
@@ -89,11 +91,11 @@ struct FieldMerge {
         }
     }
 
-    /// The former fields, each in its place, changed or cleared as sent; then the new ones.
+    /// The former fields in their places, changed or cleared as sent; then the new fields.
     ///
     /// - Parameters:
     ///   - hasLinks: whether the former fields may hold references that act.
-    ///   - listValuesMax: as above.
+    ///   - listValuesMax: up to this many list members need no counting.
     init(
         _ sent: EncodedFields, over kept: RecordBody.Kept, hasLinks: Bool, listValuesMax: Int
     ) throws {
@@ -116,7 +118,7 @@ struct FieldMerge {
         }
     }
 
-    /// Whether so many bytes of fields may hold more members of lists: each takes two.
+    /// Whether this many bytes of fields may hold more list members than `most`: each takes two bytes.
     private static func mayHoldMore(than most: Int, inBytes count: Int) -> Bool {
         count / 2 > most
     }
@@ -124,7 +126,7 @@ struct FieldMerge {
     private static let listEnding = Array("_LIST\"}".utf8)
     private static let assetsEnding = Array("\"ASSETID_LIST\"}".utf8)
 
-    /// How many values a stored member has for indexes to hold one by one.
+    /// How many values of a stored member indexes hold one by one.
     private static func listValues(in member: ArraySlice<UInt8>) throws -> Int {
         guard member.suffix(listEnding.count).elementsEqual(listEnding),
             !member.suffix(assetsEnding.count).elementsEqual(assetsEnding)

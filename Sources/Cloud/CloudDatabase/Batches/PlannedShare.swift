@@ -1,7 +1,7 @@
 import CloudModel
 import Storage
 
-/// What the save of a share record does beside saving the record.
+/// What the save of a share record does, besides saving the record.
 struct PlannedShare {
     /// Where a new share begins.
     enum Beginning {
@@ -11,9 +11,9 @@ struct PlannedShare {
         var root: RecordKey? { if case .tree(let root, _) = self { root } else { nil } }
     }
 
-    /// The share as it stands; nil for one that begins.
+    /// The standing share; nil for a new one.
     let standing: StoredShare?
-    /// Nil for a share that stands.
+    /// Where a new share begins; nil for a standing one.
     let beginning: Beginning?
     let publicPermission: SharePermission
     let allowsRequests: Bool
@@ -23,11 +23,11 @@ struct PlannedShare {
     let requests: AccessRequestList
 }
 
-/// Writes what a change of a share's list means for the store.
+/// Writes what a change of a participant list means for the store.
 struct ShareWriter {
     let transaction: any StoreTransaction
 
-    /// Makes the stored participants those of a list, and gives and takes what follows from it.
+    /// Makes the stored participants those of a list, and gives and takes access accordingly.
     func write(
         _ participants: ParticipantList, over former: ParticipantList, of share: StoredShare
     ) throws {
@@ -46,7 +46,9 @@ struct ShareWriter {
         }
     }
 
-    /// Changes the stored requests as the step from one list to another does; what has come meanwhile stays.
+    /// Applies the difference between two lists to the stored requests.
+    ///
+    /// Requests that have come in the meantime stay.
     func write(
         _ requests: AccessRequestList, over former: AccessRequestList, of share: StoredShare
     ) throws {
@@ -59,7 +61,7 @@ struct ShareWriter {
         try transaction.replaceRequests(of: share.number, by: others + new)
     }
 
-    /// Keeps a record's short identifier, unless it is kept already.
+    /// Stores a record's short identifier, unless it is stored already.
     func keep(_ value: ShortGUID, of record: RecordNumber) throws {
         guard try transaction.shortGUID(of: record) == nil else { return }
         try transaction.setShortGUID(value.text, of: record)

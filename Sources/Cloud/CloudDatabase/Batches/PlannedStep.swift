@@ -4,9 +4,9 @@ import Storage
 /// What an operation will do.
 enum PlannedStep {
     case fault(Fault)
-    /// Boxed: a step is handed on several times, and has a dozen parts to count references of.
+    /// Boxed, because a step is passed on several times and has a dozen reference-counted parts.
     indirect case save(PlannedSave)
-    /// The records that go with the deleted one.
+    /// Deletes the record, and these other records with it.
     case delete([RecordKey])
     /// A participant leaves the share whose record they delete.
     case leave(StoredShare)
@@ -16,24 +16,24 @@ enum PlannedStep {
     var isFault: Bool { if case .fault = self { true } else { false } }
 }
 
-/// What becomes of a record that a batch touches.
+/// What a batch makes of a record.
 enum PlannedRecord {
     case saved([Link])
     case deleted
 }
 
-/// What a step takes of what all operations share; a step for which there is not enough fails.
+/// What a step takes of the allowance that all operations share; a step that does not get enough fails.
 struct StepCharge {
     /// Bytes of the owner's quota.
     var bytes: Int64 = 0
-    /// The records of its largest cascade.
+    /// How many records its largest cascade takes.
     var cascade = 0
 }
 
-/// What deciding an operation for itself has come to: it is still to be charged.
+/// The decision of one operation by itself, before the allowance is charged.
 struct DecidedStep {
     var step: PlannedStep
     var charge = StepCharge()
-    /// The record's type as the save leaves it; nil when the stored schema has all that it needs.
+    /// The record's type after the save; nil when the stored schema already has all that it needs.
     var grown: GrownType?
 }

@@ -1,11 +1,11 @@
 import CloudModel
 import Storage
 
-/// The hierarchy of a zone's records as a view of the batch leaves it.
+/// The tree of a zone's records as a view of the batch leaves it.
 struct PlannedTree {
     private let context: BatchContext
     private let view: BatchView
-    /// The records that new shares of the batch begin at.
+    /// The records at which new shares of the batch begin.
     private let taken: [RecordKey: RecordName]
 
     init(
@@ -24,10 +24,11 @@ struct PlannedTree {
         }
     }
 
-    /// Goes from a record to its parent, and on, until the closure answers false.
+    /// Goes from a record to its parent, and on, until the closure returns false.
     ///
-    /// - Returns: the record that the way came to a second time; nil when it ended.
-    /// - Throws: `Fault` BAD_REQUEST for a way that is longer than may be gone.
+    /// - Returns: the record that the way reached a second time, if parents form a circle; nil when the way
+    ///   ended.
+    /// - Throws: `Fault` BAD_REQUEST when the way is longer than allowed.
     @discardableResult
     func climb(
         from record: RecordKey, _ visit: (RecordKey) throws -> Bool
@@ -63,7 +64,7 @@ struct PlannedTree {
 
     // MARK: - Shares
 
-    /// The share that will cover a record of a zone with standing shares.
+    /// The share that will cover a record of a zone that has standing shares.
     func share(over record: RecordKey) throws -> ShareNumber? {
         var found: ShareNumber?
         try climb(from: record) { ancestor in
@@ -78,13 +79,13 @@ struct PlannedTree {
         return found
     }
 
-    /// Whether one shared tree holds both of two records, or none holds either.
+    /// Whether one shared tree holds both records, or no shared tree holds either.
     func holdsOrLacksBoth(_ one: RecordKey, _ other: RecordKey) throws -> Bool {
         guard try context.hasShares(one.zone) else { return true }
         return try sharedRoot(over: one) == sharedRoot(over: other)
     }
 
-    /// The root of the shared tree that a record is in; nil too where that would take too long to find.
+    /// The root of the shared tree that holds a record; nil also when it would take too long to find.
     private func sharedRoot(over record: RecordKey) throws -> RecordKey? {
         var found: RecordKey?
         do {
@@ -96,7 +97,7 @@ struct PlannedTree {
         return found
     }
 
-    /// Whether a record is the root of a shared tree once all is done.
+    /// Whether a record is the root of a shared tree once the batch is done.
     func isRoot(_ record: RecordKey) throws -> Bool {
         if taken[record] != nil { return true }
         if view.isDeleted(record) { return false }

@@ -1,7 +1,7 @@
 import CloudModel
 import Storage
 
-/// What must be there, or may still be needed, after all operations (rulings.md 18).
+/// Checks after all operations which records must exist, and which are still needed (rulings.md 18).
 struct ReferenceCheck {
     private let context: BatchContext
     private let view: BatchView
@@ -13,7 +13,7 @@ struct ReferenceCheck {
         tree = PlannedTree(context, view)
     }
 
-    /// Why a step must fail; nil when nothing speaks against it.
+    /// Why a step must fail; nil when it need not.
     func fault(of step: PlannedStep, _ operation: RecordOperation) throws -> Fault? {
         let key = context.key(operation.name)
         switch step {
@@ -24,7 +24,7 @@ struct ReferenceCheck {
     }
 
     private func fault(of save: PlannedSave, _ key: RecordKey) throws -> Fault? {
-        // A record that the batch takes away again needs nothing.
+        // A record that the batch deletes again needs nothing.
         guard !save.links.isEmpty, try tree.isAlive(key) else { return nil }
         var fault: Fault?
         for link in save.links where try !staysUnseen(link, key) {
@@ -54,12 +54,12 @@ struct ReferenceCheck {
         return fault
     }
 
-    /// Whether the batch has an operation on a record, and it fails.
+    /// Whether the batch has an operation on a record, and that operation fails.
     private func hasFailed(_ key: RecordKey) -> Bool {
         view.step(on: key, context)?.isFault ?? false
     }
 
-    /// Whether a link leads to what the caller cannot see, as it did before: they are told nothing by it.
+    /// Whether a link leads, as it did before, to what the caller cannot see: so it tells them nothing.
     private func staysUnseen(_ link: Link, _ source: RecordKey) throws -> Bool {
         guard context.unseen.contains(link.targetKey),
             let record = try context.former(source).head?.record

@@ -29,7 +29,7 @@ struct ReferenceRule {
         }
         for reference in try acting(references) {
             var kind: LinkKind = reference.action == .deleteSelf ? .deleteSelf : .validate
-            // A user's record goes with the account: nothing can rely on it.
+            // The record of a user goes with the account, so nothing may rely on it.
             guard kind != .validate || !reference.name.isReserved else {
                 throw Self.missing(reference.name)
             }
@@ -45,14 +45,14 @@ struct ReferenceRule {
                 kind = .deleteSelfInTree
             }
             let link = Link(targetZone: number, target: reference.name, kind: kind)
-            // A list may name one target thousands of times: it acts once.
+            // A list may name one target thousands of times; it counts once.
             if seen.insert(link).inserted { links.append(link) }
         }
         try checkSourceCounts(links, of: name, former)
         return links
     }
 
-    /// The references that act; a list may name one target thousands of times, which acts once.
+    /// The references that act; a target that a list names thousands of times counts once.
     private func acting(_ references: [FieldReference]) throws(Fault) -> [FieldReference] {
         var acting: [FieldReference] = []
         var seen: Set<FieldReference> = []
@@ -74,13 +74,14 @@ struct ReferenceRule {
         return try context.zone(named: id.name)
     }
 
-    /// Refuses the reference that makes a target too popular to be deleted in one go.
+    /// Refuses a reference when so many records refer to its target that no one deletion could take them all.
     private func checkSourceCounts(
         _ links: [Link], of name: RecordName, _ former: CurrentRecord?
     ) throws {
         let most = context.limits.deleteSelfSourcesMax
         for link in links where LinkKind.going.contains(link.kind) {
-            // Participants' are counted apart, so that the number tells them nothing of the owner's.
+            // Participants' references are counted separately, so that the count tells them nothing of the
+            // owner's.
             let hold = HoldRule(context, view, target: link.targetKey)
             guard try !hold.reaches(most, link.kind, without: context.key(name)) else {
                 throw Fault.limitExceeded(

@@ -18,8 +18,9 @@ struct ReferringRecords {
         self.kinds = kinds
     }
 
-    /// Visits each until the closure answers false: those stored that the batch leaves alone, then those
-    /// that it saves.
+    /// Visits each record until the closure returns false.
+    ///
+    /// Stored records that the batch leaves alone come first, then those that it saves.
     func visit(_ visit: (RecordKey, LinkKind) throws -> Bool) throws {
         var goesOn = true
         try context.visitSources(of: target, kinds: kinds) { source, kind in
@@ -34,8 +35,8 @@ struct ReferringRecords {
 }
 
 extension LinkKind {
-    /// Of the references that let their source go with the target.
+    /// Kinds of references whose source is deleted with the target.
     static let going = deleteSelfInTree...deleteSelf
-    /// Of those that need the target to be there.
+    /// Kinds of references that need the target to exist.
     static let needing = validate...parent
 }

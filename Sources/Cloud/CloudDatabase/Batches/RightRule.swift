@@ -1,14 +1,16 @@
 import CloudModel
 import Storage
 
-/// Rights: what the caller may do to the records of the batch (rulings.md 6 and 8).
+/// What the caller may do with the records of the batch (rulings.md 6 and 8).
 struct RightRule {
     private let context: BatchContext
 
     init(_ context: BatchContext) { self.context = context }
 
-    /// Refuses what the caller may not do whatever is there: to make records of a type, and to make
-    /// or delete the records that the server keeps of users.
+    /// Refuses what the caller may not do whatever is stored.
+    ///
+    /// That is to make records of some types, and to make or delete the records that the server keeps of
+    /// users.
     func check(toMakeOrDelete operation: RecordOperation) throws {
         guard !operation.kind.deletes else {
             guard !operation.name.isReserved else { throw UserRecord.deleteRefused }
@@ -17,7 +19,7 @@ struct RightRule {
         guard !operation.name.isReserved, operation.type != .users else {
             throw UserRecord.createRefused
         }
-        // Without a type the save fails for want of it, and shares have rules of their own.
+        // Without a type, the save fails for lack of it. Shares have rules of their own.
         guard let type = operation.type, type != .share,
             context.rights.reach(.create, on: type) == .none
         else { return }
@@ -26,7 +28,7 @@ struct RightRule {
 
     /// Whether the caller may do this to the living record of a name.
     ///
-    /// What must be read for that counts for no limit, which would tell of the record's size.
+    /// What is read for this counts towards no limit: a limit would tell the size of the record.
     func allows(_ permission: Permissions, _ key: RecordKey) throws -> Bool {
         guard context.rights.holdsBack else { return true }
         let former = try context.former(key)
@@ -38,11 +40,11 @@ struct RightRule {
         }
     }
 
-    /// Takes the field `roles` out of what a save of a user's record sends.
+    /// Takes the field `roles` out of the fields that a save of a user's record sends.
     ///
-    /// - Returns: the other fields, and the roles that the user is to have; nil when they stay.
-    /// - Throws: `Fault` ACCESS_DENIED when they change and no key of scope `container` asks for it;
-    ///   BAD_REQUEST for a number that no role has.
+    /// - Returns: the other fields, and the user's new roles; nil when the roles stay.
+    /// - Throws: `Fault` ACCESS_DENIED when the roles change and the request is not signed by a key of scope
+    ///   `container`; BAD_REQUEST for a number that no role has.
     func rolesApart(
         _ admitted: EncodedFields, of type: RecordTypeName, _ name: RecordName
     ) throws -> (EncodedFields, Set<Int64>?) {
@@ -61,13 +63,13 @@ struct RightRule {
         return (fields, wanted)
     }
 
-    /// The record of a user, with the user's roles for those who give roles, and for nobody else.
+    /// The record of a user; it shows the user's roles only to those who give roles.
     func answered(_ body: [UInt8], of user: UserRecordName) throws -> [UInt8] {
         context.database.caller.passesRoles
             ? UserRecord.body(body, roles: try roles(of: user)) : body
     }
 
-    /// The roles of a user, which are of the public database alone.
+    /// The roles of a user; only the public database has roles.
     func roles(of user: UserRecordName) throws -> Set<Int64> {
         guard context.database.scope == .public else { return [] }
         return try context.stored.assignedRoles(of: user)

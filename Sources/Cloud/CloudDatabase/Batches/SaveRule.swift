@@ -12,7 +12,7 @@ struct SaveRule {
         self.view = view
     }
 
-    /// - Parameter former: the living record; nil for one that is made.
+    /// - Parameter former: the living record; nil when the save makes one.
     /// - Throws: `Fault` for the operation, `RefusedBatch` for the whole batch.
     func save(
         _ operation: RecordOperation, over former: CurrentRecord?, _ schemaCheck: inout SchemaCheck
@@ -21,12 +21,12 @@ struct SaveRule {
         let shares = ShareRule(context)
         let kept: RecordBody.Kept? = former == nil ? nil : try context.kept(key)
         if former == nil, operation.type == .share { try shares.checkPlaceOfNewShare() }
-        // What the caller may not read, an answer to their save does not tell them either.
+        // What the caller may not read, the answer to their save does not tell them either.
         let isShown = try former == nil || RightRule(context).allows(.read, key)
         let type = try type(of: operation, kept, isShown: isShown)
         let (known, grown) = try schemaCheck.admit(
             operation.fields, of: type, SchemaGrowth(context.schema, view))
-        // Nor may they find out by a checksum which files the record has.
+        // Nor may they find out by a checksum which files the record holds.
         let assets = AssetRule(context)
         let admitted = try assets.admit(known, over: isShown ? kept : nil)
         let (sent, roles) = try RightRule(context).rolesApart(admitted, of: type, operation.name)
@@ -81,7 +81,7 @@ struct SaveRule {
             sent, over: kept, hasLinks: former.flags.contains(.hasLinks), listValuesMax: most)
     }
 
-    /// Refuses lists whose members would keep the writer long, should an index be made of them.
+    /// Refuses lists with so many members that an index over them would keep the writer long.
     private func checkListValues(of merge: FieldMerge, isShown: Bool) throws(Fault) {
         let most = context.limits.indexedValuesPerRecordMax
         guard merge.listValues <= most else {

@@ -1,14 +1,14 @@
 import CloudModel
 
-/// A record type as a save leaves it that needs more than the stored schema has.
+/// A record type as a save leaves it, with more than the stored schema has.
 struct GrownType: Equatable {
     let name: RecordTypeName
     let type: Schema.RecordType
-    /// Whether the save itself brings something.
+    /// Whether the save itself adds something.
     let brings: Bool
 }
 
-/// The schema with what the operations before one bring to it.
+/// The schema together with what the operations before one add to it.
 struct SchemaGrowth {
     let schema: Schema
     private let view: BatchView
@@ -18,30 +18,30 @@ struct SchemaGrowth {
         self.view = view
     }
 
-    /// A record type with what the batch has brought to it; nil when it has brought nothing.
+    /// A record type together with what the batch has added to it; nil when it has added nothing.
     func type(_ name: RecordTypeName) -> Schema.RecordType? { view.grownType(name) }
 
-    /// Whether the schema has room for another record type, of at most so many.
+    /// Whether the schema has room for one more record type, when `most` are allowed.
     func hasRoom(forTypes most: Int) -> Bool {
         let count = schema.types.count - Schema.builtInTypes.count
-        // Nearly always there is, whatever the batch brings.
+        // There nearly always is, whatever the batch adds.
         return count + view.operationsCount <= most || count + view.typesBrought < most
     }
 }
 
 /// What the operations of a batch make of record types, in their order.
 ///
-/// Each save that looks at what the others bring leaves the type as it is after it, whether it brings
-/// anything or not: so nobody but the next one is concerned when a save is taken out.
+/// Each save that looks at the additions of others also notes the type as it is after the save, whether the
+/// save adds anything or not. So when a save is taken out, only the next such save must look again.
 struct TypeTimelines {
     private var entries: [RecordTypeName: Timeline] = [:]
     private var names: [Int: RecordTypeName] = [:]
 
-    /// What becomes of one type, in the order of the operations.
+    /// What happens to one type, in the order of the operations.
     private struct Timeline {
         private(set) var all: [(index: Int, grown: GrownType)] = []
 
-        /// How many are of operations before one.
+        /// How many entries are from operations before one.
         func count(before index: Int) -> Int {
             var (low, high) = (0, all.count)
             while low < high {
@@ -76,7 +76,7 @@ struct TypeTimelines {
         return timeline.place(of: index).map { timeline.all[$0].grown }
     }
 
-    /// The operation that looks at a type next after one.
+    /// The next operation after one that looks at a type.
     func next(_ name: RecordTypeName, after index: Int) -> Int {
         guard let timeline = entries[name] else { return .max }
         let place = timeline.count(before: index + 1)
@@ -90,12 +90,12 @@ struct TypeTimelines {
         entries[grown.name, default: Timeline()].insert(grown, index)
     }
 
-    /// The names of types that there are before an operation.
+    /// The names of the added types before an operation.
     func names(before index: Int) -> [RecordTypeName] {
         entries.compactMap { ($0.value.all.first?.index ?? .max) < index ? $0.key : nil }
     }
 
-    /// The types to which the batch brings something.
+    /// The types to which the batch adds something.
     var brought: [RecordTypeName: Schema.RecordType] {
         entries.compactMapValues { timeline in
             timeline.all.contains(where: \.grown.brings) ? timeline.all.last?.grown.type : nil

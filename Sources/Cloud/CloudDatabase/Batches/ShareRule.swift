@@ -2,14 +2,14 @@ import CloudModel
 import Cryptography
 import Storage
 
-/// Shares: what a save or deletion of a share record means, and who may (rulings.md 34 to 38).
+/// What a save or deletion of a share record means, and who may do it (rulings.md 34 to 38).
 struct ShareRule {
     private let context: BatchContext
     private var database: Database { context.database }
 
     init(_ context: BatchContext) { self.context = context }
 
-    /// Adds to a save what it means for shares, and what the record will say about sharing.
+    /// Adds to a save what it does to shares, and what the record will say about sharing.
     func addSharing(
         to save: inout PlannedSave, _ operation: RecordOperation, over former: CurrentRecord?,
         kept: RecordBody.Kept?
@@ -59,7 +59,7 @@ struct ShareRule {
             participants: participants, formerRequests: known, requests: requests)
     }
 
-    /// Refuses a new share where there can be none.
+    /// Refuses a new share in a place where no share can be.
     func checkPlaceOfNewShare() throws {
         guard database.scope == .private else {
             throw Fault.badRequest(
@@ -125,9 +125,9 @@ struct ShareRule {
             most: database.limits.accessRequestsPerShareMax)
     }
 
-    /// Whether an administrator edits, not the owner.
+    /// Whether an administrator edits the share, not the owner.
     ///
-    /// - Throws: NOT_FOUND for somebody who does not see the share, ACCESS_DENIED for one who does.
+    /// - Throws: NOT_FOUND for a caller who does not see the share, ACCESS_DENIED for one who does.
     private func isByAdministrator(_ list: ParticipantList) throws -> Bool {
         guard database.scope == .shared else { return false }
         guard let own = try participant(list) else { throw Fault.recordNotFound }
@@ -139,7 +139,7 @@ struct ShareRule {
         return true
     }
 
-    /// The caller's part in a share that they see.
+    /// The caller's entry in a share that they see.
     private func participant(_ list: ParticipantList) throws -> StoredParticipant? {
         guard let user = database.caller.userRecordName,
             let own = list.participant(user), own.access != .none
@@ -147,7 +147,7 @@ struct ShareRule {
         return own
     }
 
-    /// The caller's part in the share of a record.
+    /// The caller's entry in the share of a record.
     private func part(in record: RecordNumber) throws -> (StoredShare, StoredParticipant)? {
         guard let share = try context.stored.share(ofRecord: record),
             let user = database.caller.userRecordName,
@@ -159,15 +159,15 @@ struct ShareRule {
 
     /// Whether the caller takes part in the share of a record, or has left it.
     ///
-    /// Somebody whom a permission of NONE keeps out has not: they do not see the share.
+    /// It is false when a permission of NONE keeps them out: they do not see the share.
     func hasTakenPart(_ record: RecordNumber) throws -> Bool {
         try part(in: record).map { $0.1.status == .removed || $0.1.access != .none } ?? false
     }
 
-    /// What a participant's deletion of a share record does: they leave, and the record stays.
+    /// What it means when a participant deletes a share record: they leave, and the record stays.
     ///
     /// - Returns: nil when they have left before.
-    /// - Throws: NOT_FOUND for somebody who has never taken part.
+    /// - Throws: NOT_FOUND for a caller who has never taken part.
     func leaving(_ former: CurrentRecord) throws -> StoredShare? {
         guard let record = former.head?.record, let (share, own) = try part(in: record),
             own.status != .invited
@@ -175,8 +175,9 @@ struct ShareRule {
         return own.status == .removed ? nil : share
     }
 
-    /// What deleting the record of a share does that the caller has taken part in and does not see any
-    /// more; nil for everything else.
+    /// The step of deleting the record of a share that the caller took part in and no longer sees.
+    ///
+    /// Nil in every other case.
     func leavingUnseen(_ former: CurrentRecord) throws -> PlannedStep? {
         guard let access = context.access, former.isAlive, former.flags.contains(.share),
             let record = former.head?.record, try !access.sees(record)
@@ -184,7 +185,7 @@ struct ShareRule {
         return try leaving(former).map { .leave($0) } ?? .nothing
     }
 
-    /// The share records that go with records that go: those of roots.
+    /// The share records that are deleted together with their roots.
     func ending(with gone: [RecordKey], _ view: BatchView) throws -> [RecordKey] {
         var ending: [RecordKey] = []
         var known: Set<RecordKey>?
@@ -203,7 +204,7 @@ struct ShareRule {
         return ending
     }
 
-    /// What a record's body will say about sharing, as far as its own operation tells.
+    /// What a record's body will say about sharing, as far as the record's own operation tells.
     private func sharing(
         _ operation: RecordOperation, kept: RecordBody.Kept?
     ) throws -> RecordBody.Sharing {
@@ -218,7 +219,7 @@ struct ShareRule {
         return sharing
     }
 
-    /// The record's short identifier, made when it has none.
+    /// The record's short identifier; makes one when it has none.
     func shortGUID(of record: RecordNumber?) throws -> ShortGUID {
         guard let record, let text = try context.stored.shortGUID(of: record),
             let known = ShortGUID(text)

@@ -1,9 +1,9 @@
 import Storage
 
-/// Reads all changes of a store in commit order, page by page, from where it last noted that it was.
+/// Reads all changes of a store in commit order, page by page, from the position that it noted last.
 ///
-/// Whoever drives it calls `takePage` until it returns a mark, waits since that mark for anything in the
-/// store to move, and begins again. A page that was not dealt with, by an error or a crash, comes again.
+/// Its user calls `takePage` until that returns a mark. Then they wait for any change of the store since the
+/// mark, and call `takePage` again. A page that an error or a crash interrupted comes again.
 package struct ChangeFollower: Sendable {
     private let storage: any Store
     private let name: FollowerName
@@ -16,21 +16,22 @@ package struct ChangeFollower: Sendable {
         self.changesPerPage = max(1, changesPerPage)
     }
 
-    /// Where a follower begins.
+    /// Where a follower began.
     package enum Beginning: Sendable, Equatable {
         /// At the store's last change.
         case new
-        /// Where it last noted that it was.
+        /// At the position that it noted last.
         case former
-        /// At the store's last change, although it had followed before: it was let go, and has missed changes.
+        /// At the store's last change, though it followed before: the store let it go, and it missed changes.
         case anew
     }
 
-    /// Begins to follow, or goes on, with the former versions of these records and no others.
+    /// Begins to follow, or goes on; asks for the former versions of these records and no others.
     ///
     /// Blocks.
     ///
-    /// - Returns: where; a reader that keeps something of former changes looks at all of the store after `anew`.
+    /// - Returns: where it began. After `anew`, a reader that derives something from changes must look at the
+    ///   whole store.
     /// - Throws: `StorageFailure`.
     @discardableResult
     package func begin(wanting wanted: Set<FormerWanted> = []) throws -> Beginning {
@@ -49,13 +50,13 @@ package struct ChangeFollower: Sendable {
         }
     }
 
-    /// Hands the next changes to a closure, and then notes that they have been dealt with.
+    /// Hands the next changes to a closure, and then notes that they were dealt with.
     ///
     /// Blocks.
     ///
     /// - Returns: nil when there may be more; else a mark from before the look that found nothing.
-    /// - Throws: what the closure throws, and `StorageFailure`: nothing of the page is noted.
-    ///   `FollowerFellBehind` for one that was let go meanwhile, which goes on by `begin`.
+    /// - Throws: what the closure throws, and `StorageFailure`; then nothing of the page is noted.
+    ///   `FollowerFellBehind` when the store has let the follower go meanwhile: call `begin` again.
     package func takePage(
         _ visit: (FollowedChange, any StoreSnapshot) throws -> Void
     ) throws -> CommitNotices.Mark? {
@@ -74,7 +75,7 @@ package struct ChangeFollower: Sendable {
         package let snapshot: any StoreSnapshot
         private let position: Position
         private let limit: Int
-        /// Of the last change that was visited.
+        /// The position of the last change that was visited.
         fileprivate var last: Position?
 
         fileprivate init(_ snapshot: any StoreSnapshot, after position: Position, limit: Int) {
@@ -83,23 +84,22 @@ package struct ChangeFollower: Sendable {
             self.limit = limit
         }
 
-        /// Visits each of them, in order, until the closure answers false: the page ends with that change.
+        /// Visits the changes in order; the page ends with the change for which the closure returns false.
         package func forEach(_ visit: (FollowedChange) throws -> Bool) throws {
             last = try snapshot.changes(after: position, limit: limit, visit)
         }
     }
 
-    /// Makes something of the next changes, and writes it: the last piece in the transaction that notes that
-    /// the page has been dealt with.
+    /// Makes something of the next changes, and writes it piece by piece.
     ///
-    /// Pieces let others write in between. After a crash all of a page comes again, also what was written of it.
-    /// Blocks.
+    /// The last piece is written in the transaction that notes that the page was dealt with. Others may write
+    /// between pieces. After a crash the whole page comes again, including what was written of it. Blocks.
     ///
     /// - Parameters:
     ///   - read: goes through the page, on its snapshot, and makes the pieces.
-    ///   - write: gets one piece; not called for a page without changes. May run again.
+    ///   - write: gets one piece; not called for a page without changes. May run more than once for a piece.
     /// - Returns: nil when there may be more; else a mark from before the look that found nothing.
-    /// - Throws: what the closures throw, and `StorageFailure`: nothing of the page is noted.
+    /// - Throws: what the closures throw, and `StorageFailure`; then nothing of the page is noted.
     package func takePage<Made: Sendable>(
         reading read: (Page) throws -> [Made],
         writing write: @escaping @Sendable (Made, any StoreTransaction) throws -> Void
@@ -123,7 +123,7 @@ package struct ChangeFollower: Sendable {
         return nil
     }
 
-    /// Ends to follow: nothing is kept for this reader any more.
+    /// Stops to follow: the store keeps nothing for this reader any more.
     ///
     /// Blocks.
     ///

@@ -2,9 +2,9 @@ import CloudModel
 import JSON
 import Storage
 
-/// The numbers of the record types as the snapshot has them, read once when first asked for.
+/// The names of the record types by their numbers in the snapshot, read once when first needed.
 ///
-/// Types that the schema no longer has are among them: deletions of their records are still told.
+/// Types that the schema no longer has are included: feeds still tell deletions of their records.
 final class TypeNumbers {
     private let snapshot: any StoreSnapshot
     private var known: [String: Int64]?
@@ -19,7 +19,7 @@ final class TypeNumbers {
         return read
     }
 
-    /// The name of a type; empty for a number that there is none for.
+    /// The name of a type; empty when no type has this number.
     func name(of number: Int64) throws -> String {
         if let names { return names[number] ?? "" }
         let made = Dictionary(try all().map { ($1, $0) }) { first, _ in first }
@@ -28,26 +28,26 @@ final class TypeNumbers {
     }
 }
 
-/// One page of a zone's feed being filled.
+/// One page of a zone's feed that is being filled.
 struct FeedPage {
     private let request: ZoneChangesRequest
     private let database: Database
     /// The types asked for; nil for all.
     private let types: Set<Int64>?
-    /// What the caller may read of the public database; nil in others.
+    /// What the caller may read of the public database; nil in other databases.
     private let rights: RecordAccess?
     private var recordsLeft: Int
     private var rowsLeft: Int
     private var bytesLeft: Int
     private var isCutShort = false
-    /// Whether nothing has been shown.
+    /// Whether the page shows nothing yet.
     private(set) var isEmpty = true
     private var recordCount = 0
     private let bytesAtStart: Int
 
-    /// After so many records the rest of the page is known well enough to make room for it.
+    /// After so many records, their sizes are known well enough to make room for the rest of the page.
     private static let sampleCount = 16
-    /// How many rows are gone through between two looks at whether anybody still wants them.
+    /// How many rows pass between two checks whether anybody still wants the page.
     private static let rowsBetweenChecks = 64
 
     init(
@@ -63,7 +63,7 @@ struct FeedPage {
         bytesAtStart = budget.bytes
         self.types = try request.recordTypes.map { wanted in
             let known = try types.all()
-            // The shorter one is gone through: clients may ask for names without end.
+            // Goes through the shorter list, because clients may ask for any number of names.
             guard wanted.count < known.count else {
                 return Set(known.filter { wanted.contains($0.key) }.map(\.value))
             }
@@ -74,13 +74,13 @@ struct FeedPage {
     /// Records that may still be shown.
     var roomForRecords: Int { recordsLeft }
 
-    /// Whether one more row may be looked at, and shown; what is not shown takes no room.
+    /// Whether the page may look at one more row and show it; a row that is not shown takes no room.
     mutating func hasRoom(for version: StoredVersion) throws -> Bool {
         if rights != nil, try !mayRead(version) { return hasRoomForRow }
         return hasRoom(bytes: version.body.count)
     }
 
-    /// Whether one more record of a size may be shown.
+    /// Whether the page may show one more record of a size.
     mutating func hasRoom(bytes: Int) -> Bool {
         guard hasRoomForRow else { return false }
         isCutShort = !isEmpty && bytes >= bytesLeft
@@ -98,7 +98,7 @@ struct FeedPage {
     @inline(__always)
     func wants(_ type: Int64) -> Bool { types?.contains(type) ?? true }
 
-    /// Takes what the page took from what the answer may still take.
+    /// Subtracts what the page took from what the answer may still take.
     func settle(_ budget: inout PageBudget) {
         budget.bytes = isCutShort ? 0 : bytesLeft
         budget.rows = rowsLeft
@@ -121,10 +121,10 @@ struct FeedPage {
         }
     }
 
-    /// Whether a row of the public feed is for the caller to see.
+    /// Whether the caller may see a row of the public feed.
     ///
-    /// Nobody knows any more who made a deleted record: callers who may read only their own are told of
-    /// no deletion. Users are in no feed, as they are in no query.
+    /// Nobody knows any more who made a deleted record. So callers who may read only their own records hear
+    /// of no deletions. Users are in no feed, as they are in no query.
     private func mayRead(_ version: StoredVersion) throws -> Bool {
         guard let rights else { return true }
         guard !rights.isOfUsers(version.type) else { return false }
@@ -146,7 +146,7 @@ struct FeedPage {
         if recordCount == Self.sampleCount { makeRoom(in: &writer) }
     }
 
-    /// Shows that a record is gone.
+    /// Shows that a record was deleted.
     mutating func append(deletion body: UnsafeRawBufferPointer, to writer: inout JSONWriter) {
         begin(bytes: body.count, &writer)
         writer.raw(body)

@@ -1,17 +1,19 @@
 import CloudModel
 import Storage
 
-/// What one share brings to a viewer's feed, in the order of its places: what was in it when they
-/// accepted it, unless they know it; what changed in it since; what was in it when they lost it.
+/// What one share adds to a viewer's feed, in the order of places.
+///
+/// First comes what was in the share when they accepted it, unless they know it. Then comes what has changed
+/// in it since. Last comes what was in it when they lost it.
 struct SharedStream {
     /// One stay, at its place in the feed.
     struct Row {
         enum Kind {
-            /// Was in the share when the viewer accepted it.
+            /// The record was in the share when the viewer accepted it.
             case arrival
-            /// Came, changed or left.
+            /// The record came, changed or left.
             case change
-            /// Was in the share when the viewer lost it.
+            /// The record was in the share when the viewer lost it.
             case departure
         }
 
@@ -24,7 +26,7 @@ struct SharedStream {
         /// Whether the viewer has the share now.
         let isGranted: Bool
         let granted: Position
-        /// Stays that began later were never shown to the viewer before this page.
+        /// The viewer was never shown stays that began after this position, before this page.
         let seenThrough: Position
     }
 
@@ -32,9 +34,9 @@ struct SharedStream {
     /// The position that the viewer has read the share's changes up to.
     private var seenThrough: Position
     private var chunk: Int
-    /// How far the stays have been shown that came with the share; nil when none are to be.
+    /// How far the stays that came with the share were shown; nil when none are to be shown.
     private var arrivesAfter: Position?
-    /// How far the stays have been shown that went with the share.
+    /// How far the stays that went with the share were shown.
     var departsAfter: Position = 0
 
     private enum Phase { case arrivals, changes, departures, ended }
@@ -59,14 +61,14 @@ struct SharedStream {
         self.readsVersions = readsVersions
     }
 
-    /// Shows what came with the share, after a stay that was the last of it to be shown.
+    /// Shows the stays that came with the share, beginning after the last one that was shown already.
     mutating func showArrivals(after shown: Position) {
-        // Of a share that is lost again the viewer is told only what is gone.
+        // If the viewer has lost the share again, they are told only what is gone.
         if grant.revoked == nil { arrivesAfter = shown }
         seenThrough = max(seenThrough, grant.granted)
     }
 
-    /// The place of the row that is next; nil after the last.
+    /// The place of the next row; nil after the last.
     ///
     /// Reads no more than it must.
     mutating func nextPlace(_ snapshot: any StoreSnapshot) throws -> Position? {
@@ -77,7 +79,7 @@ struct SharedStream {
                 if let stay = try peek(snapshot), stay.position <= grant.granted {
                     return grant.granted
                 }
-                // What follows in the run are the changes: nothing of the share was seen before it came.
+                // The rest of the run are changes: the viewer saw nothing of the share before it came.
                 phase = .changes
             case .changes:
                 if let stay = try peek(snapshot),
@@ -98,9 +100,9 @@ struct SharedStream {
         }
     }
 
-    /// The row that is next, which `nextPlace` has found.
+    /// The next row, which `nextPlace` has found.
     ///
-    /// - Returns: nil when `nextPlace` has not found one.
+    /// - Returns: nil when `nextPlace` has found none.
     mutating func take(at place: Position) -> Row? {
         guard let run, next < end else { return nil }
         let kind: Row.Kind =
@@ -150,7 +152,7 @@ struct SharedStream {
 /// Takes rows from several streams in the order of their places.
 struct StreamMerge {
     private var streams: [SharedStream]
-    /// A heap of the streams that are not at their end, by the place of their next row.
+    /// A heap of the streams that have rows left, by the place of their next row.
     private var heap: [(place: Position, stream: Int)] = []
     private var isBegun = false
 

@@ -2,12 +2,16 @@ import CloudModel
 import JSON
 import Storage
 
-/// Reads pages of a zone of which a viewer is shown trees: what is in them now, as it came to be so.
+/// Reads pages of a zone's feed for a viewer who sees only trees of the zone.
 ///
-/// Everything that concerns the viewer has a place in one order. A record's stay is at the position of
-/// its last change. A share that they accepted after the token, with all that was in it, is where they
-/// accepted it. A share that they lost is where they lost it. The shares that changed are merged in that
-/// order, and a page that ends inside one place says so in its token.
+/// Everything that concerns the viewer has a place in one order:
+///
+/// - A record's stay is at the position of its last change.
+/// - A share that the viewer accepted after the token is where they accepted it, with all that was in it.
+/// - A share that the viewer lost is where they lost it.
+///
+/// The feed merges the shares that changed, in that order. A page that ends inside one place says so in its
+/// token.
 struct SharedTreesFeed {
     private let access: ZoneAccess
     private let tokens: SyncTokens
@@ -38,7 +42,7 @@ struct SharedTreesFeed {
         var end = Place(start)
         let more = try merge(from: end, &end, &writer, &page)
         if !more { end.finish(through: access.view.changed) }
-        // What is still to be noted comes at later places.
+        // What queued work has still to note comes at later places.
         let isUnfinished = try !more && hasUnfinishedShare()
         return ZoneChangesPage(
             syncToken: tokens.token(
@@ -49,12 +53,12 @@ struct SharedTreesFeed {
                 ? access.zone.number : nil)
     }
 
-    /// Where a reader stands.
+    /// Where a reader is in the feed.
     private struct Place {
         var position: Position
-        /// Deletions up to here were never seen.
+        /// The reader has never seen records that were deleted up to here.
         var unseenThrough: Position = 0
-        /// The place that has been shown in part, and how far.
+        /// The place that was shown only in part, and how far.
         var inside: (place: Position, after: Position)?
 
         init(_ token: SyncToken) {
@@ -66,7 +70,7 @@ struct SharedTreesFeed {
             }
         }
 
-        /// While more is coming: what left before a first fetch began may be noted after its end.
+        /// While more is coming: what left before a first fetch began may be noted only after the fetch ends.
         var cursor: SyncToken.Cursor {
             if let inside { return .inside(place: inside.place, after: inside.after) }
             return unseenThrough > 0 ? .first(through: unseenThrough) : .none
@@ -95,7 +99,7 @@ struct SharedTreesFeed {
     private func merge(
         from start: Place, _ end: inout Place, _ writer: inout JSONWriter, _ page: inout FeedPage
     ) throws -> Bool {
-        // Mostly no share comes or goes, and what changed since the token fits the page. Not so in the
+        // Mostly no share comes or goes, and all changes since the token fit the page. That is not so in the
         // middle of a first fetch, or of a share that comes.
         if start.position > 0, start.position >= start.unseenThrough, start.inside == nil,
             let run = try snapshot.changedStays(
@@ -126,7 +130,7 @@ struct SharedTreesFeed {
         let changed = try snapshot.grants(
             of: access.viewer, in: access.zone.number, changedAfter: start.position)
         return changed.compactMap { grant in
-            // A first fetch begins with what there is, and tells nothing of what was lost before.
+            // A first fetch begins with what there is now, and tells nothing of what was lost before.
             if let revoked = grant.revoked, revoked <= start.unseenThrough { return nil }
             var stream = SharedStream(
                 grant, seenThrough: start.position, chunk: changed.count == 1 ? chunk : 4,
@@ -158,12 +162,12 @@ struct SharedTreesFeed {
             ? order : order.sorted { run.stays[$0].position < run.stays[$1].position }
     }
 
-    /// A stay that changed in a share that the viewer had before and has still.
+    /// A stay that changed in a share that the viewer had before and still has.
     private func change(
         _ run: StayRun, _ index: Int, since start: Place
     ) throws -> SharedStream.Row {
         let stay = run.stays[index]
-        // What is still there is shown in any case.
+        // A record that is still there is shown in any case.
         let granted = try stay.left == nil ? 0 : access.grant(of: stay.share)?.granted ?? 0
         return SharedStream.Row(
             kind: .change, place: stay.position, stay: stay, run: run, index: index,
@@ -186,7 +190,7 @@ struct SharedTreesFeed {
             guard let left = row.stay.left, left > start.unseenThrough else { break }
             return try show(departure: row, &writer, &page)
         case .departure:
-            // What had left before they lost the share was a change of its own.
+            // A record that had left before they lost the share was a change of its own.
             guard row.stay.left == nil || row.stay.position > row.place else { break }
             return try show(departure: row, &writer, &page)
         case .arrival: break
@@ -198,8 +202,8 @@ struct SharedTreesFeed {
     private func show(
         record row: SharedStream.Row, _ writer: inout JSONWriter, _ page: inout FeedPage
     ) throws -> Bool {
-        // While a move is carried on, what is noted may no longer be so. The page waits before it, or
-        // what comes back unmoved would be missed.
+        // While queued work carries on a move, the notes may be outdated. The page waits before such a row.
+        // Otherwise it would miss a record that comes back unmoved.
         guard
             try access.isSettled || snapshot.isWhole(row.stay.share)
                 || access.share(over: row.stay.record) == row.stay.share
@@ -226,12 +230,12 @@ struct SharedTreesFeed {
         return true
     }
 
-    /// Shows that a record is gone: one that the viewer could see, and cannot now.
+    /// Shows that a record is gone: the viewer could see it, and no longer can.
     private func show(
         departure row: SharedStream.Row, _ writer: inout JSONWriter, _ page: inout FeedPage
     ) throws -> Bool {
         let stay = row.stay
-        // What left where it came in, or before, was never in the tree: its parent had gone already.
+        // A record that left where it came in, or before, was never in the tree: its parent had left already.
         guard stay.entered <= row.seenThrough,
             stay.left.map({ $0 > max(row.granted, stay.entered) }) ?? true,
             try !access.sees(stay.record), let place = try snapshot.place(of: stay.record)

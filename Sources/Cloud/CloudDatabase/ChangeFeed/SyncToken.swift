@@ -2,24 +2,28 @@ import CloudModel
 import Cryptography
 import Storage
 
-/// A place in a feed, as a client keeps it (rulings.md 27).
+/// A place in a feed, as a client stores it (rulings.md 27).
 ///
-/// It names the store's incarnation, the viewer, the database, the zone and its generation, and is
-/// authenticated, so that a token of another place is refused and never misread.
+/// It names the store's incarnation, the viewer, the database, the zone and the zone's generation, and it is
+/// authenticated. So a token of another place is refused, never misread.
 struct SyncToken: Equatable {
     enum Feed: UInt8 { case zone = 1, database = 2 }
 
-    /// How far an answer that takes several pages has come.
+    /// How far an answer of several pages has come.
     enum Cursor: Equatable {
         /// Everything up to the position has been shown.
         case none
-        /// A first fetch: deletions up to this position were never seen and are not shown.
+        /// A first fetch: the client never saw what was deleted up to this position, so these deletions are
+        /// not shown.
         case first(through: Position)
-        /// In the middle of what happened at one place just after the position, such as a share that
-        /// came with all its records: those with stays up to `after` have been shown.
+        /// In the middle of one place just after the position; for example, a share that came with all its
+        /// records.
+        ///
+        /// Those with stays up to `after` were shown.
         case inside(place: Position, after: Position)
-        /// Newest first: what lies between the position and `before` is still to be shown, and the
-        /// feed goes on after `until`.
+        /// Newest first: what lies between the position and `before` is still to be shown.
+        ///
+        /// The feed then goes on after `until`.
         case reverse(before: Position, until: Position)
     }
 
@@ -27,27 +31,27 @@ struct SyncToken: Equatable {
     var incarnation: Int64
     /// 0 for a database feed.
     var zone: ZoneNumber
-    /// From when a viewer has seen a zone of the shared database; 0 in other databases.
+    /// The position from which a viewer has seen a zone of the shared database; 0 in other databases.
     var view: Position = 0
-    /// Tells a zone made anew under the same name from another zone.
+    /// Tells a zone from an earlier one of the same name.
     var place: UInt64
     var position: Position
     var cursor: Cursor = .none
 
-    /// The last position that it speaks of: a store that has lost it knows less than the token says.
+    /// The last position that the token speaks of; a store that has lost it knows less than the token says.
     var reach: Position {
         let last: Position =
             switch cursor {
             case .none: 0
             case .first(let through): through
             case .inside(let place, let after): max(place, after)
-            // What lies before the one has been shown, not that itself.
+            // What lies before `before` was shown, but not `before` itself.
             case .reverse(let before, let until): max(before - 1, until)
             }
         return max(position, view, last)
     }
 
-    /// The position after which every deletion must still be known.
+    /// The store must still know every deletion after this position.
     var oldestNeeded: Position {
         switch cursor {
         case .none, .inside: position
@@ -70,7 +74,7 @@ struct SyncTokens {
 
     /// - Parameters:
     ///   - key: prepared from the store's token key.
-    ///   - identity: as the snapshot has it whose places the tokens name.
+    ///   - identity: from the snapshot whose places the tokens name.
     init(_ database: Database, key: HMACSHA256, identity: StoreIdentity) {
         self.identity = identity
         self.key = key
@@ -84,8 +88,8 @@ struct SyncTokens {
             }
     }
 
-    /// - Parameter start: the token that the page began with, as it was read and as it was sent: a
-    ///   client that asks what is new mostly gets the same again.
+    /// - Parameter start: the token with which the page began, as read and as sent. A client that asks what
+    ///   is new mostly gets the same token again.
     func token(
         _ feed: SyncToken.Feed, zone: StoredZone?, view: StoredView? = nil, position: Position,
         cursor: SyncToken.Cursor = .none, from start: (token: SyncToken, text: String?)? = nil
@@ -131,8 +135,9 @@ struct SyncTokens {
     /// - Parameters:
     ///   - zone: the zone as it is now; nil for the database feed.
     ///   - view: the zone as the viewer of a shared database has it.
-    /// - Throws: `Fault` BAD_REQUEST: unreadable, forged or of another place; or expired: of an
-    ///   earlier zone of the name, from before what is still whole, or beyond what the store has.
+    /// - Throws: `Fault` BAD_REQUEST for a token that is unreadable, forged, of another place, or expired. A
+    ///   token has expired when it is of an earlier zone of the name, from before what is still whole, or
+    ///   beyond what the store has.
     func read(
         _ text: String, _ feed: SyncToken.Feed, zone: StoredZone?, view: StoredView? = nil,
         oldestValidPosition: Position
@@ -171,7 +176,8 @@ struct SyncTokens {
     }
 
     private func checkIncarnation(_ token: SyncToken) throws(Fault) {
-        // The code says that the token is of this store, so what is not known here has been lost.
+        // The authentication code proves that the token is of this store. So what the store does not know was
+        // lost.
         guard identity.knows(token.incarnation, through: token.reach) else {
             throw .changeTokenExpired("the server has gone back to an earlier state")
         }
@@ -179,7 +185,7 @@ struct SyncTokens {
 
     private static func place(_ name: ZoneName?) -> UInt64 {
         guard let name else { return 0 }
-        // FNV-1a: tells names apart within an authenticated token, no more.
+        // FNV-1a: it only has to tell names apart within an authenticated token.
         return name.text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 

@@ -1,7 +1,7 @@
 import CloudModel
 import Storage
 
-/// What one page of a zone's feed is asked for (web-services.md §4.6).
+/// What a request asks of one page of a zone's feed (web-services.md §4.6).
 package struct ZoneChangesRequest: Sendable {
     package var zone: ZoneID
     /// Nil or empty for the zone's beginning.
@@ -12,7 +12,7 @@ package struct ZoneChangesRequest: Sendable {
     package var recordTypes: Set<String>?
     package var newestFirst: Bool
     package var rendering: RecordRendering
-    /// The device that asks; nil for one that has left nothing.
+    /// The device that asks; nil for one that has stored no data.
     package var device: String?
 
     package init(
@@ -34,10 +34,12 @@ package struct ZoneChangesRequest: Sendable {
 package struct ZoneChangesPage: Sendable {
     package let syncToken: String
     package let moreComing: Bool
-    /// Set when it shows nothing only because a shared tree of this zone is still being worked through: the
-    /// answer may wait until the zone moves.
+    /// The zone to wait for, when the page is empty only because queued work goes through a shared tree of
+    /// it.
+    ///
+    /// The answer may wait until the zone changes.
     package var awaited: ZoneNumber?
-    /// What the device left with its last change of the zone; on the last page.
+    /// The data that the device stored with its last change of the zone; only on the last page.
     package var clientToken: [UInt8]?
 }
 
@@ -47,7 +49,7 @@ package struct PageBudget: Sendable {
     /// Feed rows that may still be looked at, shown or not.
     package var rows: Int
 
-    /// Whether a page ended because of it, so that later zones must wait.
+    /// Whether the budget is used up, so that later zones must wait.
     package var isExhausted: Bool { bytes <= 0 || rows <= 0 }
 
     package init(bytes: Int, rows: Int) {

@@ -2,13 +2,14 @@ import CloudModel
 import Storage
 
 extension FollowerName {
-    /// What tells subscribers and webhooks of changes.
+    /// The follower that tells subscribers and webhooks of changes.
     package static let notices = FollowerName("notices")
 }
 
-/// Has changes noted while somebody is to be told of them, and not a moment longer.
+/// Has the store note changes only while somebody is to be told of them.
 package enum ChangeWatch {
-    /// Begins to follow, or ends it, as subscriptions and webhooks now are; in the transaction that changed them.
+    /// Begins or stops to follow, depending on the subscriptions and webhooks; in the transaction that
+    /// changed them.
     package static func renew(in transaction: any StoreTransaction) throws {
         let isNeeded =
             try transaction.hasSubscriptions() || !transaction.destinations(.webhook).isEmpty
@@ -21,8 +22,8 @@ package enum ChangeWatch {
 
     /// Begins to follow for a subscription, with the former versions that it needs.
     ///
-    /// Whether a query fires may depend on how a record was before, and a version that was replaced before
-    /// somebody looked is only there as the former one of the next.
+    /// Whether a query fires may depend on how a record was before. And a version may be replaced before
+    /// anybody looks at it; then it is only there as the former version of the next change.
     static func begin(
         for subscription: Subscription, of owner: SubscriptionOwner, account: AccountID?,
         in transaction: any StoreTransaction
@@ -33,7 +34,7 @@ package enum ChangeWatch {
         let place =
             try transaction.owner(named: name)
             ?? transaction.makeOwner(name, account: owner.scope == .public ? nil : account)
-        // Of a type that is not there yet the number is not known.
+        // The number of a type that does not exist yet is not known.
         try transaction.wantAlso(
             FormerWanted(.owner(place.number), type: transaction.schema.types[type]?.number),
             for: .notices)

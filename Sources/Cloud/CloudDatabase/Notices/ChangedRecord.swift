@@ -1,7 +1,7 @@
 import CloudModel
 import Storage
 
-/// A record that was saved or deleted, as subscriptions look at it; read where one asks for it.
+/// A record that was saved or deleted, as subscriptions look at it; read only where one needs it.
 final class ChangedRecord {
     let change: FollowedChange
     let name: RecordName
@@ -40,7 +40,7 @@ final class ChangedRecord {
         }
     }
 
-    /// As the change left it; nil for a deletion, and where that is not known any more.
+    /// The record as the change left it; nil for a deletion, and when that is no longer known.
     private func version() throws -> StoredFields? {
         if let readVersion { return readVersion }
         let read =
@@ -62,7 +62,7 @@ final class ChangedRecord {
     /// Who made the record; nil where that is not known.
     func creator() throws -> String? { try states().first?.creator }
 
-    /// The values that notices show: those of the new version, of a deleted record the last.
+    /// The values that notices show: those of the new version, or of a deleted record's last version.
     func shown() throws -> NoticeFields {
         if let readShown { return readShown }
         let version = change.kind == .saved ? change.version : change.former

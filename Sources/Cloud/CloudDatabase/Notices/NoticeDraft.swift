@@ -1,19 +1,19 @@
 import CloudModel
 import Storage
 
-/// What is to be told because of one change, before it is known to which destinations.
+/// A notice of one change, before its destinations are known.
 struct NoticeDraft: Sendable {
     let owner: SubscriptionOwner
     let subscription: Subscription
     let payload: NoticePayload
-    /// The payload as it goes out, where it is the same for all destinations.
+    /// The final payload, when it is the same for all destinations.
     let rendered: [UInt8]?
     let ground: NoticeGround
-    /// Notices of the same subscription and key say the same: the later one is enough.
+    /// Notices of the same subscription and key say the same, so that the later one is enough.
     let mergeKey: [UInt8]?
-    /// Whose device is not told.
+    /// Who made the change; their device gets no notice.
     let author: ChangeAuthor?
-    /// The user's, as they were when the change was read.
+    /// The user's destinations when the change was read.
     let destinations: [StoredDestination]
 
     /// Whether a destination is the device that made the change.
@@ -23,23 +23,23 @@ struct NoticeDraft: Sendable {
     }
 }
 
-/// What one page of changes comes to.
+/// The notices that one page of changes leads to.
 struct NoticePage: Sendable {
     var drafts: [NoticeDraft] = []
-    /// What webhooks are told.
+    /// The bodies for webhooks.
     var bodies: [WebhookBody] = []
-    /// Subscriptions that have fired and were to fire once.
+    /// Subscriptions that should fire once and have fired.
     var spent: Set<SubscriptionPlace> = []
-    /// Of subscriptions and destinations, as they were when the page was read.
+    /// The revision of subscriptions and destinations when the page was read.
     var revision: Int64 = 0
     var webhooks: [StoredDestination] = []
-    /// For how many destinations the drafts are, all together.
+    /// How many notices the drafts make, over all destinations.
     var noticeCount = 0
 
-    /// What one transaction writes, while others wait.
+    /// How many notices one transaction writes, while others wait.
     static let noticesPerPieceMax = 1_000
 
-    /// The same in pieces, for as many transactions; webhooks and spent subscriptions come last.
+    /// The page in pieces, one for each transaction; webhooks and spent subscriptions come last.
     var pieces: [NoticePage] {
         var pieces: [NoticePage] = []
         var piece = NoticePage(revision: revision)

@@ -3,19 +3,19 @@ import JSON
 
 /// The values of a record that notices show: text, numbers, dates, places and names of records.
 ///
-/// Nothing of encrypted fields is shown, nor lists, bytes and assets.
+/// Notices never show encrypted fields, lists, bytes or assets.
 struct NoticeFields: Sendable {
-    /// What a text takes of a value at most, in characters (semantics.md §5).
+    /// How many characters of a value a text shows at most (semantics.md §5).
     private static let charactersMax = 100
 
     private let fields: JSONValue?
 
-    /// - Throws: `JSONError` for what is no stored body.
+    /// - Throws: `JSONError` when the bytes are not a stored body.
     init(_ body: UnsafeRawBufferPointer) throws {
         fields = try JSONDocument(copying: body).root["fields"]
     }
 
-    /// Without a record.
+    /// Makes the fields of no record.
     init() { fields = nil }
 
     private func value(_ name: String) -> (JSONValue, FieldType.Element)? {

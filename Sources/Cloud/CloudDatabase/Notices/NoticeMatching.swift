@@ -2,9 +2,9 @@ import CloudModel
 import Cryptography
 import Storage
 
-/// Says who must hear of the changes of one store (semantics.md §5, rulings.md 41, 42 and 58).
+/// Finds who must hear of the changes of one store (semantics.md §5, rulings.md 41, 42 and 58).
 ///
-/// Used by one thread at a time.
+/// Only one thread may use it at a time.
 final class NoticeMatching {
     private let place: NoticePlace
     private let limits: ServiceLimits
@@ -33,7 +33,7 @@ final class NoticeMatching {
         return run.made
     }
 
-    /// One page at work.
+    /// The matching of one page.
     private final class MatchingRun {
         private let matching: NoticeMatching
         private let storage: any Store
@@ -150,7 +150,7 @@ final class NoticeMatching {
             }
         }
 
-        /// Whether a user may read a record, and then whether they made it; nil when they may not.
+        /// Whether a user may read a record, and if so, whether they made it; nil when they may not read it.
         private func mayRead(
             _ record: ChangedRecord, _ user: UserRecordName
         ) throws -> Bool? {
@@ -201,7 +201,7 @@ final class NoticeMatching {
 
         // MARK: - Zones and databases
 
-        /// Tells an owner's zone and database subscriptions.
+        /// Notifies an owner's subscriptions to a zone and to the database.
         private func tellOwner(
             of zone: StoredZone, _ owner: UserRecordName, _ change: FollowedChange,
             _ identifier: String, type: RecordTypeName?
@@ -220,7 +220,7 @@ final class NoticeMatching {
             }
         }
 
-        /// Tells those who are shown something of a zone, and still may see what the change was about.
+        /// Notifies those who see something of a zone and may still see what the change was about.
         private func tellViewers(
             of zone: StoredZone, _ owner: UserRecordName, _ change: FollowedChange,
             _ identifier: String, type: RecordTypeName?
@@ -263,7 +263,7 @@ final class NoticeMatching {
                         // NB: parents in a circle lead to no share; nobody is shown the record.
                     }
                 }
-                // What has just left their trees is in their feed at the change's own position.
+                // A record that has just left their trees is in their feed at the change's own position.
                 return try grants.contains { grant in
                     guard grant.revoked == nil else { return false }
                     return try snapshot.stays(
@@ -283,7 +283,8 @@ final class NoticeMatching {
             guard watched.since < change.position,
                 subscription.recordType == nil || type == nil || subscription.recordType == type
             else { return }
-            // One is enough, however much has changed; but others' devices hear of each other's changes.
+            // One notice is enough, however much has changed. But devices of other authors hear of each
+            // other's changes.
             let key = MergedKey(place: watched.place, zone: zone.number, author: change.author)
             guard merged.insert(key).inserted else { return }
             try add(
@@ -300,7 +301,7 @@ final class NoticeMatching {
         ) throws {
             let destinations = try index.destinations(of: watched.owner.user, snapshot)
             let told = destinations.filter { !NoticeDraft.isOrigin($0, of: change.author) }
-            // What only the device itself would have heard has not fired.
+            // A subscription has not fired when only the changing device itself would have heard.
             if !destinations.isEmpty, told.isEmpty { return }
             if watched.subscription.firesOnce { made.spent.insert(watched.place) }
             guard !told.isEmpty else { return }
@@ -317,7 +318,7 @@ final class NoticeMatching {
             made.noticeCount += told.count
         }
 
-        /// One destination may have notices of several subscriptions.
+        /// Combines the subscription with the rest, because one destination may have notices of several.
         private func key(_ watched: Watched, _ rest: [UInt8]) -> [UInt8] {
             Array("\(watched.owner.scope.number) \(watched.subscription.id.text)\n".utf8) + rest
         }
@@ -334,14 +335,14 @@ final class NoticeMatching {
                 return try QueryCheck.admit(
                     filters, to: schema, in: database, needsIndexes: false)
             } catch {
-                // NB: it may come with the type or the field.
+                // NB: the schema may get the type or the field later.
                 return nil
             }
         }
     }
 }
 
-/// Where nobody's name is asked for.
+/// Stands in for the people where nobody asks for names.
 private struct Nobody: Identities {
     func person(named name: UserRecordName) throws -> Person? { nil }
 }

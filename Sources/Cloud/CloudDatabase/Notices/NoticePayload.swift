@@ -1,7 +1,7 @@
 import CloudModel
 import JSON
 
-/// What one subscription is told of one change, as it goes out (web-services.md §9).
+/// The payload by which one subscription hears of one change (web-services.md §9).
 struct NoticePayload: Sendable {
     /// What happened to a record (rulings.md 58).
     enum Reason: Int64, Sendable {
@@ -15,11 +15,11 @@ struct NoticePayload: Sendable {
         case query(record: RecordName, Reason, fields: NoticeFields)
         case zone
         case database
-        /// Stands for notices of which so many waited that they were thrown away.
+        /// Stands for notices that were thrown away because too many waited.
         case merged
     }
 
-    /// What push services take, in bytes.
+    /// How many bytes push services accept.
     static let bytesMax = 4_096
 
     let container: ContainerID?
@@ -27,23 +27,23 @@ struct NoticePayload: Sendable {
     let user: UserRecordName
     let subscription: SubscriptionID
     let scope: DatabaseScope
-    /// Nil for none in particular.
+    /// The zone; nil for no particular zone.
     let zone: (name: ZoneName, owner: UserRecordName)?
     let subject: Subject
     let info: NotificationInfo
 
-    /// What is left out of a payload that is too large, in the order in which it goes (semantics.md §5).
+    /// The parts that a payload leaves out when it is too large, in this order (semantics.md §5).
     ///
-    /// What is left always fits.
+    /// What remains always fits.
     private enum Part: Int, Comparable, CaseIterable {
         case fields, container, ofKind, sound, launchImage, actionKey, texts, arguments, keys
 
         static func < (left: Part, right: Part) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// The payload, at most `bytesMax` bytes of it.
+    /// The payload, at most `bytesMax` bytes long.
     ///
-    /// - Parameter badge: what the app's badge is to show; nil for a notice that does not count.
+    /// - Parameter badge: the number that the app's badge should show; nil for a notice that does not count.
     func bytes(badge: Int64?) -> [UInt8] {
         let whole = bytes(badge, without: nil)
         guard whole.count > Self.bytesMax else { return whole }
@@ -55,7 +55,7 @@ struct NoticePayload: Sendable {
         return pruned
     }
 
-    /// - Parameter last: the last part that is left out, all before it too; nil for none.
+    /// - Parameter last: leaves out this part and all before it; nil leaves out nothing.
     private func bytes(_ badge: Int64?, without last: Part?) -> [UInt8] {
         func has(_ part: Part) -> Bool { last.map { $0 < part } ?? true }
         var writer = JSONWriter(reserving: 384)

@@ -1,9 +1,9 @@
 import CloudModel
 import Storage
 
-/// Whether a user may still see what a notice tells of; asked when it is sent (rulings.md 58).
+/// Checks whether a user may still see what a notice tells of, just before it is sent (rulings.md 58).
 package enum NoticeRights {
-    /// - Returns: false when the notice is to be thrown away.
+    /// - Returns: false when the notice must be thrown away.
     package static func allow(
         _ notice: StoredNotice, to user: UserRecordName, _ snapshot: any StoreSnapshot
     ) throws -> Bool {

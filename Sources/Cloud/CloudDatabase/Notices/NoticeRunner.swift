@@ -3,17 +3,17 @@ import Dispatch
 import Storage
 import Synchronization
 
-/// Tells of the changes of one store: follows them, and puts into the outbox what somebody is to hear.
+/// Follows the changes of one store, and puts notices of them into the outbox.
 ///
-/// While nobody follows the store it waits for that alone. It holds no thread while it waits, and goes on
-/// where the last one ended, whatever ended it (rulings.md 58).
+/// While nobody follows the store, it only waits for a follower. It holds no thread while it waits. It goes
+/// on where the last runner ended, whatever ended that one (rulings.md 58).
 package final class NoticeRunner: StoreWorker {
     /// What a runner is given.
     package struct Options: Sendable {
         package var limits = ServiceLimits()
-        /// Reads the query of a stored subscription; nil for one that cannot be read.
+        /// Reads the query of a stored subscription; nil when it cannot be read.
         package var decode: @Sendable (Subscription, SubscriptionOwner) -> RecordQuery?
-        /// Told of the first failure, and of no further one until all goes well.
+        /// Called with the first failure, and not again until all goes well.
         package var report: @Sendable (any Error) -> Void = { _ in }
         package var counts = NoticeCounts()
 
@@ -37,10 +37,10 @@ package final class NoticeRunner: StoreWorker {
     private let writing: NoticeWriting
     private let queue = DispatchQueue(label: "store.notices.match", qos: .userInitiated)
     private let state = Mutex(State())
-    // Used on the queue only.
+    // Only used on the queue.
     private nonisolated(unsafe) let matching: NoticeMatching
 
-    /// - Parameter storage: outlives the work, which `stop` ends.
+    /// - Parameter storage: must outlive the work, which `stop` ends.
     package init(_ storage: any Store, at place: NoticePlace, _ options: Options) {
         self.storage = storage
         notices = storage.notices
@@ -62,7 +62,7 @@ package final class NoticeRunner: StoreWorker {
 
     package var isBusy: Bool { state.withLock { $0.isLooking && !$0.isStopped } }
 
-    /// Waits for a page that is being dealt with.
+    /// Stops, after it has waited for the page that it is at.
     package func stop() {
         let watch = state.withLock { state in
             state.isStopped = true
@@ -73,7 +73,7 @@ package final class NoticeRunner: StoreWorker {
         queue.sync {}
     }
 
-    /// Deals with all changes that there are, page by page; on the queue.
+    /// Deals with all changes so far, page by page; runs on the queue.
     private func look() {
         let start = DispatchTime.now().uptimeNanoseconds
         while !state.withLock({ $0.isStopped }) {
@@ -127,14 +127,14 @@ package final class NoticeRunner: StoreWorker {
     }
 }
 
-/// What notices have come to, of all stores.
+/// Counts notices, over all stores.
 package final class NoticeCounts: Sendable {
     private let queuedCount = Atomic<Int>(0)
     private let lagNanoseconds = Atomic<UInt64>(0)
 
     package init() {}
 
-    /// The longest time from being woken by a commit until all was in the outbox, since this was last asked.
+    /// The longest time from a commit's wake-up until all was in the outbox, since this was last called.
     package func takeLagSeconds() -> Double {
         Double(lagNanoseconds.exchange(0, ordering: .relaxed)) / 1e9
     }
@@ -143,7 +143,7 @@ package final class NoticeCounts: Sendable {
         _ = lagNanoseconds.max(nanoseconds, ordering: .relaxed)
     }
 
-    /// Put into outboxes.
+    /// How many notices were put into outboxes.
     package var queued: Int { queuedCount.load(ordering: .relaxed) }
 
     func noteQueued(_ count: Int) { queuedCount.add(count, ordering: .relaxed) }

@@ -1,12 +1,12 @@
 import CloudModel
 import Storage
 
-/// Puts what a page of changes comes to into the outbox.
+/// Puts the notices of a page of changes into the outbox.
 struct NoticeWriting: Sendable {
     /// How many notices may wait for one destination.
     let waitingMax: Int
 
-    /// Writes a piece; the last one in the transaction that notes that the page has been dealt with.
+    /// Writes a piece; the last one in the transaction that notes that the page was dealt with.
     func write(_ page: NoticePage, in transaction: any StoreTransaction) throws {
         let isCurrent = try transaction.subscriptionRevision() == page.revision
         var badges: [DestinationNumber: Int64] = [:]
@@ -47,7 +47,7 @@ struct NoticeWriting: Sendable {
         if !page.spent.isEmpty { try ChangeWatch.renew(in: transaction) }
     }
 
-    /// What the app's badge is to show; nil for a notice that does not count.
+    /// The number that the app's badge should show; nil for a notice that does not count.
     private func badge(
         for destination: StoredDestination, _ draft: NoticeDraft,
         _ badges: inout [DestinationNumber: Int64], _ transaction: any StoreTransaction
@@ -60,7 +60,9 @@ struct NoticeWriting: Sendable {
         return shown + 1
     }
 
-    /// Puts a notice behind the others; one that is too many takes the place of all, in each database.
+    /// Puts a notice behind the others.
+    ///
+    /// When too many wait, one notice for each database replaces them all.
     private func put(
         _ notice: NewNotice, _ payload: NoticePayload, in transaction: any StoreTransaction
     ) throws {

@@ -2,7 +2,7 @@ import JSON
 
 /// What a subscription's `notificationInfo` asks of a notice (web-services.md §5.15), as it is stored.
 struct NotificationInfo: Sendable, Equatable {
-    /// A text with the key and the fields by which an app says it in its user's language.
+    /// A text, together with the key and the fields by which an app shows it in its user's language.
     struct Text: Sendable, Equatable {
         var plain: String?
         var key: String?
@@ -53,7 +53,7 @@ struct NotificationInfo: Sendable, Equatable {
         isMutable = root["shouldSendMutableContent"]?.bool ?? false
     }
 
-    /// Whether values of the record are asked for.
+    /// Whether it asks for values of the record.
     var readsFields: Bool {
         !fields.isEmpty || [body, title, subtitle].contains { !$0.fields.isEmpty }
     }

@@ -1,11 +1,12 @@
 import CloudModel
 import Storage
 
-// What a record must have for a query to be of interest to it: a filter with EQUALS on text or a whole number.
+// What a record must have for a query to concern it: a filter with EQUALS on text or a whole number.
 //
-// The form is such that equal values always have the same; different ones may, since the query itself decides.
+// Equal values always have the same form here. Different values may also have the same form, because the
+// query itself decides in the end.
 extension RecordQuery {
-    /// The first requirement that is known without the schema; nil for none.
+    /// The first requirement that can be told without the schema; nil for none.
     var subscriptionMatch: SubscriptionMatch? {
         for filter in filters where filter.comparator == .equals {
             guard case .field(let name) = filter.subject else { continue }
@@ -17,7 +18,7 @@ extension RecordQuery {
                     SubscriptionMatch.form(.integer(number))
                 case .double, .bytes, .user, .location, .list: nil
                 }
-            // A name that stands for a system field is not found among the fields.
+            // The name of a system field is not found among the fields.
             guard let value, SystemField(spelling: name.text) == nil else { continue }
             return SubscriptionMatch(field: name.text, value: value)
         }
@@ -26,7 +27,7 @@ extension RecordQuery {
 }
 
 extension SubscriptionMatch {
-    /// What a record's field stands for; nil for what no requirement is made of.
+    /// The match of a record's field; nil when no requirement can ask for it.
     init?(_ field: String, of record: StoredFields) {
         guard case .one(let value) = record.content(of: field), let form = Self.form(value) else {
             return nil

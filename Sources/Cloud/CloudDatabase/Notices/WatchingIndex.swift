@@ -1,15 +1,15 @@
 import CloudModel
 import Storage
 
-/// A subscription as the matching keeps it, with what was read out of it.
+/// A subscription as the matching keeps it, together with what was read from it.
 final class Watched {
     let owner: SubscriptionOwner
     let subscription: Subscription
     let since: Position
     let info: NotificationInfo
-    /// Of a query, as the schema of the page allows it; nil for one that finds nothing yet.
+    /// The subscription's query, as the page's schema allows it; nil for a query that finds nothing yet.
     let query: RecordQuery?
-    /// Made for one zone and one snapshot.
+    /// The tests for one zone and one snapshot.
     private var tests: (page: UInt64, zone: ZoneNumber, tests: [FilterTest])?
 
     init(_ watching: WatchingSubscription, query: RecordQuery?) throws {
@@ -22,7 +22,7 @@ final class Watched {
 
     var place: SubscriptionPlace { SubscriptionPlace(owner: owner, id: subscription.id) }
 
-    /// Whether the query finds a record in one of its states.
+    /// Whether the query finds a record as it was before or after the change.
     func finds(
         _ record: ChangedRecord, page: UInt64, _ words: SearchWords, _ snapshot: any StoreSnapshot
     ) throws -> Bool {
@@ -44,15 +44,15 @@ final class Watched {
     }
 }
 
-/// Finds the subscriptions that may fire for a change, and keeps what it has found for as long as nobody
-/// changes a subscription, a destination or the schema.
+/// Finds the subscriptions that may fire for a change.
 ///
-/// In the public database a record is looked up by its type, and by the values of those fields that
-/// subscriptions require something of: others' subscriptions cost nothing.
+/// It keeps what it found until somebody changes a subscription, a destination or the schema. In the public
+/// database it looks subscriptions up by the record's type, and by the values of the fields that
+/// subscriptions require something of. So other subscriptions cost nothing.
 final class WatchingIndex {
-    /// A query as a stored subscription has it; nil for one that cannot be read.
+    /// Reads a stored subscription's query; nil when it cannot be read.
     typealias Decode = @Sendable (Subscription, SubscriptionOwner) -> RecordQuery?
-    /// Holds a query to the schema; nil for one that it does not allow.
+    /// Checks a query against the schema; nil when the schema does not allow it.
     typealias Admit = (RecordQuery, SubscriptionOwner) -> RecordQuery?
 
     private struct PublicKey: Hashable {
@@ -60,7 +60,7 @@ final class WatchingIndex {
         let match: SubscriptionMatch?
     }
 
-    /// What is kept at most; then all of it is read anew.
+    /// How many entries are kept; beyond that, all are read anew.
     private static let entriesMax = 50_000
 
     private let decode: Decode
@@ -75,7 +75,7 @@ final class WatchingIndex {
 
     var revision: Int64 { state.revision }
 
-    /// Forgets what is not so any more.
+    /// Forgets what has changed since.
     func renew(_ snapshot: any StoreSnapshot) throws {
         let now = (try snapshot.subscriptionRevision(), try snapshot.schema.version)
         guard now != state || entryCount > Self.entriesMax else { return }
@@ -112,7 +112,7 @@ final class WatchingIndex {
         return read
     }
 
-    /// All of a user's in one of their databases.
+    /// All subscriptions of a user in one of their databases.
     func all(
         of owner: SubscriptionOwner, _ snapshot: any StoreSnapshot, _ admit: Admit
     ) throws -> [Watched] {

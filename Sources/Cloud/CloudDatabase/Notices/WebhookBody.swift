@@ -2,7 +2,7 @@ import CloudModel
 import JSON
 import Storage
 
-/// What webhooks are told of one change: where it was and what it did, and nothing that is in the record.
+/// What webhooks hear of one change: its place and its kind, and nothing of the record's contents.
 struct WebhookBody: Sendable {
     let identifier: String
     let scope: DatabaseScope

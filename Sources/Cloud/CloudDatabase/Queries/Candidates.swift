@@ -3,13 +3,13 @@ import Storage
 
 /// A record that an index proposes.
 struct Candidate {
-    /// What the order goes by before the record's number; nil where it goes by the number alone.
+    /// The value by which the order sorts it, before the record's number; nil when only the number counts.
     var key: SortKey?
     var record: RecordNumber
-    /// The zone's place among those that are asked.
+    /// The index of its zone among the zones that the query asks.
     var zone: Int
 
-    /// What it is found by, when that is a value.
+    /// The value under which the index has it, if there is one.
     var value: IndexValue? { if case .value(let value)? = key { value } else { nil } }
 }
 
@@ -23,14 +23,14 @@ final class IndexWalk: Candidates {
     /// A range and what its rows are sorted by.
     struct Section {
         var range: IndexRange
-        /// Nil for the rows' values.
+        /// Nil when rows are sorted by their own values.
         var key: SortKey?
     }
 
     private let reader: any IndexReader
     private let zone: Int
     private let descending: Bool
-    /// Whether candidates carry what they are sorted by.
+    /// Whether candidates carry the values by which they are sorted.
     private let isKeyed: Bool
     private var sections: ArraySlice<Section>
     private var rows: [IndexRow] = []
@@ -91,7 +91,7 @@ final class IndexWalk: Candidates {
     private var lastLimit = 0
 }
 
-/// Finds the records that have words, by their numbers.
+/// Finds the records that have certain words, in the order of their numbers.
 final class WordWalk: Candidates {
     private let reader: any IndexReader
     private let index: Int64
@@ -130,7 +130,7 @@ final class WordWalk: Candidates {
     }
 }
 
-/// Proposes records that are all known beforehand.
+/// Proposes records that are all known in advance.
 final class KnownCandidates: Candidates {
     private var rest: ArraySlice<Candidate>
 
@@ -139,7 +139,7 @@ final class KnownCandidates: Candidates {
     func next() throws -> Candidate? { rest.popFirst() }
 }
 
-/// Merges candidates that come in one order, each record once.
+/// Merges candidates that all come in one order; proposes each record once.
 final class MergedCandidates: Candidates {
     private var sources: [any Candidates]
     /// A heap of the next candidate of each source.
@@ -159,7 +159,7 @@ final class MergedCandidates: Candidates {
         }
     }
 
-    /// One source is as good as itself.
+    /// A single source needs no merging.
     static func merging(
         _ sources: [any Candidates], by precedes: @escaping (Candidate, Candidate) -> Bool
     ) throws -> any Candidates {

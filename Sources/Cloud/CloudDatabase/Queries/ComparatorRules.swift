@@ -2,7 +2,7 @@ import CloudModel
 
 /// What each comparator compares, and which index it needs (web-services.md §5.9).
 extension RecordQuery.Comparator {
-    /// What a filter of this comparator holds beside the field.
+    /// What a filter with this comparator holds besides the field.
     enum Operand {
         /// One value of the field's type, or of its members' when the field is a list.
         case value
@@ -22,14 +22,14 @@ extension RecordQuery.Comparator {
         }
     }
 
-    /// The index option that a field must have for it.
+    /// The index option that the field must have.
     var indexOption: IndexOptions {
         switch self {
         case .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals, .beginsWith,
             .notBeginsWith:
             .sortable
         case .containsAllTokens, .containsAnyTokens: .searchable
-        // Lists have no order, so that prefixes of their members are looked up like members.
+        // Lists have no order, so a prefix of a member is looked up as a member is.
         case .equals, .notEquals, .in, .notIn, .near, .listContains, .notListContains,
             .listContainsAny, .notListContainsAny, .listContainsAll, .notListContainsAll,
             .listMemberBeginsWith, .notListMemberBeginsWith:
@@ -37,7 +37,7 @@ extension RecordQuery.Comparator {
         }
     }
 
-    /// Whether fields of a type can be compared so, index or not.
+    /// Whether this comparator works on fields of a type, with an index or without.
     func applies(to type: FieldType) -> Bool {
         switch self {
         case .equals, .notEquals, .in, .notIn:
@@ -55,7 +55,7 @@ extension RecordQuery.Comparator {
         }
     }
 
-    /// The types that it is for, as reasons say them.
+    /// The types that it works on, as error messages list them.
     var typesText: String {
         switch self {
         case .equals, .notEquals, .in, .notIn:
@@ -74,7 +74,7 @@ extension RecordQuery.Comparator {
 }
 
 extension FieldType.Element {
-    /// Whether of two values one is less.
+    /// Whether one value can be less than another.
     fileprivate var isOrdered: Bool {
         switch self {
         case .string, .int64, .double, .timestamp, .number: true
@@ -82,7 +82,7 @@ extension FieldType.Element {
         }
     }
 
-    /// Whether queries tell equal values.
+    /// Whether queries can compare values for equality.
     fileprivate var hasEquality: Bool {
         switch self {
         case .string, .int64, .double, .timestamp, .number, .bytes, .reference: true

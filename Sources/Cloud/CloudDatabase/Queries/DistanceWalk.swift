@@ -3,28 +3,29 @@ import Storage
 
 /// Walks the places of one zone by their distance from a centre, ring by ring.
 ///
-/// Rings grow outwards from the centre, or from its antipode for the farthest first, until one has been
-/// met that holds what is asked for. The index tells about where a record is; where exactly is looked up
-/// for those whose turn it may be.
+/// Rings grow outwards from the centre until one holds enough records.
+///
+/// For the farthest records first, rings grow from the antipode. The index tells only about where a record
+/// is. The exact place is looked up when it may be the record's turn.
 final class DistanceWalk: Candidates {
-    /// What is walked.
+    /// What is to be walked.
     struct Ground {
         let index: Int64
         let zone: (place: Int, number: ZoneNumber)
         let centre: RecordQuery.Place
         let ascending: Bool
-        /// Metres beyond which nobody looks.
+        /// The distance in metres beyond which the walk does not look.
         let metresMax: Double
         /// Metres at which to begin, included; nil for the beginning.
         let start: Double?
     }
 
-    /// A record of the ring, and how far it is from the origin by the index.
+    /// A record of the ring, and its distance from the origin according to the index.
     private typealias About = (metres: Double, record: RecordNumber)
 
     private static let halfway = Double.pi * RecordQuery.Place.earthRadius
     private static let firstMetres = 50.0
-    /// Of a ring that holds more the first part is read alone: a page shows a few hundred records.
+    /// When a ring holds more rows, only its first part is read: a page shows a few hundred records.
     private static let rowsInRingMax = 4_096
     private static let off = PlacedRecord.metresOff
 
@@ -39,7 +40,7 @@ final class DistanceWalk: Candidates {
     private var width: Double
     private var ring: ArraySlice<About> = []
     private var isAtEnd = false
-    /// Those whose place is known, in order.
+    /// Candidates whose exact places are known, in order.
     private var known: ArraySlice<Candidate> = []
 
     init(_ ground: Ground, reader: any IndexReader, budget: QueryBudget) {
@@ -47,7 +48,7 @@ final class DistanceWalk: Candidates {
         self.reader = reader
         self.budget = budget
         origin = ground.ascending ? ground.centre : ground.centre.antipode
-        // A place is as far from the one point as it is near to the other, but for rounding.
+        // A place is as far from one point as it is near to the other, except for rounding.
         let whole = Self.halfway + Self.off
         end = ground.ascending ? min(whole, ground.metresMax + Self.off) : whole
         var start = ground.start.map { ground.ascending ? $0 : Self.halfway - $0 } ?? 0
@@ -68,7 +69,7 @@ final class DistanceWalk: Candidates {
         }
     }
 
-    /// What is not known yet is not nearer to the origin than this.
+    /// Records that are not known yet are at least this far from the origin.
     private var frontier: Double {
         if let first = ring.first { return first.metres - Self.off }
         return isAtEnd ? .infinity : inner - Self.off
@@ -79,7 +80,7 @@ final class DistanceWalk: Candidates {
         return ground.ascending ? metres : Self.halfway - metres
     }
 
-    /// Looks up the places of the nearest ones of the ring: of all that may come before the first.
+    /// Looks up the exact places of the ring's nearest records: of all that might come first.
     private func lookUp() throws {
         let nearest = (ring.first?.metres ?? 0) + 2 * Self.off
         var found = Array(known)
@@ -96,7 +97,7 @@ final class DistanceWalk: Candidates {
     }
 
     private func loadRing() throws {
-        // Nothing is read beyond what is asked for.
+        // Reads nothing beyond what the query asks for.
         let outer = min(inner + width, end)
         let isNarrow = outer - inner <= Self.firstMetres
         let rowsMax = min(Self.rowsInRingMax, max(1, budget.rowsAtOnceMax / 16))
@@ -119,7 +120,7 @@ final class DistanceWalk: Candidates {
         ring = found[...]
         isAtEnd = outer == end
         inner = outer
-        // Far from everything, rings grow faster.
+        // When few records are found, the next rings are wider.
         if found.count < rowsMax / 8 { width *= found.isEmpty ? 4 : 2 }
     }
 

@@ -1,13 +1,13 @@
 import CloudModel
 import Storage
 
-/// How an index finds the records of one zone for which a filter holds.
+/// How an index finds the records of one zone that match a filter.
 enum FilterAccess {
     /// The rows between two places.
     case range(from: IndexPosition, to: IndexPosition)
     /// The rows of each of several values.
     case values([IndexValue])
-    /// The records of these names.
+    /// The records with these names.
     case names([RecordName])
     case words(WordSearch)
     case near(RecordQuery.Place, metres: Double)
@@ -16,9 +16,9 @@ enum FilterAccess {
 }
 
 extension RecordQuery.Filter {
-    /// Which index finds the records for which the filter holds; nil when no index does.
+    /// The index that finds the records that match the filter; nil when no index does.
     ///
-    /// Negative comparators have none, and a list of record names needs none.
+    /// Negative comparators have no such index, and a list of record names needs none.
     var indexNeed: IndexNeed? {
         switch comparator {
         case .equals, .in, .listContains, .listContainsAny, .listContainsAll:
@@ -38,14 +38,14 @@ extension RecordQuery.Filter {
         }
     }
 
-    /// Whether records can be found by it, rather than only judged.
+    /// Whether this filter can find records, rather than only judge them.
     var findsRecords: Bool { indexNeed != nil || isOfNames }
 
     private var isOfNames: Bool {
         subject == .system(.recordID) && (comparator == .equals || comparator == .in)
     }
 
-    /// Whether it holds for a range of an index's rows, in their order.
+    /// Whether the matching rows of an index follow each other in its order.
     var isRange: Bool {
         switch comparator {
         case .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals, .beginsWith,
@@ -56,12 +56,12 @@ extension RecordQuery.Filter {
         }
     }
 
-    /// Whether it holds within a circle around a place.
+    /// Whether the filter matches within a circle around this place.
     func isCircle(around centre: RecordQuery.Place) -> Bool {
         comparator == .near && value == .location(centre)
     }
 
-    /// How the index is read in one zone.
+    /// How to read the index in one zone.
     ///
     /// - Throws: `Fault` for a text of too many words.
     func access(in zone: ZoneName, words search: SearchWords) throws -> FilterAccess {
@@ -85,7 +85,7 @@ extension RecordQuery.Filter {
         }
     }
 
-    /// Whether what the index finds needs no second look, unless a row's value may be cut.
+    /// Whether the index alone tells that the filter matches, unless a row's value may be cut.
     var isCovered: Bool {
         switch comparator {
         case .listContainsAll, .listMemberBeginsWith: false
@@ -93,11 +93,11 @@ extension RecordQuery.Filter {
         }
     }
 
-    /// A cut value finds more than what is asked for: the record itself decides then.
+    /// A cut value finds too many records, so each record itself must decide then.
     private func range(_ value: IndexValue) -> FilterAccess {
         let cut = value.cut
         let isCut = cut != value
-        // Within an index numbers come first; neither kind of value runs over into the other.
+        // In an index, numbers come before text. A range must stay within its own kind of value.
         let emptyText = IndexPosition.before(.text([]))
         let isText = if case .text = value { true } else { false }
         let lowest = isText ? emptyText : .lowest
@@ -115,7 +115,7 @@ extension RecordQuery.Filter {
 }
 
 extension IndexValue {
-    /// The least text that no longer begins with this one; nil when there is none.
+    /// The least text that is greater than all texts with this prefix; nil when there is none.
     fileprivate var afterPrefix: IndexValue? {
         guard case .text(var bytes) = self, let last = bytes.popLast() else { return nil }
         // No byte of UTF-8 is the greatest one.

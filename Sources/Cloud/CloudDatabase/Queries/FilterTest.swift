@@ -1,9 +1,9 @@
 import CloudModel
 import Cryptography
 
-/// Whether one filter holds for a record, judged by its stored body (rulings.md 21).
+/// Decides whether a record matches one filter, by the record's stored body (rulings.md 21).
 ///
-/// Negative comparators hold only for records that have the field.
+/// A negative comparator matches only records that have the field.
 struct FilterTest {
     private let name: String
     private let comparator: RecordQuery.Comparator
@@ -16,9 +16,9 @@ struct FilterTest {
     private let tokens: (String) throws -> [[UInt8]]
 
     /// - Parameters:
-    ///   - zone: the zone whose records are judged: what references mean depends on it.
-    ///   - words: those of the filter's text.
-    ///   - tokens: the words of a text, as the store's index takes them.
+    ///   - zone: the zone of the records; it decides what a reference means.
+    ///   - words: the words of the filter's text.
+    ///   - tokens: finds the words of a text, as the store's index does.
     init(
         _ filter: RecordQuery.Filter, in zone: ZoneName, words search: SearchWords,
         tokens: @escaping (String) throws -> [[UInt8]]
@@ -50,7 +50,7 @@ struct FilterTest {
     }
 
     private func contains(_ words: Set<[UInt8]>, _ record: StoredFields) throws -> Bool {
-        // Stop words alone look for nothing.
+        // A search for nothing but stop words finds nothing.
         guard !words.isEmpty, let texts = record.texts(in: name) else { return false }
         let found = Set(try texts.flatMap(tokens))
         return comparator == .containsAllTokens
@@ -84,7 +84,7 @@ struct FilterTest {
         case .notListContainsAll: !containsAll(members)
         case .listMemberBeginsWith: hasPrefix(members)
         case .notListMemberBeginsWith: !hasPrefix(members)
-        // Two lists are the same when their members are, in order.
+        // Two lists are equal when their members are, in the same order.
         case .equals: members == values
         case .notEquals: members != values
         default: false
@@ -140,9 +140,9 @@ extension RecordQuery.Filter {
         }
     }
 
-    /// What the filter compares with, a list's members one by one.
+    /// The values that the filter compares with; of a list, its members one by one.
     ///
-    /// - Parameter zone: of the records that are compared: their references to it name no zone.
+    /// - Parameter zone: the zone of the records to compare: their references within it name no zone.
     func indexValues(in zone: ZoneName) -> [IndexValue] {
         guard case .list(let members) = value else {
             return indexValue(of: value, in: zone).map { [$0] } ?? []
@@ -166,7 +166,7 @@ extension RecordQuery.Filter {
                 nil
             }
         case .bytes(let bytes): IndexValue(Base64.encode(bytes))
-        // A list has no lists.
+        // A list has no lists as members.
         case .list: nil
         }
     }

@@ -1,12 +1,13 @@
 import CloudModel
 import Storage
 
-// Filters on one field that are ranges of one index, as from and to of a span are, narrow each other: the
-// index is read between the narrowest ends, else every record beyond the other end would be looked at.
+// Several filters on one field may be ranges of one index; for example, the start and the end of a time span.
+// They narrow each other: the index is read only between the narrowest ends. Otherwise the query would look
+// at every record beyond the other end.
 extension RecordQuery {
-    /// The filters that are ranges of the same index as a filter is, itself among them.
+    /// The filters that are ranges of the same index as a given filter, including that one.
     ///
-    /// Members of a list are not one value: each may meet another filter.
+    /// A list is left out: it has many values, and each member may match another filter.
     func joint(with filter: Int) -> [Int] {
         guard filters[filter].isRangeOfOne, let need = filters[filter].indexNeed else {
             return [filter]
@@ -16,7 +17,7 @@ extension RecordQuery {
         }
     }
 
-    /// How the index of a filter is read in one zone, with those that are joint with it.
+    /// How to read a filter's index in one zone, narrowed by the filters that are joint with it.
     ///
     /// - Throws: `Fault` for a text of too many words.
     func access(
@@ -37,7 +38,7 @@ extension RecordQuery {
 }
 
 extension RecordQuery.Filter {
-    /// Whether it holds for a range of the rows of an index in which each record has one row.
+    /// Whether it matches a range of an index in which each record has one row.
     fileprivate var isRangeOfOne: Bool {
         isRange && comparator != .listContains && comparator != .listMemberBeginsWith
     }

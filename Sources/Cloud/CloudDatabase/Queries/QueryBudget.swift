@@ -1,7 +1,7 @@
 import CloudModel
 import Dispatch
 
-/// How much one page of a query may still look at.
+/// How much more one page of a query may look at.
 final class QueryBudget {
     private var rowsLeft: Int
     private var rowsToClock = 0
@@ -10,11 +10,11 @@ final class QueryBudget {
     private let now: () -> UInt64
     private let checkStop: () throws -> Void
 
-    /// How many rows are looked at between two looks at the clock.
+    /// How many rows pass between two checks of the clock.
     private static let rowsBetween = 64
 
     /// - Parameters:
-    ///   - checkStop: throws when the query is to end for another reason.
+    ///   - checkStop: throws when the query must end for another reason.
     ///   - now: a monotonic clock, in nanoseconds.
     init(
         _ limits: ServiceLimits, checkStop: @escaping () throws -> Void = {},
@@ -27,7 +27,7 @@ final class QueryBudget {
         endsAt = now() &+ UInt64(max(0, limits.queryMillisecondsMax)) * 1_000_000
     }
 
-    /// Takes note of rows that are about to be looked at.
+    /// Counts rows that are about to be looked at.
     ///
     /// - Throws: `QueryLimitReached`, and what `checkStop` throws.
     func spend(_ rows: Int) throws {
@@ -40,15 +40,15 @@ final class QueryBudget {
         guard now() < endsAt else { throw QueryLimitReached.time }
     }
 
-    /// What may still be read at once, and one more to see that it was not enough.
+    /// How many rows to read at once: what is left, and one more to see whether that was enough.
     var rowsAtOnceMax: Int { max(0, rowsLeft) + 1 }
 }
 
-/// A page that took more than a query may.
+/// A page took more than a query may.
 enum QueryLimitReached: Error {
     case rows, time
 
-    /// What the client is told.
+    /// The fault that the client gets.
     func fault(_ limits: ServiceLimits, hint: String) -> Fault {
         switch self {
         case .rows:

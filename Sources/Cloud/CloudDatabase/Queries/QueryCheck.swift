@@ -1,24 +1,24 @@
 import CloudModel
 
-/// Holds a query to the schema (rulings.md 22 and 24).
+/// Checks a query against the schema (rulings.md 22 and 24).
 ///
-/// What it lets through can be answered: every field is known, has the index that its comparator or sort
-/// needs, and every value has the type of its field.
+/// A query that passes can be answered. Every field is known and has the index that its comparator or sort
+/// needs. Every value has the type of its field.
 package struct QueryCheck {
     private let type: RecordTypeName
     private let known: Schema.RecordType
     private let database: Database
-    /// Whether what is asked of fields needs their index options.
+    /// Whether fields must have the index options for what the query asks of them.
     private let needsIndexes: Bool
 
     /// - Parameters:
-    ///   - schema: as it is now.
-    ///   - database: whose caller `_defaultOwner` means as creator or modifier.
-    ///   - needsIndexes: false for what is judged record by record.
-    /// - Returns: the query to be answered: values in the types of their fields, and sorts without effect
-    ///   left out.
-    /// - Throws: `Fault` NOT_FOUND for an unknown record type; BAD_REQUEST that names the field and what
-    ///   to do.
+    ///   - schema: the schema as it is now.
+    ///   - database: `_defaultOwner` as creator or modifier means its caller.
+    ///   - needsIndexes: false for a query that only judges records one by one.
+    /// - Returns: the query to be answered: values have the types of their fields, and sorts without effect
+    ///   are left out.
+    /// - Throws: `Fault` NOT_FOUND for an unknown record type; BAD_REQUEST that names the field and what to
+    ///   do.
     package static func admit(
         _ query: RecordQuery, to schema: Schema, in database: Database, needsIndexes: Bool = true
     ) throws(Fault) -> RecordQuery {
@@ -79,7 +79,7 @@ package struct QueryCheck {
         comparator.applies(to: found.type) || isText(comparator, found)
     }
 
-    /// Whether record names are compared as text: unlike other references they have an order.
+    /// Whether record names are compared as text: unlike other references, they have an order.
     private func isText(_ comparator: RecordQuery.Comparator, _ found: Found) -> Bool {
         found.subject == .system(.recordID) && comparator.indexOption == .sortable
     }
@@ -110,7 +110,7 @@ package struct QueryCheck {
     private func require(_ option: IndexOptions, of found: Found) throws(Fault) {
         guard needsIndexes else { return }
         let name = found.subject.wireName
-        // A schema may list it all the same.
+        // A schema may list the option although it has no use.
         guard found.subject == .system(.recordID) || found.type.indexOptionsOfUse.contains(option)
         else {
             throw .badRequest(
@@ -129,7 +129,7 @@ package struct QueryCheck {
                 + "\(commands)")
     }
 
-    /// What brings this database a schema.
+    /// The commands that bring this database a schema.
     private var commands: String {
         let place = database.container.map { " \($0.name)" } ?? ""
         let imports = "import it with: lenticular schema import\(place) FILE"
@@ -144,7 +144,8 @@ package struct QueryCheck {
     private func admit(_ sort: RecordQuery.Sort) throws(Fault) -> RecordQuery.Sort? {
         let found = try find(sort.subject)
         let name = found.subject.wireName
-        // Accepted, as the service does, though nobody can see an order in what is encrypted.
+        // The service accepts such a sort, though nobody can see an order in encrypted values. So does this
+        // server.
         guard !found.type.isEncrypted else { return nil }
         var admitted = sort
         admitted.subject = found.subject
@@ -191,7 +192,7 @@ package struct QueryCheck {
         }
     }
 
-    /// The value as one of the field's type; nil when it is none.
+    /// The value converted to the field's type; nil when it cannot be.
     private func converted(
         _ value: RecordQuery.Value, of filter: RecordQuery.Filter, to element: FieldType.Element
     ) -> RecordQuery.Value? {
@@ -202,7 +203,7 @@ package struct QueryCheck {
         // A record's name, compared as text.
         case (.string, .reference(let name, _)) where filter.subject == .system(.recordID):
             return .string(name.text)
-        // JSON has no way to tell 3 from 3.0.
+        // JSON cannot tell 3 from 3.0.
         case (.double, .int64(let whole)): return .double(Double(whole))
         case (.timestamp, .int64(let moment)):
             return filter.isTypeGiven ? nil : .timestamp(moment)
@@ -211,7 +212,7 @@ package struct QueryCheck {
         }
     }
 
-    /// A record that is referred to, or a user; a record's name alone will do.
+    /// A reference to a record or a user; the name of the record is enough.
     private func reference(
         _ value: RecordQuery.Value, of subject: RecordQuery.Subject
     ) -> RecordQuery.Value? {
@@ -237,7 +238,7 @@ package struct QueryCheck {
     private func mismatch(
         _ filter: RecordQuery.Filter, _ expected: FieldType, _ name: String
     ) -> Fault {
-        // Nobody sends NUMBER.
+        // No client sends NUMBER.
         let element: FieldType.Element = expected.element == .number ? .int64 : expected.element
         let sent = FieldType(element, isList: expected.isList).name
         return .badRequest(

@@ -2,23 +2,24 @@ import CloudModel
 import Cryptography
 import Storage
 
-/// Where a page of a query ended, as a client keeps it (rulings.md 23 and 27).
+/// The place where a page of a query ended, as a client stores it (rulings.md 23 and 27).
 ///
-/// It holds the values that the order goes by, not a count: what changes between two pages neither
-/// skips nor repeats what does not. It names the way in which the pages are made, so that all of them
+/// It holds the values that the order sorts by, not a count. So a record that changes between two pages makes
+/// the query neither skip nor repeat other records. It also names how the pages are read, so that all of them
 /// have one order.
 struct QueryMarker: Equatable {
     /// What the pages are read from.
     var source: QuerySource
-    /// The last place that has been looked at.
+    /// The last place that was looked at.
     var place: QueryPlace
-    /// The last change of the records that this and earlier pages have shown, or of the caller's own zones.
+    /// The position of the last change among the records that this page and earlier pages have shown.
     ///
-    /// It tells nothing of records that the caller is not shown.
+    /// It may also be that of the caller's own zones. It tells nothing of records that the caller does not
+    /// see.
     var reach: Position
 }
 
-/// What a query's results are read from, in its order.
+/// What a query's results are read from, in the query's order.
 struct QuerySource: Hashable, Sendable {
     enum Kind: UInt8, Sendable {
         /// One index, walked in the order of its values.
@@ -30,20 +31,21 @@ struct QuerySource: Hashable, Sendable {
     }
 
     var kind: Kind
-    /// The filter whose index is read; nil for the one of the first sort, of all records, or, for sets,
-    /// for what a participant sees.
+    /// The filter whose index is read.
+    ///
+    /// Nil means the index of the first sort, or of all records. For sets, it means what a participant sees.
     var filter: Int?
 }
 
 /// Writes and reads the markers of one viewer's query.
 struct QueryMarkers {
     private static let format: UInt8 = 2
-    /// As before lives were named: handed out by a version before this one, to be used up soon.
+    /// The format before markers named the store's life: a version before this one handed these out.
     private static let formerFormat: UInt8 = 1
     private static let codeBytes = 16
     /// Format, then what binds the marker.
     private static let boundBytes = 1 + 32
-    /// The life of the store that `reach` is of, and that.
+    /// The life of the store to which `reach` belongs, and `reach` itself.
     private static let lifeBytes = 8 + 8
     /// Source and record number.
     private static let placeBytes = 1 + 4 + 8
@@ -55,7 +57,7 @@ struct QueryMarkers {
     /// - Parameters:
     ///   - key: prepared from the store's token key.
     ///   - zone: nil for a query of all zones.
-    ///   - identity: as the snapshot has it that the page is read from.
+    ///   - identity: from the snapshot that the page is read from.
     init(
         _ query: RecordQuery, zone: ZoneNumber?, of database: Database, key: HMACSHA256,
         identity: StoreIdentity
@@ -84,8 +86,8 @@ struct QueryMarkers {
         return Base64.encode(text.bytes + code)
     }
 
-    /// - Throws: `Fault` BAD_REQUEST for a marker that is unreadable, forged or of another query, zone
-    ///   or viewer; or expired: of what the store has lost.
+    /// - Throws: `Fault` BAD_REQUEST for a marker that is unreadable, forged, expired, or of another query,
+    ///   zone or viewer. A marker has expired when it names what the store has lost.
     func read(_ text: String) throws(Fault) -> QueryMarker {
         guard let bytes = Base64.decode(text),
             bytes.count >= Self.boundBytes + Self.placeBytes + Self.codeBytes,
@@ -132,7 +134,7 @@ struct QueryMarkers {
     }
 }
 
-/// Bytes that stand for a query, or for a place in its results, and for nothing else.
+/// Bytes that identify a query, or a place in its results.
 struct QueryText {
     var bytes: [UInt8] = []
 
@@ -142,7 +144,7 @@ struct QueryText {
 
     mutating func append(_ text: String) { append(utf8: Array(text.utf8)) }
 
-    /// With its length first, so that two texts cannot be taken for others joined elsewhere.
+    /// Puts the length first, so that no two texts can be taken for others that are split elsewhere.
     mutating func append(utf8 text: [UInt8]) {
         append(UInt32(truncatingIfNeeded: text.count))
         bytes.append(contentsOf: text)
@@ -219,7 +221,7 @@ struct QueryText {
     }
 }
 
-/// Reads what `QueryText` wrote; nil where it did not.
+/// Reads what `QueryText` wrote; nil for anything else.
 private struct QueryTextReader {
     private var rest: ArraySlice<UInt8>
 

@@ -3,10 +3,10 @@ import Storage
 
 /// One value that a query sorts by, as a record has it.
 enum SortKey: Hashable, Sendable {
-    /// The record has no such field; least of all.
+    /// The record does not have the field; comes before all values.
     case absent
     case value(IndexValue)
-    /// Metres from the place of the sort; infinite without a place.
+    /// The distance in metres from the place of the sort; infinite for a record without a place.
     case distance(Double)
 }
 
@@ -30,14 +30,15 @@ struct QueryPlace: Hashable, Sendable {
 
 /// The total order of a query's results.
 ///
-/// Records without a field come first where it ascends and last where it descends; without a place,
-/// last where distances ascend. Text is ordered by its first `IndexValue.textBytesMax` bytes. What is
-/// equal by all sorts comes in the order in which the records' names were first used, or the reverse
-/// where the first sort descends.
+/// Records without the field come first in ascending order and last in descending order. Records without a
+/// place come last when distances ascend. Text is ordered by its first `IndexValue.textBytesMax` bytes.
+/// Records that are equal by all sorts come in the order in which their names were first used; in the reverse
+/// order when the first sort descends.
 struct QueryOrder: Sendable {
     let sorts: [RecordQuery.Sort]
 
-    /// Whether equal records come last used name first, as a walk of an index downwards shows them.
+    /// Whether equal records come in the reverse order of first use, as a downward walk of an index shows
+    /// them.
     var isReversed: Bool { sorts.first?.ascending == false }
 
     func keys(of record: StoredFields) -> [SortKey] {

@@ -10,16 +10,16 @@ final class QueryPage {
     private let order: QueryOrder
     private let bytesMax: Int
     private let database: Database
-    /// The last place of the page before.
+    /// The last place of the previous page.
     private let start: QueryPlace?
-    /// For each zone the filters as they judge its records, made when its first one is judged.
+    /// The filters for each zone's records, made when the zone's first record is judged.
     private var tests: [[FilterTest]?]
-    /// For each filter whether the index that is read tells alone that it holds.
+    /// For each filter, whether the index that is read is enough to tell that it matches.
     private let covered: [Bool]
 
     private var count = 0
     private var bytes = 0
-    /// The last change of the records that it shows.
+    /// The position of the last change among the records that the page shows.
     private(set) var reach: Position = 0
     /// The last place of the page so far.
     private var last: QueryPlace?
@@ -62,7 +62,7 @@ final class QueryPage {
             }
             return try appendInOrder(candidates, to: &writer)
         } catch is QueryLimitReached where count == reading.limit {
-            // The page is full; whether more comes, the next one finds out.
+            // The page is full. The next one finds out whether more comes.
             return last
         }
     }

@@ -1,13 +1,13 @@
 import CloudModel
 import Storage
 
-/// What a query needs to find its records, and from what it reads them.
+/// The indexes that a query needs, and the choice of what it reads its records from.
 ///
-/// Every filter that can find records has its index, so that the one with the fewest is read; the others
-/// are judged by the records. With sorts, few records are collected and sorted, and of many the first
-/// sort's index is walked instead, as long as it takes to fill a page.
+/// Every filter that can find records has its index; the query reads the one with the fewest records, and
+/// judges records by the other filters. With sorts, there are two ways. A few records are collected and
+/// sorted. When there are many, the index of the first sort is walked instead, until a page is full.
 struct QueryPlan {
-    /// The most records that are rather collected and sorted than met on a walk in their order.
+    /// Up to this many records, it is better to collect and sort them than to walk an index in order.
     static let collectedMax = 2_000
     /// The field that every record has: its index lists the records of a type.
     static let listing = SystemField.recordID.rawValue
@@ -58,8 +58,9 @@ struct QueryPlan {
         return QuerySource(kind: .walk, filter: alongSort)
     }
 
-    /// Whether the filter holds for a part of the walk of the first sort: a range of its index, or a
-    /// circle around the place from which it measures.
+    /// Whether the filter matches one part of the first sort's walk.
+    ///
+    /// That is a range of the sort's index, or a circle around the place from which it measures.
     private func isAlongSort(_ filter: RecordQuery.Filter) -> Bool {
         guard let sort = query.sorts.first else { return false }
         if let centre = sort.relativeTo {
@@ -79,7 +80,7 @@ struct QueryPlan {
         return best
     }
 
-    /// What would have made the query cheaper, for people.
+    /// What would have made the query cheaper, in words for people.
     var hint: String {
         query.filters.contains(where: \.findsRecords)
             ? "add a filter that fewer records match, or sort by the field that is filtered"

@@ -1,16 +1,16 @@
 import CloudModel
 import Storage
 
-// Queries where records are kept from the caller: neither the order of what they find, nor the marker,
-// nor the time that it takes may depend on them.
+// Queries of callers who may not see all records. Three things must not depend on the unseen records: the
+// order of the results, the marker, and the time that the query takes.
 extension QueryReading {
     /// What the pages are read from when the caller may not see some records of the zone.
     ///
-    /// The pages go through the caller's own records, or those of the trees that they are shown, and look at
-    /// no others. Where these are very many (`limits.sharedQueryRecordsMax`), an index is read instead, chosen
-    /// without counting what it has.
+    /// The pages go through the caller's own records, or through the trees that are shared with them, and
+    /// look at no others. When there are more than `limits.sharedQueryRecordsMax` of these, an index is read
+    /// instead. It is chosen without counting its records.
     ///
-    /// - Returns: nil when nothing is kept from them.
+    /// - Returns: nil when the caller may see all records.
     func concealingSource(
         _ access: QueryAccess, _ limits: ServiceLimits
     ) throws -> QuerySource? {
@@ -25,13 +25,13 @@ extension QueryReading {
         return try plan.source { try supposedCount(of: plan.query.filters[$0]) }
     }
 
-    /// Proposes what a participant sees of the type.
+    /// Proposes the records of the type that a participant sees.
     func visible(to shared: ZoneAccess, after: RecordNumber) throws -> KnownCandidates {
         Self.known(
             Set(try shared.records(ofType: type, staysMax: .max) ?? []), 0, after: after)
     }
 
-    /// How many records a filter is supposed to find, by its kind alone.
+    /// A guess of how many records a filter finds, by its kind alone.
     private func supposedCount(of filter: RecordQuery.Filter) throws -> Int {
         switch try filter.access(in: zones.first?.name ?? .defaultZone, words: words) {
         case .nothing: 0

@@ -142,10 +142,11 @@ struct QueryReading {
             rowsAtOnce: max(8, (limit + 1) / max(1, zones.count)), reader: reader)
     }
 
-    /// Whether a place in the order is one row of the index that is walked.
+    /// Whether each place in the order is one row of the index that is walked.
     private var isWhole: Bool { query.sorts.count <= 1 }
 
-    /// What is left of a walk after a place; all of its value's rows when they have an order of their own.
+    /// What is left of a walk after a place; includes all rows of the place's value when they have an order
+    /// of their own.
     private static func remaining(
         of sections: [IndexWalk.Section], after place: QueryPlace, _ descending: Bool,
         _ isWhole: Bool
@@ -163,7 +164,7 @@ struct QueryReading {
         let position: IndexPosition =
             isWhole
             ? IndexPosition(value, place.record) : descending ? .after(value) : .before(value)
-        // A reference stands under another value in each zone: the place may lie outside of the range.
+        // A reference has another value in each zone, so the place may lie outside of the range.
         if descending {
             rest[0].range.to = min(rest[0].range.to, position)
         } else {
@@ -183,7 +184,7 @@ struct QueryReading {
                 continue
             }
             let metres = filter.distance ?? 0
-            // Around another place, what may be met is somewhat more than what the filter holds for.
+            // Around another place, the walk may meet somewhat more records than match the filter.
             let reach = (metres + near.distance(to: centre)) * (1 + 1e-9) + 1
             metresMax = min(metresMax, filter.isCircle(around: centre) ? metres : reach)
         }
@@ -272,7 +273,7 @@ struct QueryReading {
             for placed in found {
                 let about = placed.place.distance(to: centre)
                 guard about <= metres + PlacedRecord.metresOff else { continue }
-                // At the edge it is the record's own place that tells.
+                // At the edge, only the record's exact place decides.
                 if about > metres - PlacedRecord.metresOff,
                     try !isNear(placed.record, index, centre, metres)
                 {
@@ -299,7 +300,7 @@ struct QueryReading {
     }
 }
 
-/// Proposes what some propose, one after the other.
+/// Proposes the candidates of several sources, one source after the other.
 private final class OneAfterTheOther: Candidates {
     private var rest: ArraySlice<any Candidates>
 

@@ -1,7 +1,7 @@
 import CloudModel
 import Storage
 
-/// What one page of a query is asked for (web-services.md §4.1).
+/// What a request asks of one page of a query (web-services.md §4.1).
 package struct QueryRequest: Sendable {
     /// As the schema allows it: comparators fit their fields, and every field has the index option.
     package var query: RecordQuery
@@ -12,9 +12,9 @@ package struct QueryRequest: Sendable {
     /// Records in the page; capped at `ServiceLimits.recordsPerResponseMax`.
     package var resultsLimit: Int
     package var rendering: RecordRendering
-    /// Outside the public database, where grants say it.
+    /// Which records the caller may see; in the public database the grants decide instead.
     package var access: QueryAccess
-    /// Whether the answer says from where the zone's feed goes on (rulings.md 52).
+    /// Whether the answer tells where the zone's feed goes on (rulings.md 52).
     package var wantsSyncToken: Bool
 
     package init(
@@ -34,14 +34,15 @@ package struct QueryRequest: Sendable {
 
 /// How a page of a query ended.
 package struct QueryEnd: Sendable {
-    /// Of the next page; nil when this is the last one.
+    /// The marker of the next page; nil on the last page.
     package var marker: String?
-    /// From where the zone's feed goes on after what the page was read from; nil unless asked for, and
-    /// for zones without a feed.
+    /// Where the zone's feed goes on after what the page was read from.
+    ///
+    /// Nil unless the request asked for it, and for zones without a feed.
     package var syncToken: String?
 }
 
-/// Which records of the type the caller may see at all; the others show nowhere.
+/// Which records of the type the caller may see at all; others appear nowhere.
 package enum QueryAccess: Sendable {
     case all
     /// Those that they made.

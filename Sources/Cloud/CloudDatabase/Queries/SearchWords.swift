@@ -12,7 +12,7 @@ final class SearchWords {
         wordsMax = limits.listValuesPerQueryMax
     }
 
-    /// The words of a filter's text but for stop words; none when there is nothing to look for.
+    /// The words of a filter's text without stop words; empty when there is nothing to look for.
     ///
     /// - Throws: `Fault` BAD_REQUEST for too many words.
     func words(in text: String) throws -> [[UInt8]] {

@@ -1,4 +1,4 @@
-/// Words too frequent to look for: token searches leave them out (semantics.md §4.2).
+/// Words too frequent to look for; token searches leave them out (semantics.md §4.2).
 enum StopWords {
     static let english: Set<[UInt8]> = Set(words.map { Array($0.utf8) })
 

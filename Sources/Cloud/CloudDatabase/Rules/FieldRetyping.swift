@@ -1,8 +1,9 @@
 import CloudModel
 import JSON
 
-/// Writes fields anew whose type the schema knows better than whoever sent them: empty lists, and whole
-/// numbers in a field of DOUBLE (rulings.md 14).
+/// Rewrites fields whose type the schema knows better than the sender (rulings.md 14).
+///
+/// These are empty lists, and whole numbers in a field of DOUBLE.
 struct FieldRetyping {
     private let known: Schema.RecordType
 

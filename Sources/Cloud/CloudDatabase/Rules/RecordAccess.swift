@@ -3,11 +3,13 @@ import Storage
 
 /// What the caller may do with the records of a database, by their types (rulings.md 6 and 8).
 ///
-/// In the public database the grants of the schema decide. Everybody has those of `_world`, users and
-/// server keys also those of `_icloud`, and for their own records those of `_creator`. Users have those of
-/// the roles that they were given, too. Elsewhere, and for keys of scope `container`, nothing is held back.
+/// In the public database, the grants of the schema decide. Everybody has the grants of `_world`. Users and
+/// server keys also have those of `_icloud`, and those of `_creator` for their own records. Users also have
+/// those of the roles that they were given. In other databases, and for keys of scope `container`, nothing is
+/// held back.
 ///
-/// Made for one request, inside its snapshot or transaction: grants and roles hold as they stand there.
+/// It is made for one request, inside its snapshot or transaction, and goes by the grants and roles of that
+/// moment.
 package final class RecordAccess {
     /// Which records of a type a permission is for.
     package enum Reach: Sendable {
@@ -21,10 +23,10 @@ package final class RecordAccess {
     package static let createRefused = Fault(.accessDenied, "CREATE operation not permitted")
     package static let writeRefused = Fault(.accessDenied, "WRITE operation not permitted")
 
-    /// Empty but in the public database.
+    /// The schema; empty outside of the public database.
     private let schema: Schema
     private let user: UserRecordName?
-    /// The roles that count for every record; nil when grants hold nothing back.
+    /// The caller's roles, the same for every record; nil when grants hold nothing back.
     private let roles: [RoleName]?
     private var names: [Int64: RecordTypeName] = [:]
 
@@ -42,7 +44,7 @@ package final class RecordAccess {
         roles = try Self.roles(of: user, schema, snapshot)
     }
 
-    /// What another user than the caller may do with the records of the public database.
+    /// What another user may do with the records of the public database.
     init(of user: UserRecordName, _ snapshot: any StoreSnapshot) throws {
         schema = try snapshot.schema
         self.user = user
@@ -57,19 +59,20 @@ package final class RecordAccess {
         return [.world, .authenticated] + schema.roles.filter { given.contains($0.value) }.keys
     }
 
-    /// Whether the roles that count are those of another look.
+    /// Whether the caller's roles are the same as at another look.
     func hasRoles(of other: RecordAccess) -> Bool {
         roles.map(Set.init) == other.roles.map(Set.init)
     }
 
-    /// Whether there may be records that are kept from the caller.
+    /// Whether there may be records that the caller must not see.
     var holdsBack: Bool { roles != nil }
 
-    /// Which records of a type the caller may read, change or delete; for `create`, whether they may
-    /// make any: what they make is their own.
+    /// Which records of a type the caller may read, change or delete.
+    ///
+    /// For `create`: whether they may make any; what they make is their own.
     package func reach(_ permission: Permissions, on type: RecordTypeName) -> Reach {
         guard let roles else { return .all }
-        // A type that is not there yet is made with the default grants.
+        // A type that does not exist yet gets the default grants.
         let grants = schema.types[type]?.grants ?? Schema.RecordType.grantsDefault
         if roles.contains(where: { grants[$0]?.contains(permission) == true }) { return .all }
         return user != nil && grants[.creator]?.contains(permission) == true ? .own : .none
@@ -94,9 +97,9 @@ package final class RecordAccess {
         }
     }
 
-    /// Which records of a type a query of the caller's finds.
+    /// Which records of a type the caller's queries find.
     ///
-    /// - Throws: `Fault` ACCESS_DENIED when they may read none.
+    /// - Throws: `Fault` ACCESS_DENIED when the caller may read none.
     package func queried(_ type: RecordTypeName) throws(Fault) -> QueryAccess {
         switch reach(.read, on: type) {
         case .all: return .all
@@ -107,8 +110,10 @@ package final class RecordAccess {
         }
     }
 
-    /// Whether a free name must be answered like that of a record that is kept from the caller, because
-    /// all records are kept from them: those of the type that they name, or else those of every type.
+    /// Whether a free name must get the same answer as the name of a record that the caller may not see.
+    ///
+    /// That is so when the caller may see no record at all: none of the type that they name, or else none of
+    /// any type.
     func conceals(_ permission: Permissions, type: RecordTypeName? = nil) -> Bool {
         guard roles != nil else { return false }
         if let type { return reach(permission, on: type) == .none }
@@ -116,7 +121,7 @@ package final class RecordAccess {
         return !types.isEmpty && types.allSatisfy { reach(permission, on: $0) == .none }
     }
 
-    /// Whether records of the type of that number are those that the server keeps of users.
+    /// Whether the type with that number is the one of the records that the server keeps of users.
     func isOfUsers(_ number: Int64) -> Bool { schema.types[.users]?.number == number }
 
     private func type(_ number: Int64) -> RecordTypeName? {

@@ -4,8 +4,8 @@ import Storage
 
 /// The final JSON of a record, made once when it is saved (rulings.md 15).
 ///
-/// Key order: recordName, recordType, fields, pluginFields, recordChangeTag, created, modified,
-/// deleted, zoneID, parent, share, shortGUID. What a share shows of its participants is not stored.
+/// The order of keys is: recordName, recordType, fields, pluginFields, recordChangeTag, created, modified,
+/// deleted, zoneID, parent, share, shortGUID. A share's participants are not stored in it.
 enum RecordBody {
     /// Who saved a record, when, and from what device.
     struct Stamp {
@@ -17,7 +17,7 @@ enum RecordBody {
     /// What a save keeps of the version before it, as JSON text.
     struct Kept {
         var fields: [(name: String, member: [UInt8])] = []
-        /// Of all members of `fields` with their commas.
+        /// How many bytes all members of `fields` take, with their commas.
         var fieldsBytes = 0
         /// The members of `fields`, joined by commas.
         var fieldsText: [UInt8] {
@@ -92,9 +92,9 @@ enum RecordBody {
         }
     }
 
-    /// A stored body as its version at another position, with what it says about sharing changed.
+    /// A stored body with another position, and with other words about sharing.
     ///
-    /// Who saved the record, and when, stays: sharing is not the modifier's doing.
+    /// It keeps who saved the record and when: sharing is not the modifier's doing.
     static func rewritten(
         _ body: [UInt8], at position: Position, sharing: Sharing, zone: [UInt8]
     ) throws -> [UInt8] {
@@ -147,7 +147,7 @@ enum RecordBody {
         return writer.bytes
     }
 
-    /// Who made the record of a stored body; found from its end, however large its fields are.
+    /// Who made the record of a stored body; searches from the end, so that large fields cost nothing.
     static func creator(of body: UnsafeRawBufferPointer) throws -> String? {
         // What the server writes comes after the fields, and no member of `fields` begins like this.
         guard let start = lastPlace(of: createdKey, in: body) else {
@@ -179,7 +179,7 @@ enum RecordBody {
         try JSONDocument(copying: body).root["modified"]?["userRecordName"]?.string
     }
 
-    /// A body as those are shown it who may not know who saved the record last: as if another had.
+    /// A body for those who may not know who saved the record last: it says that another user did.
     static func modified(
         by user: UserRecordName, _ body: UnsafeRawBufferPointer
     ) throws -> [UInt8] {
@@ -202,7 +202,7 @@ enum RecordBody {
         return writer.bytes
     }
 
-    /// A stored body as its version at another position, which says of another that they made or saved it.
+    /// A stored body with another position, which names another user as creator or modifier.
     static func renamed(
         _ user: UserRecordName, to other: String, at position: Position,
         _ body: UnsafeRawBufferPointer
@@ -221,7 +221,7 @@ enum RecordBody {
                 writer.integer(value["timestamp"]?.int64 ?? 0)
                 writer.raw(",\"userRecordName\":")
                 writer.string(other)
-                // A device tells of its owner, too.
+                // The name of a device tells of its owner, too.
                 writer.raw(",\"deviceID\":\"iCloud\"}")
             } else if key.stringEquals("recordChangeTag") {
                 writer.string(ChangeTag.text(position))
@@ -233,7 +233,7 @@ enum RecordBody {
         return writer.bytes
     }
 
-    /// A body as those are shown it who do not see the record's parent.
+    /// A body for those who may not see the record's parent.
     static func withoutParent(_ body: UnsafeRawBufferPointer) throws -> [UInt8] {
         var writer = JSONWriter(reserving: body.count)
         var rendering = RecordRendering.whole

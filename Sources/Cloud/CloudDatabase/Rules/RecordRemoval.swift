@@ -1,13 +1,14 @@
 import CloudModel
 import Storage
 
-/// Deletes public records in the server's own name, as ordinary deletions to feeds.
+/// Deletes public records in the server's own name; feeds show ordinary deletions.
 struct RecordRemoval {
     private let transaction: any StoreTransaction
 
     init(_ transaction: any StoreTransaction) { self.transaction = transaction }
 
-    /// Deletes a record that lives; what referred to it by DELETE_SELF is queued in turn (rulings.md 45).
+    /// Deletes a living record, and queues the deletion of records that refer to it by DELETE_SELF
+    /// (rulings.md 45).
     func remove(
         _ key: RecordKey, _ former: CurrentRecord, _ head: StoredHead, from zone: StoredZone
     ) throws {

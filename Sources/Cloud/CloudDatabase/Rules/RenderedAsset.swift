@@ -8,7 +8,7 @@ enum RenderedAsset {
         return type.stringEquals("ASSETID") || type.stringEquals("ASSETID_LIST")
     }
 
-    /// A stored body without what only the server needs of assets (rulings.md 11).
+    /// A stored body without the parts of assets that only the server needs (rulings.md 11).
     static func withoutLinks(_ body: [UInt8]) throws -> [UInt8] {
         var writer = JSONWriter(reserving: body.count)
         try body.withUnsafeBytes {

@@ -1,20 +1,20 @@
 import CloudModel
 
-/// Opens an engine: the one thing by which a server knows which engine keeps its data.
+/// Opens an engine: the only place by which a server knows which engine keeps its data.
 ///
-/// A server has a data folder with any engine: for assets, keys, the log of actions, and the lock that one
-/// process holds while it serves. Whether the engine keeps its data there too is its own matter.
+/// A server has a data folder with every engine. The folder holds assets, keys, the log of actions, and the
+/// lock that one process holds while it serves. Each engine decides whether it keeps its own data there too.
 package protocol EngineFactory: Sendable {
-    /// What an operator calls what the catalog and a store lie in.
+    /// What operators call the parts of this engine's data.
     var words: EngineWords { get }
 
-    /// Whether an engine has begun to keep data for a folder, or has made a backup in it.
+    /// Whether an engine already keeps data for a folder, or has made a backup in it.
     func hasData(for folder: String) throws -> Bool
 
-    /// Opens the catalog, making it at first and bringing it to this version.
+    /// Opens the catalog; makes it the first time, and migrates it to this version.
     ///
-    /// - Parameter folder: whose lock the caller holds.
-    /// - Throws: `EngineFault` for data that are damaged or not this version's; `StorageFailure`.
+    /// - Parameter folder: the caller holds its lock.
+    /// - Throws: `EngineFault` when the data are damaged or not of this version; `StorageFailure`.
     func open(for folder: String, _ options: EngineOptions) throws -> any StorageEngine
 
     // MARK: Restoring
@@ -22,26 +22,28 @@ package protocol EngineFactory: Sendable {
     /// The stores that a backup has.
     func stores(inBackup folder: String) throws -> [StoreKey]
 
-    /// Takes a store out of a backup; nobody sees it before `finishRestoring`.
+    /// Restores a store from a backup; nobody sees it before `finishRestoring`.
     ///
-    /// It begins another life: what was handed out after the copy was made is not taken for what comes from now on.
+    /// The store begins another life (`StoreIdentity`). So it does not mistake what the store gave out after
+    /// the backup for what it gives out from now on.
     ///
-    /// - Parameter folder: in which the restored data grow.
-    /// - Returns: the assets that it speaks of.
+    /// - Parameter folder: where the restored data are put together.
+    /// - Returns: the assets that the store refers to.
     func restore(
         _ key: StoreKey, fromBackup backup: String, into folder: String
     ) throws -> any AssetRows
 
-    /// As `restore`, of the catalog.
+    /// Restores the catalog from a backup, as `restore` does for a store.
     func restoreCatalog(fromBackup backup: String, into folder: String) throws
 
-    /// Puts the restored catalog in its place; the last step, after which the folder has data.
+    /// Puts the restored catalog in its place.
     ///
-    /// The caller has moved the stores' folders.
+    /// This is the last step: from then on the folder has data. The caller has already moved the stores'
+    /// folders.
     func finishRestoring(from folder: String, into target: String) throws
 }
 
-/// What an operator calls the parts of an engine's data.
+/// What operators call the parts of an engine's data.
 package struct EngineWords: Sendable {
     package let catalog: String
     package let store: String
@@ -52,14 +54,14 @@ package struct EngineWords: Sendable {
     }
 }
 
-/// What is handed to an engine.
+/// What an engine is given when it is opened.
 package struct EngineOptions: Sendable {
     package var clock: Clock
-    /// Random bytes; what they become must not be guessed.
+    /// Makes that many random bytes, which nobody must be able to guess.
     package var random: @Sendable (Int) -> [UInt8]
-    /// Told what openings of stores have found.
+    /// Called with what the opening of a store has found.
     package var report: @Sendable (StoreKey, StoreReport) -> Void
-    /// Called once when a commit's outcome is unknown; the process must end.
+    /// Called once when the outcome of a commit is unknown; the process must end.
     package var onIndeterminate: @Sendable (String) -> Void
 
     package init(
@@ -74,18 +76,18 @@ package struct EngineOptions: Sendable {
     }
 }
 
-/// A fault of what an engine's data lie in: trying again does not help.
+/// The place where an engine keeps its data is at fault: trying again does not help.
 ///
-/// Engines' own errors are such faults; the description is in the engine's words.
+/// Errors of the engines themselves are such faults. The description is in the engine's words.
 package protocol EngineFault: Error, CustomStringConvertible {
     var finding: EngineFinding { get }
 }
 
-/// What an engine's fault means to an operator.
+/// What an engine's fault means for an operator.
 package enum EngineFinding: Sendable {
     /// The data cannot be read any more: only a backup helps.
     case damaged
-    /// The data are another program's or another version's.
+    /// The data belong to another program or another version.
     case foreign
     case other
 }

@@ -1,4 +1,4 @@
-/// Something that an engine counts of itself, as metrics show it.
+/// Something that an engine counts about itself, shown as a metric.
 package struct EngineFigure: Sendable {
     package enum Value: Sendable {
         case gauge(Double)
@@ -7,9 +7,9 @@ package struct EngineFigure: Sendable {
         case distribution(ValueDistribution)
     }
 
-    /// In the form of Prometheus' names, with its unit.
+    /// The name in the form that Prometheus uses, with its unit.
     package let name: String
-    /// One sentence.
+    /// What it counts, in one sentence.
     package let help: String
     package let value: Value
 
@@ -24,7 +24,8 @@ package struct EngineFigure: Sendable {
 package struct ValueDistribution: Sendable {
     /// The upper bounds, inclusive and ascending.
     package let bounds: [Double]
-    /// How many were under each bound and over the one before; the last is what is over all of them.
+    /// How many observations fell under each bound and over the one before; the last counts those over all
+    /// bounds.
     package let counts: [UInt64]
     package let sum: Double
 

@@ -1,24 +1,25 @@
 import CloudModel
 
-/// What keeps all of a server's data: one catalog, and a store for each container environment.
+/// Keeps all of a server's data: one catalog, and a store for each container environment.
 ///
-/// `EngineFactory` opens one. The server knows an engine by these two contracts, and by `EngineStore` and
-/// `CatalogStorage`; it never learns what the data lie in.
+/// `EngineFactory` opens an engine. The server knows an engine only by these two contracts, by `EngineStore`
+/// and by `CatalogStorage`. It never learns where the data lie.
 ///
-/// # What is promised
+/// # What an engine promises
 ///
-/// - The catalog and the stores agree. A store is *known* from the moment that its data are on disk. A known
-///   store whose data are not there is refused, never made anew: an empty one would be taken for all there is.
-/// - What reaches further than one store (`reset`, `remove`) has happened or has not, also after a crash at any
-///   moment. What a crash leaves is finished by `finishResets` and `removals`, which every start asks for.
-/// - Every member blocks and may be called on any thread but an event loop's.
+/// - The catalog and the stores agree. A store is *known* from the moment that its data are on disk. If the
+///   data of a known store are gone, the engine refuses to open it and never makes it anew. Otherwise an
+///   empty store would pass for all there is.
+/// - What reaches beyond one store (`reset`, `remove`) happens as a whole or not at all, also after a crash
+///   at any moment. `finishResets` and `removals` finish what a crash leaves; every start calls them.
+/// - Every member blocks. It may be called on any thread but an event loop's.
 ///
-/// # Misuse
+/// # What the caller sees to
 ///
-/// Of one key there is never more than one open store, and nobody opens, closes, resets or removes one key on
-/// two threads at a time: the caller sees to both.
+/// A key never has more than one open store. No two threads open, close, reset or remove the same key at the
+/// same time.
 ///
-/// Members throw `StorageFailure` for what passes, and an `EngineFault` for what does not.
+/// Members throw `StorageFailure` for faults that pass, and `EngineFault` for those that do not.
 package protocol StorageEngine: AnyObject, Sendable {
     var catalog: any CatalogStorage { get }
 
@@ -27,25 +28,25 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// Every known store, in the order of their containers' folded names.
     func stores() throws -> [StoreKey]
 
-    /// The known stores that links to shares may lead to which begin as those of the first versions did.
+    /// The known stores whose links to shares may begin as those of the first versions did.
     func storesWithEarlyLinks() throws -> [StoreKey]
 
-    /// Whether something is there that holds a store; nothing of it is read.
+    /// Whether something holds a store in its place; nothing of it is read.
     func isThere(_ key: StoreKey) throws -> Bool
 
-    /// Whether a store is known and its data are not there, or are another's.
+    /// Whether a store is known but its data are gone, or another store's data are in their place.
     func isMissing(_ key: StoreKey) throws -> Bool
 
-    /// Looks whether a known store may be opened by this version; changes nothing.
+    /// Checks whether this version may open a known store; changes nothing.
     ///
-    /// - Returns: false for one that is missing.
+    /// - Returns: false for a store that is missing.
     /// - Throws: `EngineFault`.
     func examine(_ key: StoreKey) throws -> Bool
 
-    /// Whether the next opening of a store brings it to this version.
+    /// Whether the next opening migrates the store to this version.
     func isOfFormerVersion(_ key: StoreKey) throws -> Bool
 
-    /// What stands where a store would be and belongs to no known store, each in words for the operator.
+    /// What lies where a store would lie but belongs to no known store, each in words for the operator.
     func strays() throws -> [String]
 
     /// What holds a store, in words for the operator.
@@ -53,45 +54,48 @@ package protocol StorageEngine: AnyObject, Sendable {
 
     // MARK: Opening and closing
 
-    /// Opens a store, or makes the first one of a container environment.
+    /// Opens a store; makes it when the container environment has none yet.
     ///
-    /// Opened again by the same process, it goes on with its identity unless something else has taken its place.
+    /// When the same process opens it again, the store keeps its identity, unless something else has taken
+    /// its place.
     ///
-    /// - Parameter notices: told of each commit; those who wait there go on waiting when it is closed.
+    /// - Parameter notices: told of each commit. Whoever waits there goes on waiting after the store is
+    ///   closed.
     /// - Throws: `CatalogRefusal.containerUnknown`; `StorageFailure.missing`, `full`, `tooManyFiles`;
     ///   `EngineFault`.
     func open(_ key: StoreKey, notices: CommitNotices) throws -> any EngineStore
 
-    /// Finishes what waits in an open store, and closes it; it refuses writes from then on.
+    /// Finishes what waits in an open store and closes it; from then on it refuses writes.
     ///
-    /// - Parameter isUnused: whether nobody reads, nor will.
-    /// - Returns: when its next queued work is due; nil for none, and when nobody knows.
+    /// - Parameter isUnused: whether nobody reads it now, nor will.
+    /// - Returns: when its next queued work is due; nil when there is none, and when nobody knows.
     func close(_ key: StoreKey, isUnused: Bool) -> Milliseconds?
 
-    /// When each known store has to be opened for work of its own; 0 for one that nobody has said anything of.
+    /// When each known store must be opened for work of its own; 0 for a store whose moment was never set.
     func dueMoments() throws -> [DueMoment]
 
-    /// Keeps when stores are due; passes over those that it does not know.
+    /// Stores when stores are due; skips stores that the engine does not know.
     func setDue(_ moments: [DueMoment]) throws
 
-    /// Whether a store was left open by a process that ended, so that nobody knows what is due in it.
+    /// Whether a process ended with this store open, so that nobody knows what is due in it.
     func isUnfinished(_ key: StoreKey) -> Bool
 
     // MARK: Beginning anew, and ending
 
-    /// Has a store, which is there and closed, begin anew with a schema and nothing else.
+    /// Empties a store and begins it anew with a schema.
     ///
-    /// It keeps its schema's history. Its tokens expire, and no position that it gave out is given out again.
+    /// The store must exist and be closed. It keeps the history of its schema. All its tokens expire, and it
+    /// never gives out a position again that it gave out before.
     func reset(_ key: StoreKey, to beginning: StoreBeginning) throws
 
-    /// Finishes what resets have left that were cut short.
+    /// Finishes resets that were cut short.
     func finishResets() throws
 
     /// Takes a container out of the catalog, and its closed stores out of everybody's reach.
     ///
-    /// A container that is made again under the name finds nothing of it. What is left goes with `finish`.
+    /// A new container of the same name finds nothing of it. `finish` removes what is left.
     ///
-    /// - Throws: `CatalogRefusal.containerUnknown`; then everything is as it was.
+    /// - Throws: `CatalogRefusal.containerUnknown`; then nothing has changed.
     func remove(_ container: ContainerID) throws -> StoreRemoval
 
     /// Removals that were not finished.
@@ -102,59 +106,61 @@ package protocol StorageEngine: AnyObject, Sendable {
 
     // MARK: Checking
 
-    /// What is wrong with the catalog, a line each; reads all of it, also while it is in use.
+    /// What is wrong with the catalog, one line for each problem; reads all of it, also while it is in use.
     func catalogProblems() throws -> [String]
 
-    /// What is wrong with a store of this version, a line each; reads all of it, also while it is in use.
+    /// What is wrong with a store of this version, one line for each problem.
     ///
-    /// - Parameter lossesSince: losses that a start has found are told when they are not older.
+    /// Reads all of the store, also while it is in use.
+    ///
+    /// - Parameter lossesSince: losses that a start has found are listed unless they are older than this.
     func problems(of key: StoreKey, lossesSince moment: Milliseconds) throws -> [String]
 
-    /// The files of assets that a store speaks of, also while it is in use.
+    /// The asset files that a store refers to; may be read while the store is in use.
     func assets(of key: StoreKey) -> any AssetRows
 
     // MARK: Copying
 
-    /// How many bytes a copy of a store takes, at most.
+    /// How many bytes a copy of a store takes at most.
     func copyBytes(of key: StoreKey) -> Int64
 
     /// Copies a store as it is at one moment, and reads the copy through; writes go on meanwhile.
     ///
-    /// - Parameter folder: of a backup, where no copy of it is yet.
-    /// - Returns: the files that it made below the folder, and what they say of assets.
+    /// - Parameter folder: of a backup that has no copy of this store yet.
+    /// - Returns: the files that it made below the folder, and the assets that they refer to.
     func copy(_ key: StoreKey, into folder: String) throws -> StoreCopy
 
-    /// As `copy`, of the catalog; a copy that is there already is replaced.
+    /// Copies the catalog, as `copy` does a store; replaces a copy that is there already.
     func copyCatalog(into folder: String) throws -> [String]
 
     // MARK: Figures
 
-    /// What the engine counts of itself, over all stores that this process has had open.
+    /// What the engine counts about itself, over all stores that this process has had open.
     var figures: [EngineFigure] { get }
 
-    /// Ends the use of the engine, whose stores are closed.
+    /// Closes the engine; all stores must be closed already.
     func close()
 }
 
-/// An open store, as the server keeps it.
+/// An open store as the server holds it.
 package protocol EngineStore: Store {
-    /// Whether its worker is at a step, or about to be.
+    /// Whether its worker is doing a step, or is about to.
     var isWorking: Bool { get }
 
-    /// How it is faring; does not wait.
+    /// What state the store is in; does not wait.
     var condition: StoreCondition { get }
 }
 
-/// How an open store is faring.
+/// The state of an open store.
 package enum StoreCondition: Sendable {
     case well
-    /// Writes are refused because there is no room.
+    /// It refuses writes because there is no room.
     case full
-    /// A commit's outcome is unknown: only a restart helps.
+    /// The outcome of a commit is unknown: only a restart helps.
     case failed
 }
 
-/// When a store has to be opened for work of its own.
+/// When a store must be opened for work of its own.
 package struct DueMoment: Sendable {
     package let key: StoreKey
     package let due: Milliseconds
@@ -165,12 +171,12 @@ package struct DueMoment: Sendable {
     }
 }
 
-/// What a store that begins anew says of that in its history.
+/// What a store that begins anew writes into its schema's history about that.
 package struct StoreBeginning: Sendable {
     package let schema: Schema
     package let moment: Milliseconds
     package let who: String
-    /// What differs from the schema before.
+    /// How the schema differs from the one before.
     package let difference: [String]
 
     package init(schema: Schema, moment: Milliseconds, who: String, difference: [String]) {
@@ -181,11 +187,11 @@ package struct StoreBeginning: Sendable {
     }
 }
 
-/// A container that is out of the catalog and whose data have still to go.
+/// A container that is gone from the catalog and whose data have still to be removed.
 package struct StoreRemoval: Sendable {
     /// The container's folded name.
     package let name: String
-    /// The container; nil when one has been made again under the name.
+    /// The container; nil when a new container has its name by now.
     package let container: ContainerID?
 
     package init(name: String, container: ContainerID?) {
@@ -194,12 +200,12 @@ package struct StoreRemoval: Sendable {
     }
 }
 
-/// What the opening of a store has found that its operator should know.
+/// What an operator should know about the opening of a store.
 package enum StoreReport: Sendable, Equatable {
-    /// It has less than it had acknowledged.
+    /// The store lacks commits that it had acknowledged.
     case behind(last: Position, acknowledged: Position)
-    /// One of an earlier version is about to be migrated; a copy of it is kept where there is one.
+    /// A store of an earlier version is about to be migrated; `copy` names the copy of it, if one is kept.
     case migrating(version: Int, copy: String?)
-    /// What belongs to no store was put out of its way.
+    /// Something that belongs to no store lay in the way and was moved aside.
     case stray(path: String)
 }

@@ -1,8 +1,8 @@
 import CloudModel
 
-/// The files of assets that a store speaks of, for those who copy or check all of its data.
+/// The asset files that a store refers to, for those who copy or check all of its data.
 package protocol AssetRows: Sendable {
-    /// Those after a digest, in the order of their digests; fewer than `limit` at the end.
+    /// A page of files in the order of their digests, after one; fewer than `limit` only at the end.
     ///
     /// Blocks.
     ///
@@ -10,7 +10,7 @@ package protocol AssetRows: Sendable {
     func page(after: AssetDigest?, limit: Int) throws -> [AssetRow]
 }
 
-/// A file as a store speaks of it.
+/// A file as a store refers to it.
 package struct AssetRow: Sendable {
     package let content: AssetContent
     /// Whether a record or a receipt refers to it, so that its bytes must be there.
@@ -24,7 +24,7 @@ package struct AssetRow: Sendable {
 
 /// A store that was copied.
 package struct StoreCopy: Sendable {
-    /// Their paths.
+    /// The paths of the files that the copy consists of.
     package let files: [String]
     package let assets: any AssetRows
 

@@ -1,16 +1,18 @@
 import CloudModel
 
-/// Who follows all changes of a store: one name for each reader, which outlives the process.
+/// The name of a follower: a reader that follows all changes of a store.
+///
+/// The name outlives the process, so that the reader goes on after a restart.
 package struct FollowerName: Hashable, Sendable {
     package let text: String
 
     package init(_ text: StaticString) { self.text = "\(text)" }
 }
 
-/// Records of which a follower wants to know how they were before a change.
+/// A group of records for which a follower wants the former version with each change.
 package struct FormerWanted: Hashable, Sendable {
     package enum Place: Hashable, Sendable {
-        /// All zones of an owner, those to come with them; the public database has the owner 0.
+        /// All zones of an owner, also those made later; the owner 0 stands for the public database.
         case owner(OwnerNumber)
         case zone(ZoneNumber)
     }
@@ -25,10 +27,10 @@ package struct FormerWanted: Hashable, Sendable {
     }
 }
 
-/// Who changes something, by which device.
+/// Who makes a change, and on which device.
 package struct ChangeAuthor: Hashable, Sendable {
     package let user: UserRecordName
-    /// The `clientId` of the request; nil for one that named none.
+    /// The `clientId` of the request; nil when the request named none.
     package let device: String?
 
     package init(user: UserRecordName, device: String?) {
@@ -46,7 +48,7 @@ package enum ChangeKind: Int64, Sendable {
     case zoneMade = 3
     /// A zone was deleted, with all of its records.
     case zoneDeleted = 4
-    /// What a person is shown of a zone has changed: a share was given to them, or taken from them.
+    /// A zone shows a person more or less than before: they were given a share, or lost one.
     case sight = 5
     /// A share ended for all who had it.
     case shareEnded = 6
@@ -54,30 +56,33 @@ package enum ChangeKind: Int64, Sendable {
 
 /// One change of a store, as a follower reads it.
 ///
-/// What points into the store is valid only while the visiting closure runs.
+/// Its pointers into the store are valid only while the visiting closure runs.
 package struct FollowedChange {
     package let position: Position
     package let kind: ChangeKind
     package let zone: ZoneNumber
-    /// Of a record that was saved or deleted.
+    /// The record that was saved or deleted; nil for other changes.
     package let record: RecordNumber?
-    /// Nil where `record` is, and for a record of which nothing is left.
+    /// The record's name; nil when `record` is nil, and when nothing is left of the record.
     package let name: RecordName?
-    /// Whose sight has changed; of `sight` alone.
+    /// For `sight` only: the person who is shown something else now.
     package let person: UserRecordName?
-    /// The number of the record's type; nil for changes of no record, and for those of an earlier version.
+    /// The number of the record's type.
+    ///
+    /// Nil for a change of no record, and for one that an earlier version of the server noted.
     package let type: Int64?
-    /// Whether the record was there before.
+    /// Whether the record existed before the change.
     package let wasAlive: Bool
     /// Who made the change; nil for the server itself.
     package let author: ChangeAuthor?
     /// The record as the change left it, or its tombstone.
     ///
-    /// Nil when a later change has taken its place, and that one was not to keep how the record was before.
+    /// Nil when a later change has replaced it, unless that change had to keep the former version of the
+    /// record.
     package let version: StoredVersion?
-    /// The record as it was before.
+    /// The record as it was before the change.
     ///
-    /// Nil for one that was not alive, and where nobody had asked for it when the change was made.
+    /// Nil when the record did not exist, and when no follower wanted former versions as the change was made.
     package let former: StoredVersion?
 
     package init(
@@ -99,69 +104,74 @@ package struct FollowedChange {
     }
 }
 
-/// A follower has fallen so far behind that changes went which it has not seen: it must begin anew.
+/// A follower is so far behind that changes are gone which it has not seen: it must begin anew.
 ///
-/// Whatever it has made of former changes may be wrong by now. It looks at the store as it is, and follows from there.
+/// Whatever it derived from earlier changes may be wrong by now. It must look at the store as it is now, and
+/// follow from there.
 package struct FollowerFellBehind: Error, Sendable, Equatable {
     package let follower: FollowerName
 
     package init(_ follower: FollowerName) { self.follower = follower }
 }
 
-/// What a snapshot tells those who follow a store.
+/// What a read tells those who follow a store.
 package protocol ChangeReading: AnyObject {
     /// The store's last position.
     func lastPosition() throws -> Position
 
-    /// Through which change a follower has come; nil for one that does not follow.
+    /// The last change that a follower has dealt with; nil when it does not follow.
     ///
-    /// - Throws: `FollowerFellBehind` for one that was let go, until it ends to follow.
+    /// - Throws: `FollowerFellBehind` when the store has let the follower go, until the follower calls
+    ///   `unfollow`.
     func position(of follower: FollowerName) throws -> Position?
 
-    /// All changes after a position, in the order in which they were committed, until the closure answers
-    /// false or `limit` were visited: of every zone of every owner, default zones and the public database
-    /// with them, deletions included.
+    /// Visits all changes after a position, in the order of their commits.
     ///
-    /// Complete for positions that a follower has not gone past.
+    /// Changes of every zone of every owner are among them, and so are default zones, the public database and
+    /// deletions. The visit ends when the closure returns false, or after `limit` changes. No change is
+    /// missing after a position that a follower has not advanced beyond.
     ///
-    /// - Returns: the position of the last change that was visited; nil for none.
+    /// - Returns: the position of the last change that was visited; nil when there was none.
     func changes(
         after position: Position, limit: Int, _ visit: (FollowedChange) throws -> Bool
     ) throws -> Position?
 }
 
-/// How somebody begins, goes on and ends to follow a store.
+/// How a follower begins, goes on and stops to follow a store.
 ///
-/// While nobody follows, changes are noted nowhere and a write pays nothing for it. While somebody does,
-/// each change leaves a row in its own transaction, and the row stays until all followers have gone past.
-/// So a follower that comes back after a restart or a crash goes on where it last said it was: it sees each
-/// change once, or again, and misses none. Whoever stops coming for good must `unfollow`.
+/// While nobody follows, the store notes no changes, and a write pays nothing for this. While somebody
+/// follows, each change leaves a row in its own transaction. The row stays until all followers have advanced
+/// beyond it. So a follower that comes back after a restart or a crash goes on at the position that it noted
+/// last. It misses no change, and may see some a second time. A follower that will not come back must
+/// `unfollow`.
 ///
-/// So many changes are kept at most as the store was told (`followerChangesMax`). A follower that is further
-/// behind is let go by the write that goes beyond: what was kept for it alone is forgotten, and it is told so by
-/// `FollowerFellBehind` whenever it comes back.
+/// The store keeps at most `followerChangesMax` changes. The write that goes beyond this lets go every
+/// follower that is further behind: the store forgets the changes that it kept for it alone. Such a follower
+/// gets `FollowerFellBehind` whenever it comes back.
 package protocol ChangeFollowing: AnyObject {
-    /// Says who makes the changes that follow in the transaction; followers are told.
+    /// Names the author of the changes that follow in this transaction; followers are told it.
     func act(as author: ChangeAuthor)
 
-    /// Begins to follow; somebody who follows already goes on.
+    /// Begins to follow; a follower that follows already goes on.
     ///
-    /// - Returns: the position from which on changes are there.
-    /// - Throws: `FollowerFellBehind` for one that was let go and has not ended to follow since.
+    /// - Returns: the position from which on changes are kept.
+    /// - Throws: `FollowerFellBehind` when the store has let the follower go and it has not called `unfollow`
+    ///   since.
     func follow(as follower: FollowerName) throws -> Position
 
-    /// Says of which records the follower wants the former versions from now on, and of no others.
+    /// Sets for which records the follower wants former versions from now on; replaces what it wanted before.
     ///
-    /// For a follower only; others have none.
+    /// Only a follower may call it: nobody else gets former versions.
     func want(_ wanted: Set<FormerWanted>, for follower: FollowerName) throws
 
-    /// Says of which further records a follower wants the former versions; costs little for what it wants
-    /// already.
+    /// Adds records for which a follower wants former versions.
+    ///
+    /// Costs little when the follower wants them already.
     func wantAlso(_ wanted: FormerWanted, for follower: FollowerName) throws
 
-    /// Notes that a follower has dealt with all changes through a position; it never goes back.
+    /// Notes that a follower has dealt with all changes through a position; the note never moves back.
     func advance(_ follower: FollowerName, through position: Position) throws
 
-    /// Ends to follow, and forgets what was kept for it alone.
+    /// Stops to follow, and forgets what the store kept for this follower alone.
     func unfollow(_ follower: FollowerName) throws
 }

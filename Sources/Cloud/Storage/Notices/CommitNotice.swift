@@ -1,32 +1,34 @@
 import CloudModel
 
-/// A part of a store that somebody may wait for.
+/// A part of a store whose changes somebody may wait for.
 package enum StorePlace: Hashable, Sendable {
     /// Any change that took a position.
     case anything
-    /// A zone of an owner: its records changed, or it was made or deleted.
+    /// The zones of an owner: records of one changed, or one was made or deleted.
     case owner(OwnerNumber)
-    /// One zone: its records changed, it was deleted, or what shares cover of it, or who is shown it.
-    case zone(ZoneNumber)
-    /// One person: they became an owner, or were given a share, or lost one that was taken from them alone.
+    /// One zone.
     ///
-    /// Those who lose a share because it ends or because its zone is deleted hear of it by the zone.
+    /// Its records changed, or it was deleted. Or shares cover other records of it, or other people see it.
+    case zone(ZoneNumber)
+    /// One person: they became an owner, were given a share, or lost one that was taken from them alone.
+    ///
+    /// When a share ends for everybody, or its zone is deleted, only the zone tells those who lose it.
     case person(UserRecordName)
-    /// An index has become whole, or has gone.
+    /// An index has become whole or is gone.
     case indexes
-    /// Something waits for a destination of notices, or it has gone.
+    /// A notice now waits for a destination, or the destination is gone.
     case destination(DestinationNumber)
-    /// A sender has something to carry that it had not before.
+    /// A sender has something new to send.
     case senders
-    /// Somebody follows the store's changes, or does no longer.
+    /// A follower began or stopped to follow the store's changes.
     case followers
 }
 
-/// What a commit has moved.
+/// What a commit changed.
 package struct CommitNotice: Sendable, Equatable {
-    /// The store's last position after the commit; a reader that looks now sees all up to it.
+    /// The store's last position after the commit; a read that begins now sees everything up to it.
     package let position: Position
-    /// The places that moved and that somebody was waiting for.
+    /// The places that changed and for which somebody was waiting.
     package let places: Set<StorePlace>
 
     package init(position: Position, places: Set<StorePlace>) {

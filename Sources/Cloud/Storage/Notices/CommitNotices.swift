@@ -1,10 +1,10 @@
 import Dispatch
 import Synchronization
 
-/// Tells those who wait what each commit of a store has moved.
+/// Tells waiters what each commit of a store has changed.
 ///
-/// An engine calls `committed` after each commit, once readers can see it and before the writers are
-/// answered. Anybody may wait, from any thread, and nobody holds a thread to wait.
+/// An engine calls `committed` after each commit: once readers can see it, and before the writers get their
+/// answers. Anybody may wait, on any thread. Waiting holds no thread.
 ///
 /// **How a waiter misses nothing.** Note the `mark`, look, and wait since that mark:
 ///
@@ -13,40 +13,42 @@ import Synchronization
 ///     let watch = notices.watch([.zone(zone)], since: mark)
 ///     watch.whenMoved { notice in … look again … }
 ///
-/// What the look did not see was committed after it, and so after the mark. A commit between the mark and
-/// the watch is found by the watch, which then has moved already, whatever the commit moved. A later one
-/// tells the watch. The other way round is as safe: `watch`, look, then `whenMoved`. A waiter may be told
-/// of what it has seen already. To look first and note the mark afterwards loses what comes in between.
+/// What the look did not see was committed after the look, and so after the mark. There are two cases. A
+/// commit between the mark and the watch: the watch finds it, and begins as moved, whatever that commit
+/// changed. A later commit: it tells the watch. Another order is just as safe: `watch`, look, then
+/// `whenMoved`. In both orders, a waiter may be told of something that it has already seen.
 ///
-/// One object serves a store for as long as somebody may wait, also while its file is closed.
+/// Do not look first and note the mark afterwards: you would miss what comes in between.
+///
+/// One object serves a store for as long as somebody may wait, also while the store is closed.
 package final class CommitNotices: Sendable {
     private struct State {
-        /// How many commits have been told.
+        /// How many commits were told.
         var count: UInt64 = 0
         var position: Position = 0
         var watches: [StorePlace: [ObjectIdentifier: CommitWatch]] = [:]
     }
 
     private let state = Mutex(State())
-    /// Of all stores: who is called must not block.
+    /// Calls the waiters of all stores, so no waiter may block on it.
     static let queue = DispatchQueue(label: "store.notices", qos: .userInitiated)
 
     package init() {}
 
-    /// Says which commits a look that begins now is certain to see.
+    /// Marks a moment: a look that begins afterwards is certain to see all commits before it.
     package struct Mark: Sendable, Equatable {
         fileprivate let count: UInt64
     }
 
     package var mark: Mark { state.withLock { Mark(count: $0.count) } }
 
-    /// How many waits go on, each counted for every place of its own.
+    /// How many waits there are; a watch of several places counts once for each.
     package var waitCount: Int { state.withLock { $0.watches.values.reduce(0) { $0 + $1.count } } }
 
-    /// Begins to wait for the next commit that moves one of some places.
+    /// Begins to wait for the next commit that changes one of some places.
     ///
-    /// - Parameter mark: noted before the last look; nil for a look that is still to come. When anything was
-    ///   committed since, the watch has moved already.
+    /// - Parameter mark: noted before the last look; nil when the look is still to come. If anything was
+    ///   committed since the mark, the watch has moved already.
     package func watch(_ places: Set<StorePlace>, since mark: Mark? = nil) -> CommitWatch {
         let watch = CommitWatch(places, of: self)
         let missed = state.withLock { state -> CommitNotice? in
@@ -62,13 +64,13 @@ package final class CommitNotices: Sendable {
         return watch
     }
 
-    /// Takes note of a commit; for engines alone, in the order of their commits.
+    /// Takes note of a commit; only engines call it, in the order of their commits.
     ///
-    /// Costs a lock while nobody waits. Those who wait are called on a queue of the notices' own.
+    /// It costs one lock while nobody waits. Waiters are called on a queue of the notices' own.
     ///
     /// - Parameters:
     ///   - position: the store's last position.
-    ///   - moved: which places moved; asked only while somebody waits.
+    ///   - moved: which places changed; called only while somebody waits.
     package func committed(through position: Position, _ moved: () -> Set<StorePlace>) {
         tell { state in
             state.position = position
@@ -76,7 +78,7 @@ package final class CommitNotices: Sendable {
         }
     }
 
-    /// Wakes everybody, because the store is about to go or begins anew: they look, and find out.
+    /// Wakes all waiters, because the store is about to go or to begin anew: they look again and find out.
     package func wakeAll() { tell { Set($0.watches.keys) } }
 
     private func tell(_ moved: (inout State) -> Set<StorePlace>) {
@@ -86,7 +88,7 @@ package final class CommitNotices: Sendable {
             guard !places.isEmpty else { return nil }
             var found: Set<StorePlace> = []
             var watches: [[ObjectIdentifier: CommitWatch]] = []
-            // Whole tables change hands, however many wait in one: the writer is not to wait for them.
+            // Takes whole tables out, however many wait in one, so that the writer does not wait for them.
             for place in places {
                 guard let waiting = state.watches.removeValue(forKey: place) else { continue }
                 found.insert(place)

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Waits for the first commit that moves one of some places of a store.
+/// Waits for the first commit that changes one of some places of a store.
 ///
-/// Made by `CommitNotices.watch`. Tells once, or never; whoever goes on waiting makes another.
+/// `CommitNotices.watch` makes it. It tells at most once; make another to go on waiting.
 package final class CommitWatch: Sendable {
     package typealias Wake = @Sendable (CommitNotice) -> Void
 
     private enum Stage {
-        /// Nobody has asked to be told yet.
+        /// Nothing has moved, and nobody has asked to be told yet.
         case looking
-        /// A place has moved before anybody asked.
+        /// A place moved before anybody asked to be told.
         case moved(CommitNotice)
         case waiting(Wake)
         case over
@@ -24,10 +24,10 @@ package final class CommitWatch: Sendable {
         self.notices = notices
     }
 
-    /// Has a closure called once a place has moved since the watch began; soon, if one has already.
+    /// Calls a closure once a place has moved since the watch began; soon, if one has already.
     ///
-    /// Called at most once for a watch. The closure runs on the queue of the notices, where it holds
-    /// others up, and must not block.
+    /// Call it at most once for a watch. The closure runs on the queue of the notices. It must not block,
+    /// because it would hold up other waiters.
     package func whenMoved(_ wake: @escaping Wake) {
         let notice = stage.withLock { stage -> CommitNotice? in
             switch stage {
@@ -43,13 +43,13 @@ package final class CommitWatch: Sendable {
         if let notice { CommitNotices.queue.async { wake(notice) } }
     }
 
-    /// Ends the wait: a closure that has not begun by now is never called.
+    /// Ends the wait: a closure that has not begun by now will never be called.
     package func end() {
         stage.withLock { $0 = .over }
         notices.forget(self)
     }
 
-    /// Tells, or keeps in mind that there is something to tell.
+    /// Calls the closure, or remembers that there is something to tell.
     func move(_ notice: CommitNotice) {
         let wake = stage.withLock { stage -> Wake? in
             switch stage {

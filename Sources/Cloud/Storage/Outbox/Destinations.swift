@@ -1,22 +1,22 @@
 import CloudModel
 
-/// A destination within one store; never used again.
+/// The number of a destination within one store; never used again.
 package struct DestinationNumber: Hashable, Sendable {
     package let value: Int64
 
     package init(_ value: Int64) { self.value = value }
 }
 
-/// How notices come to a destination.
+/// How notices reach a destination.
 package enum DestinationKind: Int64, Sendable, CaseIterable {
-    /// It asks for them itself, by long polls or an event stream.
+    /// The client fetches them itself, by long polls or an event stream.
     case courier = 1
     case apns = 2
     case webPush = 3
-    /// Of the container: it hears of every change, whoever has subscribed.
+    /// A webhook of the container: it hears of every change, whoever subscribed.
     case webhook = 4
 
-    /// Whether a sender carries notices there.
+    /// Whether a sender carries notices there, rather than the client fetching them.
     package var isSentTo: Bool { self != .courier }
 }
 
@@ -24,22 +24,25 @@ package enum DestinationKind: Int64, Sendable, CaseIterable {
 package struct StoredDestination: Sendable, Equatable {
     package let number: DestinationNumber
     package let kind: DestinationKind
-    /// What it is found by: unique among those of its kind; for the courier the SHA-256 of the token.
+    /// The key by which it is found, unique among destinations of its kind; for a courier, the SHA-256 of the
+    /// token.
     package let key: [UInt8]
-    /// Whose it is; nil for a webhook.
+    /// The user whose destination it is; nil for a webhook.
     package let user: UserRecordName?
-    /// The `clientId` that it registered with, whose changes it is not told; nil when it gave none.
+    /// The `clientId` with which it registered; nil when it gave none.
+    ///
+    /// It gets no notices of changes that this device made itself.
     package let device: String?
-    /// What its sender needs to reach it: JSON of the sender's own making, with secrets sealed.
+    /// What its sender needs to reach it: JSON that the sender defines, with secrets sealed.
     package let address: [UInt8]
-    /// The session that it ends with; nil for one that is no session's.
+    /// The session with which it ends; nil when it belongs to no session.
     package let session: [UInt8]?
     package let madeAt: Milliseconds
     /// When it was last registered or polled, to the hour.
     package let usedAt: Milliseconds
-    /// What the next notice with `shouldBadge` counts on from.
+    /// The badge count from which the next notice with `shouldBadge` goes on.
     package let badge: Int64
-    /// How many attempts have failed, one after the other.
+    /// How many attempts in a row have failed.
     package let failures: Int
 
     package init(
@@ -89,36 +92,38 @@ package protocol DestinationReading: AnyObject {
 
     func destination(_ kind: DestinationKind, key: [UInt8]) throws -> StoredDestination?
 
-    /// Those of a user, in the order in which they were made.
+    /// The destinations of a user, in the order in which they were made.
     func destinations(of user: UserRecordName) throws -> [StoredDestination]
 
-    /// Those of a kind, in the order in which they were made.
+    /// The destinations of a kind, in the order in which they were made.
     func destinations(_ kind: DestinationKind) throws -> [StoredDestination]
 
-    /// Those that a sender may try now because something waits for them, the longest due first.
+    /// Destinations for which something waits and that a sender may try now, the longest due first.
     func destinationsDue(by moment: Milliseconds, limit: Int) throws -> [StoredDestination]
 
-    /// When a sender may try the next destination; nil while nothing waits for any.
+    /// When a sender may try the next destination; nil while nothing waits for any of them.
     func nextDestinationMoment() throws -> Milliseconds?
 }
 
 /// What a write does with destinations.
 package protocol DestinationWriting: DestinationReading {
-    /// Registers a destination at the transaction's moment, or renews the one with its kind and key: it
-    /// takes over user, device, address and session, its badge begins at 0 again, and its failures are
-    /// forgotten. What waits for it stays when it is the same user's, and goes when it is another's.
+    /// Registers a destination at the transaction's moment, or renews the one with the same kind and key.
+    ///
+    /// A renewed destination takes over the new user, device, address and session. Its badge begins at 0
+    /// again, and its failures are forgotten. Notices that wait for it stay if the user is the same; else
+    /// they are removed.
     func register(_ destination: NewDestination) throws -> DestinationNumber
 
-    /// Notes that a destination is in use.
+    /// Notes that a destination was used now.
     func use(_ destination: DestinationNumber) throws
 
-    /// Has those look again who wait for something for a destination.
+    /// Wakes those who wait for notices to a destination, so that they look again.
     func wakeWaiting(for destination: DestinationNumber)
 
-    /// Has a destination count on from a badge.
+    /// Sets the badge from which a destination counts on.
     func setBadge(_ badge: Int64, of destination: DestinationNumber) throws
 
-    /// Removes a destination with all that waits for it, and its dead letters.
+    /// Removes a destination, all notices that wait for it, and its dead letters.
     func removeDestination(_ number: DestinationNumber) throws
 
     /// Removes all destinations of a user.
@@ -126,14 +131,14 @@ package protocol DestinationWriting: DestinationReading {
 
     /// Removes couriers that nobody has used since a moment, at most `limit` of them.
     ///
-    /// - Returns: how many went.
+    /// - Returns: how many were removed.
     func removeCouriers(unusedSince moment: Milliseconds, limit: Int) throws -> Int
 
-    /// Notes what came of an attempt to send to a destination.
+    /// Notes how an attempt to send to a destination went.
     ///
     /// - Parameters:
-    ///   - isFailure: whether it counts as one more failure in a row; else there are none.
-    ///   - moment: when it may be tried next, should something wait for it.
+    ///   - isFailure: true counts one more failure in a row; false sets the count to 0.
+    ///   - moment: when a sender may try again, if something waits for it.
     func noteAttempt(
         at destination: DestinationNumber, isFailure: Bool, next moment: Milliseconds) throws
 }

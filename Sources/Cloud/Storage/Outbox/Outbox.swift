@@ -1,6 +1,6 @@
 import CloudModel
 
-/// The place of a notice in a store's outbox: later ones are greater, and none is used again.
+/// The place of a notice in a store's outbox: later notices have greater numbers, and none is used again.
 package struct NoticeNumber: Hashable, Sendable, Comparable {
     package let value: Int64
 
@@ -11,12 +11,13 @@ package struct NoticeNumber: Hashable, Sendable, Comparable {
     }
 }
 
-/// What is asked again when a notice is about to be sent (rulings.md 58): whether its user may still see
-/// what it tells of.
+/// What the server checks again just before it sends a notice (rulings.md 58).
+///
+/// It checks whether the notice's user may still see what the notice tells of.
 package struct NoticeGround: Hashable, Sendable {
-    /// The zone of somebody else's that it tells of; nil for none in particular.
+    /// The zone of another owner that the notice tells of; nil when it tells of no such zone.
     package var zone: ZoneNumber?
-    /// The number of the type of the public record that it tells of; nil for none.
+    /// The number of the type of the public record that the notice tells of; nil when it tells of none.
     package var type: Int64?
     /// Whether the user made that record.
     package var isOwn: Bool
@@ -31,15 +32,15 @@ package struct NoticeGround: Hashable, Sendable {
 /// A notice to be put into the outbox.
 package struct NewNotice: Sendable, Equatable {
     package var destination: DestinationNumber
-    /// Tells repeats from news: all that tells of one change has the same (rulings.md 58).
+    /// Tells repeats from news: all notices of one change have the same (rulings.md 58).
     package var identifier: String
     package var scope: DatabaseScope
     package var ground: NoticeGround
-    /// A waiting notice of the same destination and key makes way for this one; nil for none.
+    /// A notice of the same destination and key that still waits is replaced by this one; nil for none.
     package var mergeKey: [UInt8]?
-    /// What a push service lets later notices take the place by; nil for none.
+    /// Lets a push service replace this notice by a later one with the same value; nil for none.
     package var collapseID: String?
-    /// JSON as it goes out: of a webhook its own body, else the payload (web-services.md §9).
+    /// The JSON that is sent: a webhook's own body, or else the payload (web-services.md §9).
     package var payload: [UInt8]
 
     package init(
@@ -84,10 +85,10 @@ package struct StoredNotice: Sendable, Equatable {
     }
 }
 
-/// A notice that was given up.
+/// A notice that the server gave up sending.
 package struct DeadLetter: Sendable, Equatable {
     package let notice: StoredNotice
-    /// Why; for operators.
+    /// Why the server gave it up; for operators.
     package let reason: String
     package let diedAt: Milliseconds
 
@@ -98,43 +99,44 @@ package struct DeadLetter: Sendable, Equatable {
     }
 }
 
-/// What waits to be told, as a read sees it.
+/// The notices that wait to be sent, as a read sees them.
 package protocol OutboxReading: AnyObject {
-    /// What waits for a destination after a number, in order, at most `limit` notices.
+    /// The notices that wait for a destination after a number, in order, at most `limit` of them.
     func notices(
         for destination: DestinationNumber, after number: NoticeNumber, limit: Int
     ) throws -> [StoredNotice]
 
-    /// How many notices wait in the store, and when the oldest was made.
+    /// How many notices wait in the store, and when the oldest of them was made.
     func outboxState() throws -> (count: Int, oldest: Milliseconds?)
 
-    /// What was given up of a destination's, in order, at most `limit` notices.
+    /// The notices of a destination that were given up, in order, at most `limit` of them.
     func deadLetters(
         of destination: DestinationNumber, after number: NoticeNumber, limit: Int
     ) throws -> [DeadLetter]
 }
 
-/// The outbox of a store: what is to be told, from the transaction that found it out until it has been told.
+/// The outbox of a store: it keeps each notice from the transaction that made it until it has been sent.
 package protocol OutboxWriting: OutboxReading {
-    /// Puts a notice behind all that wait for its destination, and wakes who waits for that.
+    /// Puts a notice behind all that wait for its destination, and wakes whoever waits for notices there.
     ///
-    /// - Returns: how many wait for the destination now, counted up to `countedMax`.
+    /// - Returns: how many notices wait for the destination now, counted up to `countedMax`.
     func enqueue(_ notice: NewNotice, countedMax: Int) throws -> Int
 
-    /// Which databases the notices are of that wait for a destination.
+    /// The databases that the waiting notices of a destination come from.
     func waitingScopes(for destination: DestinationNumber) throws -> [DatabaseScope]
 
-    /// Removes notices that have been told.
+    /// Removes notices that have been sent.
     func removeNotices(_ numbers: [NoticeNumber]) throws
 
-    /// Removes what waits for a destination through a number.
+    /// Removes the notices that wait for a destination, up to and including a number.
     func removeNotices(for destination: DestinationNumber, through number: NoticeNumber) throws
 
-    /// Gives a notice up, and keeps it among the dead letters, of which each destination has at most
-    /// `keptMax`: the oldest go.
+    /// Gives up a notice and keeps it among the dead letters.
+    ///
+    /// Each destination has at most `keptMax` dead letters; beyond that, the oldest are removed.
     func giveUp(_ number: NoticeNumber, reason: String, keptMax: Int) throws
 
-    /// Puts dead letters of a destination back into the outbox, at most `limit`, in order.
+    /// Puts dead letters of a destination back into the outbox, at most `limit` of them, in order.
     ///
     /// - Returns: how many.
     func replayDeadLetters(of destination: DestinationNumber, limit: Int) throws -> Int
