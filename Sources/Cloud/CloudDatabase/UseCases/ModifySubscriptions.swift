@@ -134,7 +134,7 @@ package struct ModifySubscriptions: Sendable {
         }
     }
 
-    /// Checks a query against production's schema; in development, types and fields may come later (rulings.md 42).
+    /// Checks against the production schema; in development, fields may come later (rulings.md 42).
     private func checkSchema(
         _ wanted: Subscription, _ query: RecordQuery?, _ schema: Schema
     ) throws(Fault) {
