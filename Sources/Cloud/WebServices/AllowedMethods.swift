@@ -1,24 +1,24 @@
 import CloudModel
 import HTTP
 
-/// The methods that an address takes (rulings.md 1).
+/// The methods that an address accepts (rulings.md 1).
 ///
-/// Anything else is refused with 405 and `Allow`, so that what a cache, a crawler or a proxy sends by
-/// itself changes nothing.
+/// Any other method is refused with 405 and `Allow`. So caches, crawlers and proxies change nothing by the
+/// requests that they send by themselves.
 struct AllowedMethods: Sendable {
-    /// As `Allow` lists them.
+    /// The methods in the form of the header `Allow`.
     let text: String
     private let methods: [HTTPRequest.Method]
 
-    /// What is asked for in a body.
+    /// For endpoints whose request is in a body.
     static let post = AllowedMethods("POST, OPTIONS", [.post])
-    /// What can be read without a body.
+    /// For endpoints that can be read without a body.
     static let bodilessRead = AllowedMethods("GET, HEAD, POST, OPTIONS", [.get, .head, .post])
-    /// What waits for notices.
+    /// For waiting for notices.
     static let courier = AllowedMethods("GET, OPTIONS", [.get])
-    /// The file of an asset.
+    /// For the file of an asset.
     static let file = AllowedMethods("GET, HEAD, OPTIONS", [.get, .head])
-    /// Where an asset is uploaded, in one piece or by tus.
+    /// For uploading an asset, in one piece or by tus.
     static let upload = AllowedMethods(
         "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
         [.get, .head, .post, .put, .other("PATCH"), .delete])
@@ -32,7 +32,7 @@ struct AllowedMethods: Sendable {
 }
 
 extension Exchange {
-    /// Refuses a method that the address does not take.
+    /// Refuses a request by a method that the address does not accept.
     func refuseMethod(_ allowed: AllowedMethods) {
         moreHeaders.append(("Allow", allowed.text))
         fail(.badRequest("method not allowed; expected one of \(allowed.text)"), status: 405)

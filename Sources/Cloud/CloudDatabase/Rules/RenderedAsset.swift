@@ -54,7 +54,7 @@ enum RenderedAsset {
         writer.integer(Int64(content.size))
         if let links {
             writer.raw(",\"downloadURL\":\"")
-            // Neither a URL nor what stands for a name in it has a character that JSON escapes.
+            // Neither a URL nor the placeholder in it has a character that JSON escapes.
             writer.bytes.append(contentsOf: links.text(of: content.digest))
             writer.raw("\"")
         }

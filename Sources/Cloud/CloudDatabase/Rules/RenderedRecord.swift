@@ -3,14 +3,13 @@ import JSON
 import Storage
 
 extension RecordRendering {
-    /// Appends a stored body as this request wants to see it.
+    /// Appends a stored body in the form that this request wants.
     ///
-    /// A body without assets that is wanted whole is copied as it lies; otherwise it is walked, not
-    /// decoded.
+    /// A body without assets that is wanted whole is copied as it is. Any other body is walked, not decoded.
     ///
     /// - Parameters:
-    ///   - flags: the version's; nil when only the body is at hand, which is then looked through.
-    ///   - hidingParent: whether the record's own `parent` is left out.
+    ///   - flags: the version's flags; nil when only the body is known, which is then searched for assets.
+    ///   - hidingParent: whether to leave out the record's own `parent`.
     ///   - assets: makes the links of assets; without it they have none.
     package func append(
         _ body: UnsafeRawBufferPointer, flags: VersionFlags? = nil, hidingParent: Bool = false,
@@ -38,9 +37,10 @@ extension RecordRendering {
         writer.raw("}")
     }
 
-    /// Whether the tag of an asset's type stands somewhere in a body; in a text it is a false alarm.
+    /// Whether the tag of an asset's type occurs anywhere in a body; a text with the same bytes is a false
+    /// alarm.
     private static func mayHaveAssets(_ body: UnsafeRawBufferPointer) -> Bool {
-        // Looks at each seventh byte (Horspool's search): most bodies are passed over quickly.
+        // Looks at every seventh byte (Horspool's search), so most bodies are searched quickly.
         var end = assetTag.count - 1
         while end < body.count {
             let last = body[end]
@@ -55,7 +55,7 @@ extension RecordRendering {
     }
 
     private static let assetTag = Array("ASSETID".utf8)
-    /// How far the search may go on from a byte.
+    /// How far the search may jump from a byte.
     private static let assetTagSteps: [Int] = {
         var steps = [Int](repeating: assetTag.count, count: 256)
         for (index, byte) in assetTag.dropLast().enumerated() {

@@ -1,12 +1,13 @@
 import CloudModel
 
-/// Holds records to the schema, and lets the schema grow in development (rulings.md 14 and 19).
+/// Checks records against the schema, and lets the schema grow in development (rulings.md 14 and 19).
 struct SchemaCheck {
     let container: ContainerID?
     let environment: Environment
     let scope: DatabaseScope
     let limits: ServiceLimits
-    /// The type and fields of the last record, which the stored schema has: the next is often like it.
+    /// The type and fields of the last record, if the stored schema has them: the next record is often like
+    /// it.
     private var admitted: (type: RecordTypeName, fields: [EncodedFields.Field])?
 
     init(
@@ -21,11 +22,11 @@ struct SchemaCheck {
 
     /// Checks one save.
     ///
-    /// - Returns: the fields with the type of every empty list and of every number known; and the
-    ///   record type with what the save brings to it: the type, fields, or a NUMBER made INT64 or
-    ///   DOUBLE. Nil when the stored schema has all that the save needs.
-    /// - Throws: BAD_REQUEST that names the type or field and what to do or send; TRY_AGAIN_LATER
-    ///   for what may be about to leave the schema.
+    /// - Returns: the fields, where every empty list and every number has its type. Also the record type with
+    ///   what the save adds to it: the type, fields, or a NUMBER that becomes INT64 or DOUBLE; nil when the
+    ///   stored schema has all that the save needs.
+    /// - Throws: BAD_REQUEST that names the type or field and what to do or send; TRY_AGAIN_LATER for a type
+    ///   or field that may be about to leave the schema.
     mutating func admit(
         _ fields: EncodedFields, of type: RecordTypeName, _ growth: SchemaGrowth
     ) throws(Fault) -> (EncodedFields, GrownType?) {
@@ -60,14 +61,14 @@ struct SchemaCheck {
         return (admitted, GrownType(name: type, type: known, brings: grows))
     }
 
-    /// What a field is to the schema.
+    /// How a field fits the schema.
     private enum Admission {
         case known
-        /// The schema gets the field by it.
+        /// The save adds the field to the schema.
         case brings
-        /// It makes a NUMBER INT64 or DOUBLE, which is not what it was sent as when `isOther`.
+        /// It makes a NUMBER INT64 or DOUBLE; `isOther` when that is not the type that it was sent as.
         case settles(isOther: Bool)
-        /// It is an empty list, or whole numbers for DOUBLE: the schema knows the type better.
+        /// It is an empty list, or whole numbers for DOUBLE: only the schema knows the type.
         case needsType
     }
 
@@ -101,8 +102,9 @@ struct SchemaCheck {
         return .known
     }
 
-    /// What the first value of a NUMBER makes it: what the value is, or what the field prefers when
-    /// the value could be either.
+    /// The type that the first value of a NUMBER gives it.
+    ///
+    /// It is the type of the value; or the one that the field prefers when the value could be either.
     private static func settled(
         _ field: EncodedFields.Field, _ given: FieldType, _ known: Schema.Field?
     ) throws(Fault) -> FieldType {
@@ -133,13 +135,13 @@ struct SchemaCheck {
         }
     }
 
-    /// Fields that every share may have, with or without a word in the schema (web-services.md §5.12).
+    /// Fields that every share may have, whether the schema mentions them or not (web-services.md §5.12).
     private static let ofShares: [FieldName: FieldType] = [
         .shareTitle: FieldType(.string), .shareType: FieldType(.string),
         .shareThumbnail: FieldType(.bytes),
     ]
 
-    /// Whether a type has all fields already, with their types: nearly every record's are.
+    /// Whether a type already has all fields with their types, as for nearly every record.
     private static func isKnown(
         _ fields: [EncodedFields.Field], to type: Schema.RecordType
     ) -> Bool {
@@ -197,7 +199,7 @@ struct SchemaCheck {
         }
     }
 
-    /// The command that brings production what it lacks.
+    /// The command that gives production what it lacks.
     private var deployment: String {
         "lenticular schema deploy" + (container.map { " \($0.name)" } ?? "")
     }
@@ -215,7 +217,7 @@ struct SchemaCheck {
                 "Attempt to save encrypted data in non encrypted field type: '\(name.text)' is "
                     + "\(expected.name); send it without isEncrypted")
         }
-        // Nobody sends NUMBER.
+        // No client sends NUMBER.
         let element: FieldType.Element = expected.element == .number ? .int64 : expected.element
         let plain = FieldType(element, isList: expected.isList).name
         let flag = expected.isEncrypted ? ",\"isEncrypted\":true" : ""

@@ -2,11 +2,11 @@ import CloudModel
 import JSON
 import Storage
 
-/// The record of type `Users` that the server keeps of each user, under the user's name in a default zone.
+/// The record of type `Users` that the server keeps for each user, under the user's name in a default zone.
 ///
-/// It is made when somebody first asks for it. In the public database its field `roles` shows the
-/// roles that the user was given, to those who give roles; it is no part of the stored body, so that it is
-/// always true.
+/// The server makes it when somebody first asks for it. In the public database, its field `roles` shows the
+/// user's roles to those who give roles. That field is not part of the stored body, so it is always up to
+/// date.
 package enum UserRecord {
     static let rolesField = "roles"
 
@@ -15,13 +15,13 @@ package enum UserRecord {
     static let deleteRefused = Fault(
         .accessDenied, "WRITE operation not permitted: Users records go with their account")
 
-    /// The user whose record that name is for; nil for names of other records.
+    /// The user to whose record a name belongs; nil for names of other records.
     static func user(_ name: RecordName, in zone: ZoneName) -> UserRecordName? {
         guard name.isReserved, zone.isDefault else { return nil }
         return UserRecordName(name.text)
     }
 
-    /// Whether a user's record is there.
+    /// Whether a user's record exists.
     static func exists(
         _ user: UserRecordName, in zone: StoredZone, _ snapshot: any StoreSnapshot
     ) throws -> Bool {
@@ -31,7 +31,7 @@ package enum UserRecord {
         ).isAlive
     }
 
-    /// Makes the records of those who have none.
+    /// Makes the records of users who have none.
     static func makeMissing(
         _ users: Set<UserRecordName>, in zone: StoredZone, of database: Database,
         _ transaction: any StoreTransaction
@@ -54,7 +54,7 @@ package enum UserRecord {
         }
     }
 
-    /// Removes what the public database holds of a user whose account is gone: the record and the roles.
+    /// Removes from the public database the record and the roles of a user whose account is gone.
     package static func remove(
         _ user: UserRecordName, from transaction: any StoreTransaction
     ) throws {
@@ -79,9 +79,9 @@ package enum UserRecord {
         }
     }
 
-    /// A stored body with the field `roles`, as it is answered; the same for a user without roles.
+    /// A stored body with the field `roles` for an answer; unchanged for a user without roles.
     static func body(_ stored: [UInt8], roles: Set<Int64>) -> [UInt8] {
-        // The first one: no name of a user has such signs in it.
+        // Takes the first match: no user's name contains these characters.
         guard !roles.isEmpty, let start = stored.firstRange(of: fieldsKey)?.upperBound else {
             return stored
         }
@@ -100,10 +100,10 @@ package enum UserRecord {
 
     private static let fieldsKey = Array("\"fields\":{".utf8)
 
-    /// Takes the field `roles` out of what a save sends.
+    /// Takes the field `roles` out of the fields that a save sends.
     ///
     /// - Parameter sent: fields that the schema has admitted.
-    /// - Returns: the others, and the roles' numbers; nil when the field was not sent.
+    /// - Returns: the other fields, and the roles' numbers; nil when the field was not sent.
     static func split(_ sent: EncodedFields) throws -> (fields: EncodedFields, roles: Set<Int64>?) {
         guard let field = sent.fields.first(where: { $0.name.text == rolesField }) else {
             return (sent, nil)

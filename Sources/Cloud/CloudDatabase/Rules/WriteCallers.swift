@@ -2,7 +2,7 @@ import CloudModel
 import Storage
 
 extension WriteCaller {
-    /// What the writes of a caller count to: the key that signs, whomever it acts for; else the account.
+    /// Whom a caller's writes count towards: the key that signs, whomever it acts for; else the account.
     init(_ caller: Caller) {
         var hasher = Hasher()
         if let key = caller.keyID {
@@ -18,7 +18,7 @@ extension WriteCaller {
         self.init(hasher)
     }
 
-    /// What the uploads count to that an identity may use (`AssetTokens.identity`).
+    /// Whom uploads count towards, by the identity that may use them (`AssetTokens.identity`).
     init(identity: [UInt8]) {
         var hasher = Hasher()
         hasher.combine(2)
@@ -27,7 +27,7 @@ extension WriteCaller {
     }
 
     private init(_ hasher: Hasher) {
-        // Not those that stand for the server itself.
+        // Avoids the values that stand for the server itself.
         self.init(UInt64(UInt(bitPattern: hasher.finalize())) | 1 << 63)
     }
 }

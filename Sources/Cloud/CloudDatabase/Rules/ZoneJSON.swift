@@ -17,7 +17,7 @@ enum ZoneJSON {
         return writer.bytes
     }
 
-    /// A zone as `zones/*` answer it.
+    /// Appends a zone as the answers of `zones/*` show it.
     static func append(_ zone: ListedZone, to writer: inout JSONWriter) {
         writer.raw("{\"zoneID\":")
         writer.raw(identifier(zone.name, owner: zone.owner))
@@ -44,14 +44,14 @@ struct ListedZone {
     let name: ZoneName
     let owner: UserRecordName
     let syncToken: String?
-    /// Whether it is the caller's, who then may share it.
+    /// Whether it is the caller's own zone, which they may share.
     var isOwn = true
     /// Whether the caller knows a share of the whole zone.
     var isShared = false
 }
 
 extension StoreSnapshot {
-    /// Whether a whole zone is shared, which trees of it are not.
+    /// Whether a zone is shared as a whole; shared trees in it do not count.
     func isShared(_ zone: StoredZone) throws -> Bool {
         try shares(in: zone.number, limit: 1).first.map { $0.root == nil } ?? false
     }

@@ -1,10 +1,10 @@
 import CloudModel
 
-/// One thing in which a schema differs from another.
+/// One difference between two schemas.
 package enum SchemaChange: Sendable, Equatable {
     case roleAdded(RoleName)
     case roleRemoved(RoleName)
-    /// The type alone: its fields and grants are changes of their own.
+    /// Only the type: its fields and grants are changes of their own.
     case typeAdded(RecordTypeName)
     /// With everything in it.
     case typeRemoved(RecordTypeName)
@@ -17,7 +17,7 @@ package enum SchemaChange: Sendable, Equatable {
     case granted(RecordTypeName, RoleName, Permissions)
     case revoked(RecordTypeName, RoleName, Permissions)
 
-    /// Whether it takes nothing away.
+    /// Whether it only adds, and takes nothing away.
     package var isAddition: Bool {
         switch self {
         case .roleAdded, .typeAdded, .fieldAdded, .fieldSettled, .indexesAdded, .granted: true
@@ -73,7 +73,7 @@ extension RecordQuery.Subject {
 }
 
 extension Schema {
-    /// Makes one change; what it names is there, or not there yet, as the change has it.
+    /// Makes one change; the thing that it names must exist, or must not exist yet, as the change requires.
     package mutating func apply(_ change: SchemaChange) {
         switch change {
         case .roleAdded(let role): roles[role] = roles[role] ?? 0

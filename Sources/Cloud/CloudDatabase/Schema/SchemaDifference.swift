@@ -1,13 +1,13 @@
 import CloudModel
 
-/// In what one schema differs from another, in an order in which the changes can be made.
+/// The differences between two schemas, in an order in which the changes can be made.
 package struct SchemaDifference: Sendable, Equatable {
     /// Empty when the schemas say the same.
     package var changes: [SchemaChange]
 
     package init(_ changes: [SchemaChange]) { self.changes = changes }
 
-    /// What makes the old schema the new one.
+    /// Finds the changes that turn the old schema into the new one.
     package init(from old: Schema, to new: Schema) {
         changes = []
         for role in Self.names(new.roles, but: old.roles, by: \.text) {
@@ -33,7 +33,7 @@ package struct SchemaDifference: Sendable, Equatable {
     /// A line for each change.
     package var lines: [String] { changes.map(\.description) }
 
-    /// The types and fields that go.
+    /// The types and fields that are removed.
     package var removals: Schema.Parts {
         var parts = Schema.Parts()
         for change in changes {
@@ -109,7 +109,8 @@ extension Permissions {
 extension Schema.Field {
     /// Whether a NUMBER may become the other field.
     ///
-    /// It becomes INT64 or DOUBLE, or gets a preference that it did not have, which stays for ever.
+    /// It may become INT64 or DOUBLE. It may also get a preference for one of them if it has none; that is
+    /// final.
     func maySettle(as other: Schema.Field) -> Bool {
         guard type.element == .number, other.type.isList == type.isList,
             !other.type.isEncrypted
@@ -123,10 +124,10 @@ extension Schema.Field {
 }
 
 extension Schema {
-    /// The schema with each NUMBER as what another schema has long made of it.
+    /// The schema, where each NUMBER is what another schema has already made of it.
     ///
-    /// A file that says NUMBER does not disagree with a store in which the field has become INT64 or
-    /// DOUBLE; nor does a NUMBER without a preference with one that has it.
+    /// A file that says NUMBER does not contradict a store in which the field has become INT64 or DOUBLE. Nor
+    /// does a NUMBER without a preference contradict one that has it.
     package func settled(over other: Schema) -> Schema {
         var settled = self
         for (name, type) in types {

@@ -2,10 +2,10 @@ import CloudModel
 
 /// The language in which a schema is written down: the words that reading and writing share.
 package enum SchemaLanguage {
-    /// Reads a text; keywords are taken in any case.
+    /// Reads a text; the case of keywords does not matter.
     ///
-    /// - Parameter bytesMax: the longest text that is looked at (`limits.schemaBytesMax`).
-    /// - Throws: `SchemaSyntaxError` for the first thing that is wrong.
+    /// - Parameter bytesMax: a longer text is not looked at (`limits.schemaBytesMax`).
+    /// - Throws: `SchemaSyntaxError` for the first mistake.
     package static func parse(
         _ text: [UInt8], bytesMax: Int = ServiceLimits().schemaBytesMax
     ) throws(SchemaSyntaxError) -> Schema {
@@ -59,7 +59,7 @@ package enum SchemaLanguage {
             .joined(separator: " ")
     }
 
-    /// A name, in quotes where it would be taken for something else.
+    /// A name, in quotes where it could be taken for something else.
     static func quoted(_ name: String) -> String {
         let isPlain =
             !name.hasPrefix("_") && !name.utf8.contains(UInt8(ascii: "."))
@@ -69,7 +69,7 @@ package enum SchemaLanguage {
 }
 
 extension SystemField {
-    /// The type with which the language lists it.
+    /// The type that the language lists for it.
     var declaredType: FieldType {
         switch self {
         case .recordID, .createdBy, .modifiedBy, .parent, .share: FieldType(.reference)

@@ -7,10 +7,10 @@ struct SchemaParser {
     private var scanner: SchemaScanner
     private var token: Token
     private var schema = Schema()
-    /// Roles that grants name, to be looked up once all are known.
+    /// Roles that grants name; they are looked up once all roles are known.
     private var rolesNamed: [(role: RoleName, place: TextPlace)] = []
 
-    /// Reads a whole schema; the types that every schema has are added when it has them not.
+    /// Reads a whole schema, and adds the types that every schema has if they are missing.
     static func parse(_ text: [UInt8]) throws(SchemaSyntaxError) -> Schema {
         var parser = try SchemaParser(text)
         try parser.readSchema()

@@ -1,10 +1,11 @@
 import CloudModel
 
 extension SchemaLanguage {
-    /// Writes a schema in its one canonical form: equal schemas give equal texts.
+    /// Writes a schema in its only canonical form: equal schemas give equal texts.
     ///
-    /// Roles, types and fields come in the order of their names' bytes, system fields among them, grants
-    /// last. A type that every schema has is left out as long as it says nothing, but `Users`.
+    /// Roles, types and fields come in the order of their names' bytes. System fields are sorted in among
+    /// them, and grants come last. A type that every schema has is left out while it says nothing of its own,
+    /// except `Users`.
     package static func print(_ schema: Schema) -> String {
         var text = "DEFINE SCHEMA\n"
         for role in schema.roles.keys.map(\.text).sorted(by: precedes) {
@@ -61,7 +62,7 @@ extension SchemaLanguage {
             .map { ($0.key, $0.value) }
     }
 
-    /// By bytes, whatever the language of the machine.
+    /// Compares by bytes, whatever the language of the machine.
     static func precedes(_ left: String, _ right: String) -> Bool {
         left.utf8.lexicographicallyPrecedes(right.utf8)
     }

@@ -1,13 +1,13 @@
 import CloudModel
 
-/// Why a schema is not put in place of another; nothing was changed.
+/// Why a schema is not replaced by another; nothing was changed.
 package struct SchemaRefusal: Error, Equatable, CustomStringConvertible {
-    /// For people: what stands in the way, and what to do.
+    /// For people: what prevents it, and what to do.
     package let description: String
 
     init(_ description: String) { self.description = description }
 
-    /// Of everything that stands in the way no more than this is listed.
+    /// How many of the things that prevent it are listed.
     private static let listedMax = 10
 
     init(_ what: String, _ items: [String]) {

@@ -1,35 +1,37 @@
 import CloudModel
 import Storage
 
-/// What becomes of a store's schema: what is changed, and what stays since records need it.
+/// What happens to a store's schema: what changes, and what stays because records need it.
 package struct SchemaOutcome: Sendable {
     package var made: SchemaDifference
-    /// What would have gone, and in how many records it is.
+    /// What would have been removed, and in how many records each thing is.
     package var kept: [(change: SchemaChange, count: Int)] = []
-    /// How many records each thing is in that goes, or would go.
+    /// In how many records each thing is that is removed, or would be.
     package var usage = SchemaUsage()
 
     package init(_ made: SchemaDifference) { self.made = made }
 }
 
-/// Changes the schema of one store, in an order that never leaves a record with what no schema has.
+/// Changes the schema of one store, in an order that never leaves a record with something that the schema
+/// lacks.
 ///
-/// First it holds the types and fields that are to go, so that no save brings them. Then it looks whether
-/// a record has them. Then it writes all changes at once, or none. Blocks: never on an event loop.
+/// First it holds the types and fields that should go, so that no save brings them. Then it checks whether
+/// any record has them. Then it writes all changes at once, or none. Blocks: never call it on an event loop.
 struct SchemaReplacement: Sendable {
     let storage: any Store
-    /// Who is written down in the history.
+    /// Who makes the change, for the history.
     let who: String
-    /// What is wanted, over the schema as it then is.
+    /// Finds the changes that are wanted, given the schema of that moment.
     let plan: @Sendable (Schema) throws -> SchemaDifference
-    /// What of it is done, by what records have, over the schema as it then is.
+    /// Decides which of them are made, given what records have and the schema of that moment.
     let decide: @Sendable (SchemaDifference, SchemaUsage, Schema) throws -> SchemaOutcome
 
-    /// How long what is to go stays held without a sign that somebody is still at it: as long as saves are refused
-    /// after a crash.
+    /// How long a hold lasts unless it is renewed, in milliseconds.
+    ///
+    /// After a crash, saves are refused for as long.
     private static let holdMilliseconds: Milliseconds = 60_000
 
-    /// Says what `run` would do, and does nothing.
+    /// Tells what `run` would do, and changes nothing.
     func preview() throws -> SchemaOutcome {
         let schema = try storage.schema
         let difference = try plan(schema)
@@ -37,7 +39,7 @@ struct SchemaReplacement: Sendable {
             difference, try SchemaUsage(of: difference.removals, in: storage), schema)
     }
 
-    /// Does it.
+    /// Makes the changes.
     ///
     /// - Throws: `SchemaRefusal`, and what the store reports.
     func run() throws -> SchemaOutcome {
@@ -72,7 +74,7 @@ struct SchemaReplacement: Sendable {
 
     private func write(_ held: Schema.Parts, _ usage: SchemaUsage) throws -> SchemaOutcome {
         try storage.writeAndWait(frees: false) { transaction in
-            // What was saved meanwhile may have changed the schema.
+            // Saves may have changed the schema in the meantime.
             let difference = try plan(transaction.schema)
             guard
                 try difference.removals == held

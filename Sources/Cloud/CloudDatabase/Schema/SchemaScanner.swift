@@ -1,4 +1,4 @@
-/// Where in a text something stands; both count from 1, columns in characters.
+/// A place in a text; lines and columns count from 1, columns in characters.
 struct TextPlace: Equatable {
     var line = 1
     var column = 1
@@ -11,7 +11,7 @@ struct SchemaScanner {
     enum Kind: Equatable {
         /// Letters, digits and `_`; a keyword or a name.
         case word
-        /// What stands between double quotes.
+        /// The text between double quotes.
         case quoted
         /// One of `( ) , ; < >`.
         case sign(UInt8)
@@ -35,7 +35,7 @@ struct SchemaScanner {
 
         private static let shownMax = 40
 
-        /// Whether it is that keyword, in any case and without quotes.
+        /// Whether it is this keyword, in any case and without quotes.
         func isWord(_ keyword: String) -> Bool {
             kind == .word && text.utf8.count == keyword.utf8.count && text.uppercased() == keyword
         }
@@ -52,7 +52,7 @@ struct SchemaScanner {
 
     init(_ text: [UInt8]) { self.text = text }
 
-    /// The next token; after the last, `end` for ever.
+    /// The next token; after the last, always `end`.
     mutating func next() throws(SchemaSyntaxError) -> Token {
         try skipBlanks()
         let start = place
@@ -102,7 +102,7 @@ struct SchemaScanner {
                 while let byte = current, byte != UInt8(ascii: "\n") { advance() }
             case (UInt8(ascii: "/"), UInt8(ascii: "*")): try skipComment()
             default:
-                // What some editors write before the first character.
+                // The byte order mark that some editors write before the first character.
                 guard index == 0, text.starts(with: [0xef, 0xbb, 0xbf]) else { return }
                 index = 3
             }
@@ -134,7 +134,7 @@ struct SchemaScanner {
             place.line += 1
             place.column = 1
         } else if current.map({ $0 & 0xc0 != 0x80 }) ?? true {
-            // The further bytes of a character are no columns.
+            // Only the first byte of a character counts as a column.
             place.column += 1
         }
     }
@@ -158,7 +158,7 @@ struct SchemaScanner {
     }
 }
 
-/// Why a text is no schema: where, what would have been right there, and what is there.
+/// Why a text is not a schema: where the mistake is, what was expected there, and what is there.
 package struct SchemaSyntaxError: Error, Equatable, CustomStringConvertible {
     /// From 1.
     package let line: Int

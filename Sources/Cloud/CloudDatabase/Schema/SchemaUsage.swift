@@ -2,17 +2,17 @@ import CloudModel
 import JSON
 import Storage
 
-/// How many records have something: of a type, or with a value in a field.
+/// How many records use a type, or have a value in a field.
 package struct SchemaUsage: Sendable, Equatable {
     package private(set) var types: [RecordTypeName: Int] = [:]
     package private(set) var fields: [RecordTypeName: [FieldName: Int]] = [:]
 
-    /// Steps between two signs that it goes on: each takes a small part of a second.
+    /// How many steps pass between two calls of `goesOn`; each step takes a small part of a second.
     private static let stepsBetweenSigns = 32
 
     package init() {}
 
-    /// The records that a change would take something from.
+    /// How many records a change would take something from.
     package func count(_ change: SchemaChange) -> Int {
         switch change {
         case .typeRemoved(let type): types[type] ?? 0
@@ -23,9 +23,9 @@ package struct SchemaUsage: Sendable, Equatable {
 
     /// Counts the living records of a store that have any of the parts.
     ///
-    /// Blocks, for as long as it takes to read the whole store, in steps that hold nobody up; never
-    /// on an event loop. While it goes on records may be saved: one may be counted twice, but what is
-    /// there throughout is counted at least once.
+    /// Blocks as long as it takes to read the whole store, in steps that hold nobody up. Never call it on an
+    /// event loop. Others may save records meanwhile. Then one may be counted twice; a record that exists
+    /// throughout is counted at least once.
     ///
     /// - Parameter goesOn: called now and then while it takes long, outside of any read.
     package init(
@@ -51,7 +51,7 @@ package struct SchemaUsage: Sendable, Equatable {
     }
 }
 
-/// One way through a store, step by step.
+/// One pass through a store, step by step.
 private final class Survey {
     /// Rows of one step, and the bytes of the bodies that it looks into.
     private static let stepRowsMax = 5_000

@@ -1,8 +1,8 @@
 import CloudModel
 import Storage
 
-/// Who asks to take part in one share, and who may not ask, and what may become of the list
-/// (rulings.md 50).
+/// Who asks to take part in one share, who is blocked from asking, and how the list may change (rulings.md
+/// 50).
 ///
 /// Pure: nothing here reads or writes a store.
 struct AccessRequestList: Equatable {
@@ -13,27 +13,27 @@ struct AccessRequestList: Equatable {
     /// Those who wait for an answer, the longest waiting first.
     var waiting: [StoredAccessRequest] { all.filter { !$0.isBlocked } }
 
-    /// Those who may not ask.
+    /// Those who are blocked from asking.
     var blocked: [StoredAccessRequest] { all.filter(\.isBlocked) }
 
     func isWaiting(_ user: UserRecordName) -> Bool { waiting.contains { $0.user == user } }
 
     func isBlocked(_ user: UserRecordName) -> Bool { blocked.contains { $0.user == user } }
 
-    /// Whether a further request is to be seen by those who decide.
+    /// Whether those who decide should see a further request.
     ///
-    /// - Parameter most: how many wait at a time.
+    /// - Parameter most: how many may wait at a time.
     func admits(_ user: UserRecordName, most: Int) -> Bool {
         !all.contains { $0.user == user } && waiting.count < most
     }
 
-    /// Follows what is decided; whoever takes part then asks no more and is not blocked.
+    /// Applies decisions; whoever takes part then no longer asks, and is not blocked.
     ///
     /// - Parameters:
     ///   - participants: changes with it.
-    ///   - most: how many are blocked at a time.
-    /// - Throws: BAD_REQUEST for approving somebody who has not asked, blocking the owner, and too many;
-    ///   what `ParticipantList.approve` throws.
+    ///   - most: how many may be blocked at a time.
+    /// - Throws: BAD_REQUEST for approving a person who has not asked, for blocking the owner, and for too
+    ///   many; what `ParticipantList.approve` throws.
     mutating func decide(
         _ decisions: AccessDecisions, _ participants: inout ParticipantList,
         _ editing: ParticipantList.Editing, most: Int
@@ -61,6 +61,6 @@ struct AccessRequestList: Equatable {
         }
     }
 
-    /// Follows somebody's coming: they need not ask any more.
+    /// Removes the request of a user who has joined: they need not ask any more.
     mutating func joined(_ user: UserRecordName) { all.removeAll { $0.user == user } }
 }

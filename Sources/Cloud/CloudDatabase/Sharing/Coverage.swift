@@ -3,27 +3,27 @@ import Storage
 
 /// Notes which share covers each record, as records of one zone are saved, moved and deleted.
 ///
-/// A record is covered by the share that it is the root or the share record of, else by what covers its
-/// parent. A move is carried on to the records below: those that are many are left to queued work,
-/// and the shares concerned are not whole until it has done them.
+/// A share covers its root and its share record. Any other record is covered by what covers its parent. When
+/// a record moves, the records below it follow. If they are many, queued work does the rest, and the shares
+/// concerned are not whole until it has finished.
 struct Coverage {
     private let transaction: any StoreTransaction
     private let zone: ZoneNumber
-    /// Records that may still be looked at in this transaction.
+    /// How many more records this transaction may look at.
     private var recordsLeft: Int
-    /// Nil until it is known whether the zone has trees to keep.
+    /// Whether the zone has trees to maintain; nil until that is known.
     private var hasTrees: Bool?
     /// Where records have come into a share by this same change.
     private var arrivals: [RecordNumber: Position] = [:]
 
-    /// - Parameter recordsMax: records below those that are saved, to be looked at.
+    /// - Parameter recordsMax: how many records below the saved ones it may look at.
     init(_ transaction: any StoreTransaction, zone: ZoneNumber, recordsMax: Int) {
         self.transaction = transaction
         self.zone = zone
         recordsLeft = recordsMax
     }
 
-    /// A record as it has just been written.
+    /// A record that has just been written.
     struct Saved {
         let record: RecordNumber
         let name: RecordName
@@ -32,7 +32,7 @@ struct Coverage {
         let parent: RecordName?
     }
 
-    /// Follows a save, once the record's links are written.
+    /// Updates the coverage after a save, once the record's links are written.
     mutating func saved(_ saved: Saved) throws {
         guard try keepsTrees() else { return }
         let former = try transaction.cover(of: saved.record)
@@ -58,13 +58,13 @@ struct Coverage {
                 since: saved.position))
     }
 
-    /// Follows a deletion.
+    /// Updates the coverage after a deletion.
     mutating func deleted(_ record: RecordNumber, at position: Position) throws {
         guard try keepsTrees(), let former = try transaction.cover(of: record) else { return }
         try leave(record, former, at: position, left: position)
     }
 
-    /// Begins to cover what a new share is of; the rest of a large tree is left for later.
+    /// Covers the records of a new share; leaves the rest of a large tree to queued work.
     mutating func began(_ share: StoredShare) throws {
         hasTrees = nil
         guard let root = share.root else { return }
@@ -75,13 +75,13 @@ struct Coverage {
                 record: root, name: place.name, from: nil, to: share.number, since: share.created))
     }
 
-    /// Ends a share: what its viewers saw of it is gone with this transaction.
+    /// Ends a share: in this transaction, its viewers lose what they saw of it.
     mutating func end(_ share: StoredShare) throws {
         try transaction.endShare(share.number)
         hasTrees = nil
     }
 
-    /// Puts one record into a share, out of whatever covers it.
+    /// Moves one record into a share, out of whatever covers it.
     private mutating func take(_ record: RecordNumber, into share: ShareNumber) throws {
         let former = try transaction.cover(of: record)
         guard former?.share != share, let place = try transaction.place(of: record),
@@ -101,7 +101,7 @@ struct Coverage {
         try transaction.enter(stay)
     }
 
-    /// What has come by this same change, nobody has seen: it goes as if it had never come.
+    /// Nobody has seen a record that came in by this same change, so it goes as if it had never come.
     private func leave(
         _ record: RecordNumber, _ former: StoredCover, at position: Position, left: Position
     ) throws {
@@ -124,7 +124,7 @@ struct Coverage {
 
     // MARK: - What lies below
 
-    /// A record whose cover has changed, so that its children's may have to.
+    /// A record whose coverage has changed, so that its children's may have to change too.
     private struct Moved {
         let record: RecordNumber
         let name: RecordName
@@ -163,9 +163,9 @@ struct Coverage {
             since: moved.since)
     }
 
-    /// Covers a child as its parent is, unless it is a root of its own.
+    /// Covers a child as its parent is covered, unless the child is a root itself.
     ///
-    /// - Returns: nil when nothing has changed, for it and what is below.
+    /// - Returns: nil when nothing has changed, neither for it nor for what is below.
     private mutating func move(_ child: RecordNumber, below parent: Moved) throws -> Moved? {
         let former = try transaction.cover(of: child)
         guard former?.share != parent.to, try transaction.share(ofRoot: child) == nil,
@@ -174,7 +174,7 @@ struct Coverage {
         else { return nil }
         var since = parent.since
         if let former {
-            // What an earlier move has taken out, and nobody has come to since, left with that one.
+            // If an earlier move took it out, and nobody has gained it since, it left at that move.
             if former.share != parent.from {
                 since =
                     try transaction.coverWorkSince(parent.record, concerning: former.share)
@@ -203,11 +203,11 @@ struct Coverage {
 
     // MARK: - Work left for later
 
-    /// Covers children of a record as it is covered now, and queues those that have children.
+    /// Covers the children of a record as the record is covered now, and queues children that have children.
     ///
     /// - Parameters:
-    ///   - cursor: the last child that has been looked at.
-    ///   - recordsMax: children to be looked at.
+    ///   - cursor: the last child that was looked at.
+    ///   - recordsMax: how many children to look at.
     static func workOff(
         _ record: RecordNumber, in zone: ZoneNumber, after cursor: RecordNumber, recordsMax: Int,
         _ transaction: any StoreTransaction

@@ -1,16 +1,16 @@
 import CloudModel
 import Storage
 
-/// Finds by parents which share a record is in, whatever has been noted of it so far.
+/// Finds which share a record is in by following parents, whatever was noted so far.
 struct Hierarchy {
     let snapshot: any StoreSnapshot
     let zone: ZoneNumber
-    /// How many parents are followed.
+    /// How many parents it follows at most.
     let depthMax: Int
 
-    /// The standing share whose tree holds a record: that of the nearest root above it or itself.
+    /// The standing share whose tree holds a record: that of the nearest root at or above it.
     ///
-    /// - Throws: `Fault` TRY_AGAIN_LATER when the chain of parents is longer than may be followed.
+    /// - Throws: `Fault` TRY_AGAIN_LATER when the chain of parents is longer than it may follow.
     func share(over record: RecordNumber) throws -> ShareNumber? {
         if let share = try snapshot.share(ofRecord: record) { return share.number }
         var record = record

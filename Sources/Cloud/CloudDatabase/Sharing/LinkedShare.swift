@@ -4,18 +4,18 @@ import Storage
 
 /// The share that a link leads to, as one person may see it (rulings.md 37 and 49).
 ///
-/// A link that leads nowhere, and one to a share that the person may not see, are told apart by nothing.
+/// Nobody can tell a link that leads nowhere from one to a share that they may not see.
 struct LinkedShare {
     /// Who follows a link.
     struct Visitor {
-        /// Nil for somebody who is not signed in.
+        /// The user; nil for a person who is not signed in.
         let user: UserRecordName?
-        /// Verified as their own.
+        /// The addresses that are verified as theirs.
         let addresses: Set<String>
     }
 
     let guid: ShortGUID
-    /// What a link to hand on says: with its secret, as long as that is of use to the visitor.
+    /// The link to pass on; it keeps its secret as long as that is of use to the visitor.
     let link: String
     let share: StoredShare
     let zone: StoredZone
@@ -23,9 +23,9 @@ struct LinkedShare {
     let participants: ParticipantList
     let requests: AccessRequestList
     let owner: UserRecordName
-    /// The visitor's entry, or the one that is theirs if they accept; nil when they join by the link.
+    /// The visitor's entry, or the one that becomes theirs if they accept; nil when they join by the link.
     let entry: StoredParticipant?
-    /// The entry that the link is for, as long as nobody has come by it.
+    /// The entry of a one-time link, as long as nobody has used the link.
     let oneTime: StoredParticipant?
 
     static let notFound = Fault(.notFound, "shortGUIDs: no such share")
@@ -33,7 +33,7 @@ struct LinkedShare {
     /// Whether the visitor is the owner.
     func isOwned(by user: UserRecordName?) -> Bool { user == owner }
 
-    /// Takes the same steps whether there is a share or not, so that time tells nothing.
+    /// Finds the share; takes the same steps whether there is one or not, so that the time tells nothing.
     ///
     /// - Parameter text: the last part of a share's address.
     /// - Throws: `Fault` NOT_FOUND.
@@ -47,7 +47,7 @@ struct LinkedShare {
         let ofRecord = try snapshot.share(ofRecord: record)
         let share = ofRoot ?? ofRecord
         let isOpen = share.map { $0.publicPermission != .none } ?? false
-        // Who takes part in what is closed is nothing to somebody who is not signed in, to read either.
+        // A person who is not signed in may not read who takes part in a closed share.
         let number = visitor.user != nil || isOpen ? share?.number : nil
         let participants = ParticipantList(
             try snapshot.participants(of: number ?? ShareNumber(0)))
@@ -62,7 +62,7 @@ struct LinkedShare {
                 database.shareAddresses?.participant(of: $0, link.guid, among: participants.all)
             }
         }
-        // Nobody who is not signed in can come by it.
+        // A person who is not signed in cannot use a one-time link.
         let oneTime = visitor.user == nil || linked?.isOneTimeLink != true ? nil : linked
         let isKeptOut = visitor.user.map(requests.isBlocked) ?? false
         guard let link, let share, let zone, !zone.isDeleted, let owner = participants.owner?.user
@@ -79,9 +79,9 @@ struct LinkedShare {
             oneTime: own == nil ? oneTime : nil)
     }
 
-    /// Lets a user take part.
+    /// Makes a user a participant.
     ///
-    /// - Throws: `Fault` NOT_FOUND when they may not, BAD_REQUEST for a share that is full.
+    /// - Throws: `Fault` NOT_FOUND when they may not join, BAD_REQUEST for a share that is full.
     func join(
         _ visitor: Visitor, in database: Database, _ transaction: any StoreTransaction
     ) throws {
@@ -95,7 +95,7 @@ struct LinkedShare {
         guard own != nil else { throw Self.notFound }
         guard joined != participants else { return }
         guard let record = try transaction.place(of: share.record) else { throw Self.notFound }
-        // The others see who has come, and whoever has come sees the share.
+        // The others see who has come, and the newcomer sees the share.
         _ = try RecordRewriter(transaction: transaction).rewrite(
             RecordKey(zone: record.zone, name: record.name), in: zone, zoneJSON)
         let shares = ShareWriter(transaction: transaction)

@@ -1,7 +1,7 @@
 import CloudModel
 import Storage
 
-/// Who takes part in one share, and what may become of the list (rulings.md 36 to 39).
+/// Who takes part in one share, and how the list may change (rulings.md 36 to 39).
 ///
 /// Pure: nothing here reads or writes a store.
 struct ParticipantList: Equatable {
@@ -23,12 +23,12 @@ struct ParticipantList: Equatable {
 
     var owner: StoredParticipant? { all.first { $0.role == .owner } }
 
-    /// The entry that a user has been matched to.
+    /// The entry that was matched to a user.
     func participant(_ user: UserRecordName) -> StoredParticipant? { all.first { $0.user == user } }
 
-    /// The entry that is a user's, or would be if they accepted: by their name, else by an address.
+    /// A user's entry, or the one that becomes theirs if they accept: by their name, else by an address.
     ///
-    /// - Parameter addresses: those that are verified as theirs.
+    /// - Parameter addresses: the addresses that are verified as theirs.
     func invitation(of user: UserRecordName, addresses: Set<String>) -> StoredParticipant? {
         if let known = participant(user) { return known }
         return all.first { entry in
@@ -43,20 +43,20 @@ struct ParticipantList: Equatable {
         /// Whether the editor is an administrator and not the owner.
         let isByAdministrator: Bool
         let publicPermission: SharePermission
-        /// The owner's own, so that nobody invites them.
+        /// The owner's own addresses, so that nobody invites the owner.
         let ownerAddresses: Set<String>
         /// How many participants a share may have.
         let most: Int
         let makeID: () -> String
     }
 
-    /// Replaces the list by what a request sends.
+    /// Replaces the list by the one that a request sends.
     ///
-    /// Entries are matched by id, then user record name, then address; one of the owner's role without a
-    /// name is the owner. Who is not named any more is removed, but for the owner.
+    /// Entries are matched by id, then user record name, then address. An entry of the owner's role without a
+    /// name is the owner. Whoever is not named any more is removed, except the owner.
     ///
-    /// - Throws: BAD_REQUEST for an entry that names nobody, a second owner, somebody new who is
-    ///   said to have come by the link, or too many; ACCESS_DENIED for an administrator who makes another one.
+    /// - Throws: BAD_REQUEST for an entry that names nobody, a second owner, a new entry that claims to have
+    ///   joined by the link, or too many; ACCESS_DENIED for an administrator who makes another administrator.
     mutating func replace(with entries: [ParticipantEntry], _ editing: Editing) throws(Fault) {
         let known = ParticipantIndex(all, editing)
         var kept = ParticipantIndex(all.filter { $0.role == .owner }, editing)
@@ -107,7 +107,7 @@ struct ParticipantList: Equatable {
     fileprivate static let linkMakesNoAdministrator = Fault.badRequest(
         "participants: oneTimeLink: whoever comes by it is no ADMINISTRATOR; expected USER")
 
-    /// Takes in those who asked to take part and now may: who is in the list already stays as they are.
+    /// Adds those who asked to take part and are now approved; existing entries stay as they are.
     ///
     /// - Throws: BAD_REQUEST when the share is full.
     mutating func approve(_ users: [UserRecordName], _ editing: Editing) throws(Fault) {
@@ -124,15 +124,17 @@ struct ParticipantList: Equatable {
         }
     }
 
-    /// Takes out those who are kept out from now on.
+    /// Removes those who are now blocked.
     mutating func remove(_ users: [UserRecordName]) {
         all.removeAll { entry in entry.role != .owner && users.contains { $0 == entry.user } }
     }
 
     private static func tooMany(_ most: Int) -> Fault { ParticipantEntry.tooMany(most) }
 
-    /// Follows a change of the public permission: closed, it removes those who joined by themselves;
-    /// else they get what it gives.
+    /// Follows a change of the public permission.
+    ///
+    /// When the share is closed, those who joined by themselves are removed; else they get the new
+    /// permission.
     mutating func follow(_ publicPermission: SharePermission) {
         if publicPermission == .none { all.removeAll { $0.role == .publicUser } }
         for index in all.indices where all[index].role == .publicUser {
@@ -142,9 +144,9 @@ struct ParticipantList: Equatable {
 
     // MARK: - By the participants
 
-    /// Lets a user take part.
+    /// Makes a user a participant.
     ///
-    /// - Parameter oneTime: the entry of the link for one person that they came by; nil for another link.
+    /// - Parameter oneTime: the entry of the one-time link that they used; nil for another link.
     /// - Returns: their entry; nil when they are not invited and may not join by the link either.
     /// - Throws: BAD_REQUEST when the share is full.
     mutating func accept(
@@ -154,7 +156,7 @@ struct ParticipantList: Equatable {
         if let own = invitation(of: user, addresses: addresses) ?? oneTime,
             let index = all.firstIndex(where: { $0.id == own.id })
         {
-            // An invitation without permission keeps somebody out, of a public share too.
+            // An invitation without permission keeps a person out, even of a public share.
             guard own.permission != .none else { return nil }
             all[index].user = user
             all[index].status = .accepted
@@ -172,7 +174,7 @@ struct ParticipantList: Equatable {
         return joined
     }
 
-    /// Lets a user leave; the owner cannot, and whoever has left stays so.
+    /// Lets a user leave, unless they are the owner; whoever has left already stays so.
     ///
     /// - Returns: whether they have ever taken part.
     mutating func leave(_ user: UserRecordName) -> Bool {
@@ -185,14 +187,14 @@ struct ParticipantList: Equatable {
 
     // MARK: - What follows for the viewers
 
-    /// What somebody may see and do after a change, and what they could before it.
+    /// What a person may see and do after a change, and what they could before.
     struct AccessChange: Equatable {
         let viewer: UserRecordName
         let before: SharePermission
         let after: SharePermission
     }
 
-    /// Whose access the step from another list to this one changes, the owner aside.
+    /// Whose access changes from another list to this one; leaves out the owner.
     func accessChanges(from former: ParticipantList) -> [AccessChange] {
         var changes: [AccessChange] = []
         for participant in former.all where participant.role != .owner {
@@ -214,7 +216,7 @@ struct ParticipantList: Equatable {
     }
 }
 
-/// The participants of a list by what entries of a request name them by.
+/// The participants of a list, by the ways in which entries of a request may name them.
 private struct ParticipantIndex {
     private(set) var all: [StoredParticipant] = []
     private let ownerAddresses: Set<String>
@@ -241,7 +243,7 @@ private struct ParticipantIndex {
 
     func holds(_ id: String) -> Bool { byID[id] != nil }
 
-    /// Whom an entry is about: by id, then user record name, then address.
+    /// The participant whom an entry means: by id, then user record name, then address.
     func match(_ entry: ParticipantEntry) -> StoredParticipant? {
         if let index = entry.id.flatMap({ byID[$0] }) { return all[index] }
         if let index = entry.user.flatMap({ byUser[$0] }) { return all[index] }
@@ -252,7 +254,7 @@ private struct ParticipantIndex {
 }
 
 extension StoredParticipant {
-    /// The participant as an entry of a request would have them; what they were invited by stays.
+    /// The participant as an entry of a request changes them; how they were invited stays.
     fileprivate func changed(
         by entry: ParticipantEntry, _ editing: ParticipantList.Editing
     ) throws(Fault) -> StoredParticipant {

@@ -1,17 +1,19 @@
 import CloudModel
 import Storage
 
-/// Writes records anew that are not saved themselves: what they say about sharing has changed, or who
-/// takes part in the share that they are.
+/// Writes a new version of a record that nobody saves.
+///
+/// It is needed when something has changed that the record says about sharing, or when other people take part
+/// in the share that it is.
 struct RecordRewriter {
     let transaction: any StoreTransaction
 
-    /// Gives a living record its next version, with fields, creator and modifier as they are.
+    /// Gives a living record its next version; fields, creator and modifier stay.
     ///
     /// - Parameters:
     ///   - zone: the record's zone.
-    ///   - zoneJSON: the zone's ID as records of it show it.
-    /// - Returns: the record as it is then; nil when it does not live.
+    ///   - zoneJSON: the zone's ID as its records show it.
+    /// - Returns: the new record; nil when the record does not live.
     func rewrite(
         _ key: RecordKey, in zone: StoredZone, _ zoneJSON: [UInt8],
         _ change: (inout RecordBody.Sharing) -> Void = { _ in }

@@ -2,8 +2,7 @@ import CloudModel
 import Cryptography
 import Storage
 
-/// Makes the addresses of shares, and knows the secrets of those that are good for one person
-/// (rulings.md 49).
+/// Makes the addresses of shares, and knows the secrets of one-time links (rulings.md 49).
 package struct ShareAddresses: Sendable {
     private static let secretBytes = 16
 
@@ -24,18 +23,18 @@ package struct ShareAddresses: Sendable {
         self.base = base
     }
 
-    /// The same, for a server that is reached elsewhere.
+    /// The same addresses for a server that is reached at another base.
     package func below(_ base: String) -> ShareAddresses { ShareAddresses(key: key, base: base) }
 
-    /// The address for whoever comes first.
+    /// A one-time address, for whoever uses it first.
     func oneTime(_ guid: ShortGUID, _ participant: StoredParticipant) -> String {
         let secret = Base64.encode(code(guid, participant), .urlSafe)
         return "\(base)/share/\(guid.text)~\(secret)"
     }
 
-    /// The participant whom a secret is for, whether somebody has come by it or not; nil for none.
+    /// The participant to whom a secret belongs, whether the link was used or not; nil for none.
     ///
-    /// Compares with all of them, in the same time whichever it is.
+    /// Compares with all of them and takes the same time whichever it is.
     func participant(
         of secret: String, _ guid: ShortGUID, among participants: [StoredParticipant]
     ) -> StoredParticipant? {

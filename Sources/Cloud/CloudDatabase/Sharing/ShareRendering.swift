@@ -2,7 +2,7 @@ import CloudModel
 import JSON
 import Storage
 
-/// One share as one viewer may see it: the stored record names nobody (rulings.md 35 and 39).
+/// One share as one viewer may see it; the stored record names nobody (rulings.md 35 and 39).
 struct ShareRendering {
     let share: StoredShare
     let participants: ParticipantList
@@ -12,8 +12,8 @@ struct ShareRendering {
     private let oneTimeURL: (StoredParticipant) -> String?
 
     /// - Parameters:
-    ///   - viewer: who looks; nil for somebody who takes no part.
-    ///   - oneTimeURL: makes the address that is good for one participant.
+    ///   - viewer: the participant who looks; nil for a person who does not take part.
+    ///   - oneTimeURL: makes the one-time address of a participant.
     init(
         _ share: StoredShare, _ participants: ParticipantList, _ requests: AccessRequestList,
         for viewer: StoredParticipant?, identities: any Identities,
@@ -27,7 +27,7 @@ struct ShareRendering {
         self.oneTimeURL = oneTimeURL
     }
 
-    /// The whole record: the stored body with what this viewer sees of those who take part.
+    /// The whole record: the stored body with the participants whom this viewer sees.
     func record(_ stored: UnsafeRawBufferPointer) throws -> [UInt8] {
         var writer = JSONWriter(reserving: stored.count + 1_024)
         if let owner = participants.owner?.user, try hidesModifier(of: stored) {
@@ -57,7 +57,7 @@ struct ShareRendering {
         return writer.bytes
     }
 
-    /// Who ask to take part, and who may not, for who decides on them (rulings.md 50).
+    /// Shows those who decide on them who asks to take part and who is blocked (rulings.md 50).
     private func appendRequests(to writer: inout JSONWriter) throws {
         if share.allowsRequests { writer.raw(",\"allowsAccessRequests\":true") }
         let (waiting, blocked) = (requests.waiting, requests.blocked)
@@ -81,7 +81,7 @@ struct ShareRendering {
         writer.raw("]")
     }
 
-    /// Somebody who has told their name by asking.
+    /// Appends a person who gave their name by asking.
     private func append(identityOf user: UserRecordName, to writer: inout JSONWriter) throws {
         writer.raw("{\"userRecordName\":\"")
         writer.raw(ascii: user.text)
@@ -92,7 +92,7 @@ struct ShareRendering {
         writer.raw("}}")
     }
 
-    /// Whether the last to save the share was an administrator whom the viewer may not see.
+    /// Whether an administrator saved the share last whom the viewer may not see.
     private func hidesModifier(of stored: UnsafeRawBufferPointer) throws -> Bool {
         guard viewer?.role != .owner else { return false }
         let modifier = try RecordBody.modifier(of: stored)
@@ -107,7 +107,7 @@ struct ShareRendering {
 
     private var seesAddresses: Bool { viewer?.role == .owner }
 
-    /// Whether the viewer says who takes part.
+    /// Whether the viewer may decide who takes part.
     private var decides: Bool { Self.decides(viewer) }
 
     static func decides(_ viewer: StoredParticipant?) -> Bool {
@@ -115,7 +115,7 @@ struct ShareRendering {
         return viewer.role == .owner || viewer.role == .administrator && viewer.access != .none
     }
 
-    /// The owner and administrators see everybody; those who may write see whom they write with.
+    /// The owner and administrators see everybody; so do those who may write, as they write together.
     private var seesAll: Bool {
         decides || viewer?.access == .readWrite
     }
@@ -155,7 +155,7 @@ struct ShareRendering {
             writer.raw("\",")
         }
         writer.raw("\"nameComponents\":{")
-        // Those who have not accepted have told nobody their name: only they themselves see it.
+        // People who have not accepted have given nobody their name: only they themselves see it.
         if let user = participant.user,
             participant.status != .invited || participant.id == viewer?.id,
             let person = try identities.person(named: user)
@@ -186,19 +186,19 @@ struct ShareRendering {
 }
 
 extension Database {
-    /// Appends a stored record as the caller may see it: the one way from a stored body to an answer.
+    /// Appends a stored record as the caller may see it; every stored body takes this way into an answer.
     ///
     /// - Parameters:
-    ///   - snapshot: what the body was read from.
+    ///   - snapshot: the one that the body was read from.
     package func append(
         _ record: RecordNumber, _ flags: VersionFlags, _ body: UnsafeRawBufferPointer,
         as rendering: RecordRendering, from snapshot: any ShareReading,
         to writer: inout JSONWriter
     ) throws {
-        // Nearly every record of a page.
+        // Nearly every record of a page takes this way.
         if rendering.isWhole, flags.isShownAsStored { return writer.raw(body) }
         guard flags.contains(.share) else {
-            // Made only for who has some.
+            // Links are made only for a record with assets.
             let links = flags.contains(.hasAssets) ? assetLinks(of: record) : nil
             return try rendering.append(
                 body, flags: flags, hidingParent: hidesParent(flags), assets: links, to: &writer)
@@ -209,8 +209,9 @@ extension Database {
         }
     }
 
-    /// Whether a record's parent is nothing for the caller to know: what lies above the root of a
-    /// shared tree is not shared.
+    /// Whether the caller must not see a record's parent.
+    ///
+    /// What lies above the root of a shared tree is not shared.
     private func hidesParent(_ flags: VersionFlags) -> Bool {
         scope == .shared && flags.contains(.root)
     }

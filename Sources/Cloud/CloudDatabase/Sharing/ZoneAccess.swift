@@ -3,22 +3,22 @@ import Storage
 
 /// What one viewer may see and change in a zone that somebody shares with them.
 ///
-/// Belongs to one snapshot, and keeps what it has looked up.
+/// It belongs to one snapshot, and keeps what it has looked up.
 package final class ZoneAccess {
     let viewer: UserRecordName
     let zone: StoredZone
     let view: StoredView
-    /// What they have of the whole zone; nil when only trees are shared.
+    /// The viewer's grant for the whole zone; nil when only trees are shared.
     let wholeZone: StoredGrant?
-    /// Whether all that is noted of the zone's trees is so: else parents are followed.
+    /// Whether all notes about the zone's trees are up to date; if not, parents are followed.
     let isSettled: Bool
     private let snapshot: any StoreSnapshot
     private let hierarchy: Hierarchy
     private var grants: [ShareNumber: StoredGrant?] = [:]
-    /// The shares that records were found to be in; nil where nobody wants to know.
+    /// The shares in which records were found; nil until `beginNoting`.
     private var noted: [RecordNumber: ShareNumber?]?
 
-    /// - Returns: nil when the viewer has nothing of the zone.
+    /// - Returns: nil when the viewer sees nothing of the zone.
     init?(
         _ viewer: UserRecordName, in zone: StoredZone, limits: ServiceLimits,
         snapshot: any StoreSnapshot
@@ -39,16 +39,16 @@ package final class ZoneAccess {
 
     /// What the viewer may do with a record; nil when they may not see it.
     ///
-    /// - Throws: `Fault` TRY_AGAIN_LATER while that cannot be told.
+    /// - Throws: `Fault` TRY_AGAIN_LATER while nobody can tell.
     func permission(on record: RecordNumber) throws -> SharePermission? {
         if let wholeZone { return wholeZone.permission }
         guard let share = try share(over: record) else { return nil }
         return try grant(of: share)?.permission
     }
 
-    /// Whether the viewer may see a record: a filter for what is found by other ways.
+    /// Whether the viewer may see a record; for records that were found in other ways.
     ///
-    /// - Throws: `Fault` TRY_AGAIN_LATER while that cannot be told.
+    /// - Throws: `Fault` TRY_AGAIN_LATER while nobody can tell.
     package func sees(_ record: RecordNumber) throws -> Bool {
         try permission(on: record) != nil
     }
@@ -58,12 +58,13 @@ package final class ZoneAccess {
         try snapshot.share(ofRoot: record) != nil
     }
 
-    /// Whether the viewer may delete a record that they may write: roots and share records are the owner's.
+    /// Whether the viewer may delete a record that they may write: only the owner deletes roots and share
+    /// records.
     func mayRemove(_ record: RecordNumber) throws -> Bool {
         try !isRoot(record) && snapshot.share(ofRecord: record) == nil
     }
 
-    /// The share that a record is in, the viewer's or not.
+    /// The share that a record is in, whether the viewer has that share or not.
     func share(over record: RecordNumber) throws -> ShareNumber? {
         let share =
             try isSettled ? snapshot.cover(of: record)?.share : hierarchy.share(over: record)
@@ -71,10 +72,10 @@ package final class ZoneAccess {
         return share
     }
 
-    /// Notes from now on what it tells, so that another can be asked for the same.
+    /// Remembers from now on what it answers, so that another one can be asked the same.
     func beginNoting() { noted = [:] }
 
-    /// Whether it tells what another has told and noted, which belongs to an earlier snapshot.
+    /// Whether it gives the same answers that another one, of an earlier snapshot, has remembered.
     func tells(what other: ZoneAccess) throws -> Bool {
         guard view.since == other.view.since, isSettled == other.isSettled,
             wholeZone?.share == other.wholeZone?.share,
@@ -99,9 +100,9 @@ package final class ZoneAccess {
         return found
     }
 
-    /// The records of a type in the trees that the viewer has, by their numbers.
+    /// The records of a type in the trees that the viewer has, in the order of their numbers.
     ///
-    /// Records that they have lost or may not see are not looked at, so that they cost no time either.
+    /// Does not look at records that the viewer has lost or may not see, so those cost no time either.
     ///
     /// - Parameters:
     ///   - type: the type's number.
@@ -131,7 +132,7 @@ package final class ZoneAccess {
 
     private static let staysAtOnce = 512
 
-    /// Refuses what would be answered too short while trees are still being worked through.
+    /// Refuses a request whose answer would be incomplete, because queued work is still going through trees.
     ///
     /// - Throws: `Fault` TRY_AGAIN_LATER.
     package func requireSettled() throws(Fault) {

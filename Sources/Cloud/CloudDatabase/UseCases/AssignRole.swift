@@ -1,13 +1,13 @@
 import CloudModel
 import Storage
 
-/// Gives a user one of the container's roles in the public database of an environment, or takes it.
+/// Gives a user one of the container's roles in an environment's public database, or takes it away.
 package struct AssignRole: Sendable {
     /// Why a role cannot be given.
     package enum Refusal: Error, Sendable, Equatable {
-        /// Everybody has it who is what it says.
+        /// The role is built in: nobody gives it.
         case builtIn
-        /// The schema has only these.
+        /// The schema has no such role, only these.
         case unknown(known: [String])
     }
 
@@ -22,9 +22,9 @@ package struct AssignRole: Sendable {
         self.user = user
     }
 
-    /// Changes the user's roles and waits until it is on disk.
+    /// Changes the user's roles and waits until that is on disk.
     ///
-    /// Requests that begin later see it. Never run on an event loop.
+    /// Requests that begin later see it. Never run it on an event loop.
     ///
     /// - Returns: whether anything has changed.
     /// - Throws: `Refusal`; failures of the machinery.

@@ -4,11 +4,12 @@ import Storage
 
 /// Removes the bytes of assets that nothing refers to, in bounded steps.
 ///
-/// What no record and no receipt has referred to for the grace period is forgotten by the store, then
-/// removed. Files that no row stands for, as a crash or the loss of a store leaves them, go to the trash after
-/// the same time, where there is one, and from there later. Blocks.
+/// There are two kinds of such files. For the first, the store has a row, but no record and no receipt has
+/// referred to the file for the grace period: the store forgets it, then its bytes are removed. For the
+/// second, the store has no row; a crash or the loss of a store leaves such files. After the same time they
+/// go to the trash, where there is one, and later they are removed from there. Blocks.
 package struct CollectAssets: Sendable {
-    /// Of one step.
+    /// How many files one step handles.
     package static let filesPerStepMax = 100
 
     private let storage: any Store
@@ -22,12 +23,12 @@ package struct CollectAssets: Sendable {
     /// Whether looking at many files costs little.
     package var isLocal: Bool { depot.storage.isLocal }
 
-    /// Removes parts of uploads that nobody will finish.
+    /// Removes the parts of uploads that nobody will finish.
     package func removeAbandoned(begunBefore moment: Milliseconds) throws {
         try depot.storage.removeAbandoned(begunBefore: moment)
     }
 
-    /// Removes some of what has been unused since before a moment.
+    /// Removes some of the files that nothing has used since a moment.
     ///
     /// - Returns: whether there may be more.
     package func removeUnused(since moment: Milliseconds) throws -> Bool {
@@ -44,10 +45,10 @@ package struct CollectAssets: Sendable {
         return found.count == Self.filesPerStepMax
     }
 
-    /// Looks at the next files for some that no row stands for, and takes away those put there before a
+    /// Checks the next files for those without a row, and takes away those that were put there before a
     /// moment.
     ///
-    /// - Returns: false when the last file has been looked at; the next call begins anew.
+    /// - Returns: false once the last file was checked; the next call begins anew.
     package func removeStray(
         placedBefore moment: Milliseconds, now: Milliseconds
     ) throws -> Bool {
@@ -55,7 +56,7 @@ package struct CollectAssets: Sendable {
         let old = page.filter { $0.placed < moment }.map(\.digest)
         let claimed = depot.claims.claim(try unknown(old))
         defer { depot.claims.unclaim(claimed) }
-        // Looked at again: what was claimed may have been noted just before.
+        // Checked again, because a row for a claimed file may have been written just before.
         for digest in try unknown(claimed) {
             try depot.storage.trash?.put(digest, at: now)
             try depot.storage.delete(digest)
@@ -63,9 +64,10 @@ package struct CollectAssets: Sendable {
         return page.count == Self.filesPerStepMax
     }
 
-    /// Moves back from the trash what rows stand for again, and removes what was put there before a moment.
+    /// Puts back files from the trash that have rows again, and removes those that were put there before a
+    /// moment.
     ///
-    /// While the disk has less room than must stay free, the oldest of the rest go too.
+    /// While the disk has less room than must stay free, the oldest of the rest are removed too.
     ///
     /// - Returns: whether there may be more to remove.
     package func emptyTrash(putBefore moment: Milliseconds) throws -> Bool {

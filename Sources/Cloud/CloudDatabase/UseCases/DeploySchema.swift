@@ -1,7 +1,7 @@
 import CloudModel
 import Storage
 
-/// Brings production what development's schema has, and takes nothing from it unless asked to.
+/// Gives production what development's schema has, and takes nothing away unless asked to.
 ///
 /// Blocks: for commands, never on an event loop.
 package struct DeploySchema: Sendable {
@@ -21,7 +21,7 @@ package struct DeploySchema: Sendable {
         self.prunes = prunes
     }
 
-    /// Says what would change, and what would stay.
+    /// Tells what would change and what would stay.
     ///
     /// - Throws: `SchemaRefusal` where `run` would, and what the stores report.
     package func preview() throws -> SchemaOutcome { try replacement(by: "").preview() }
@@ -58,7 +58,8 @@ package struct DeploySchema: Sendable {
         return difference
     }
 
-    /// What is done of it when removals are: all but what records have.
+    /// The part of the changes that is made when removals are wanted: all except removals of what records
+    /// have.
     private func pruned(
         _ difference: SchemaDifference, _ usage: SchemaUsage, over schema: Schema
     ) throws(SchemaRefusal) -> SchemaOutcome {
@@ -78,7 +79,7 @@ package struct DeploySchema: Sendable {
             }
             outcome.made.changes.append(change)
         }
-        // A type that stays has grants, and the roles that they name.
+        // A type that stays keeps its grants, and the roles that they name.
         var target = schema
         for change in outcome.made.changes { target.apply(change) }
         let needed = Set(target.types.values.flatMap { $0.grants.keys })
@@ -92,7 +93,7 @@ package struct DeploySchema: Sendable {
 }
 
 extension SchemaDifference {
-    /// The removals of fields that are there again with another type.
+    /// Fields that are removed and added again with another type.
     fileprivate var retyped: [String] {
         var added: [RecordTypeName: Set<FieldName>] = [:]
         for case .fieldAdded(let type, let name, _) in changes {

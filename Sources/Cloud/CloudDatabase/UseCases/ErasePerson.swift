@@ -3,18 +3,18 @@ import CloudModel
 import JSON
 import Storage
 
-/// Removes what a container environment keeps of a person, in transactions of bounded size.
+/// Removes what a container environment keeps of a person, in transactions of limited size.
 ///
-/// Blocking. Each transaction leaves the rest as it was, and what is done already is found to be done: after
-/// a crash it is run again.
+/// Blocks. After a crash, run it again: it finds out what is done already, and each transaction leaves the
+/// rest as it was.
 package struct ErasePerson {
     /// What was removed.
     package struct Report: Sendable, Equatable {
         package var zones = 0
         package var records = 0
-        /// Of others, that the person took part in or was invited to.
+        /// Shares of other people that the person took part in or was invited to.
         package var shares = 0
-        /// Deleted or made anonymous.
+        /// Public records that were deleted or made anonymous.
         package var publicRecords = 0
         package var assets = 0
 
@@ -29,16 +29,16 @@ package struct ErasePerson {
         }
     }
 
-    /// Whoever has it done wants it to end before it is done; to be run again.
+    /// The caller wanted it to end before it was done; run it again.
     package struct Interrupted: Error {
         package init() {}
     }
 
-    /// Who made what nobody is to be known by any more.
+    /// Stands as the creator of records whose creator nobody should know any more.
     static let nobody = "_anonymous"
-    /// Records that one transaction changes.
+    /// How many records one transaction changes.
     private static let stepRecordsMax = 100
-    /// Rows that one transaction removes, or one read looks at.
+    /// How many rows one transaction removes, or one read looks at.
     private static let stepRowsMax = 500
     private static let filesMax = 100
 
@@ -48,7 +48,7 @@ package struct ErasePerson {
     private let depot: AssetStore
     private let goesOn: @Sendable () -> Bool
 
-    /// - Parameter goesOn: asked before each transaction; false ends the work early.
+    /// - Parameter goesOn: called before each transaction; false ends the work early.
     package init(
         _ user: UserRecordName, publicRecords fate: PublicRecordsFate, in storage: any Store,
         depot: AssetStore, while goesOn: @escaping @Sendable () -> Bool = { true }
@@ -60,7 +60,7 @@ package struct ErasePerson {
         self.goesOn = goesOn
     }
 
-    /// Does it all.
+    /// Removes everything.
     ///
     /// - Throws: `Interrupted`; what the store and the assets' place report.
     package func run() throws -> Report {
@@ -120,7 +120,7 @@ package struct ErasePerson {
         return count
     }
 
-    /// Takes somebody out of a share; its record shows the others that they are not in it.
+    /// Takes the person out of a share; its record shows the others that they are gone.
     private static func remove(
         _ participant: String, _ user: UserRecordName, from number: ShareNumber,
         _ transaction: any StoreTransaction
@@ -151,7 +151,7 @@ package struct ErasePerson {
         return count
     }
 
-    /// Looks at all versions of a zone, a page at a time.
+    /// Visits all versions of a zone, page by page.
     private func forEachPage(
         of zone: StoredZone, _ visit: (StoredVersion) throws -> Void
     ) throws {
@@ -181,12 +181,12 @@ package struct ErasePerson {
         return fields.members.flatMap { StoredAsset.values(of: $0.value).map(\.content.digest) }
     }
 
-    /// Removes the rows of deleted zones, which `collect` would do some time later.
+    /// Removes the rows of deleted zones now; `collect` would do it some time later.
     private func giveRowsBack() throws {
         var hasMore = true
         while hasMore {
             try requireTime()
-            // Of no other rows: tombstones of before the first moment there are none.
+            // This removes no other rows, because no tombstone is older than the first moment.
             hasMore = try storage.writeAndWait {
                 try $0.collect(olderThan: 0, rowsMax: Self.stepRowsMax)
             }
@@ -223,7 +223,7 @@ package struct ErasePerson {
         return count
     }
 
-    /// Whether a public record is the person's, or says of them that they saved it.
+    /// Whether the person made a public record, or is named as the one who saved it last.
     private func concerns(_ body: UnsafeRawBufferPointer) throws -> Bool {
         if try RecordBody.creator(of: body) == user.text { return true }
         return try fate == .anonymous && RecordBody.modifier(of: body) == user.text
@@ -237,7 +237,7 @@ package struct ErasePerson {
         let former = try CurrentRecord(key, withBody: true, in: transaction)
         guard let body = former.body, let head = former.head else { return 0 }
         if fate == .delete {
-            // It may have become another's since.
+            // Another person may have made it anew in the meantime.
             guard try body.withUnsafeBytes({ try RecordBody.creator(of: $0) }) == user.text else {
                 return 0
             }
@@ -258,7 +258,7 @@ package struct ErasePerson {
 
     // MARK: - Files
 
-    /// Removes files that nobody else holds.
+    /// Removes the files that no other record holds.
     private func removeFiles(_ files: Set<AssetDigest>) throws -> Int {
         var rest = Array(files)
         var count = 0

@@ -3,9 +3,9 @@ import CloudModel
 import JSON
 import Storage
 
-/// Takes what is exported, file by file.
+/// Receives an export, file by file.
 package protocol PersonalArchive: AnyObject {
-    /// Begins a file; the former one has ended.
+    /// Begins a file; the file before is complete.
     ///
     /// - Parameter name: parts between slashes, each of letters, digits, dots, hyphens, `_` and `%`.
     func begin(_ name: String) throws
@@ -13,12 +13,12 @@ package protocol PersonalArchive: AnyObject {
     func end() throws
 }
 
-/// Hands on all that a container environment keeps of a person: private zones, public records, what they
-/// take part in, and the files of all of them.
+/// Exports all that a container environment keeps of a person.
 ///
-/// Blocking, a page at a time. A record that is saved meanwhile may come twice, the newer one last.
+/// That is their private zones, their public records, the shares that they take part in, and the files of all
+/// these. Blocks, page by page. A record that is saved meanwhile may come twice, the newer version last.
 package struct ExportPerson {
-    /// What was handed on.
+    /// What was exported.
     package struct Report: Sendable, Equatable {
         package var records = 0
         package var assets = 0
@@ -35,7 +35,7 @@ package struct ExportPerson {
     }
 
     private static let stepRowsMax = 200
-    /// Pieces smaller than this are put together.
+    /// Smaller pieces are joined until they have this size.
     private static let pieceBytes = 65_536
 
     private let user: UserRecordName
@@ -43,7 +43,7 @@ package struct ExportPerson {
     private let assets: any AssetBlobStore
     private let goesOn: @Sendable () -> Bool
 
-    /// - Parameter goesOn: asked before each page; false ends the export early.
+    /// - Parameter goesOn: called before each page; false ends the export early.
     package init(
         _ user: UserRecordName, from storage: any Store, assets: any AssetBlobStore,
         while goesOn: @escaping @Sendable () -> Bool = { true }
@@ -54,7 +54,7 @@ package struct ExportPerson {
         self.goesOn = goesOn
     }
 
-    /// - Parameter folder: under which the files are, with a slash at its end.
+    /// - Parameter folder: the folder of the files, with a slash at its end.
     /// - Throws: what the archive, the store and the files' place report; `ErasePerson.Interrupted`.
     package func run(to archive: any PersonalArchive, below folder: String) throws -> Report {
         var report = Report()
@@ -86,7 +86,7 @@ package struct ExportPerson {
         }
     }
 
-    /// A zone's name as a file's.
+    /// The name of a zone as a file's name.
     static func fileName(_ text: String) -> String {
         var name = ""
         for byte in text.utf8 {
@@ -142,7 +142,8 @@ package struct ExportPerson {
         return count
     }
 
-    /// What the person takes part in, or is invited to: which zone of whom, and how.
+    /// Writes the shares that the person takes part in or is invited to: whose zone each is, and how they
+    /// take part.
     private func writeShares(_ name: String, _ archive: any PersonalArchive) throws {
         var writer = JSONWriter()
         writer.raw("{\"shares\":[")

@@ -62,7 +62,7 @@ package struct FetchDatabaseChanges {
                 form, to: &writer)
         }
         var position = found.prefix(limit).last?.changed ?? start.position
-        // What is forgotten lies behind a client that has seen all zones there are.
+        // A client that has seen all zones need not go back before what was forgotten.
         if !more { position = max(position, owner.oldestValidPosition) }
         let cursor: SyncToken.Cursor = more ? start.cursor : .none
         return ZoneChangesPage(
@@ -71,7 +71,7 @@ package struct FetchDatabaseChanges {
             moreComing: more)
     }
 
-    /// What moves when there may be something new in the feed.
+    /// The places of the store that change when there may be news in the feed.
     package func places() throws -> Set<StorePlace> {
         guard let user = database.caller.userRecordName else { return [] }
         guard database.scope == .shared else {
@@ -91,7 +91,7 @@ package struct FetchDatabaseChanges {
         return beginning(through: try latest(owner))
     }
 
-    /// Whatever is deleted by now, the client has never seen.
+    /// The beginning: the client has never seen what is deleted by now.
     private func beginning(through latest: Position) -> SyncToken {
         SyncToken(
             feed: .database, incarnation: tokens.identity.incarnation,
@@ -103,9 +103,9 @@ package struct FetchDatabaseChanges {
         return max(try snapshot.lastChange(of: owner.number), owner.oldestValidPosition)
     }
 
-    /// The zones of others that the caller is shown.
+    /// The zones of other people that the caller sees.
     ///
-    /// A zone of which they have lost everything is gone.
+    /// A zone counts as deleted once the caller has lost everything in it.
     private func appendViewed(
         after token: String?, limit: Int, form: Form, to writer: inout JSONWriter
     ) throws -> ZoneChangesPage {
@@ -174,7 +174,7 @@ package struct FetchDatabaseChanges {
 }
 
 extension SyncToken {
-    /// Whether a first fetch has not shown a zone that is deleted by now.
+    /// Whether a first fetch has never shown a zone that is deleted by now.
     fileprivate func hasNotSeen(deletionAt position: Position) -> Bool {
         guard case .first(let through) = cursor else { return false }
         return position <= through

@@ -5,20 +5,20 @@ import Storage
 
 /// Reads pages of zone feeds (web-services.md §4.6, rulings.md 27-31).
 ///
-/// The feed holds each record once, at its last change. A page ends at its count, at the answer's
-/// bytes, or at the rows that it may look at.
+/// The feed holds each record once, at its last change. A page ends when it has enough records, when the
+/// answer has enough bytes, or when it has looked at as many rows as it may.
 package struct FetchZoneChanges {
     private let database: Database
     private let tokens: SyncTokens
     private let snapshot: any StoreSnapshot
     private let types: TypeNumbers
-    /// What the caller may read of the public database; nil in others.
+    /// What the caller may read of the public database; nil in other databases.
     private let rights: RecordAccess?
 
     /// - Parameters:
     ///   - key: prepared from the store's token key.
-    ///   - servesPublic: whether the container lets its public database be followed.
-    /// - Throws: `Fault` BAD_REQUEST in the public database, which has no feed otherwise.
+    ///   - servesPublic: whether the container lets clients follow its public database.
+    /// - Throws: `Fault` BAD_REQUEST in the public database if `servesPublic` is false: it has no feed then.
     package init(
         _ database: Database, key: HMACSHA256, snapshot: any StoreSnapshot,
         servesPublic: Bool = false
@@ -46,7 +46,7 @@ package struct FetchZoneChanges {
             throw Fault.badRequest("cannot get changes in default zone")
         }
         guard let place = try place(request.zone) else {
-            // A public database that nobody has written to: its feed begins with its zone.
+            // Nobody has written to the public database yet: its feed begins with its zone.
             return ZoneChangesPage(syncToken: "", moreComing: false)
         }
         var page = try append(request, place, to: &writer, &budget)
@@ -79,7 +79,7 @@ package struct FetchZoneChanges {
             : try appendOldestFirst(request, place, start, &writer, &budget)
     }
 
-    /// What the device that asks left with its last change of the zone.
+    /// The data that the asking device stored with its last change of the zone.
     private func clientToken(_ request: ZoneChangesRequest, _ place: Place) throws -> [UInt8]? {
         guard let device = request.device, let user = database.caller.userRecordName,
             database.scope != .public
@@ -88,20 +88,20 @@ package struct FetchZoneChanges {
             ClientTokenKey(zone: place.zone.number, user: user, device: device))
     }
 
-    /// A zone of the caller's own, or one that they are shown.
+    /// A zone of the caller's own, or one that is shared with them.
     private struct Place {
         let zone: StoredZone
         var access: ZoneAccess?
-        /// Of the zone's last change.
+        /// The position of the zone's last change.
         let end: Position
         let oldestValidPosition: Position
 
-        /// Where the feed ends now.
+        /// The position at which the feed ends now.
         var changed: Position { max(end, access?.view.since ?? 0) }
 
-        /// Deletions up to here are unknown to a client that begins now.
+        /// A client that begins now does not know of deletions up to here.
         ///
-        /// Who is shown trees is told nothing of the rest of the zone, not even when it changed last.
+        /// A viewer of trees learns nothing of the rest of the zone, not even when it changed last.
         var beginning: Position {
             guard let access else { return changed }
             return access.wholeZone == nil
@@ -109,7 +109,7 @@ package struct FetchZoneChanges {
         }
     }
 
-    /// - Returns: nil for a public default zone that is not there yet.
+    /// - Returns: nil for a public default zone that does not exist yet.
     private func place(_ id: ZoneID) throws -> Place? {
         if database.scope == .shared {
             let access = try database.access(to: id, snapshot)
@@ -123,7 +123,7 @@ package struct FetchZoneChanges {
         return Place(zone: zone, end: end, oldestValidPosition: zone.oldestValidPosition)
     }
 
-    /// The end of a default zone's feed, which the zone itself does not keep.
+    /// The end of a default zone's feed; the zone itself does not store it.
     private func lastChange(of zone: StoredZone) throws -> Position {
         var last = zone.oldestValidPosition
         try snapshot.versions(
@@ -135,7 +135,7 @@ package struct FetchZoneChanges {
         return last
     }
 
-    /// What moves when there may be something new in a zone's feed.
+    /// The places of the store that change when there may be news in a zone's feed.
     package func places(of id: ZoneID) throws -> Set<StorePlace> {
         guard let place = try place(id) else { return [] }
         var places: Set<StorePlace> = [.zone(place.zone.number)]
@@ -143,7 +143,7 @@ package struct FetchZoneChanges {
         return places
     }
 
-    /// The token from which a zone's feed goes on after all that the snapshot holds.
+    /// The token with which a client goes on after all that the snapshot holds of a zone's feed.
     ///
     /// - Returns: nil for a zone that has no feed.
     /// - Throws: `Fault` ZONE_NOT_FOUND.
@@ -183,7 +183,7 @@ package struct FetchZoneChanges {
             switch start.cursor {
             case .none: 0
             case .first(let through): through
-            // A client that turns round in the middle begins again where it began.
+            // A client that changes direction in the middle begins again where it began.
             case .reverse(_, let until): start.position == 0 ? until : 0
             case .inside: 0
             }
@@ -214,9 +214,9 @@ package struct FetchZoneChanges {
             moreComing: more)
     }
 
-    /// Visits a zone's versions in the order asked for.
+    /// Visits a zone's versions in the order that the request wants.
     ///
-    /// Where the records' types do not matter, no more is read of a row than what a page shows of it.
+    /// When record types do not matter, it reads no more of a row than a page shows of it.
     private func scan(
         _ request: ZoneChangesRequest, _ zone: StoredZone, after: Position, through: Position,
         _ visit: (StoredVersion) throws -> Bool

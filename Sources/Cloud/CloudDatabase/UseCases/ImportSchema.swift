@@ -1,16 +1,16 @@
 import CloudModel
 import Storage
 
-/// Makes development's schema what a text says, or nothing at all.
+/// Makes development's schema what a text says, or changes nothing at all.
 ///
-/// Refused when it would take away what production has (unless asked to), or what a record of
-/// development has. Blocks: for commands, never on an event loop.
+/// It refuses to remove what production has (unless asked to), and what a record in development has. Blocks:
+/// for commands, never on an event loop.
 package struct ImportSchema: Sendable {
     package let wanted: Schema
     package let development: any Store
     package let production: any Store
     package let limits: ServiceLimits
-    /// Whether development may lose what production has, so that a deployment can then prune it.
+    /// Whether development may lose what production has, so that a deployment can then remove it there.
     package let prunes: Bool
 
     package init(
@@ -24,7 +24,7 @@ package struct ImportSchema: Sendable {
         self.prunes = prunes
     }
 
-    /// Says what would change.
+    /// Tells what would change.
     ///
     /// - Throws: `SchemaRefusal` where `run` would, and what the stores report.
     package func validate() throws -> SchemaDifference { try replacement(by: "").preview().made }

@@ -33,7 +33,7 @@ package struct ListSubscriptions {
 }
 
 extension Database {
-    /// Whose subscriptions the caller's are; nil for a bare API token, who has none.
+    /// The owner of the caller's subscriptions; nil for a bare API token, which has none.
     var subscriptionOwner: SubscriptionOwner? {
         caller.userRecordName.map { SubscriptionOwner(user: $0, scope: scope) }
     }

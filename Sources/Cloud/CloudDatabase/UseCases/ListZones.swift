@@ -62,7 +62,7 @@ package struct ListZones {
         try append(try database.zone(id, snapshot), to: &writer)
     }
 
-    /// Nil is the default zone, written to or not.
+    /// Appends a zone; nil is the default zone, whether anybody has written to it or not.
     private func append(_ zone: StoredZone?, to writer: inout JSONWriter) throws {
         let name = zone?.name ?? .defaultZone
         let token =

@@ -3,29 +3,29 @@ import Cryptography
 import JSON
 import Storage
 
-/// What a page tells a person of the share that a link leads to.
+/// What a page shows a person about the share that a link leads to.
 package struct ShareGlance: Sendable, Equatable {
-    /// What the share is to who looks.
+    /// How the person who looks stands to the share.
     package enum Standing: Sendable, Equatable {
         case owner, joined, invited, left
-        /// They may join, as everybody with the link may.
+        /// They may join, like everybody who has the link.
         case open
     }
 
     package let title: String?
-    /// What kind of thing it is, as the app calls it: a uniform type identifier.
+    /// What kind of thing is shared, in the app's words: a uniform type identifier.
     package let type: String?
     package let thumbnail: [UInt8]?
     package let owner: Person?
     package let standing: Standing
     package let permission: SharePermission
-    /// What the link to it says that is to be handed on to apps.
+    /// The last part of the link to pass on to apps.
     package let link: String
-    /// What a link for everybody says.
+    /// The last part of a link for everybody.
     package let guid: ShortGUID
 }
 
-/// Follows a link for a page: claims nothing, tells nobody (rulings.md 37 and 49).
+/// Follows a link for a page: it joins nothing and tells nobody (rulings.md 37 and 49).
 package struct LookAtShare: Sendable {
     private let text: String
     private let database: Database
@@ -33,7 +33,7 @@ package struct LookAtShare: Sendable {
 
     /// - Parameters:
     ///   - link: the last part of a share's address.
-    ///   - addresses: verified as the caller's own.
+    ///   - addresses: those that are verified as the caller's own.
     ///   - database: the public one.
     package init(_ link: String, addresses: Set<String>, in database: Database) {
         text = link
@@ -42,7 +42,10 @@ package struct LookAtShare: Sendable {
             user: database.caller.userRecordName, addresses: addresses)
     }
 
-    /// What there is to see; nil for nothing, and for what the caller may not see: in the same time.
+    /// What there is to see.
+    ///
+    /// Nil for a link that leads nowhere, and for a share that the caller may not see; it takes the same time
+    /// for both.
     package func glance(_ snapshot: any StoreSnapshot) throws -> ShareGlance? {
         let found: LinkedShare
         do {

@@ -18,9 +18,9 @@ package struct LookupRecords {
     private let database: Database
     private let id: ZoneID
     private let snapshot: any StoreSnapshot
-    /// Nil for a default zone that nobody has written to.
+    /// The zone; nil for a default zone that nobody has written to.
     private let zone: StoredZone?
-    /// What the caller is shown of another user's zone; nil for a zone of their own.
+    /// What the caller sees of another user's zone; nil for a zone of their own.
     private let shown: ZoneAccess?
     /// What the caller may read, by the types of records.
     private let access: RecordAccess
@@ -38,14 +38,14 @@ package struct LookupRecords {
 
     /// Appends one record.
     ///
-    /// - Returns: the bytes of the stored record.
-    /// - Throws: `Fault` for the item, with nothing appended: NOT_FOUND; ACCESS_DENIED for a record
-    ///   that the caller may not read, and for every name when they may read no type at all;
-    ///   TRY_AGAIN_LATER while it cannot be told whether they may.
+    /// - Returns: how many bytes the stored record has.
+    /// - Throws: `Fault` for the item, with nothing appended: NOT_FOUND; ACCESS_DENIED for a record that the
+    ///   caller may not read, and for every name when they may read no type at all; TRY_AGAIN_LATER while
+    ///   nobody can tell whether they may.
     package func append(_ item: Item, to writer: inout JSONWriter) throws -> Int {
         guard let zone, let name = RecordName(item.name) else { throw missing(item.name) }
         if let shown {
-            // No more is read of what is not theirs than of what is not there.
+            // For a record that the caller does not see, it reads no more than for a name without a record.
             guard let head = try snapshot.head(of: name, in: zone.number),
                 try shown.sees(head.record)
             else { throw missing(item.name) }
@@ -64,7 +64,7 @@ package struct LookupRecords {
     }
 
     private func missing(_ name: String) -> Fault {
-        // Such a name can be a user's only.
+        // Only the record of a user can have such a name.
         let isUser = id.name.isDefault && UserRecordName(name) != nil
         return access.conceals(.read, type: isUser ? .users : nil)
             ? RecordAccess.readRefused : .recordNotFound

@@ -1,25 +1,25 @@
 import CloudModel
 import Storage
 
-/// Sees to it that users' records of type `Users` are there before they are looked up.
+/// Makes sure that users' records of type `Users` exist before they are looked up.
 package struct MakeUserRecords: Sendable {
     package let database: Database
     package let users: Set<UserRecordName>
 
-    /// - Parameter users: who exist; in a private database nobody but the caller.
+    /// - Parameter users: they must exist; in a private database only the caller counts.
     package init(_ users: Set<UserRecordName>, in database: Database) {
         self.database = database
         self.users = users
     }
 
-    /// Whether somebody's record is not there yet.
+    /// Whether the record of one of them does not exist yet.
     package func isDue(_ snapshot: any StoreSnapshot) throws -> Bool {
         guard !users.isEmpty else { return false }
         guard let zone = try database.zone(.defaultZone, snapshot) else { return true }
         return try users.contains { try !UserRecord.exists($0, in: zone, snapshot) }
     }
 
-    /// Makes what is missing, and waits until it is on disk; never on an event loop.
+    /// Makes the missing records and waits until they are on disk; never on an event loop.
     ///
     /// - Throws: failures of the machinery.
     package func run() throws {

@@ -4,7 +4,7 @@ import Storage
 /// Saves and deletes records in one zone (web-services.md §4.2, rulings.md 10-20).
 ///
 /// - Limits: `ServiceLimits.operationsPerRequestMax` operations, one for each record.
-/// - Atomic: either every operation is applied or none, and the others report ATOMIC_ERROR.
+/// - Atomic: either all operations are applied or none. When one fails, the others report ATOMIC_ERROR.
 package struct ModifyRecords: Sendable {
     package let database: Database
     package let zone: ZoneID
@@ -65,7 +65,7 @@ package struct ModifyRecords: Sendable {
         var count = 0
         for case .operation(let operation) in operations {
             for field in operation.fields.fields where !field.references.isEmpty {
-                // A list may name one target thousands of times: it acts once.
+                // A list may name one target thousands of times; it counts once.
                 count += Set(field.references.lazy.filter { $0.action != .none }).count
                 guard count <= most else {
                     throw .limitExceeded(
@@ -76,13 +76,15 @@ package struct ModifyRecords: Sendable {
         }
     }
 
-    /// Runs the batch in the next group of the writer; where deciding it takes long, beside it.
+    /// Runs the batch in the writer's next group; a batch that takes long to decide is decided beside the
+    /// writer.
     ///
     /// - Parameters:
-    ///   - work: where a long decision is made.
-    ///   - completion: gets one outcome an operation, in order; or `Fault` ZONE_NOT_FOUND, or
-    ///     TRY_AGAIN_LATER when others keep changing what a long decision rests on; or a failure of the
-    ///     machinery. Success means that all of it is on disk. Never called when `work` was abandoned.
+    ///   - work: where long decisions are made.
+    ///   - completion: gets one outcome for each operation, in order. Or it gets `Fault` ZONE_NOT_FOUND;
+    ///     `Fault` TRY_AGAIN_LATER when others keep changing what a long decision relies on; or a failure of
+    ///     the machinery. Success means that all of it is on disk. It is never called when `work` was
+    ///     abandoned.
     package func run(
         beside work: LongWork,
         completion: @escaping @Sendable (Result<[RecordOutcome], any Error>) -> Void
@@ -105,10 +107,10 @@ package struct ModifyRecords: Sendable {
         }
     }
 
-    /// Makes what the batch needs to be there, decides it and writes it, within one transaction.
+    /// Makes what the batch needs to exist, decides the batch and writes it, within one transaction.
     ///
-    /// - Parameter isLong: whether the decision is taken to be long.
-    /// - Returns: nil when it is: then only what it needs has been made.
+    /// - Parameter isLong: whether the decision is expected to take long.
+    /// - Returns: nil when it does take long: then only what the batch needs was made.
     private func begin(
         in transaction: any StoreTransaction, isLong: Bool
     ) throws -> [RecordOutcome]? {
@@ -133,23 +135,23 @@ package struct ModifyRecords: Sendable {
         return try write(decided, in: transaction)
     }
 
-    /// What a decision beside the writer comes to.
+    /// The result of a decision beside the writer.
     enum Decision {
         /// There is nothing to write.
         case answered([RecordOutcome])
         case decided(CheckedPlan)
     }
 
-    /// How a plan was carried out that was decided beside the writer.
+    /// How the writer carried out a plan that was decided beside it.
     enum Outcome: Sendable {
         case done([RecordOutcome])
-        /// Something has changed that it rests on; nothing is written.
+        /// Something has changed that the plan relies on; nothing is written.
         case moved
-        /// So much has changed that it cannot be told here; nothing is written.
+        /// Too much has changed to check here; nothing is written.
         case tooManyChanges
     }
 
-    /// What a snapshot is to a decision.
+    /// Wraps a snapshot for a decision.
     func ground(_ snapshot: any StoreSnapshot) throws -> DecisionGround {
         try DecisionGround(snapshot, now: database.assets?.now ?? 0)
     }
@@ -158,12 +160,12 @@ package struct ModifyRecords: Sendable {
     func decide(_ snapshot: any StoreSnapshot) throws -> Decision {
         let plan = try plan(on: ground(snapshot))
         guard !isAtomic || plan.isWhole else { return .answered(refused(plan)) }
-        // What fails altogether was judged as the snapshot has it, and that is an answer.
+        // If everything fails, that is already the answer: it was judged on the snapshot.
         if plan.isRefused, clientToken == nil { return .answered(refused(plan)) }
         return .decided(CheckedPlan(plan: plan, check: try GroundCheck(plan, snapshot)))
     }
 
-    /// Writes what was decided beside the writer, if it still stands.
+    /// Writes what was decided beside the writer, if the decision still holds.
     func carryOut(
         _ decided: CheckedPlan, in transaction: any StoreTransaction
     ) throws -> Outcome {
@@ -179,13 +181,13 @@ package struct ModifyRecords: Sendable {
         }
     }
 
-    /// - Parameter known: the zone, unless it is one of the shared database or still to be looked for.
+    /// - Parameter known: the zone; nil in the shared database, and when it must still be looked up.
     private func plan(
         on ground: DecisionGround, in known: StoredZone? = nil
     ) throws -> BatchPlan {
         let access =
             database.scope == .shared ? try database.access(to: zone, ground.stored) : nil
-        // What is noted is for a check that only follows a decision without a bound.
+        // Only a decision without a time limit is checked afterwards, and only that check needs the notes.
         if ground.time == nil { access?.beginNoting() }
         guard let zone = try access?.zone ?? known ?? database.zone(zone, ground.stored) else {
             throw Fault.zoneNotFound
@@ -214,7 +216,7 @@ package struct ModifyRecords: Sendable {
         return try writer.write()
     }
 
-    /// Keeps what the device will find with the zone's feed, which default zones do not have.
+    /// Stores the data that the device will find with the zone's feed; default zones have no feed.
     private func keepClientToken(
         _ user: UserRecordName, in zone: StoredZone, _ transaction: any StoreTransaction
     ) throws {
@@ -224,9 +226,10 @@ package struct ModifyRecords: Sendable {
             devicesMax: database.limits.clientTokensPerZoneMax)
     }
 
-    /// Somebody who has left a share may leave it again, though they no longer see the zone.
+    /// The outcomes for a participant who has left a share and leaves it again, though they no longer see the
+    /// zone.
     ///
-    /// - Returns: nil for everything but deletions of share records that they have left.
+    /// - Returns: nil unless every operation deletes the record of a share that they have left.
     private func outcomesOfHavingLeft(
         _ transaction: any StoreTransaction
     ) throws -> [RecordOutcome]? {
@@ -247,7 +250,7 @@ package struct ModifyRecords: Sendable {
         return outcomes.count == operations.count && !outcomes.isEmpty ? outcomes : nil
     }
 
-    /// What an atomic batch answers when one of it fails: nothing was written.
+    /// The answer of an atomic batch in which an operation fails: nothing was written.
     private func refused(_ plan: BatchPlan) -> [RecordOutcome] {
         zip(operations, plan.steps).map { decoded, step in
             switch (decoded, step) {
@@ -264,7 +267,7 @@ package struct ModifyRecords: Sendable {
 }
 
 extension DecodedOperation {
-    /// What the fields of the record take.
+    /// How many bytes the fields of the record take.
     fileprivate var bytes: Int {
         if case .operation(let operation) = self { operation.fields.bytes.count } else { 0 }
     }

@@ -4,24 +4,25 @@ import Storage
 
 /// Makes, changes and deletes the caller's subscriptions (web-services.md §4.15, rulings.md 42).
 ///
-/// Every operation is tried, in order; one that fails leaves the others.
+/// It tries every operation, in order; one that fails does not affect the others.
 package struct ModifySubscriptions: Sendable {
     /// One operation on one subscription.
     package enum Operation: Sendable {
-        /// What is to be watched, with its query if it has one.
+        /// The subscription to make, with its query if it has one.
         case create(Subscription, RecordQuery?)
         case update(Subscription, RecordQuery?)
         case delete(SubscriptionID)
     }
 
-    /// What became of one operation: the answer's item, or the fault.
+    /// The outcome of one operation: its item in the answer, or the fault.
     package typealias Outcome = Result<[UInt8], Fault>
 
     private let database: Database
     private let owner: SubscriptionOwner
     private let operations: [Operation]
 
-    /// - Throws: `Fault` BAD_REQUEST for too many operations; AUTHENTICATION_REQUIRED for who is nobody.
+    /// - Throws: `Fault` BAD_REQUEST for too many operations; AUTHENTICATION_REQUIRED for a caller who is no
+    ///   user.
     package init(_ operations: [Operation], in database: Database) throws(Fault) {
         let most = database.limits.operationsPerRequestMax
         guard operations.count <= most else {
@@ -58,7 +59,7 @@ package struct ModifySubscriptions: Sendable {
             }, completion: completion)
     }
 
-    /// The caller's subscriptions, with what the operations before have done.
+    /// The caller's subscriptions, as the operations so far have left them.
     private struct Kept {
         private(set) var byID: [SubscriptionID: Subscription]
 
@@ -128,12 +129,12 @@ package struct ModifySubscriptions: Sendable {
         guard wanted.kind == .query else { return }
         for other in kept.byID.values
         where other.id != wanted.id && other.watchesTheSame(as: wanted) {
-            // Clients know the words (web-services.md §4.15).
+            // Clients know these words (web-services.md §4.15).
             throw Fault(.internalError, "could not find subscription we just created")
         }
     }
 
-    /// In development types and fields may come later (rulings.md 42).
+    /// Checks against the production schema; in development, fields may come later (rulings.md 42).
     private func checkSchema(
         _ wanted: Subscription, _ query: RecordQuery?, _ schema: Schema
     ) throws(Fault) {

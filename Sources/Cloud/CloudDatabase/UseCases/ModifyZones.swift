@@ -5,7 +5,7 @@ import Storage
 
 /// Makes and deletes zones of a private database (web-services.md §4.9, rulings.md 25).
 ///
-/// Every operation is tried, in order; one that fails leaves the others.
+/// It tries every operation, in order; one that fails does not affect the others.
 package struct ModifyZones: Sendable {
     /// One operation on one zone.
     package struct Operation: Sendable {
@@ -22,9 +22,9 @@ package struct ModifyZones: Sendable {
 
     /// What an operation has done.
     package enum Change: Sendable {
-        /// The zone is there, made now or before.
+        /// The zone exists, made now or before.
         ///
-        /// - Parameter identity: of the store with the change, for the zone's token.
+        /// - Parameter identity: the store's identity after the change, for the zone's token.
         case made(StoredZone, isShared: Bool, identity: StoreIdentity)
         case deleted(ZoneName)
     }
@@ -108,7 +108,7 @@ package struct ModifyZones: Sendable {
         }
     }
 
-    /// - Parameter count: the owner's zones, once they have been counted.
+    /// - Parameter count: how many zones the owner has, once they were counted.
     private func create(
         _ name: ZoneName, _ transaction: any StoreTransaction, _ count: inout Int?
     ) throws -> Change {

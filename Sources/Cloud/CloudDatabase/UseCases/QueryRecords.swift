@@ -5,8 +5,8 @@ import Storage
 
 /// Finds records by what is in them (web-services.md §4.1, rulings.md 21-24).
 ///
-/// Indexes are made when a query first needs them (`prepare`), and then the page is asked for anew. A page sees every write that was acknowledged before
-/// it began.
+/// `prepare` makes the indexes that a query first needs; then the caller asks for the page again. A page sees
+/// every write that was acknowledged before the page began.
 package struct QueryRecords {
     private let request: QueryRequest
     private let database: Database
@@ -92,7 +92,7 @@ package struct QueryRecords {
         if let source = marker?.source, source.filter == nil, source.kind != .walk,
             reading.shared?.wholeZone != nil
         {
-            // The zone was shared in trees, and is shared as a whole now.
+            // The marker is from when trees of the zone were shared; now the whole zone is.
             throw QueryMarkers.unknown
         }
         let source =
@@ -111,7 +111,7 @@ package struct QueryRecords {
             .currentToken(of: zone)
     }
 
-    /// How far the zones have come that are the caller's own; 0 in databases where it would tell of others.
+    /// How far the caller's own zones have come; 0 in databases where that would tell of other people.
     private func ownReach(
         _ zones: [StoredZone], _ snapshot: any StoreSnapshot
     ) throws -> Position {
@@ -136,10 +136,10 @@ package struct QueryRecords {
         return try RecordAccess(database, snapshot).queried(query.type)
     }
 
-    /// What the caller is shown of another user's zone; nil in other databases.
+    /// What the caller sees of another user's zone; nil in other databases.
     ///
-    /// - Throws: `Fault` TRY_AGAIN_LATER while a shared tree is being worked through: what is found
-    ///   would be taken for all there is.
+    /// - Throws: `Fault` TRY_AGAIN_LATER while queued work goes through a shared tree: the client would take
+    ///   the records found so far for all there are.
     private func shared(_ snapshot: any StoreSnapshot) throws -> ZoneAccess? {
         guard database.scope == .shared, let zone = request.zone else { return nil }
         let access = try database.access(to: zone, snapshot)
@@ -147,7 +147,7 @@ package struct QueryRecords {
         return access
     }
 
-    /// The query, held to the records that the caller made where they may see no others.
+    /// The query, limited to the records that the caller made when they may see no others.
     private func query(for access: QueryAccess) throws -> RecordQuery {
         guard case .own(let user) = access else { return query }
         var held = query
@@ -173,11 +173,11 @@ package struct QueryRecords {
         return found
     }
 
-    /// Has indexes made, and says how far they are.
+    /// Asks for indexes to be made, and tells how far they are.
     ///
-    /// Blocks until it is on disk that they are wanted, and not until they are whole.
+    /// Blocks until the request for them is on disk, but not until they are whole.
     ///
-    /// - Returns: nil when the page can be asked for again; else what to tell whoever waits no longer.
+    /// - Returns: nil when the page can be asked for again; else the fault for a client that no longer waits.
     package func prepare(_ missing: MissingIndexes) throws -> Fault? {
         let needs = missing.needs
         guard let type = try database.storage.schema.types[query.type] else {
@@ -192,7 +192,7 @@ package struct QueryRecords {
                 + "\(progress.percent) % of the records are in it", seconds: 5)
     }
 
-    /// The zones that are asked, each alive; none for a default zone that nobody has written to.
+    /// The living zones that the query asks; none for a default zone that nobody has written to.
     private func zones(_ snapshot: any StoreSnapshot) throws -> [StoredZone] {
         if let zone = request.zone { return try database.zone(zone, snapshot).map { [$0] } ?? [] }
         guard let owner = try database.owner(snapshot) else { return [] }

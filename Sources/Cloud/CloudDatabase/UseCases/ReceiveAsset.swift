@@ -3,10 +3,10 @@ import CloudModel
 import Cryptography
 import Storage
 
-/// Takes in one asset whose bytes have arrived (web-services.md §4.13).
+/// Stores one asset whose bytes have arrived (web-services.md §4.13).
 ///
-/// First the file is in place and on disk, then the store knows of it, then there is an answer: an
-/// error or a crash in between leaves a file that nothing refers to, which the collection removes.
+/// First the file is put in place and on disk, then the store notes it, then the client gets an answer. An
+/// error or a crash in between leaves a file that nothing refers to; the collection of assets removes it.
 package struct ReceiveAsset: Sendable {
     private let storage: any Store
     private let depot: AssetStore
@@ -38,7 +38,7 @@ package struct ReceiveAsset: Sendable {
             upload.discard()
             return completion(.failure(error))
         }
-        // Handed to whichever thread the claim is granted on; used by one at a time.
+        // Goes to the thread on which the claim is granted; one thread at a time uses it.
         let handed = HandedUpload(upload)
         depot.claims.hold(content.digest) {
             do { try handed.upload.place() } catch {

@@ -10,9 +10,10 @@ package struct RegisterDestination: Sendable {
     private let storage: any Store
 
     /// - Parameters:
-    ///   - other: the key of a new destination that is made where the user has none by the other key; nil
-    ///     to make that one.
-    ///   - destinationsMax: how many a user may have; of more couriers the longest unused goes.
+    ///   - other: the key of the destination that is made when the user has none with the first key; nil to
+    ///     make one with the first key.
+    ///   - destinationsMax: how many a user may have; when they have too many couriers, the one unused for
+    ///     longest goes.
     package init(
         _ destination: NewDestination, orElse other: [UInt8]? = nil, destinationsMax: Int,
         caller: Caller, storage: any Store
@@ -26,8 +27,8 @@ package struct RegisterDestination: Sendable {
 
     /// Runs in the next group of the writer.
     ///
-    /// - Parameter completion: gets whether the first key is the user's; or `Fault` BAD_REQUEST when they
-    ///   have too many destinations. Success means on disk.
+    /// - Parameter completion: gets whether the user has a destination with the first key; or `Fault`
+    ///   BAD_REQUEST when they have too many destinations. Success means on disk.
     package func run(completion: @escaping @Sendable (Result<Bool, any Error>) -> Void) {
         let registration = self
         storage.write(

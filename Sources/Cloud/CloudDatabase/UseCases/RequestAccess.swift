@@ -1,10 +1,10 @@
 import CloudModel
 import Storage
 
-/// Asks to take part in what links lead to (`records/requestAccess`, rulings.md 50).
+/// Asks to take part in the shares that links lead to (`records/requestAccess`, rulings.md 50).
 ///
-/// Nobody learns by it whether a link leads anywhere: each request is noted the same way, and leaves the same
-/// work. Who decides on a share is told by that work.
+/// The caller does not learn whether a link leads anywhere: each request is noted in the same way and leaves
+/// the same work. That work tells those who decide on the share.
 package struct RequestAccess: Sendable {
     private let database: Database
     private let links: [String]
@@ -25,8 +25,8 @@ package struct RequestAccess: Sendable {
 
     /// Notes the requests.
     ///
-    /// - Parameter completion: gets `Fault` THROTTLED for more than `limits.accessRequestsPerDayMax` in a day,
-    ///   when none is noted; failures of the machinery. Success means on disk.
+    /// - Parameter completion: gets `Fault` THROTTLED for more than `limits.accessRequestsPerDayMax` in a
+    ///   day; then no request is noted. Or it gets failures of the machinery. Success means on disk.
     package func run(completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         let requests = self
         database.storage.write(
@@ -62,8 +62,10 @@ package struct RequestAccess: Sendable {
         }
     }
 
-    /// The share on which somebody is to decide; nil for a link that leads nowhere, and for a share that takes no
-    /// request of this user's, who takes part already, has left it, or is kept out of it.
+    /// The share whose owner or administrators must decide.
+    ///
+    /// Nil for a link that leads nowhere, and for a share that takes no request of this user: because they
+    /// take part already, have left it, or are kept out of it.
     private func share(
         _ link: String, _ transaction: any StoreTransaction
     ) throws -> ShareNumber? {

@@ -2,9 +2,9 @@ import CloudModel
 import Cryptography
 import Storage
 
-/// Hands out addresses to upload assets to (web-services.md §4.13).
+/// Hands out addresses for uploads of assets (web-services.md §4.13).
 ///
-/// Whether the record may be saved is decided when it is.
+/// Whether the caller may save the record is decided only when they save it.
 package struct RequestAssetUploads: Sendable {
     private let database: Database
     private let zone: ZoneID

@@ -3,10 +3,11 @@ import Cryptography
 import JSON
 import Storage
 
-/// Makes the assets of stored records usable in others, without their bytes (web-services.md §4.14).
+/// Makes the assets of stored records usable in other records, without sending their bytes (web-services.md
+/// §4.14).
 ///
-/// The caller must be able to read the records. All of it succeeds or none. At most
-/// `ServiceLimits.rereferencedAssetsMax` assets, because a receipt is written for each.
+/// The caller must be able to read the records. It succeeds for all of them or for none. It takes at most
+/// `ServiceLimits.rereferencedAssetsMax` assets, because it writes a receipt for each.
 package struct RereferenceAssets: Sendable {
     /// A field of a record.
     package struct Source: Sendable {
@@ -32,9 +33,9 @@ package struct RereferenceAssets: Sendable {
         self.database = database
     }
 
-    /// Reads the fields, then makes a receipt for each asset; of a list for all its members, in order.
+    /// Reads the fields, then makes a receipt for each asset; for a list, one for each member in order.
     ///
-    /// Blocks while it reads: never on an event loop.
+    /// Blocks while it reads: never call it on an event loop.
     ///
     /// - Parameter completion: gets the receipts, or `Fault` BAD_REQUEST for an asset that has just been
     ///   removed; failures of the machinery. Success means on disk.

@@ -5,8 +5,8 @@ import Storage
 /// Follows links to shares: `records/resolve` reads them, `records/accept` joins them
 /// (web-services.md §4.11, rulings.md 37 to 39).
 ///
-/// A link that leads nowhere, or to a share that the caller may not see, ends the whole request, and
-/// nobody can tell which of the two it was.
+/// A link that leads nowhere fails the whole request. So does a link to a share that the caller may not see.
+/// Nobody can tell the two apart.
 package struct ShareInvitations: Sendable {
     /// One link as the request names it.
     package struct Link: Sendable {
@@ -24,10 +24,10 @@ package struct ShareInvitations: Sendable {
         }
     }
 
-    /// What every result says of the container.
+    /// What every result says about the container.
     package struct Place: Sendable {
         package let container: ContainerID
-        /// Where a browser goes that has no app for the share; the short identifier is appended.
+        /// Where a browser goes when it has no app for the share; the short identifier is appended.
         package let fallbackURL: String?
 
         package init(container: ContainerID, fallbackURL: String?) {
@@ -71,10 +71,10 @@ package struct ShareInvitations: Sendable {
 
     /// Makes the caller a participant of every share, or of none.
     ///
-    /// What the links lead to is then for `resolve` to tell, on a snapshot.
+    /// Afterwards `resolve` tells, on a snapshot, what the links lead to.
     ///
-    /// - Parameter completion: gets `Fault` NOT_FOUND, or BAD_REQUEST for a share that is full; failures
-    ///   of the machinery. Success means on disk.
+    /// - Parameter completion: gets `Fault` NOT_FOUND, or BAD_REQUEST for a share that is full; failures of
+    ///   the machinery. Success means on disk.
     package func accept(completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         let invitations = self
         database.storage.write(

@@ -5,8 +5,8 @@ import Synchronization
 
 /// Does the work that blocks outside of the store.
 ///
-/// It is held while a step of it runs, for a time, and what the step did is noted after it. A step that a
-/// crash cut short is done again.
+/// It holds the work for a limited time while a step runs, and notes afterwards what the step did. If a crash
+/// cuts a step short, the step is done again.
 final class BlockingLane: Sendable {
     /// How long a step may take before another holder may do it too.
     private static let holdMilliseconds: Milliseconds = 600_000
@@ -52,7 +52,7 @@ final class BlockingLane: Sendable {
         } catch StorageFailure.indeterminate {
             return activity.withLock { $0.stop() }
         } catch {
-            // It is not the work that is at fault.
+            // The work itself is not at fault.
             next = .afterPause(nanoseconds: UInt64(WorkDelays.millisecondsMin) * 1_000_000)
         }
         begin(activity.withLock { $0.ended(next) })

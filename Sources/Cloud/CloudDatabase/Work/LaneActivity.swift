@@ -1,15 +1,15 @@
-/// Whether a lane of work is at it: one step at a time, and none after a stop.
+/// Whether a lane of work is active: it does one step at a time, and none after a stop.
 struct LaneActivity {
     /// When there is more to do.
     enum Next {
-        /// At once, after a pause that leaves time to others.
+        /// At once, after a pause that lets others work.
         case afterPause(nanoseconds: UInt64)
-        /// Not before some time is over, or new work comes.
+        /// After some time, or when new work comes.
         case later(nanoseconds: UInt64)
         case never
     }
 
-    /// A step that is to begin after some time.
+    /// A step that begins after some time.
     struct Start {
         let nanoseconds: UInt64
         /// Nil for one that begins in any case.
@@ -19,7 +19,7 @@ struct LaneActivity {
     private enum Stage: Equatable { case idle, running, waiting(Int) }
     private var stage = Stage.idle
     private var waits = 0
-    /// Woken while a step was running, which may have looked before the work came.
+    /// It was woken during a step, and the step may have looked before the new work came.
     private var isWokenAgain = false
     private(set) var isStopped = false
 
@@ -34,9 +34,9 @@ struct LaneActivity {
         return true
     }
 
-    /// Takes note that the time of a start has come.
+    /// Notes that the time for a step has come.
     ///
-    /// - Returns: false when no step may begin: after a stop, and when new work was sooner.
+    /// - Returns: false when no step may begin: after a stop, and when new work began one earlier.
     mutating func begin(_ wait: Int? = nil) -> Bool {
         guard !isStopped else { return false }
         if let wait, stage != .waiting(wait) { return false }
@@ -45,7 +45,7 @@ struct LaneActivity {
         return true
     }
 
-    /// Takes note that a step has ended.
+    /// Notes that a step has ended.
     ///
     /// - Returns: when the next one begins; nil for never.
     mutating func ended(_ next: Next) -> Start? {
@@ -64,7 +64,7 @@ struct LaneActivity {
         }
     }
 
-    /// Whether a step runs, or is about to; not while it waits for a time to come.
+    /// Whether a step is running, or is about to; false while it waits for a time.
     var isBusy: Bool { stage == .running && !isStopped }
 
     mutating func stop() { isStopped = true }

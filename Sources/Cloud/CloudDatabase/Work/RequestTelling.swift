@@ -1,12 +1,12 @@
 import CloudModel
 import Storage
 
-/// Has those who decide on a share see that somebody asks to take part: writes its record anew, so that it
-/// comes up in their feeds (rulings.md 50).
+/// Shows those who decide on a share that somebody asks to take part (rulings.md 50).
 ///
-/// That is work of its own, so that a request takes the same time whether it led to a share or not.
+/// It saves the share's record anew, so that it comes up in their feeds. It is queued work, so that a request
+/// takes the same time whether it led to a share or not.
 enum RequestTelling {
-    /// How long the share's tag stays where it is at least.
+    /// How long the share's change tag stays the same at least, in milliseconds.
     private static let pauseMilliseconds: Milliseconds = 60_000
 
     /// - Returns: when to try again; nil when there is nothing left to tell.
@@ -20,7 +20,7 @@ enum RequestTelling {
             try !AccessRequestList(transaction.accessRequests(of: number)).waiting.isEmpty
         else { return nil }
         let told = try transaction.requestsTold(of: number)
-        // A clock that was set back holds nothing up.
+        // A clock that was set back must not hold up the work.
         if told <= transaction.now, told + pauseMilliseconds > transaction.now {
             return told + pauseMilliseconds
         }

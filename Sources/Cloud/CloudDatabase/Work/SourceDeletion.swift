@@ -4,11 +4,16 @@ import Storage
 /// Deletes the public records of others that referred by DELETE_SELF to a record that was deleted
 /// (rulings.md 45).
 ///
-/// The deletion itself took along what its limits count; this is what it left. A record goes when it was
-/// last saved before the deletion, whatever has come under the target's name since: then it meant the one
-/// that is gone. One saved since stays, as one that is made then does. So does one that a VALIDATE
-/// reference or a child holds whose creator may write it: in a request it would have refused the deletion. Each
-/// that goes is an ordinary deletion to feeds, and what referred to it is queued in turn.
+/// The deletion itself took along as many records as its limits allow; this takes the rest. A record is
+/// deleted when it was last saved before the deletion, whatever has come under the target's name since: it
+/// meant the record that is gone.
+///
+/// Two kinds of records stay. The first was saved since the deletion, like a record that is made then. The
+/// second is held by a VALIDATE reference or a child whose creator may write it; in a request, that would
+/// have refused the deletion.
+///
+/// Feeds show each as an ordinary deletion. The deletion of the records that referred to it is queued in
+/// turn.
 struct SourceDeletion {
     private let transaction: any StoreTransaction
     private let limits: ServiceLimits
@@ -46,8 +51,9 @@ struct SourceDeletion {
         try RecordRemoval(transaction).remove(key, former, head, from: zone)
     }
 
-    /// Whether a record needs this one whose creator may write it, which is what a request asks as well
-    /// (`HoldRule`).
+    /// Whether another record needs this one, and that record's creator may write this one.
+    ///
+    /// A request asks the same (`HoldRule`).
     private func isHeld(_ key: RecordKey, _ former: CurrentRecord, creator: String?) throws -> Bool
     {
         for kind in [LinkKind.validate, .parent] {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What has become of steps of queued work, in all stores of a server.
+/// Counts the outcomes of steps of queued work, over all stores of a server.
 package final class WorkCounts: Sendable {
     private let stepsDone = Atomic<UInt64>(0)
     private let stepsFailed = Atomic<UInt64>(0)

@@ -2,11 +2,11 @@ import CloudModel
 
 /// How long work waits after its steps have failed.
 enum WorkDelays {
-    /// After the first failure; doubled by each further one.
+    /// The delay after the first failure; each further failure doubles it.
     static let millisecondsMin: Milliseconds = 1_000
     static let millisecondsMax: Milliseconds = 3_600_000
 
-    /// - Parameter failures: before the one that has just been.
+    /// - Parameter failures: how many failures there were before the latest one.
     static func milliseconds(after failures: Int) -> Milliseconds {
         min(millisecondsMax, millisecondsMin << min(max(0, failures), 30))
     }

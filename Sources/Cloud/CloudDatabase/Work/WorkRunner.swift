@@ -1,20 +1,20 @@
 import CloudModel
 import Storage
 
-/// Does the work that one store keeps (`WorkQueue`), in steps between other writes.
+/// Does the queued work of one store (`WorkQueue`), in steps between other writes.
 ///
-/// What is done within the store's transactions and what blocks elsewhere go on beside each other.
+/// Work in the store's transactions and work that blocks elsewhere go on side by side.
 package final class WorkRunner: StoreWorker {
     /// What a runner is given.
     package struct Options: Sendable {
         package var limits = ServiceLimits()
-        /// How long rows that tell of deletions are kept.
+        /// How long rows that tell of deletions are kept, in milliseconds.
         package var retentionMilliseconds: Milliseconds = 180 * 86_400_000
-        /// What work of kinds does that blocks, outside of transactions; each step says whether there is
-        /// more to do.
+        /// The work, by kind, that blocks outside of transactions; each step returns whether there is more to
+        /// do.
         package var blocking: [WorkKind: @Sendable () throws -> Bool] = [:]
-        /// Told of the first failure of each piece of work, and of no further one until a step of it
-        /// goes well.
+        /// Called with the first failure of each piece of work, and not again until one of its steps goes
+        /// well.
         package var report: @Sendable (WorkKind, any Error) -> Void = { _, _ in }
         package var counts = WorkCounts()
 
@@ -25,7 +25,7 @@ package final class WorkRunner: StoreWorker {
     private let blocking: BlockingLane?
 
     /// - Parameters:
-    ///   - storage: outlives the work; it is not kept.
+    ///   - storage: must outlive the work; the runner does not keep it.
     ///   - holder: a number that no other runner of the store has at the same time.
     package init(_ storage: any Store, _ options: Options, holder: WorkHolder = WorkHolder(1)) {
         inWriter = WriterLane(storage, options, holder)

@@ -1,11 +1,11 @@
 import CloudModel
 import Storage
 
-/// How each kind of work that lies within a store is done, a step at a time, in a transaction.
+/// Does each kind of work within a store, one step at a time, in a transaction.
 struct WorkSteps: Sendable {
-    /// What a step has come to.
+    /// The result of a step.
     struct Outcome {
-        /// What it counts against the step's bound; at least 1.
+        /// How much it counts towards the step's limit; at least 1.
         let records: Int
         /// Where the next step begins; nil when there is nothing left.
         let cursor: Int64?
@@ -17,7 +17,7 @@ struct WorkSteps: Sendable {
     static let kinds: [WorkKind] = [
         .cover, .deleteSources, .index, .collect, .tellRequests,
     ]
-    /// Those that only remove, and go on while the disk is full.
+    /// The kinds that only remove; they go on while the disk is full.
     static let freeingKinds: [WorkKind] = [.deleteSources, .collect]
 
     let limits: ServiceLimits
@@ -43,7 +43,7 @@ struct WorkSteps: Sendable {
 
     /// Does some of the work, and notes how far it came.
     ///
-    /// - Returns: what it counts against the step's bound.
+    /// - Returns: how much it counts towards the step's limit.
     func step(
         _ work: StoredWork, recordsMax: Int, in transaction: any StoreTransaction
     ) throws -> Int {

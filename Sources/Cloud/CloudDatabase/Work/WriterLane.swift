@@ -3,19 +3,19 @@ import Dispatch
 import Storage
 import Synchronization
 
-/// Does the work that lies within a store: each step and the note of it are one transaction.
+/// Does the work within a store: each step and the note of it are one transaction.
 ///
-/// One step at a time is on its way. While others write, a step is followed by a pause as long as itself
-/// and its commit, so that others have half of the writer's time; alone it takes more and does not pause.
+/// It does one step at a time. While others write, it pauses after a step for as long as the step and its
+/// commit took. So others have half of the writer's time. Alone it takes larger steps and does not pause.
 /// What a stop cuts short goes on when the store is opened again.
 final class WriterLane: Sendable {
     fileprivate struct State {
         var activity = LaneActivity()
         var turn: WorkTurn
         var sizes: [WorkKind: StepSize]
-        /// Whether the next step does only what makes room.
+        /// Whether the next step does only work that makes room.
         var isDiskFull = false
-        /// The store's writes when the last step ended, the step's own with them.
+        /// The store's count of writes when the last step ended, including the step's own.
         var writes: UInt64 = 0
     }
 
@@ -36,7 +36,7 @@ final class WriterLane: Sendable {
         var wait: Milliseconds?
     }
 
-    /// What counts against a group of the writer, beside saves.
+    /// How much a step counts in a group of the writer, compared to saves.
     private static let cost = 64
 
     private weak let storage: (any Store)?
@@ -133,7 +133,7 @@ final class WriterLane: Sendable {
             begin(state.withLock { $0.ended(step, done, whole: whole, writes: writes) })
         case .failure(StorageFailure.indeterminate): stop()
         case .failure(let error as StorageFailure):
-            // It is not the work that is at fault, and no note could be written now.
+            // The work itself is not at fault, and no note could be written now.
             if case .full = error { state.withLock { $0.isDiskFull = !step.isDiskFull } }
             tryAgain()
         case .failure(let error): failed(error, work)
@@ -145,7 +145,7 @@ final class WriterLane: Sendable {
         begin(state.withLock { $0.activity.ended(.afterPause(nanoseconds: pause)) })
     }
 
-    /// Has work whose step failed wait, and others go on.
+    /// Leaves work for later whose step failed, so that other work goes on.
     private func failed(_ error: any Error, _ work: StoredWork?) {
         options.counts.noteFailed()
         guard let storage, let work else { return tryAgain() }
@@ -154,7 +154,7 @@ final class WriterLane: Sendable {
             try transaction.postpone(
                 work, until: transaction.now + WorkDelays.milliseconds(after: work.failures))
         } completion: { [weak self] _ in
-            // NB: where no note could be written, the next step fails alike.
+            // NB: if no note can be written, the next step fails in the same way.
             self?.tryAgain()
         }
     }

@@ -26,7 +26,7 @@ struct AssetAddress {
 
     private static let prefix = Array("/assets/".utf8)
 
-    /// Whether a target is one of assets; told by its beginning.
+    /// Whether a target is an asset's address, by its beginning.
     static func isBelow(_ target: [UInt8]) -> Bool {
         target.count > prefix.count && target[1] == prefix[1] && target.starts(with: prefix)
     }
@@ -38,7 +38,7 @@ struct AssetAddress {
         "\(url)/assets/\(container.name)/\(environment.rawValue)"
     }
 
-    /// Nil for what the server never made.
+    /// Reads an address; nil when the server never made it.
     init?(_ query: QueryString) {
         let target = query.target
         let path = target.prefix { $0 != UInt8(ascii: "?") }
@@ -69,11 +69,11 @@ struct AssetAddress {
     }
 }
 
-/// What a link to a file says of itself.
+/// The parts of a file's link that prove that the link is good.
 struct AssetLinkProof {
     /// In seconds since 1970.
     let expires: Int64
-    /// Whose link it is, encrypted.
+    /// Whom the link was made for, encrypted.
     let origin: String
     let signature: String
 }

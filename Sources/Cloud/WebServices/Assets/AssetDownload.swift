@@ -2,25 +2,25 @@ import AssetStorage
 import CloudModel
 import HTTP
 
-/// Answers one GET or HEAD of an asset: whole, a range, several ranges, or nothing new.
+/// Answers one GET or HEAD of an asset: the whole file, a range, several ranges, or "not modified".
 ///
-/// Whatever the bytes are, they cannot act in the server's origin: they come as an attachment, of a type
-/// that runs nothing, sandboxed, and no browser may guess another type.
+/// Whatever the bytes are, they cannot act in the server's origin. They come as an attachment, sandboxed and
+/// of a type that runs nothing, and browsers may not guess another type.
 struct AssetDownload {
     let digest: AssetDigest
-    /// What the client put for `${f}`, percent-encoded.
+    /// The file name that the client put in place of `${f}`, percent-encoded.
     let name: ArraySlice<UInt8>
-    /// How long the link is good, and so the answer in a cache.
+    /// For how many more seconds the link is good; a cache may keep the answer for as long.
     let secondsLeft: Int64
 
-    /// Counts what is met.
+    /// Counts how downloads go.
     let counters: AssetCounters
 
-    /// Answers, on the thread that it is called on or, where that would block, elsewhere.
+    /// Answers on the calling thread, or elsewhere if that would block.
     ///
-    /// Nothing is said before the first bytes are known to be those that were stored.
+    /// It sends nothing before it knows that the first bytes are those that were stored.
     ///
-    /// - Parameter blocking: runs what waits for disks or other servers.
+    /// - Parameter blocking: runs work that waits for disks or other servers.
     func answer(
         _ exchange: Exchange, from storage: any AssetBlobStore,
         blocking: (@escaping @Sendable () -> Void) throws -> Void
@@ -96,7 +96,7 @@ struct AssetDownload {
     private func wanted(_ request: HTTPRequest, size: Int) -> ByteRanges {
         // RFC 9110 §14.2: a range means nothing to a HEAD.
         let range = request.method == .get ? request.headers["range"] : nil
-        // What has changed is sent whole; a date says nothing here.
+        // A file that has changed is sent whole; a date in `If-Range` says nothing here.
         if let condition = request.headers["if-range"], condition != etag { return .whole }
         return ByteRanges(range, size: size)
     }
@@ -133,7 +133,7 @@ struct AssetDownload {
             fields.append(("Content-Range", Self.contentRange(ranges[0], of: size)))
             return Self.response(206, fields, exchange, source.parts(ranges[0], begun: begun))
         case .some(let ranges):
-            // The request's id is in no file that was stored before it.
+            // No file that was stored before this request can contain the request's id.
             let boundary = exchange.request.id
             fields.append(("Content-Type", "multipart/byteranges; boundary=\(boundary)"))
             var parts: [StreamedBody.Part] = []
@@ -149,12 +149,14 @@ struct AssetDownload {
         }
     }
 
-    /// Of an address at a store elsewhere, which nobody can take back.
+    /// How many seconds an address at another store is good; nobody can take it back.
     static let addressSecondsMax: Int64 = 60
-    /// Looked at before an answer begins.
+    /// How many bytes are checked before an answer begins.
     private static let firstBytesMax = AssetParts.byteCount
 
-    /// The address lets in whoever has it, as the link does, so that no cache may keep either.
+    /// Redirects to a store elsewhere.
+    ///
+    /// Whoever has the address gets in, as with the link, so no cache may keep either.
     private func redirection(to address: String, _ exchange: Exchange) -> HTTPResponse {
         var fields = [
             ("Location", address), ("Cache-Control", "no-store"),
@@ -180,7 +182,7 @@ struct AssetDownload {
             ),
             ("Cross-Origin-Resource-Policy", "cross-origin"),
             ("Referrer-Policy", "no-referrer"),
-            // Also where no origin is named: a cache must not give that answer to a page of one.
+            // Also when the request names no origin: a cache must not give that answer to a page with one.
             ("Vary", "Origin"),
             ("X-Apple-Request-UUID", exchange.request.id),
         ]

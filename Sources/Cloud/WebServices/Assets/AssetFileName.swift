@@ -2,10 +2,10 @@
 struct AssetFileName {
     private static let bytesMax = 200
 
-    /// Nil when the client gave none that a file could have.
+    /// Nil when the client gave no name that a file could have.
     private let text: String?
 
-    /// - Parameter encoded: the last part of the path; with the placeholder it is no name.
+    /// - Parameter encoded: the last part of the path; a path that still has the placeholder gives no name.
     init(encoded: ArraySlice<UInt8>) {
         guard let decoded = PercentEncoding.text(encoded), decoded != "${f}" else {
             text = nil
@@ -21,7 +21,7 @@ struct AssetFileName {
         text = name.isEmpty || name == "." || name == ".." ? nil : name
     }
 
-    /// The value of `Content-Disposition` (RFC 6266): never to be shown in place.
+    /// The value of `Content-Disposition` (RFC 6266): browsers must never show the file in place.
     var disposition: String {
         guard let text else { return "attachment" }
         let plain = text.unicodeScalars.map { Self.isPlain($0) || $0 == " " ? Character($0) : "_" }
@@ -45,7 +45,7 @@ struct AssetFileName {
         }
     }
 
-    /// By the name's ending, of the few types in which nothing can be run; else just bytes.
+    /// The type by the name's ending: one of the few types that can run nothing, or else just bytes.
     var type: String {
         let ending = text.flatMap { $0.split(separator: ".").last.map { $0.lowercased() } }
         return ending.flatMap { Self.types[$0] } ?? "application/octet-stream"

@@ -1,15 +1,15 @@
 import CloudDatabase
 import Synchronization
 
-/// What assets are held to.
+/// The limits for assets.
 package struct AssetOptions: Sendable {
-    /// Of one asset, in bytes.
+    /// The size of one asset, in bytes.
     package var bytesMax = 52_428_800
-    /// Resumable uploads at a time; 0 for none.
+    /// How many resumable uploads there may be at a time; 0 for none.
     package var resumableUploadsMax = 256
-    /// How long a resumable upload stays that nobody goes on with, in seconds.
+    /// How long a resumable upload stays when nobody goes on with it, in seconds.
     package var resumeSeconds = 3_600
-    /// Threads that write, hash and wait for where the bytes are.
+    /// How many threads write, hash, and wait for the place of the bytes.
     package var workerCount = 8
     package var lives = AssetTokens.Lives()
     /// Where clients reach uploads and downloads, without a slash at the end.
@@ -18,19 +18,19 @@ package struct AssetOptions: Sendable {
     package init(baseURL: String) { self.baseURL = baseURL }
 }
 
-/// What uploads and downloads have come to since the start.
+/// Counts of uploads and downloads since the start.
 package struct AssetCounts: Sendable {
     package var uploadsActive = 0
     package var uploadsFinished = 0
-    /// Those that the client left in the middle.
+    /// Uploads that the client broke off.
     package var uploadsAborted = 0
     package var bytesReceived = 0
     package var downloads = 0
-    /// Downloads that met a file that is not what was stored.
+    /// Downloads of a file whose bytes are not those that were stored.
     package var damaged = 0
 }
 
-/// Counts them, from any thread.
+/// Counts uploads and downloads, from any thread.
 final class AssetCounters: Sendable {
     private let state = Mutex(AssetCounts())
 

@@ -6,10 +6,10 @@ import Fairness
 import HTTP
 import Storage
 
-/// Answers below `/assets/`: uploads and downloads, by the addresses that the server has handed out.
+/// Answers below `/assets/`: uploads and downloads, by addresses that the server has handed out.
 ///
-/// No credential is looked at here: whoever has the address may use it while it is good, and while those
-/// stand by whom it was got.
+/// It checks no credential. Whoever has an address may use it while the address is good, and while the user
+/// and the credential that it was handed out to still exist.
 final class AssetResponder: Sendable {
     private let stores: any StoreAccess
     private let options: AssetOptions
@@ -34,7 +34,7 @@ final class AssetResponder: Sendable {
             bytesMax: options.bytesMax, clock: clock, counters: counters)
     }
 
-    /// Leaves nothing of uploads that nobody goes on with.
+    /// Removes all traces of uploads that nobody goes on with.
     func removeExpiredUploads() { tus.uploads.removeExpired(now: clock.now()) }
 
     private static func workOptions(
@@ -42,7 +42,7 @@ final class AssetResponder: Sendable {
     ) -> WorkOptions {
         var own = workers
         own.shortThreads = options.workerCount
-        // Waiting for disks and other servers is what they are for.
+        // These threads are there to wait for disks and other servers.
         own.longNanoseconds = .max
         // There are many, and digests and files of one upload are work for long.
         own.shortNiceness = 15
@@ -110,10 +110,10 @@ final class AssetResponder: Sendable {
         return isKnown ? late : nil
     }
 
-    /// Hands over the store that a request is about: at once when it is open, else once it is.
+    /// Hands over the store that a request is about: at once when it is open, else as soon as it is.
     ///
-    /// - Parameter whenRefused: called when the request has been answered instead.
-    /// - Returns: false when the request has been answered at once.
+    /// - Parameter whenRefused: called when the request was answered instead.
+    /// - Returns: false when the request was answered at once.
     @discardableResult
     private func withStore(
         _ exchange: Exchange, whenRefused: @escaping @Sendable () -> Void = {},
@@ -156,7 +156,7 @@ final class AssetResponder: Sendable {
         exchange.sendPreflight(methods: AllowedMethods.upload.text)
     }
 
-    /// - Throws: `Fault` NOT_FOUND for what is no upload URL of this store; as `StandingOrigins`.
+    /// - Throws: `Fault` NOT_FOUND when this is not an upload URL of this store; as `StandingOrigins`.
     private func place(
         _ token: String, _ address: AssetAddress, _ store: OpenStore,
         _ exchange: Exchange
@@ -193,7 +193,7 @@ final class AssetResponder: Sendable {
             grant.origin, in: address.container, store.storage, loop: exchange.request.loop)
         exchange.operation = "assets/receive"
         let form = try MultipartForm(contentType: request.headers["content-type"])
-        // Digits, as the parser has seen to: what is no number here is too large for one.
+        // The parser has made sure of digits. So if this is not a number here, it is too large for one.
         let length = request.headers["content-length"].map { Int($0) ?? .max }
         let room = form == nil ? 0 : MultipartForm.overheadBytesMax
         if let length, length - room > options.bytesMax {
@@ -207,7 +207,7 @@ final class AssetResponder: Sendable {
         return sink
     }
 
-    /// For whatever the server has not handed out, and for files that have gone.
+    /// The answer for addresses that the server has not handed out, and for files that are gone.
     static let notFound = Fault(.notFound, "no such asset")
     static let expiredUpload = Fault(
         .accessDenied, "the upload URL has expired; ask assets/upload for another")

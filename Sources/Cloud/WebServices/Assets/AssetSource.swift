@@ -1,7 +1,7 @@
 import AssetStorage
 import HTTP
 
-/// Where the bytes of one answer come from; says so once when they are not what was stored.
+/// Supplies the bytes of one answer, and reports once if they are not those that were stored.
 final class AssetSource: StretchCheck, ByteMaker {
     private let reader: any AssetReader
     private let exchange: Exchange
@@ -51,7 +51,7 @@ final class AssetSource: StretchCheck, ByteMaker {
         }
     }
 
-    /// Called once: the connection ends with it.
+    /// Called once: the connection ends with the failure.
     private func tell(_ failure: AssetFailure) {
         if case .damaged = failure { counters.change { $0.damaged += 1 } }
         exchange.breakOff(failure)

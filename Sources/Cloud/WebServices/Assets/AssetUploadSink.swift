@@ -5,9 +5,9 @@ import Cryptography
 import HTTP
 import JSON
 
-/// Takes one upload in: what arrives goes piece by piece to a file, hashed on the way.
+/// Receives one upload: writes the bytes to a file piece by piece, and hashes them on the way.
 final class AssetUploadSink: BodySink, @unchecked Sendable {
-    // Unchecked: everything that changes is touched on the queue alone.
+    // Unchecked: everything that changes is used on the queue alone.
     private let exchange: Exchange
     private let stream: BodyStream
     private let bytesMax: Int
@@ -99,7 +99,7 @@ final class AssetUploadSink: BodySink, @unchecked Sendable {
                 $0.uploadsActive -= 1
                 $0.bytesReceived += received
             }
-            // The store's writer, whose thread this may be, has others to write for.
+            // This may be the thread of the store's writer, for which others wait.
             exchange.wake {
                 do {
                     let receipt = try result.get()
@@ -137,7 +137,7 @@ final class AssetUploadSink: BodySink, @unchecked Sendable {
     }
 }
 
-/// An asset that can be made the value of a field, as clients get it.
+/// The JSON with which clients make an asset the value of a field.
 enum AssetValueJSON {
     /// Appends all five keys, and a link where there is one to give.
     static func append(

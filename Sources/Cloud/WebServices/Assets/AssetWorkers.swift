@@ -1,18 +1,18 @@
 import Fairness
 import HTTP
 
-/// The threads that write, hash and wait for where the bytes of assets are.
+/// The threads that write, hash, and wait for the place of assets' bytes.
 ///
-/// A store elsewhere that hangs, or a disk that is slow, holds half of them for one caller at most.
+/// If a store elsewhere hangs or a disk is slow, one caller keeps at most half of them busy.
 typealias AssetWorkers = WorkPool<AssetPrincipal>
 
 /// What is done of one upload, in order.
 typealias AssetLine = WorkLine<AssetPrincipal>
 
-/// Whom the time of these threads counts to.
+/// Whom the time of these threads counts towards.
 ///
-/// The addresses of assets name no account: an upload counts to whoever was given its address, as its
-/// grant tells, a download to where it comes from.
+/// Addresses of assets name no account. An upload counts towards the user who was given its address, by its
+/// grant. A download counts towards the network address that it comes from.
 enum AssetPrincipal: Hashable, Sendable {
     case uploader([UInt8])
     case reader(HTTPRequest.Block?)

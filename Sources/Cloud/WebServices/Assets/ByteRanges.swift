@@ -5,7 +5,7 @@ enum ByteRanges: Equatable {
     case some([Range<Int>])
     case unsatisfiable
 
-    /// More are answered with the whole: they cost more than they save.
+    /// A request for more ranges gets the whole: so many ranges cost more than they save.
     static let countMax = 32
 
     init(_ header: String?, size: Int) {
@@ -37,7 +37,7 @@ enum ByteRanges: Equatable {
         if ranges.isEmpty {
             self = .unsatisfiable
         } else if ranges.reduce(0, { $0 + $1.count }) > size && ranges.count > 1 {
-            // They overlap: the whole is less.
+            // Ranges that overlap take more than the whole.
             self = .whole
         } else {
             self = .some(ranges)
@@ -57,7 +57,7 @@ enum ByteRanges: Equatable {
         }
     }
 
-    /// Digits, or nothing; a number that is too large is as good as any beyond the end.
+    /// Reads digits or nothing; a number that is too large means the same as any number beyond the end.
     private static func number(_ text: Substring) -> Int?? {
         if text.isEmpty { return .some(nil) }
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

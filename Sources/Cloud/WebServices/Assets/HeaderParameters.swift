@@ -1,11 +1,12 @@
 /// A header's value with parameters, such as `form-data; name="files"` (RFC 9110 §5.6.6).
 ///
-/// Read byte by byte: in names of files a mark may follow a quote that counts as one character with it.
+/// It is read byte by byte, because a combining mark after a quote in a file's name would form one character
+/// with it.
 enum HeaderParameters {
     /// The value in lower case, and the parameters by their names in lower case.
     ///
-    /// The first of a name counts. Quotes that are not closed end with the text: browsers send a file's
-    /// name that ends with a backslash so.
+    /// The first parameter of a name counts. A quote that is not closed ends with the text: browsers send
+    /// such text for a file name that ends with a backslash.
     static func read(
         _ text: some Sequence<UInt8>
     ) -> (value: String, parameters: [String: String]) {

@@ -1,9 +1,9 @@
 import HTTP
 import Synchronization
 
-/// Takes in what comes of a body before it is known where it goes.
+/// Receives the beginning of a body before it is known where the body goes.
 ///
-/// Nothing of it counts as dealt with, so that no more comes than the connection's window.
+/// It acknowledges nothing, so no more arrives than the connection's window allows.
 final class LateSink: BodySink {
     private enum Event {
         case piece([UInt8])
@@ -19,7 +19,7 @@ final class LateSink: BodySink {
     // Held while events are handed on, so that they stay in order.
     private let state = Mutex(State.waiting([]))
 
-    /// Hands on what has come, and from now on all that comes; nil when nobody wants it.
+    /// Passes on what has arrived, and from now on all that arrives; nil drops it.
     func become(_ sink: (any BodySink)?) {
         state.withLock { state in
             if case .waiting(let events) = state, let sink {

@@ -6,11 +6,11 @@ import CloudModel
     import Darwin
 #endif
 
-/// Finds the one part named `files` in a body of `multipart/form-data` (RFC 7578) as it comes in.
+/// Finds the only part named `files` in a body of `multipart/form-data` (RFC 7578) while the body arrives.
 ///
-/// Nothing of it is kept but what may be the beginning of a delimiter, or of a part's head.
+/// It stores only bytes that may begin a delimiter, or a part's head.
 struct MultipartForm {
-    /// Everything beside the file together.
+    /// How many bytes everything besides the file may take together.
     static let overheadBytesMax = 65_536
     /// RFC 2046 §5.1.1.
     private static let boundaryBytesMax = 70
@@ -34,7 +34,7 @@ struct MultipartForm {
     private var hasFile = false
     private var overhead = 0
 
-    /// Nil for any other type than multipart/form-data: then the body is the file.
+    /// Nil for any other type than multipart/form-data: then the whole body is the file.
     ///
     /// - Throws: `Fault` BAD_REQUEST for that type without a usable boundary.
     init?(contentType: String?) throws(Fault) {
@@ -52,9 +52,9 @@ struct MultipartForm {
         waiting = [0x0D, 0x0A]
     }
 
-    /// Takes the next piece, and hands on what of it belongs to the file.
+    /// Takes the next piece, and passes on the bytes in it that belong to the file.
     ///
-    /// - Throws: `Fault` BAD_REQUEST for what is no such form, and what the closure throws.
+    /// - Throws: `Fault` BAD_REQUEST when this is no such form, and what the closure throws.
     mutating func take(
         _ piece: [UInt8], file: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
@@ -74,7 +74,7 @@ struct MultipartForm {
         }
     }
 
-    /// - Returns: whether more can be done with what is there.
+    /// - Returns: whether the bytes so far allow a further step.
     private mutating func step(
         _ rest: inout ArraySlice<UInt8>, _ file: (UnsafeRawBufferPointer) throws -> Void
     ) throws -> Bool {

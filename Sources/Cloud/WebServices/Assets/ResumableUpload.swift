@@ -2,36 +2,38 @@ import AssetStorage
 import CloudDatabase
 import CloudModel
 
-/// One asset that comes in over several requests (the tus protocol, 1.0).
+/// One asset that arrives in several requests (the tus protocol, 1.0).
 ///
-/// One request at a time adds to it: the newest, because a client that asks again has lost the one
-/// before, whatever that connection still seems to be.
+/// Only the newest request adds to it. A client that asks again has lost its earlier request, even if that
+/// connection still seems to be open.
 final class ResumableUpload: @unchecked Sendable {
-    // Unchecked: everything that changes is touched on the queue alone.
+    // Unchecked: everything that changes is used on the queue alone.
 
-    /// What becomes of all its bytes, once they are there.
+    /// The result once all bytes have arrived.
     typealias Outcome = Result<AssetReceipt, any Error>
 
     private enum State {
         /// Begun by an earlier process; taken up when it is first asked for.
         case asleep(() throws -> ResumedAsset?)
         case open(any AssetUpload)
-        /// On its way to the disk; those who ask meanwhile wait.
+        /// The file is being put on disk; requests that ask in the meantime wait.
         case placing(waiting: [@Sendable (Outcome) -> Void])
         case over(Outcome)
     }
 
-    /// Of the whole, in bytes; of one that an earlier process has begun, once it was asked for its offset.
+    /// The size of the whole, in bytes.
+    ///
+    /// For an upload that an earlier process began, it is known once somebody has asked for the offset.
     private(set) var length: Int
     let queue: AssetLine
     private let identity: [UInt8]
     private let use: ReceiveAsset
     private let counters: AssetCounters
-    /// Called once, when no more bytes are awaited.
+    /// Called once, when no more bytes are expected.
     private let onOver: @Sendable () -> Void
     private var state: State
     private var offset = 0
-    /// Counts the requests that were let at it.
+    /// Counts the requests that have taken over the upload.
     private var turn = 0
 
     convenience init(
@@ -67,7 +69,7 @@ final class ResumableUpload: @unchecked Sendable {
         counters.change { $0.uploadsActive += 1 }
     }
 
-    /// How far it has come; whoever was adding to it may do so no more.
+    /// Takes the upload over and returns how far it has come; the request before may add no more.
     ///
     /// On the queue.
     func takeOver() throws -> (offset: Int, turn: Int) {
@@ -81,8 +83,8 @@ final class ResumableUpload: @unchecked Sendable {
     ///
     /// On the queue.
     ///
-    /// - Throws: `Fault` for a request whose turn is over, and for more bytes than were announced; what
-    ///   the storage reports, and then the upload is over.
+    /// - Throws: `Fault` for a request whose turn is over, and for more bytes than were announced; what the
+    ///   storage reports, and then the upload is over.
     func append(_ piece: [UInt8], turn: Int) throws {
         guard turn == self.turn else { throw Self.overtaken }
         guard case .open(let upload) = state, offset + piece.count <= length else {
@@ -100,7 +102,7 @@ final class ResumableUpload: @unchecked Sendable {
         if offset == length { place(upload) }
     }
 
-    /// How far it is; of one whose bytes are all there, once the file is on disk.
+    /// Tells how far the upload is; when all its bytes have arrived, only once the file is on disk.
     ///
     /// On the queue.
     func settle(_ answer: @escaping @Sendable (Result<Int, any Error>) -> Void) {
@@ -108,7 +110,7 @@ final class ResumableUpload: @unchecked Sendable {
             return whenOver { [length] in answer($0.map { _ in length }) }
         }
         guard offset == length else { return answer(.success(offset)) }
-        // One of no bytes, which nobody has added to.
+        // An upload of no bytes: no request has added to it.
         place(upload)
         settle(answer)
     }
@@ -122,7 +124,7 @@ final class ResumableUpload: @unchecked Sendable {
         wake()
         if case .open(let upload) = state {
             if offset == length {
-                // The process that got the last byte did not come to it.
+                // The process that received the last byte ended before it placed the file.
                 place(upload)
                 return whenOver(answer)
             }
@@ -134,7 +136,7 @@ final class ResumableUpload: @unchecked Sendable {
         whenOver(answer)
     }
 
-    /// Leaves nothing of it.
+    /// Removes all traces of the upload.
     ///
     /// On the queue.
     func discard() {
@@ -144,17 +146,17 @@ final class ResumableUpload: @unchecked Sendable {
         fail()
     }
 
-    /// Ends it because another has been begun in its place, and with it what the storage has by its name.
+    /// Ends the upload because a new one takes its place; removes what the storage has under its name.
     ///
     /// On the queue.
     func giveWay() {
         if case .asleep = state { lose() } else { discard() }
     }
 
-    /// Takes up what an earlier process has left.
+    /// Goes on with an upload that an earlier process has left.
     private func wake() {
         guard case .asleep(let resume) = state else { return }
-        // NB: what cannot be read is as good as not there: the client sends it again.
+        // NB: what cannot be read counts as lost: the client sends it again.
         guard let found = try? resume() else { return lose() }
         state = .open(found.upload)
         length = found.byteCount
@@ -179,7 +181,7 @@ final class ResumableUpload: @unchecked Sendable {
 
     private func end(_ outcome: Outcome) {
         guard case .placing(let waiting) = state else { return }
-        // Whoever comes later has to send it again, whatever went wrong.
+        // Whatever went wrong, later requests must send it again.
         state = .over(outcome.mapError { _ in Self.gone })
         counters.change {
             $0.uploadsActive -= 1

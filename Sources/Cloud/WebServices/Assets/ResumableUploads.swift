@@ -3,20 +3,20 @@ import Synchronization
 
 /// The uploads that clients can go on with, by the tokens of their URLs.
 ///
-/// Those that an earlier process has begun are not among them until somebody asks for them.
+/// An upload that an earlier process began is added when somebody first asks for it.
 final class ResumableUploads: Sendable {
     private struct Entry {
         let upload: ResumableUpload
         var expires: Milliseconds
     }
 
-    /// How many are open, of all and of each uploader.
+    /// How many uploads are open, in all and for each uploader.
     private struct Open {
         var count = 0
         var byUploader: [[UInt8]: Int] = [:]
     }
 
-    /// Of all, those that are whole and wait to be forgotten too.
+    /// How many entries there may be, including complete uploads that are still remembered.
     private static let entriesMax = 65_536
 
     private let openMax: Int
@@ -25,17 +25,17 @@ final class ResumableUploads: Sendable {
     private let entries = Mutex<[String: Entry]>([:])
 
     /// - Parameters:
-    ///   - openMax: of uploads at a time that bytes are missing of.
-    ///   - idleSeconds: how long one stays that nobody asks for.
+    ///   - openMax: how many incomplete uploads there may be at a time.
+    ///   - idleSeconds: how long an upload stays when nobody asks for it.
     init(openMax: Int, idleSeconds: Int) {
         self.openMax = openMax
         lifeMilliseconds = Milliseconds(idleSeconds) * 1_000
     }
 
-    /// The upload of a token, whose time then begins anew, and when that ends; nil when it is not known
+    /// Finds the upload of a token, renews its time, and returns when that ends; nil when it is not known
     /// here.
     ///
-    /// - Throws: `Fault` NOT_FOUND for one whose time is over.
+    /// - Throws: `Fault` NOT_FOUND for an upload whose time is over.
     func find(
         _ token: String, now: Milliseconds
     ) throws(Fault) -> (upload: ResumableUpload, expires: Milliseconds)? {
@@ -50,9 +50,9 @@ final class ResumableUploads: Sendable {
         return (found.upload, now + lifeMilliseconds)
     }
 
-    /// Counts another one that is open, until `release`.
+    /// Counts one more open upload, until `release`.
     ///
-    /// One uploader has half of what there may be, and leaves the other half to others.
+    /// One uploader may have half of all open uploads; the other half stays for others.
     ///
     /// - Throws: `Fault` TRY_AGAIN_LATER.
     func reserve(for uploader: [UInt8]) throws(Fault) {
@@ -69,7 +69,7 @@ final class ResumableUploads: Sendable {
         }
     }
 
-    /// One that was open is not any more.
+    /// Counts one open upload less.
     func release(of uploader: [UInt8]) {
         open.withLock { open in
             open.count -= 1
@@ -78,7 +78,7 @@ final class ResumableUploads: Sendable {
         }
     }
 
-    /// Takes one up, in the place of the token's former one.
+    /// Adds an upload, in place of the token's former one.
     func add(_ upload: ResumableUpload, _ token: String, now: Milliseconds) {
         let expires = now + lifeMilliseconds
         let former = entries.withLock { entries in
@@ -89,9 +89,9 @@ final class ResumableUploads: Sendable {
         former?.queue.async { former?.giveWay() }
     }
 
-    /// Takes up one that an earlier process has begun, unless another request has just done so.
+    /// Adds an upload that an earlier process began, unless another request has just done so.
     ///
-    /// - Parameter make: called when it is wanted, after room for it was counted.
+    /// - Parameter make: called when it is needed, after room for the upload was counted.
     /// - Throws: `Fault` TRY_AGAIN_LATER.
     func findOrAdd(
         _ token: String, of uploader: [UInt8], now: Milliseconds, _ make: () -> ResumableUpload
@@ -111,7 +111,7 @@ final class ResumableUploads: Sendable {
         return (upload, expires)
     }
 
-    /// Ends one, and leaves nothing of it; then it is forgotten.
+    /// Ends an upload, removes all traces of it, and then forgets it.
     ///
     /// - Parameter completion: called on the upload's queue.
     func end(
@@ -127,7 +127,7 @@ final class ResumableUploads: Sendable {
         }
     }
 
-    /// Ends all whose time is over.
+    /// Ends all uploads whose time is over.
     func removeExpired(now: Milliseconds) {
         let expired = entries.withLock { $0.filter { $0.value.expires <= now } }
         for (token, entry) in expired { end(entry.upload, token) }

@@ -4,11 +4,11 @@ import CloudModel
 import Storage
 import Synchronization
 
-/// Says whether the address of an asset still holds for whom it was handed out to.
+/// Tells whether the address of an asset still works for those whom it was handed out to.
 ///
-/// The API token or server key must be there still, and the user, and in a shared database what they saw.
-///
-/// What the catalog says is remembered until it changes; what a share says is read each time.
+/// The API token or server key must still exist, and so must the user. In a shared database, the user must
+/// still see what the address is for. What the catalog says is cached until the catalog changes; shares are
+/// read each time.
 final class StandingOrigins: Sendable {
     private struct Key: Hashable {
         let origin: AssetOrigin
@@ -34,7 +34,7 @@ final class StandingOrigins: Sendable {
         self.limits = limits
     }
 
-    /// Whom a link was handed out to; the link's signature is good.
+    /// Whom a link was handed out to; the link's signature must have been checked.
     func origin(_ text: String, by tokens: AssetTokens) -> AssetOrigin? {
         if let known = state.withLock({ $0.opened[text] }) { return known }
         guard let origin = tokens.origin(text) else { return nil }
@@ -45,8 +45,8 @@ final class StandingOrigins: Sendable {
         return origin
     }
 
-    /// - Throws: `Fault` ACCESS_DENIED when they do not stand, TRY_AGAIN_LATER while that cannot be told;
-    ///   what the catalog and the store report.
+    /// - Throws: `Fault` ACCESS_DENIED when the address no longer works, TRY_AGAIN_LATER while nobody can
+    ///   tell; what the catalog and the store report.
     func require(
         _ origin: AssetOrigin, in container: ContainerID, _ store: any Store, loop: Int?
     ) throws {
@@ -59,7 +59,7 @@ final class StandingOrigins: Sendable {
     }
 
     private func isKnown(_ origin: AssetOrigin, in container: ContainerID) throws -> Bool {
-        // The place is for the store to say.
+        // Only the store can tell about the place.
         let key = Key(
             origin: AssetOrigin(credential: origin.credential, user: origin.user),
             container: container)
@@ -102,7 +102,7 @@ final class StandingOrigins: Sendable {
 }
 
 extension AssetOrigin {
-    /// Whom addresses are handed out to by a request.
+    /// Those whom a request's addresses are handed out to.
     init(_ identified: Identified) {
         let caller = identified.caller
         let credential: Credential

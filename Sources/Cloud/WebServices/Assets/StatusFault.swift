@@ -1,6 +1,6 @@
 import CloudModel
 
-/// A fault that goes out with another status than its code's.
+/// A fault that is sent with another HTTP status than its code's.
 struct StatusFault: Error {
     let status: Int
     let fault: Fault
@@ -10,7 +10,7 @@ struct StatusFault: Error {
         self.fault = fault
     }
 
-    /// More than an asset may have: a plain 413, as for every body that is too long.
+    /// The asset is too large: a plain 413, as for every body that is too long.
     static func tooLarge(bytesMax: Int) -> StatusFault {
         StatusFault(
             413,
