@@ -43,7 +43,7 @@ package struct StoredShare: Sendable, Equatable {
 package struct StoredParticipant: Sendable, Equatable {
     /// A UUID by which clients know the participant; unique within the share.
     package let id: String
-    /// The user; nil until somebody has accepted, or the invitation was matched to a user.
+    /// The user; nil until the invitation has been matched to one.
     package var user: UserRecordName?
     /// The address of the invitation, as it is compared.
     ///

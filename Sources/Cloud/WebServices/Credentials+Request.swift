@@ -2,16 +2,16 @@ import Accounts
 import HTTP
 
 extension Credentials {
-    /// The headers that a credential may come in; of each, one field counts.
+    /// The headers that may hold a credential; each counts only once.
     private static let names = [
         "X-Apple-CloudKit-Request-KeyID", "X-Apple-CloudKit-Request-ISO8601Date",
         "X-Apple-CloudKit-Request-SignatureV1", "X-Apple-CloudKit-Web-Auth-Token",
         "X-Apple-CloudKit-Session",
     ]
 
-    /// Takes what a request has of each.
+    /// Reads the credentials that a request has.
     ///
-    /// - Parameter query: of its target.
+    /// - Parameter query: the query of the request's target.
     init(_ request: HTTPRequest, _ query: QueryString) {
         let headers = request.headers
         let keyID = headers["x-apple-cloudkit-request-keyid"]
@@ -19,7 +19,7 @@ extension Credentials {
         let signature = headers["x-apple-cloudkit-request-signaturev1"]
         let webToken = headers["x-apple-cloudkit-web-auth-token"]
         let session = headers["x-apple-cloudkit-session"]
-        // Most requests have none of them, and are not to be searched again for each.
+        // Most requests have none of these headers, so this avoids a search for each.
         let hasAny = [keyID, date, signature, webToken, session].contains { $0 != nil }
         self.init(
             query: query, keyID: keyID, date: date, signature: signature,

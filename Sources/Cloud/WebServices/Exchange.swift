@@ -7,9 +7,9 @@ import HTTP
 import Storage
 import Synchronization
 
-/// One request and its one answer, with what must be told of them when it goes out.
+/// One request and its only answer, with what must be noted when the answer is sent.
 final class Exchange: @unchecked Sendable {
-    // Unchecked: it is handed on with the request, from one thread to the next, never used by two.
+    // Unchecked: it goes with the request from one thread to the next, and two never use it at once.
     let request: HTTPRequest
     private let reply: HTTPReply
     private let observer: any RequestObserver
@@ -17,30 +17,30 @@ final class Exchange: @unchecked Sendable {
     var address: RequestAddress?
     var operation: String?
     var caller: Caller?
-    /// Why credentials were not believed, for the log alone.
+    /// Why credentials were refused; only for the log.
     var refusal: CredentialRefusal?
     /// The Origin that the API token allows, to be echoed.
     var allowedOrigin: String?
     /// The web token to send back.
     var webToken: String?
     var contentType = Exchange.json
-    /// Told whether the answer that comes has gone to the client.
+    /// Called with whether the answer has reached the client.
     var whenSent: (@Sendable (Bool) -> Void)?
-    /// Beside those of every answer.
+    /// Headers besides those that every answer has.
     var moreHeaders: [(name: String, value: String)] = []
-    /// Those that pages of other origins get to see.
+    /// The headers that pages of other origins may read.
     var exposedHeaders = Exchange.exposedAlways
-    /// Whether the request has been counted to somebody.
+    /// Whether the request was counted towards a caller.
     var isCounted = false
-    /// Whom it counts to; nil for one that is not held to any rate.
+    /// The caller whom it counts towards; nil when no rate limits it.
     var counted: Principal?
-    /// Whether the memory of the body counts to the caller.
+    /// Whether the memory of the body counts towards the caller.
     var isBodyCounted = false
     /// Of a body that streamed.
     var bytesStreamedIn = 0
-    /// Whom its use counts to, as far as is known.
+    /// The caller whom its use counts towards, as far as is known.
     var principal: Principal
-    /// Tells whoever is at it that nobody waits for the answer, or that it has to make room.
+    /// Signals those who work on it that nobody waits for the answer, or that it must make room.
     let stop = StopSignal()
     private var isWatched = false
     /// Whether workers have taken it on, and will not refuse its further steps.
@@ -50,11 +50,11 @@ final class Exchange: @unchecked Sendable {
     var renewedWebToken: String?
     /// The parameters of its target.
     let query: QueryString
-    /// Who it is from, as found when the credentials had been changed so often.
+    /// Who sent it, as found when the count of changes to credentials was `changeCount`.
     var identification: (found: Identification, changeCount: Int)?
-    /// How often its answer came too early, and when for the first time.
+    /// How often its answer came too early, and when that first happened.
     var held: (count: Int, since: UInt64)?
-    /// From before the look of an answer that is being made anew.
+    /// A watch from before the look of an answer that is being made anew.
     private var watch: CommitWatch?
     private let departure = Departure()
 
@@ -80,9 +80,9 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// Says what to do, beside the stop, when the client goes before it has its answer; on any thread.
+    /// Sets what to do, besides the stop, when the client goes before it has its answer; on any thread.
     ///
-    /// Takes the place of what was said before.
+    /// Replaces what was set before.
     func whenGone(_ leave: @escaping @Sendable () -> Void) { departure.set(leave) }
 
     /// Keeps a watch for the case that the answer comes too early once more.

@@ -4,7 +4,7 @@ import CloudModel
 import Cryptography
 import Storage
 
-/// One container environment's data and what signs its tokens, as requests see it.
+/// The data of one container environment, and the keys for its tokens, as requests see them.
 package final class OpenStore: Sendable {
     package let storage: any Store
     let tokenKey: HMACSHA256
@@ -53,7 +53,7 @@ package final class OpenStore: Sendable {
 ///
 /// A store stays open as long as anybody keeps the `storage` that was handed out.
 package protocol StoreAccess: Sendable {
-    /// A store that is open; nil for one that is to be opened first.
+    /// A store that is open; nil when it must be opened first.
     ///
     /// Does not block.
     func known(_ container: ContainerID, _ environment: Environment) -> OpenStore?

@@ -4,8 +4,8 @@ import Cryptography
 import HTTP
 import JSON
 
-// What a head decides of its body. The target has the tokens and the headers have the signature, so
-// that a stranger's body need not be received.
+// What the head of a request decides about its body. The tokens are in the target and the signature is in the
+// headers, so the server need not receive a stranger's body.
 extension ProtocolResponder {
     package func decide(on request: HTTPRequest, reply: HTTPReply) -> BodyDecision {
         let exchange = Exchange(request, reply, observer: dependencies.observer)
@@ -28,8 +28,8 @@ extension ProtocolResponder {
 
     /// Decides on the body of a signed request.
     ///
-    /// Nobody knows whether a signature is good until the body is whole. Every failure is answered equally
-    /// late (rulings.md 7), but a body that can only be refused is not kept.
+    /// Whether a signature is good is known only when the whole body is there. Every failure is answered
+    /// equally late (rulings.md 7). But a body that can only be refused is not kept.
     private func reception(
         ofSigned credentials: Credentials, _ request: HTTPRequest, at address: RequestAddress,
         _ route: Route?

@@ -9,7 +9,7 @@ import HTTP
 import Storage
 import Synchronization
 
-/// Answers CloudKit Web Services: one HTTP request becomes one use case, its outcome becomes bytes.
+/// Answers CloudKit Web Services: turns each HTTP request into a use case, and the outcome into bytes.
 package final class ProtocolResponder: Responder {
     /// What the protocol needs of the rest of the server.
     package struct Dependencies: Sendable {
@@ -116,7 +116,7 @@ package final class ProtocolResponder: Responder {
         }
         let exchange = Exchange(request, reply, observer: dependencies.observer)
         let isLong = request.body.count > RequestContext.loopBodyBytesMax
-        // Of a signed body nobody knows whom it is from before all of it is hashed.
+        // Until a signed body has been hashed as a whole, nobody knows whom it is from.
         if isLong, request.headers["x-apple-cloudkit-request-keyid"] != nil {
             exchange.stopWhenAbandoned()
             goOn(exchange, on: .short)
@@ -205,7 +205,7 @@ package final class ProtocolResponder: Responder {
         case is NeedsWorker: goOn(exchange, on: .short)
         case is WaitsForCommit: goOn(exchange, on: .commits)
         case let stopped as WorkStopped:
-            // Nobody gets an answer to what was abandoned.
+            // The work was abandoned: nobody gets its answer.
             guard stopped.reason == .makesRoom else { return }
             exchange.stop.goOn()
             goOn(exchange, on: .long)
@@ -262,8 +262,8 @@ package final class ProtocolResponder: Responder {
 
     /// Answers a write that has ended.
     ///
-    /// The writer calls it, and all others wait for the writer: so it only wakes who makes the answer, and
-    /// the line in the log.
+    /// The writer calls this, and all others wait for the writer. So it only wakes those who make the answer
+    /// and the line in the log.
     private func conclude(_ exchange: Exchange, _ result: Result<WrittenAnswer, any Error>) {
         exchange.wake {
             do {
@@ -279,8 +279,9 @@ package final class ProtocolResponder: Responder {
         }
     }
 
-    /// Reads what a request asks for; nil when it has been answered already, because it asks for what
-    /// is not there or by a method that is not taken, or is a preflight.
+    /// Reads what a request asks for; nil when the request has been answered already.
+    ///
+    /// That is so for a preflight, for an address that does not exist, and for a method that is not accepted.
     ///
     /// - Parameter loop: the event loop whose thread this is; nil on any other thread.
     /// - Returns: the address, and its endpoint if it has one.
@@ -307,8 +308,9 @@ package final class ProtocolResponder: Responder {
 
     static let noEndpoint = Fault(.notFound, "could not find a handler for this endpoint")
 
-    /// Who a request is from, found once, however often its answer is made anew: only a change of
-    /// credentials meanwhile has it found again.
+    /// Who sent a request; found once, however often its answer is made anew.
+    ///
+    /// Only a change of credentials in the meantime makes it look again.
     private func identification(
         of exchange: Exchange, at address: RequestAddress
     ) -> Identification {

@@ -1,7 +1,7 @@
 import CloudDatabase
 import CloudModel
 
-// The records that the server keeps of users, of whom the stores know nothing until they are named.
+// The server keeps records of users, but stores know of a user only once somebody names them.
 extension RequestContext {
     /// The users whose records those names are for: in a private database nobody but the caller.
     func users(named names: [String], in zone: ZoneID) throws -> Set<UserRecordName> {
@@ -16,9 +16,9 @@ extension RequestContext {
         }
     }
 
-    /// Sees to it that the users' records that are named are there.
+    /// Makes sure that the records of the named users exist.
     ///
-    /// - Throws: `WaitsForCommit` when some are to be made, and `NeedsWorker` once they are.
+    /// - Throws: `WaitsForCommit` when some must be made, and `NeedsWorker` once they are.
     func makeUserRecords(named names: [String], in zone: ZoneID) throws {
         let users = try users(named: names, in: zone)
         guard !users.isEmpty else { return }

@@ -27,7 +27,7 @@ struct RequestContext: Sendable {
     /// Whom the request counts to; nil for one that is not counted.
     let principal: Principal?
     let place: Place
-    /// Where a decision goes on that takes longer than the writer has time for.
+    /// Where a decision goes on that takes longer than the writer may be held up.
     let onward: Onward
 
     /// The event loop whose thread this is; nil on a worker.

@@ -1,10 +1,10 @@
 import Accounts
 import CloudModel
 
-/// What one finished request was, for the log and the metrics.
+/// What the log and the metrics get of one finished request.
 ///
-/// Holds nothing of a record's contents and no credential. Text that came from the client
-/// (`container`) is escaped by whoever writes it.
+/// It contains nothing of a record and no credential. Whoever writes it out must escape text that came from
+/// the client (`container`).
 package struct RequestObservation: Sendable {
     /// The id that the answer carries as `X-Apple-Request-UUID`.
     package var requestID: String

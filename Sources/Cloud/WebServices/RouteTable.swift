@@ -12,10 +12,10 @@ enum EndpointWork: Sendable {
         ) throws -> Void)
 }
 
-/// Makes the answer to what is on disk, which the writer has no time for.
+/// Makes the answer to a change that is on disk, because the writer has no time for that.
 ///
 /// - Parameter loop: the event loop whose thread this is; nil on a worker.
-/// - Throws: `NeedsWorker` on an event loop, when it is long.
+/// - Throws: `NeedsWorker` on an event loop, when the answer is long.
 typealias WrittenAnswer = @Sendable (_ loop: Int?) throws -> [UInt8]
 
 /// Who may call an endpoint (rulings.md 6 and 8).
@@ -41,7 +41,7 @@ struct Route: Sendable {
     var needsNoBody = false
     let work: EndpointWork
 
-    /// Those that it takes; all others are refused before anything is looked at.
+    /// The methods that it accepts; all others are refused before anything else is looked at.
     var methods: AllowedMethods { needsNoBody ? .bodilessRead : .post }
 }
 

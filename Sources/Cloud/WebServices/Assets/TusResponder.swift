@@ -23,7 +23,7 @@ struct TusResponder {
         let token: String
         let store: OpenStore
         let use: ReceiveAsset
-        /// For an upload that begins.
+        /// The queue for an upload that begins.
         let queue: AssetLine
         /// Whom the upload counts to.
         let uploader: [UInt8]
@@ -38,7 +38,7 @@ struct TusResponder {
         }
     }
 
-    /// What an answer to OPTIONS says of the protocol.
+    /// The header fields that an answer to OPTIONS has for this protocol.
     static func preflightFields(bytesMax: Int) -> [(name: String, value: String)] {
         [
             ("Tus-Resumable", version), ("Tus-Version", version), ("Tus-Extension", extensions),
@@ -125,7 +125,7 @@ struct TusResponder {
             try checkType(request)
         }
         try uploads.reserve(for: place.uploader)
-        // Storages may be made to wait for only on the queue: there the file is begun.
+        // Only on the queue may a storage take its time: the file is begun there.
         let upload = ResumableUpload(
             DeferredUpload(place.store.depot.storage, name: Self.name(of: place.token), length),
             length: length,
@@ -141,7 +141,7 @@ struct TusResponder {
         of upload: ResumableUpload, _ token: String
     ) -> @Sendable () -> Milliseconds? {
         { [uploads, clock] in
-            // NB: an upload that has ended has no time; the request learns of it by other ways.
+            // NB: an upload that has ended has no time left; the request learns of the end in other ways.
             guard let found = try? uploads.find(token, now: clock.now()),
                 found.upload === upload
             else { return nil }

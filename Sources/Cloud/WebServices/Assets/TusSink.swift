@@ -4,16 +4,16 @@ import Dispatch
 import HTTP
 import Synchronization
 
-/// Takes the bytes of one request of a resumable upload in.
+/// Receives the bytes of one request of a resumable upload.
 ///
-/// What has come stays when the connection goes: that is the point.
+/// The bytes that have arrived stay when the connection breaks: that is the purpose.
 final class TusSink: BodySink {
     private let exchange: Exchange
     private let stream: BodyStream
     private let upload: ResumableUpload
-    /// Where the client believes to be.
+    /// The offset at which the client continues, as the client believes.
     private let offset: Int
-    /// Begins the upload's time anew, and says when that ends; nil when the upload has gone.
+    /// Renews the upload's time and returns when it ends; nil when the upload is gone.
     private let renew: @Sendable () -> Milliseconds?
     private let isNew: Bool
     /// Of the request among those of the upload; nil before it begins and once it is answered.
@@ -31,9 +31,9 @@ final class TusSink: BodySink {
         self.renew = renew
     }
 
-    /// Makes the request the one that adds to the upload, if it begins where that is.
+    /// Lets the request add to the upload, if it begins at the upload's offset.
     ///
-    /// - Parameter count: the bytes that are announced.
+    /// - Parameter count: how many bytes the request announces.
     func begin(count: Int) {
         upload.queue.async { [self] in
             do {
@@ -50,7 +50,7 @@ final class TusSink: BodySink {
                             "the upload has \(upload.length) bytes (Upload-Length), \(reached) of "
                                 + "which have been received; \(count) more are too many"))
                 }
-                // An upload is begun with its file: what is there of one before it goes.
+                // An upload begins with its file, so that anything left of an earlier one is removed.
                 if isNew { try upload.append([], turn: turn) }
                 self.turn.withLock { $0 = turn }
             } catch {
@@ -62,7 +62,7 @@ final class TusSink: BodySink {
     func receive(_ piece: [UInt8]) {
         upload.queue.async { [self] in
             if let turn = turn.withLock({ $0 }) {
-                // A request may take longer than one may be waited for.
+                // A request may take longer than the time that an upload waits for the next one.
                 _ = renew()
                 do {
                     exchange.bytesStreamedIn += piece.count
@@ -103,7 +103,7 @@ final class TusSink: BodySink {
     func abort() { upload.queue.async { self.turn.withLock { $0 = nil } } }
 }
 
-/// A file that is begun when it is first used, on the thread of that.
+/// A file that is begun when it is first used, on the thread that uses it.
 final class DeferredUpload: AssetUpload {
     private let storage: any AssetBlobStore
     private let name: String

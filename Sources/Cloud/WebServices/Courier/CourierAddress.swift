@@ -10,20 +10,20 @@ struct CourierAddress {
     let environment: Environment
     let token: [UInt8]
 
-    /// What the destination is found by.
+    /// The key by which the destination is found.
     var key: [UInt8] { Self.key(of: token) }
 
     private static let prefix = Array("/courier/1/".utf8)
 
-    /// Whether a target is one of the courier; told by its beginning.
+    /// Whether a target is one of the courier, by its beginning.
     static func isBelow(_ target: [UInt8]) -> Bool {
         target.count > prefix.count && target[2] == prefix[2] && target.starts(with: prefix)
     }
 
-    /// What a token's destination is found by.
+    /// The key by which a token's destination is found.
     static func key(of token: [UInt8]) -> [UInt8] { SHA256.digest(token) }
 
-    /// The URL at which a token's notices are waited for.
+    /// The URL at which a client waits for a token's notices.
     static func url(
         _ container: ContainerID, _ environment: Environment, token: [UInt8], below base: String
     ) -> String {
@@ -31,7 +31,7 @@ struct CourierAddress {
             + "?tok=\(Hexadecimal.encode(token))"
     }
 
-    /// Nil for what the server never made.
+    /// Reads an address; nil when the server never made it.
     init?(_ query: QueryString) {
         let path = query.target.prefix { $0 != UInt8(ascii: "?") }
         let segments = path.dropFirst(Self.prefix.count).split(

@@ -44,7 +44,7 @@ final class CourierClaims: Sendable {
         }
     }
 
-    /// Counts one more poll of a user; false when they have as many as they may.
+    /// Counts one more poll of a user; false when they already have as many as they may.
     func begin(pollOf user: UserRecordName, max most: Int) -> Bool {
         state.withLock { state in
             guard state.polls[user, default: 0] < most else {
@@ -71,11 +71,11 @@ final class CourierClaims: Sendable {
     }
 }
 
-/// What the courier has come to since the start.
+/// Counts of the courier since the start.
 package struct CourierCounts: Sendable {
     /// Notices that polls and event streams have got.
     package var sent = 0
-    /// Notices that were on their way when the client went; they wait again.
+    /// Notices whose client was gone before they arrived; they wait again.
     package var cut = 0
     /// Polls refused because their user has too many.
     package var refused = 0

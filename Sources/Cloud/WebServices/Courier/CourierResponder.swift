@@ -9,7 +9,7 @@ import Synchronization
 /// Hands notices to devices that wait for them: one for each poll, or all that wait as events
 /// (web-services.md §4.16, rulings.md 41 and 58).
 final class CourierResponder: Sendable {
-    /// Whether a destination was used is noted no oftener.
+    /// How many milliseconds pass at least before the use of a destination is noted again.
     private static let useNotedMilliseconds: Milliseconds = 3_600_000
     /// Events in one answer at most.
     private static let eventsMax = 100
@@ -29,12 +29,12 @@ final class CourierResponder: Sendable {
 
     var counts: CourierCounts { claims.counts }
 
-    /// One poll on its way.
+    /// One poll that is being answered.
     private struct Poll: Sendable {
         let exchange: Exchange
         let address: CourierAddress
         let form: CourierForm
-        /// Counted to the user until it is answered.
+        /// The poll's place among its user's, until it is answered.
         let slot: PollSlot
     }
 
@@ -42,7 +42,7 @@ final class CourierResponder: Sendable {
         guard exchange.request.method != .options else {
             return exchange.sendPreflight(methods: AllowedMethods.courier.text)
         }
-        // The token in the URL is all that there is to know: cookies and origins count for nothing.
+        // Only the token in the URL identifies the caller: cookies and origins do not matter.
         exchange.allowedOrigin = exchange.request.headers["origin"]
         exchange.operation = "courier"
         guard let address = CourierAddress(exchange.query) else {
@@ -52,7 +52,7 @@ final class CourierResponder: Sendable {
         guard AllowedMethods.courier.contains(exchange.request.method) else {
             return exchange.refuseMethod(.courier)
         }
-        // Before a store is opened for it.
+        // This comes first, so that no store is opened for a refused request.
         guard
             dependencies.authenticator.courierTokens.isOurs(
                 address.token, in: address.container, address.environment)
@@ -98,14 +98,14 @@ final class CourierResponder: Sendable {
         }
     }
 
-    /// What a token is answered that is not there, or no longer.
+    /// The answer for a token that does not exist, or no longer.
     private static let ended = Fault(
         .authenticationFailed, "the token has ended; get another by tokens/create")
 
     private struct Found {
         let destination: StoredDestination
         let notices: [StoredNotice]
-        /// Those that their user may no longer see.
+        /// Notices of things that their user may no longer see.
         let lost: [NoticeNumber]
     }
 
@@ -117,13 +117,13 @@ final class CourierResponder: Sendable {
         }
         guard let found, let user = found.destination.user else { throw Self.ended }
         var isUsed = false
-        // What fails must not keep others from what was claimed.
+        // If something fails, others must get what this poll has claimed.
         defer {
             if !isUsed { claims.giveBack(found.notices.map(\.number), of: storage.notices) }
         }
         guard try isAlive(found.destination, now: now) else {
             let number = found.destination.number
-            // NB: the upkeep removes what is not removed now.
+            // NB: what this does not remove, the upkeep removes later.
             storage.write(cost: 1, frees: true) {
                 try $0.removeDestination(number)
             } completion: { _ in
@@ -157,8 +157,9 @@ final class CourierResponder: Sendable {
         send(found.notices, to: poll, found.destination.number, from: storage)
     }
 
-    /// Whether what was claimed is there still: another poll may have had it since the look began, and have
-    /// given it back once it was removed.
+    /// Whether claimed notices are still there.
+    ///
+    /// Since the look began, another poll may have delivered one, removed it, and given up its claim.
     private func isWaiting(
         _ found: Found, _ poll: Poll, _ storage: any Store, on loop: Int?
     ) throws -> Bool {
@@ -180,7 +181,7 @@ final class CourierResponder: Sendable {
         var lost: [NoticeNumber] = []
         var after = poll.form.seen
         let most = poll.form.isStream ? Self.eventsMax : 1
-        // Others' polls have what they have claimed; the next is this one's.
+        // Other polls keep what they have claimed; this one takes the next.
         while found.count < most {
             let page = try snapshot.notices(
                 for: destination.number, after: after, limit: poll.form.isStream ? most : 8)
@@ -217,20 +218,20 @@ final class CourierResponder: Sendable {
     ) {
         guard now - destination.usedAt >= Self.useNotedMilliseconds else { return }
         let number = destination.number
-        // NB: what is not noted now is by one of the next polls.
+        // NB: if this is not noted now, one of the next polls notes it.
         storage.write(cost: 1, frees: false) {
             try $0.use(number)
         } completion: { _ in
         }
     }
 
-    /// Removes the events that the client says it has had.
+    /// Removes the events that the client says it has received.
     private func acknowledge(
         _ poll: Poll, _ destination: StoredDestination, in storage: any Store
     ) {
         guard poll.form.isStream, poll.form.seen.value > 0, poll.slot.acknowledges() else { return }
         let (number, seen) = (destination.number, poll.form.seen)
-        // NB: what stays is told again, with the same identifier.
+        // NB: an event that stays is sent again, with the same identifier.
         storage.write(cost: 1, frees: true) {
             try $0.removeNotices(for: number, through: seen)
         } completion: { _ in
@@ -263,7 +264,7 @@ final class CourierResponder: Sendable {
         } else {
             poll.exchange.whenSent = { isSent in
                 claims.note(sent: isSent ? 1 : 0, cut: isSent ? 0 : 1)
-                // What has gone must not be told again; what has not is for whoever asks next.
+                // What was sent must not be sent again. What was not sent goes to the next who asks.
                 storage.write(cost: 1, frees: true) { transaction in
                     if isSent {
                         try transaction.removeNotices(numbers)
@@ -279,11 +280,11 @@ final class CourierResponder: Sendable {
     }
 }
 
-/// How a client takes its notices.
+/// How a client receives its notices.
 struct CourierForm: Sendable {
     /// Whether it takes all that wait, as Server-Sent Events.
     let isStream: Bool
-    /// Through which one it has had them.
+    /// The last notice that the client has received.
     let seen: NoticeNumber
 
     init(_ request: HTTPRequest) {
@@ -294,13 +295,13 @@ struct CourierForm: Sendable {
 
     var contentType: String { isStream ? "text/event-stream" : Exchange.json }
 
-    /// What ends a wait without a notice; clients come again.
+    /// The body that ends a wait without a notice; clients then ask again.
     var nothing: [UInt8] { isStream ? Array(":\n\n".utf8) : [] }
 
     func body(of notices: [StoredNotice]) -> [UInt8] {
         guard isStream else { return notices.first?.payload ?? [] }
         var body: [UInt8] = []
-        // Browsers come again at once.
+        // Makes browsers ask again at once.
         body += Array("retry: 10\n".utf8)
         for notice in notices {
             body += Array("id: \(notice.number.value)\ndata: ".utf8)
@@ -311,7 +312,7 @@ struct CourierForm: Sendable {
     }
 }
 
-/// The place of one poll among those of its user, from its first wait to its end.
+/// The place of one poll among its user's, from its first wait to its end.
 private final class PollSlot: Sendable {
     private let claims: CourierClaims
     private let user = Mutex<UserRecordName?>(nil)
@@ -329,7 +330,7 @@ private final class PollSlot: Sendable {
         }
     }
 
-    /// Whether this is the first to say what has been had.
+    /// Whether this call is the first to acknowledge received events.
     func acknowledges() -> Bool { !hasAcknowledged.exchange(true, ordering: .relaxed) }
 
     deinit {

@@ -4,7 +4,7 @@ import JSON
 
 // Keys that several endpoints share (web-services.md §3).
 extension RequestObject {
-    /// How long an answer without news may wait for some (rulings.md 51); nil for not at all.
+    /// How long an answer without news may wait for some, in seconds (rulings.md 51); nil for no wait.
     ///
     /// - Throws: BAD_REQUEST for less than 1 and for more than `ServiceLimits.feedWaitSecondsMax`.
     func waitSeconds(_ limits: ServiceLimits) throws(Fault) -> Int? {
@@ -17,7 +17,7 @@ extension RequestObject {
         return Int(given)
     }
 
-    /// The array of what the request asks for, which it must have.
+    /// The array of the items that the request asks for; the request must have it.
     ///
     /// - Throws: BAD_REQUEST also for more than `ServiceLimits.operationsPerRequestMax` elements.
     func items(_ key: StaticString, _ limits: ServiceLimits) throws(Fault) -> JSONElements {
@@ -30,7 +30,7 @@ extension RequestObject {
         return elements
     }
 
-    /// The array of assets that the request asks about, which it must have.
+    /// The array of the assets that the request asks about; the request must have it.
     ///
     /// - Throws: BAD_REQUEST also for more than `ServiceLimits.assetTokensPerRequestMax` elements.
     func assetItems(
@@ -54,7 +54,7 @@ extension RequestObject {
         return (elements, count)
     }
 
-    /// `clientChangeTokenData`, decoded: what a device leaves for itself.
+    /// `clientChangeTokenData`, decoded: data that a device stores for itself.
     ///
     /// - Throws: BAD_REQUEST also for more than `ServiceLimits.clientTokenBytesMax`.
     func clientToken(_ limits: ServiceLimits) throws(Fault) -> [UInt8]? {
@@ -79,7 +79,8 @@ extension RequestObject {
             numbersAsStrings: spelt ?? alias ?? outer.numbersAsStrings)
     }
 
-    /// `resultsLimit`: over the limit it is capped silently, below 1 it is refused (rulings.md 13).
+    /// `resultsLimit`: a value over the limit counts as the limit, a value below 1 is refused (rulings.md
+    /// 13).
     func resultsLimit(_ limits: ServiceLimits) throws(Fault) -> Int? {
         guard let wanted = try integer("resultsLimit") else { return nil }
         guard wanted > 0 else {

@@ -4,9 +4,9 @@ import JSON
 
 /// Turns the `fields` of a request into the form in which they are stored (rulings.md 14).
 ///
-/// Values are checked against their own tag, or the tag is inferred from their JSON; whether the schema
-/// agrees is decided later. Throws BAD_REQUEST for the item, except that a field which is no object is
-/// refused with the whole request.
+/// Each value is checked against its own tag; without a tag, the type is inferred from the JSON. Whether the
+/// schema agrees is decided later. It throws BAD_REQUEST for the item; but a field that is not an object
+/// makes it refuse the whole request.
 struct FieldDecoder {
     /// A fault of the whole request found inside a field.
     struct RequestFault: Error {

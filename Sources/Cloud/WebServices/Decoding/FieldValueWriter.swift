@@ -67,7 +67,7 @@ struct FieldValueWriter {
         guard let text = value.string, let number = Double(text), number.isFinite else {
             return nil
         }
-        // Swift also reads hexadecimal and names of numbers, which JSON has not.
+        // Swift also reads hexadecimal numbers and names of numbers, which JSON does not have.
         let isDecimal = text.utf8.allSatisfy {
             ($0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9"))
                 || "+-.eE".utf8.contains($0)
@@ -138,7 +138,8 @@ struct FieldValueWriter {
         writer.raw("}")
     }
 
-    /// A value with a receipt is stored as that says; one without stands for what its field holds.
+    /// Appends an asset: with a receipt, as the receipt says; without one, it stands for what its field
+    /// holds.
     private mutating func append(asset value: JSONValue, to writer: inout JSONWriter) throws {
         guard value.kind == .object else {
             throw FieldDecoder.RequestFault(
@@ -156,7 +157,7 @@ struct FieldValueWriter {
         guard let text else {
             guard let checksum else { throw mismatch("fileChecksum and receipt for ASSETID") }
             assets.append(FieldAsset(checksum: checksum, receipt: nil))
-            // Filled in by what the record has.
+            // The record's own value replaces it later.
             return writer.raw("null")
         }
         guard let receipt = ReceiptText.decode(text) else {

@@ -1,9 +1,9 @@
 import CloudModel
 import JSON
 
-/// Reads what a notification is to look like (web-services.md §5.15).
+/// Reads how a notification should look (web-services.md §5.15).
 ///
-/// What the protocol does not know is left out; what it knows is kept in one order, so that the same
+/// It leaves out keys that the protocol does not know, and writes the others in one order. So the same
 /// information always makes the same bytes.
 enum NotificationInfoDecoder {
     private static let texts: [StaticString] = [

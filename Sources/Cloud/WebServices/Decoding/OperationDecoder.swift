@@ -4,14 +4,14 @@ import JSON
 /// Reads the operations of `records/modify` (web-services.md §4.2).
 struct OperationDecoder {
     let zones: ZoneReader
-    /// What the request asks of all its answers.
+    /// What the request wants for all of its answers.
     let rendering: RecordRendering
     let limits: ServiceLimits
     /// Makes the name of a record that has none.
     let makeName: () -> RecordName
 
-    /// - Throws: `Fault` BAD_REQUEST for what makes the whole request unreadable; what is wrong with
-    ///   one record comes back as its item.
+    /// - Throws: `Fault` BAD_REQUEST when the whole request is unreadable. A mistake in one record comes back
+    ///   as that record's item.
     func decode(_ elements: JSONElements) throws(Fault) -> [DecodedOperation] {
         var decoded: [DecodedOperation] = []
         for element in elements {
@@ -73,7 +73,7 @@ struct OperationDecoder {
             throw .badRequest(
                 "recordName: expected 1 to \(RecordName.bytesMax) printable ASCII characters")
         }
-        // Those of users may be saved by them, which is decided with the record at hand.
+        // Users may save their own records; that is decided once the record is at hand.
         let mayBeOfUser =
             UserRecordName(text) != nil && (type == nil || type == .users)
         guard !name.isReserved || mayBeOfUser else {
@@ -110,7 +110,7 @@ struct OperationDecoder {
         }
     }
 
-    /// The name in `parent`; its JSON is looked at before anything else of the record.
+    /// The name in `parent`; its JSON is checked before anything else of the record.
     private func parentName(_ record: RequestObject) throws(Fault) -> String? {
         guard let object = try record.object("parent") else { return nil }
         guard let name = try object.string("recordName") else {

@@ -3,8 +3,8 @@ import JSON
 
 /// Reads a query (web-services.md §5.9).
 ///
-/// Values get the type that they name, or the one of their JSON; whether the schema has such fields and
-/// lets them be compared so is decided later.
+/// A value gets the type that it names, or the type of its JSON. Whether the schema has the fields and allows
+/// the comparisons is decided later.
 struct QueryDecoder {
     private let limits: ServiceLimits
     private var values: QueryValueDecoder
@@ -31,7 +31,7 @@ struct QueryDecoder {
         return read
     }
 
-    /// The objects of an array; some clients send one object bare.
+    /// The objects of an array; some clients send a single object without an array.
     private func objects(
         _ query: RequestObject, _ key: StaticString, _ limit: Int
     ) throws(Fault) -> [RequestObject] {
@@ -66,7 +66,7 @@ struct QueryDecoder {
             value: value, distance: comparator == .near ? try distance(object) : nil)
     }
 
-    /// The radius of a circle in metres, which only NEAR has; with others its value does not matter.
+    /// The radius of a circle in metres; only NEAR has one, and other comparators ignore the value.
     private func distance(_ object: RequestObject) throws(Fault) -> Double {
         guard let member = object["distance"] else { throw RequestObject.missing("distance") }
         guard let metres = FieldValueWriter.double(member), metres >= 0 else {
@@ -91,8 +91,8 @@ struct QueryDecoder {
 
     /// What `fieldName` or `systemFieldName` names, in all spellings that clients use.
     ///
-    /// A system field under its wire name in `fieldName` stays a field: a record type may have one of
-    /// that name, which only the schema knows.
+    /// A system field's wire name in `fieldName` means a plain field: a record type may have a field of that
+    /// name, which only the schema knows.
     private func subject(_ object: RequestObject) throws(Fault) -> RecordQuery.Subject {
         let (field, system) = (
             try object.string("fieldName"), try object.string("systemFieldName")

@@ -16,7 +16,7 @@ struct QueryValueDecoder {
 
     /// The value of a `fieldValue`, and its type.
     ///
-    /// - Throws: `Fault` BAD_REQUEST also for IN and NOT_IN without the type of a list, as the service.
+    /// - Throws: `Fault` BAD_REQUEST; as in the service, also for IN and NOT_IN without the type of a list.
     mutating func decode(
         _ field: RequestObject, for comparator: RecordQuery.Comparator
     ) throws(Fault) -> (FieldType, RecordQuery.Value) {
@@ -136,7 +136,7 @@ struct QueryValueDecoder {
             return .reference(name, nil)
         }
         let id = try zones.zone(zone)
-        // References stay within their database; a shared one is seen with its owner.
+        // References stay within their database. In a shared database, they name the zone's owner.
         guard id.owner == nil || zones.scope == .shared else { throw .foreignZone }
         return .reference(name, id.name)
     }

@@ -3,8 +3,8 @@ import JSON
 
 /// An object of a request's JSON, read key by key.
 ///
-/// `null` is the same as absent; a known key with another type is a request-level BAD_REQUEST that
-/// names the key, what was expected, and where (rulings.md 1).
+/// `null` is the same as an absent key. A known key of another type fails the whole request with BAD_REQUEST,
+/// which names the key, what was expected, and where (rulings.md 1).
 struct RequestObject {
     let value: JSONValue
 
@@ -76,7 +76,7 @@ struct RequestObject {
         return found
     }
 
-    /// A value of a closed list of words; case counts.
+    /// One of a closed list of words; the case must match.
     func word<Word: RawRepresentable & CaseIterable>(
         _ key: StaticString, _ type: Word.Type
     ) throws(Fault) -> Word? where Word.RawValue == String {

@@ -4,8 +4,8 @@ import JSON
 
 /// Reads what a record says about sharing (web-services.md §5.12).
 ///
-/// A wrong JSON type and an unknown word are faults of the whole request; what is wrong with a name or
-/// an address is a `Fault` of the item, which `ItemFault` carries.
+/// A wrong JSON type and an unknown word fail the whole request. A mistake in a name or an address is a
+/// `Fault` of the item, which `ItemFault` carries.
 enum ShareDecoder {
     /// A fault of the one record.
     struct ItemFault: Error {
@@ -14,7 +14,8 @@ enum ShareDecoder {
 
     /// What a record says about a share; nil when it says nothing.
     ///
-    /// - Parameter participantsMax: of a share, beside its owner. One too many ends the reading.
+    /// - Parameter participantsMax: how many a share may have besides its owner. One too many ends the
+    ///   reading.
     static func decode(
         _ record: RequestObject, participantsMax: Int
     ) throws -> ShareRequest? {
@@ -36,7 +37,7 @@ enum ShareDecoder {
         return request
     }
 
-    /// What is decided of those who ask to take part (rulings.md 50).
+    /// The decisions on those who ask to take part (rulings.md 50).
     private static func decisions(
         _ record: RequestObject, most: Int
     ) throws -> AccessDecisions {
@@ -147,7 +148,7 @@ enum ShareDecoder {
         }
     }
 
-    /// The words of a status on the wire: they are checked, and what they say is ignored.
+    /// The words of a status on the wire; they are checked and then ignored.
     private enum StatusWord: String, CaseIterable {
         case invited = "INVITED"
         case pending = "PENDING"
@@ -195,7 +196,7 @@ enum ShareDecoder {
 
     private static func user(_ text: String, isKnown: Bool) throws(ItemFault) -> UserRecordName? {
         if let user = UserRecordName(text) { return user }
-        // Whoever is named by a participantId needs no other name.
+        // An entry with a participantId needs no other name.
         if isKnown { return nil }
         throw ItemFault(
             fault: .badRequest(

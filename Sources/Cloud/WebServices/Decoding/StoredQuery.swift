@@ -1,7 +1,7 @@
 import CloudModel
 
 extension Subscription {
-    /// The query that a subscription was made with; nil without one, and for one that today's limits refuse.
+    /// The query of a stored subscription; nil when it has none, and when today's limits refuse it.
     package func storedQuery(
         of owner: UserRecordName, in scope: DatabaseScope, limits: ServiceLimits
     ) -> RecordQuery? {
@@ -11,7 +11,7 @@ extension Subscription {
         do throws(Fault) {
             return try decoder.decode(RequestObject(body: query))
         } catch {
-            // NB: it was accepted under other limits, and finds nothing until it is made anew.
+            // NB: it was accepted under other limits. It finds nothing until somebody makes it anew.
             return nil
         }
     }

@@ -4,7 +4,7 @@ import JSON
 
 /// Reads the operations of `subscriptions/modify` (web-services.md §4.15, §5.14; rulings.md 1 and 42).
 struct SubscriptionDecoder {
-    /// An operation with the ID that its item is answered under.
+    /// An operation, with the ID under which its item is answered.
     struct Item: Sendable {
         /// As the request has it; nil for none.
         let id: String?
@@ -48,7 +48,7 @@ struct SubscriptionDecoder {
     static let badID = Fault.badRequest(
         "subscriptionID: expected 1 to 255 bytes without control characters")
 
-    /// What a subscription says, each of the right JSON type, before it is looked at as a whole.
+    /// The parts of a subscription, each of the right JSON type; they are not yet checked together.
     private struct Parts {
         var kind: KindWord?
         var firesOn: [FiringWord]
@@ -97,7 +97,7 @@ struct SubscriptionDecoder {
         switch kind {
         case .query: made = try query(id, parts)
         case .zone where parts.zone == nil:
-            // Some clients say so what others say by type `database`.
+            // Some clients say it this way; others say it by the type `database`.
             guard parts.zoneWide == true else { throw RequestObject.missing("zoneID") }
             made = (try database(id, parts), nil)
         case .zone: made = (try zone(id, parts), nil)

@@ -16,7 +16,7 @@ struct ZoneChangesKeys {
         resultsLimit =
             try object.resultsLimit(limits) ?? outer?.resultsLimit ?? limits.recordsPerResponseMax
         recordTypes = try object.strings("desiredRecordTypes").map { Set($0) } ?? outer?.recordTypes
-        // Each is looked up for each zone, and no container has more.
+        // Each type is looked up for each zone, and no container has more types.
         guard recordTypes?.count ?? 0 <= limits.recordTypesMax else {
             throw .limitExceeded(
                 "desiredRecordTypes: more than \(limits.recordTypesMax) given (limits.recordTypesMax)"

@@ -1,7 +1,7 @@
 import CloudModel
 import JSON
 
-/// Reads the zones that a request names: what an owner means depends on who asks and in which database.
+/// Reads the zones that a request names; an owner's name depends on the caller and the database.
 struct ZoneReader: Sendable {
     /// A zone's name and owner as the request spells them, legal or not.
     struct Spelling: Sendable {
@@ -34,7 +34,7 @@ struct ZoneReader: Sendable {
     ///
     /// - Throws: `Fault` for the zone: ZONE_NOT_FOUND, or BAD_REQUEST in a private database.
     func zone(_ spelling: Spelling) throws(Fault) -> ZoneID {
-        // A name that no zone can have names no zone.
+        // No zone can have such a name.
         guard let name = ZoneName(spelling.name) else { throw .zoneNotFound }
         guard scope != .public, let owner = spelling.owner, !Self.isOwnerAlias(owner) else {
             return ZoneID(name: name)

@@ -90,14 +90,14 @@ enum LookupUsersEndpoint {
         return list.finished
     }
 
-    /// Told alike of who is not there and of who does not let themselves be found.
+    /// The same for a person who does not exist and for one who does not want to be found.
     private static let missing: StaticString =
         "\"reason\":\"no user to be found\",\"serverErrorCode\":\"NOT_FOUND\""
 }
 
 /// The people whom a request's caller may look up.
 private struct Directory {
-    /// More people are looked up by a worker.
+    /// A worker looks up more people than this.
     private static let loopPeopleMax = 4
 
     private let context: RequestContext
@@ -133,12 +133,12 @@ private struct Directory {
     }
 
     func person(email: String) throws -> DiscoveredPerson? {
-        // NB: what is no address is nobody's.
+        // NB: a text that is no address belongs to nobody.
         try person(try? AddressFormat.email(email))
     }
 
     private func person(phone: String) throws -> DiscoveredPerson? {
-        // NB: what is no number is nobody's.
+        // NB: a text that is no number belongs to nobody.
         try person(try? AddressFormat.phone(phone))
     }
 

@@ -36,7 +36,7 @@ enum LookupRecordsEndpoint {
         }
     }
 
-    /// For what an answer has no room for: asked for again, it comes first.
+    /// The fault of an item for which the answer has no room; in a further request it comes first.
     private static let tooLong = Fault.tryAgainLater(
         "the answer is full (limits.pageBytesMax); look this record up with fewer others",
         seconds: 0)

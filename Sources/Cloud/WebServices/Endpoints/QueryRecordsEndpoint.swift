@@ -5,7 +5,7 @@ import JSON
 /// `records/query` (web-services.md §4.1): one page of what a query finds, and a marker when there is more.
 enum QueryRecordsEndpoint {
     static func answer(_ context: RequestContext) throws -> [UInt8] {
-        // How much a query looks at is not known before: never on a loop.
+        // Nobody knows in advance how much a query looks at, so it never runs on a loop.
         guard context.loop == nil else { throw NeedsWorker() }
         let database = try context.database()
         let request = try request(try context.body(), database, context)
@@ -16,7 +16,7 @@ enum QueryRecordsEndpoint {
         do {
             end = try query.append(to: &writer)
         } catch let missing as MissingIndexes {
-            // Nobody's thread is held meanwhile: they are asked for, and the page is made anew.
+            // This holds no thread: the indexes are asked for, and later the page is made anew.
             guard context.place.mayWaitForCommits else { throw WaitsForCommit() }
             guard let fault = try query.prepare(missing) else { throw NeedsWorker() }
             throw HeldAnswer(
@@ -54,7 +54,7 @@ enum QueryRecordsEndpoint {
                 zone: zone, continuationMarker: marker, resultsLimit: limit, rendering: rendering,
                 wantsSyncToken: wantsSyncToken)
         } catch {
-            // What fields a type has is nothing for somebody who may not read its records.
+            // Callers who may not read a type's records must not learn its fields.
             try QueryRecords.checkRight(toRead: decoded.type, in: database)
             throw error
         }

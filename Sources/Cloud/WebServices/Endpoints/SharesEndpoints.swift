@@ -65,7 +65,7 @@ enum RequestAccessEndpoint {
 
 /// What the endpoints take and give.
 private enum ShareLinks {
-    /// More links are followed by a worker.
+    /// A worker follows more links than this.
     static let loopLinksMax = 4
 
     static func decode(_ context: RequestContext) throws(Fault) -> [ShareInvitations.Link] {

@@ -93,8 +93,9 @@ struct TokenRequest: Sendable {
             caller: context.caller, storage: context.store.storage)
     }
 
-    /// A device is told also when nobody uses it, and so belongs to no session: its push service says when
-    /// it has gone.
+    /// Registers a device; it belongs to no session, because it gets notices also when nobody uses it.
+    ///
+    /// Its push service tells when it is gone.
     func registration(_ address: DeviceAddress) -> RegisterDestination {
         RegisterDestination(
             NewDestination(

@@ -70,7 +70,7 @@ enum ZoneChangesEndpoint {
     }
 }
 
-/// Whether an answer would show nothing, or nothing but that there is more to come.
+/// Tells whether an answer would show nothing, or only that more is to come.
 struct HeldPages {
     /// How long the request wants to wait for news; nil for not at all.
     let waitSeconds: Int?

@@ -6,7 +6,7 @@ import JSON
 enum ListZonesEndpoint {
     static func answer(_ context: RequestContext) throws -> [UInt8] {
         let database = try context.database()
-        // It asks for nothing, but a body that is none is a mistake that somebody wants to see.
+        // The request needs no body. But an unreadable body is a mistake that its sender should learn of.
         _ = try context.body()
         return try context.store.storage.read(by: context.reader) { snapshot in
             var writer = JSONWriter(reserving: 1_024)

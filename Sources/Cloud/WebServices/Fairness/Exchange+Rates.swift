@@ -3,11 +3,11 @@ import CloudModel
 import HTTP
 
 extension RateBudgets {
-    /// Counts a request to whom it is from, once, and tells the client what is left.
+    /// Counts a request once, towards its caller, and tells the client what is left.
     ///
-    /// A proxy that is believed, and calls for nobody, is not counted: it may be all of the clients.
+    /// A trusted proxy that calls for nobody is not counted: it may stand for all clients.
     ///
-    /// - Parameter isWhole: false at the head of a request with a body: it comes again, unless it fails.
+    /// - Parameter isWhole: false at the head of a request with a body: it is counted later, unless it fails.
     /// - Throws: `Fault` THROTTLED.
     func count(
         _ exchange: Exchange, _ found: Result<Identified, Fault>, to route: Route?, isWhole: Bool
@@ -24,7 +24,7 @@ extension RateBudgets {
         exchange.counted = principal
     }
 
-    /// Counts a request that was refused at its head after all.
+    /// Counts a request that was refused at its head, before its body.
     func countRefused(_ exchange: Exchange) {
         guard !exchange.isCounted, let principal = exchange.counted else { return }
         exchange.isCounted = true

@@ -3,11 +3,11 @@ import Dispatch
 import Storage
 import Synchronization
 
-/// Answers that show nothing yet: each waits until a commit moves what it is about, or until it has waited
+/// Answers that show nothing yet: each waits until a commit changes its places, or until it has waited
 /// enough.
 ///
-/// None holds a thread, nor the store: one that is closed meanwhile is opened for whoever writes to it, and
-/// that commit ends the wait.
+/// A waiting answer holds no thread and no store. When its store is closed, whoever writes next opens it
+/// again, and that commit ends the wait.
 final class HeldAnswers: Sendable {
     private struct Held: Sendable {
         let exchange: Exchange
@@ -15,15 +15,15 @@ final class HeldAnswers: Sendable {
         let watch: CommitWatch
         let deadline: UInt64
         let resume: Resume
-        /// Nil for one whose credentials are not told apart here.
+        /// Nil when the caller's credentials are not known here.
         let caller: Principal?
     }
 
     private struct State {
         var held: [UInt64: Held] = [:]
-        /// Whose time is over when, by the clock's ticks.
+        /// The answers whose time ends at each tick of the clock.
         var deadlines: [UInt64: Set<UInt64>] = [:]
-        /// Of each caller who is known.
+        /// How many answers of each known caller wait.
         var callers: [Principal: Int] = [:]
         var lastNumber: UInt64 = 0
         /// The next tick at which somebody looks at the deadlines.
@@ -36,8 +36,9 @@ final class HeldAnswers: Sendable {
 
     /// Deadlines are kept by the hundredth of a second.
     private static let tickNanoseconds: UInt64 = 10_000_000
-    /// The shortest time between two looks for one answer, which doubles up to the longest: commits may come
-    /// faster than looking makes sense.
+    /// The shortest time between two looks for one answer; it doubles up to the longest.
+    ///
+    /// Commits may come faster than it makes sense to look.
     private static let pauseMillisecondsMin = 2
     private static let pauseMillisecondsMax = 50
 
@@ -57,11 +58,11 @@ final class HeldAnswers: Sendable {
     /// How many wait now.
     var count: Int { state.withLock { $0.held.count } }
 
-    /// Holds an answer until one of its places moves, or sends it when it has waited enough or there is no
+    /// Holds an answer until one of its places changes; sends it when it has waited enough or there is no
     /// room.
     ///
     /// - Parameters:
-    ///   - notices: of the store that the answer looked at.
+    ///   - notices: those of the store that the answer looked at.
     ///   - mark: from before that look.
     func hold(
         _ exchange: Exchange, _ early: HeldAnswer, _ notices: CommitNotices,
@@ -87,7 +88,7 @@ final class HeldAnswers: Sendable {
         if exchange.stop.isAbandoned { _ = take(number) }
     }
 
-    /// Sends all that waits as it is, and holds nothing from now on.
+    /// Sends all waiting answers as they are, and holds none from now on.
     func close() {
         let numbers = state.withLock { state in
             state.isClosed = true
@@ -122,7 +123,7 @@ final class HeldAnswers: Sendable {
         return number
     }
 
-    /// Takes one away from the others that would end its wait.
+    /// Takes an answer, so that nothing else ends its wait.
     private func take(_ number: UInt64) -> Held? {
         let held = state.withLock { state -> Held? in
             guard let held = state.held.removeValue(forKey: number) else { return nil }

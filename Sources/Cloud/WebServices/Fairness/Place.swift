@@ -14,24 +14,22 @@ enum Place: Sendable, Equatable {
         if case .loop(let number) = self { number } else { nil }
     }
 
-    /// Whether waiting for somebody else's commit holds nobody up here.
+    /// Whether waiting here for another caller's commit holds up nobody.
     var mayWaitForCommits: Bool { self == .worker(.commits) }
 }
 
 /// The threads for what is too long for an event loop.
 typealias Workers = WorkPool<Principal>
 
-/// Thrown on an event loop by an answer that turns out to be long, and by one that waited for a commit: a
-/// worker makes it anew.
+/// An answer on an event loop turned out to be long, or has waited for a commit: a worker makes it anew.
 struct NeedsWorker: Error {}
 
-/// Thrown by an answer that must wait for a commit where that would hold others up: it is made anew where
-/// it may.
+/// An answer must wait for a commit where that would hold up others; it is made anew where it may wait.
 struct WaitsForCommit: Error {}
 
-/// Thrown by an answer that shows nothing yet, but soon may: it waits, and is made anew.
+/// An answer shows nothing yet, but soon may: it waits, and is made anew.
 struct HeldAnswer: Error {
-    /// What moves when there may be something to show.
+    /// The places that change when there may be something to show.
     let places: Set<StorePlace>
     /// What to send when it has waited enough.
     let outcome: Result<[UInt8], Fault>
@@ -39,7 +37,7 @@ struct HeldAnswer: Error {
 }
 
 extension Fault {
-    /// What a caller is told who has more waiting than the workers take on.
+    /// The fault for a caller for whom more work waits than the workers accept.
     static func throttled(_ refusal: WorkRefusal) -> Fault {
         var fault = Fault(
             .throttled,

@@ -2,10 +2,10 @@ import Accounts
 import CloudModel
 import HTTP
 
-/// Whom the use of a request counts to: time of threads, waiting places, memory, rates.
+/// The caller whom a request counts towards: time of threads, waiting places, memory, rates.
 ///
-/// Nobody becomes another one by calling from elsewhere, or by naming other users. A bare API token is
-/// shared by everybody who has the app, so that their addresses tell them apart.
+/// Nobody becomes another caller by calling from elsewhere, or by naming other users. All people who have an
+/// app share its bare API token, so their network addresses tell them apart.
 package enum Principal: Hashable, Sendable {
     /// A person's account, by whatever token and in whatever container.
     case user(AccountID)
@@ -22,9 +22,9 @@ package enum Principal: Hashable, Sendable {
     /// Whether it stands for somebody, and not for an address.
     var isKnown: Bool { if case .address = self { false } else { true } }
 
-    /// Whom a request counts to once its credentials have been believed.
+    /// The caller whom a request counts towards once its credentials are verified.
     ///
-    /// - Parameter block: of the request's client.
+    /// - Parameter block: the address block of the request's client.
     package init(_ identified: Identified, at block: AddressBlock) {
         let caller = identified.caller
         // First: a key that acts for many users is one caller.

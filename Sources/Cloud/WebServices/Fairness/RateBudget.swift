@@ -1,7 +1,7 @@
-/// One budget of one caller, which fills by itself: so much a second, up to what a burst brings.
+/// One budget of one caller: it fills by itself at so much a second, up to the size of a burst.
 ///
-/// Its whole state is the moment at which it is full again, so that a budget nobody has touched for a
-/// while is like one that was never there. All times are of one monotonic clock, in nanoseconds.
+/// Its whole state is the moment at which it is full again. So a budget that nobody has used for a while
+/// equals a new one. All times are of one monotonic clock, in nanoseconds.
 struct RateBudget: Sendable {
     /// The setting that gives it, as reasons name it.
     let setting: StaticString
@@ -23,7 +23,7 @@ struct RateBudget: Sendable {
         fullAt > now ? fullAt - now : 0
     }
 
-    /// Whether more than a tenth has been used, so that whoever asks wants to know.
+    /// Whether more than a tenth has been used, so that the client should be told.
     func isNotable(_ fullAt: UInt64, _ now: UInt64) -> Bool {
         Self.missing(fullAt, now) > burstNanoseconds / 10
     }
@@ -33,15 +33,15 @@ struct RateBudget: Sendable {
         Self.missing(fullAt, now) >= burstNanoseconds
     }
 
-    /// The state after so many units were taken.
+    /// The state after some units were taken.
     ///
-    /// Whoever takes the last one may take more than there are, and then waits longer.
+    /// The caller who takes the last unit may take more than there are, and then waits longer.
     func taking(_ units: Int, from fullAt: UInt64, _ now: UInt64) -> UInt64 {
         let time = min(Double(max(0, units)) * unitNanoseconds, Self.debtMax)
         return max(fullAt, now).addingReportingOverflow(UInt64(time)).partialValue
     }
 
-    /// About a year: further ahead no budget is full.
+    /// About a year: the moment at which a budget is full is never further ahead.
     private static let debtMax = 3e16
 
     /// What is left, as answers say it.

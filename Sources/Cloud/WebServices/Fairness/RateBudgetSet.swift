@@ -66,11 +66,11 @@ struct RateBudgetSet: Sendable {
         return RateVerdict(isAdmitted: true, standing: budget.standing(fullAt, now))
     }
 
-    /// The budget that is nearest to its end: all take equally long to fill.
+    /// The budget that is nearest to being used up; all take equally long to fill.
     private func nearest(
         _ entry: RateTable.Entry, _ writes: Bool
     ) -> (RateBudget, fullAt: UInt64)? {
-        // One by one: this is on the way of every request, where an array would be made for it.
+        // Without an array: every request comes through here.
         var found: (RateBudget, fullAt: UInt64)?
         if let requests { found = (requests, entry.requests) }
         guard writes else { return found }

@@ -15,10 +15,11 @@ struct RateVerdict {
     let standing: RateStanding?
 }
 
-/// Holds every caller to requests, records and bytes a second (rulings.md 53).
+/// Limits the requests, records and bytes of every caller per second (rulings.md 53).
 ///
-/// A request is admitted while none of its caller's budgets is used up, of those for writing only when it
-/// writes; what it takes of them is counted when it is known. Any thread may call, for a moment under the lock of one of 16 shards.
+/// A request is admitted while none of its caller's budgets is used up. The budgets for writing only matter
+/// to a request that writes. What a request takes is counted once it is known. Any thread may call; each call
+/// holds the lock of one of 16 shards for a moment.
 package final class RateBudgets: Sendable {
     /// How many requests of one kind of caller there have been.
     package struct Counts: Sendable {

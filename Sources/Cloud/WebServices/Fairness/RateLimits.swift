@@ -1,4 +1,4 @@
-/// How much a caller may ask for in a second, by kind of caller; 0 is as much as they like.
+/// How much a caller may ask for in a second, by kind of caller; 0 sets no limit.
 ///
 /// The defaults are above what one machine serves to one caller, so that an import by one script never
 /// meets them. What to set against abuse stands in docs/operating.md.
@@ -24,7 +24,7 @@ package struct RateLimits: Sendable {
     package var user = Rate(requests: 200_000, records: 1_000_000, bytes: 4_294_967_296)
     /// Of a server key, also where it acts for users.
     package var serverKey = Rate(requests: 200_000, records: 1_000_000, bytes: 4_294_967_296)
-    /// How long a caller who was idle may save up: budgets are as large as what so many seconds bring.
+    /// How many seconds' worth an idle caller may save up: budgets are as large as that.
     package var burstSeconds = 10
     /// Callers that are kept in mind at once; rounded up to a power of two.
     package var callersMax = 65_536

@@ -1,8 +1,8 @@
 /// The budgets of the callers that were here last, in memory that never grows.
 ///
-/// A caller is known by a hash with a secret of the process, and may have one of eight places. When all are
-/// taken, a new caller gets the place of the one whose budgets are the nearest to full. So little is
-/// forgotten, and somebody who calls from ever new addresses mostly loses their own places.
+/// A caller is known by a hash with a secret of the process, and may be in one of eight places. When all
+/// eight are taken, a new caller gets the place of the one whose budgets are nearest to full. So little is
+/// forgotten. And somebody who calls from ever new addresses mostly pushes out their own entries.
 package struct RateTable {
     /// The moments at which a caller's budgets are full again.
     package struct Entry: Sendable {
