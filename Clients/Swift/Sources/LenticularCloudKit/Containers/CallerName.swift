@@ -7,6 +7,8 @@ actor CallerName {
     private(set) var known: String?
     /// The sign-in that the name is of.
     private var generation = 0
+    /// Whom the app takes to be signed in: who was there at first, or was told of last.
+    private var told: String?
 
     func name(by connection: ServiceConnection) async throws -> String {
         if let known, await connection.accountGeneration == generation { return known }
@@ -17,16 +19,18 @@ actor CallerName {
         // As of after the call: it may have signed somebody in.
         generation = await connection.accountGeneration
         known = name
+        if generation == 0 { told = name }
         return name
     }
 
     /// Looks who is signed in now.
     ///
-    /// - Returns: whether it is somebody else than before, or nobody any more.
+    /// Others may have asked for the name meanwhile, so it is compared with the one that the app was told of.
+    /// - Returns: whether it is somebody else than the app knows of, or nobody any more; true once for each.
     func hasChanged(by connection: ServiceConnection) async -> Bool {
-        let former = known
         let current = try? await name(by: connection)
         if current == nil { known = nil }
-        return former != current
+        defer { told = current }
+        return told != current
     }
 }
