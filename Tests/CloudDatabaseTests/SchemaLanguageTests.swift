@@ -1,5 +1,6 @@
 import CloudDatabase
 import CloudModel
+import Foundation
 import Seeding
 import Testing
 
@@ -306,18 +307,29 @@ struct SchemaLanguageTests {
             "LIST<", "(", "/*", "/**/", "//", "-", "\"", "a", "\n", ",", "CREATE ROLE ", "é", " ",
             ">",
         ]
-        let clock = ContinuousClock()
         for head in heads {
             for piece in pieces {
                 let count = (size - head.utf8.count) / piece.utf8.count
                 let text = Array((head + String(repeating: piece, count: count)).utf8)
-                let time = clock.measure { _ = try? SchemaLanguage.parse(text) }
-                #expect(time < .seconds(10), "\(head)\(piece)…")
+                let seconds = Self.processorSeconds { _ = try? SchemaLanguage.parse(text) }
+                #expect(seconds < 10, "\(head)\(piece)…")
             }
         }
         var text = "DEFINE SCHEMA RECORD TYPE T (f0 STRING"
         for number in 1..<60_000 { text += ",f\(number) STRING" }
-        let time = clock.measure { _ = try? SchemaLanguage.parse(Array((text + ");").utf8)) }
-        #expect(time < .seconds(10))
+        let whole = Array((text + ");").utf8)
+        #expect(Self.processorSeconds { _ = try? SchemaLanguage.parse(whole) } < 10)
+    }
+
+    /// What a body takes of this thread's time: what others do meanwhile counts for nothing.
+    private static func processorSeconds(_ body: () -> Void) -> Double {
+        func now() -> Double {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        }
+        let start = now()
+        body()
+        return now() - start
     }
 }

@@ -94,8 +94,11 @@ import Testing
 
     @Test("Databases and their logs can be opened by their owner only")
     func modes() throws {
-        let old = umask(0)
-        defer { umask(old) }
+        // The mask that all threads of this process share would let others in: it stays as it is, for the
+        // tests that make files at the same time.
+        let open = folder.file("open")
+        #expect(FileManager.default.createFile(atPath: open, contents: nil))
+        #expect(try (mode(open) ?? 0) & 0o044 != 0)
         let path = folder.file("private.sqlite")
         let connection = try Connection(path: path, mode: .readWrite)
         try connection.execute("CREATE TABLE t (x)")
@@ -117,6 +120,27 @@ import Testing
         }
         _ = try FileLock(path: folder.file("lock"))
     }
+
+    #if os(Linux)
+        @Test(
+            "A lock that was let go is free, even while a child that is being started has its file")
+        func inherited() throws {
+            let folder = try TemporaryFolder()
+            let path = folder.file("lock")
+            var lock: FileLock? = try FileLock(path: path)
+            let files = "/proc/self/fd"
+            let held = try FileManager.default.contentsOfDirectory(atPath: files).first {
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(files)/\($0)"))
+                    == path
+            }
+            // What a fork copies, and what only the child's own program closes.
+            let copy = dup(try #require(held.flatMap { Int32($0) }))
+            defer { close(copy) }
+            withExtendedLifetime(lock) {}
+            lock = nil
+            _ = try FileLock(path: path)
+        }
+    #endif
 
     @Test("A lock that cannot be made says why")
     func unusable() throws {

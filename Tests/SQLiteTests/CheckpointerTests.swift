@@ -63,7 +63,7 @@ import Testing
             nanoseconds.append(DispatchTime.now().uptimeNanoseconds - start)
         }
         isDone.store(true, ordering: .relaxed)
-        readers.wait()
+        try #require(readers.wait(timeout: .now() + 60) == .success)
         nanoseconds.sort()
         let measured = writer.measurements.checkpoints
         print(

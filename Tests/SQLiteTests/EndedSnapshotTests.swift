@@ -60,7 +60,7 @@ struct EndedSnapshotTests {
             } catch { outcome.withLock { $0 = error } }
             ended.signal()
         }
-        began.wait()
+        try #require(began.wait(timeout: .now() + 60) == .success)
         var most = 0
         for _ in 0..<400 {
             try write()
@@ -71,10 +71,15 @@ struct EndedSnapshotTests {
         // 4,400 pages went through it.
         #expect(most < Self.logPagesMax * 4_096 * 3 / 2, "\(most)")
         #expect(writer.measurements.checkpoints.snapshotsEnded == 1)
-        // Its space is given back, and readers come and go as before.
-        for _ in 0..<60 { try write() }
+        // Its space is given back, and readers come and go as before. A busy machine may let the writer get
+        // ahead of the checkpoints for a while.
+        var more = 0
+        repeat {
+            for _ in 0..<60 { try write() }
+            more += 60
+        } while try logBytes() >= Self.logPagesMax * 4_096 && more < 600
         #expect(try logBytes() < Self.logPagesMax * 4_096)
-        #expect(try pool.read { try $0.integer("SELECT count(*) FROM t") } == 461)
+        #expect(try pool.read { try $0.integer("SELECT count(*) FROM t") } == 401 + Int64(more))
     }
 
     @Test("One that searches on and on is ended when the log gets too long")
@@ -102,5 +107,20 @@ struct EndedSnapshotTests {
             #expect(try pool.read { try $0.integer("SELECT min(id) FROM t") } == 1)
         }
         #expect(writer.measurements.checkpoints.snapshotsEnded == 0)
+    }
+
+    @Test("One that a busy machine has not let end yet is found again, and counted once")
+    func twice() {
+        let snapshots = OpenSnapshots()
+        let (old, new) = (snapshots.makeMark(), snapshots.makeMark())
+        old.begin(at: 10)
+        new.begin(at: 30)
+        #expect(snapshots.end(begunBefore: 20) == (1, 1))
+        #expect(old.isEnded && !new.isEnded)
+        #expect(snapshots.end(begunBefore: 20) == (0, 1))
+        #expect(snapshots.end(begunBefore: 40) == (1, 2))
+        old.end()
+        old.begin(at: 50)
+        #expect(!old.isEnded && snapshots.end(begunBefore: 60) == (1, 2))
     }
 }

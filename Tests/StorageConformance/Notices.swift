@@ -75,7 +75,7 @@ extension StoragePromise {
             let store = trial.store
             let rounds = 200
             let group = DispatchGroup()
-            DispatchQueue.global().async(group: group) {
+            DispatchQueue(label: "conformance.notices").async(group: group) {
                 for number in 0..<rounds {
                     // NB: a write that fails is missed by who counts them.
                     _ = try? store.writeAndWait { try $0.save("r\(number)", in: zone) }

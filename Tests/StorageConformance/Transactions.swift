@@ -122,7 +122,9 @@ extension StoragePromise {
                     done.signal()
                 }
             }
-            for _ in 0..<200 { done.wait() }
+            for _ in 0..<200 {
+                try expect(done.wait(timeout: .now() + 60) == .success, "a write without an answer")
+            }
             try expect(order.withLock { $0 }, is: Array(0..<200))
         },
         StoragePromise("No write is lost that relies on what it has read") { trial in
@@ -200,6 +202,6 @@ func onAnotherThread(_ body: @escaping @Sendable () throws -> Void) throws {
         outcome.withLock { $0 = result }
         done.signal()
     }
-    done.wait()
+    try expect(done.wait(timeout: .now() + 60) == .success, "the other thread does not end")
     try outcome.withLock { $0 }.get()
 }

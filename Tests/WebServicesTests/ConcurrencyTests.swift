@@ -18,7 +18,7 @@ struct ConcurrencyTests {
         arguments: [false, true])
     func counters(isBesideWriter: Bool) throws {
         let server = try WireServer {
-            if isBesideWriter { ($0.writerMillisecondsMax, $0.decisionAttemptsMax) = (0, 1_000) }
+            if isBesideWriter { $0.writerMillisecondsMax = 0 }
         }
         let ida = try server.user()
         try ida.make("Shelf")
@@ -42,7 +42,7 @@ struct ConcurrencyTests {
                 if writes { group.leave() }
             }
         }
-        #expect(group.wait(timeout: .now() + 60) == .success)
+        #expect(group.wait(timeout: .now() + 600) == .success)
         outcome.isDone.store(true, ordering: .releasing)
         #expect(outcome.failures.withLock { $0 } == [])
         let added = outcome.added.withLock { $0 }

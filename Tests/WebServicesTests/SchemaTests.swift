@@ -400,9 +400,9 @@ struct SchemaTests {
                 }
                 ended.signal()
             }
-            began.wait()
+            try #require(began.wait(timeout: .now() + 60) == .success)
             let isPruned = try deploy(prunes: true).made.lines.contains("- field Cup.b INT64")
-            ended.wait()
+            try #require(ended.wait(timeout: .now() + 60) == .success)
             let names = saved.withLock { $0 }
             #expect(!isPruned || names.isEmpty)
             for name in names {

@@ -36,8 +36,8 @@ struct WaitingWriteTests {
             go.wait()
         } completion: { _ in
         }
-        begun.wait()
         defer { go.signal() }
+        try #require(begun.wait(timeout: .now() + 60) == .success)
         let save = "{\"operations\":[\(operation("forceReplace", "a"))]}"
         var waiting: [WireClient.Pending] = []
         func start(_ user: WireClient) throws {

@@ -123,9 +123,9 @@ struct WorkQueueTests {
             store.attach(runner)
             try store.writeAndWait { try $0.enqueue(.collectAssets) }
             for failures in 1...5 {
-                tries.wait()
+                try tries.wait()
                 // Each failure is noted before the time goes on, by which the next is due.
-                while try noted().failures < failures { try store.writeAndWait { _ in } }
+                try server.until { try noted().failures >= failures }
                 let wait = try noted().dueAt - server.clock.now
                 #expect(wait == 1_000 << Int64(failures - 1))
                 server.clock.advance(wait - 1)
@@ -158,6 +158,10 @@ struct WorkQueueTests {
         private let semaphore = DispatchSemaphore(value: 0)
 
         func come() { semaphore.signal() }
-        func wait() { semaphore.wait() }
+        func wait() throws {
+            guard semaphore.wait(timeout: .now() + 60) == .success else {
+                throw WireFailure("nothing more has come")
+            }
+        }
     }
 }

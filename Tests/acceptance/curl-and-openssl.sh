@@ -22,7 +22,7 @@ signed() {
     date=${signed_at:-$(date -u +%Y-%m-%dT%H:%M:%SZ)}
     hash=$(printf '%s' "$3" | openssl dgst -sha256 -binary | openssl base64 -A)
     signature=$(printf '%s' "$date:$hash:$2" | openssl dgst -sha256 -sign "$1" | openssl base64 -A)
-    curl --silent --show-error --output answer --write-out '%{http_code}' --max-time 20 \
+    curl --silent --show-error --output answer --write-out '%{http_code}' --max-time 120 \
         --header "X-Apple-CloudKit-Request-KeyID: $key_id" \
         --header "X-Apple-CloudKit-Request-ISO8601Date: $date" \
         --header "X-Apple-CloudKit-Request-SignatureV1: $signature" \

@@ -24,7 +24,7 @@ server=$!
 set +m
 trap 'kill -TERM -- "-$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; rm -rf "$folder"' EXIT
 for _ in $(seq 6000); do
-    base=$(sed -n 's/.*"message":"serving".*"listen":"\([^",]*\).*/http:\/\/\1/p' "$folder/log")
+    base=$(sed -n 's/.*"message":"serving".*"listen":"\([^",]*\)[",].*/http:\/\/\1/p' "$folder/log")
     [ -z "$base" ] || break
     kill -0 "$server" 2>/dev/null || fail "make serve has ended: $(tail -5 "$folder/log" "$folder/errors")"
     sleep 0.1
@@ -44,7 +44,7 @@ masked() {
 
 # Each answer on a line of its own.
 curl() {
-    command curl --silent --show-error "$@"
+    command curl --silent --show-error --max-time 120 "$@"
     echo
 }
 

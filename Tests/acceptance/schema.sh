@@ -18,7 +18,7 @@ done
 
 # save ENVIRONMENT FIELDS: creates a plant; the answer to standard output.
 save() {
-    curl --silent --show-error --max-time 20 \
+    curl --silent --show-error --max-time 120 \
         "$base/database/1/$container/$1/private/records/modify?$(<"$1")" \
         --data-binary "{\"operations\":[{\"operationType\":\"create\",\"record\":{\"recordType\":\"Plant\",
             \"fields\":$2}}]}"

@@ -25,8 +25,8 @@ start_server() {
         >"$folder/log" 2>"$folder/errors" &
     server=$!
     local tries
-    for tries in $(seq 200); do
-        base=$(sed -n 's/.*"message":"serving".*"listen":"\([^",]*\).*/http:\/\/\1/p' "$folder/log")
+    for tries in $(seq 1200); do
+        base=$(sed -n 's/.*"message":"serving".*"listen":"\([^",]*\)[",].*/http:\/\/\1/p' "$folder/log")
         [ -z "$base" ] || return 0
         kill -0 "$server" 2>/dev/null || fail "the server has stopped: $(<"$folder/errors")"
         sleep 0.05

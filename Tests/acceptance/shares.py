@@ -209,7 +209,7 @@ class Run:
         page.get_by_role("button", name="Ask to take part").click()
         page.get_by_text("If there is something behind this link").wait_for()
         self.look_without_scripts(page)
-        until = time.monotonic() + 30
+        until = time.monotonic() + 60
         while owner.lookup("garden")["recordChangeTag"] == share["recordChangeTag"]:
             assert time.monotonic() < until, "nobody was told"
             time.sleep(0.05)

@@ -29,8 +29,8 @@ EOF
 "$binary" config check --config lenticular.json5 --data data >/dev/null
 "$binary" serve --config lenticular.json5 --data data >log 2>errors &
 server=$!
-for _ in $(seq 200); do
-    secure=$(sed -n 's/.*"message":"serving".*"listen":"\([^", ]*\).*/\1/p' log)
+for _ in $(seq 1200); do
+    secure=$(sed -n 's/.*"message":"serving".*"listen":"\([^", ]*\)[", ].*/\1/p' log)
     [ -z "$secure" ] || break
     kill -0 "$server" 2>/dev/null || fail "the server has stopped: $(<errors)"
     sleep 0.05
@@ -38,7 +38,7 @@ done
 [ -n "$secure" ] || fail "the server does not say where it listens: $(<log)"
 
 port=${secure##*:}
-ask=(curl --silent --show-error --fail --max-time 20)
+ask=(curl --silent --show-error --fail --max-time 120)
 [ "$("${ask[@]}" --cacert certificate.pem "https://localhost:$port/healthz")" = ok ] ||
     fail 'no answer over TLS'
 [ "$("${ask[@]}" --unix-socket http.sock http://localhost/readyz)" = ready ] ||
@@ -55,7 +55,7 @@ before=$(shown)
 certificate 3
 kill -HUP "$server"
 wanted=$(openssl x509 -in certificate.pem -noout -fingerprint -sha256)
-for _ in $(seq 100); do
+for _ in $(seq 600); do
     [ "$(shown)" != "$wanted" ] || break
     sleep 0.05
 done

@@ -20,13 +20,15 @@ package final class OpenSnapshots: Sendable {
             return end != 0 && end == began.load(ordering: .relaxed)
         }
 
-        fileprivate func end(ifBegunBefore moment: UInt64) -> Bool {
+        fileprivate func end(ifBegunBefore moment: UInt64) -> Ending? {
             let began = began.load(ordering: .relaxed)
-            guard began != 0, began < moment else { return false }
-            ended.store(began, ordering: .relaxed)
-            return true
+            guard began != 0, began < moment else { return nil }
+            return ended.exchange(began, ordering: .relaxed) == began ? .underWay : .begun
         }
     }
+
+    /// Whether a snapshot that goes on was told to end by this call, or before.
+    fileprivate enum Ending { case begun, underWay }
 
     private struct Kept {
         weak var mark: Mark?
@@ -49,9 +51,10 @@ package final class OpenSnapshots: Sendable {
     /// Has every snapshot that began before a moment end with an error of kind `interrupted`: within
     /// 100 µs where SQLite is searching, else with the next row that is asked for.
     ///
-    /// - Returns: how many there are.
+    /// - Returns: how many this call has told, and how many it found, those told before among them.
     @discardableResult
-    func end(begunBefore moment: UInt64) -> Int {
-        marks.withLock { $0.count { $0.mark?.end(ifBegunBefore: moment) ?? false } }
+    func end(begunBefore moment: UInt64) -> (told: Int, found: Int) {
+        let endings = marks.withLock { $0.compactMap { $0.mark?.end(ifBegunBefore: moment) } }
+        return (endings.count { $0 == .begun }, endings.count)
     }
 }

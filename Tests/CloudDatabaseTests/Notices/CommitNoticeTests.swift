@@ -185,12 +185,13 @@ struct CommitNoticeTests {
                     } completion: { _ in
                         done.signal()
                     }
-                    if waits { done.wait() }
+                    if waits { _ = done.wait(timeout: .now() + 60) }
                 }
             }
         }
-        writers.wait()
-        waiters.wait()
+        for group in [writers, waiters] {
+            try #require(group.wait(timeout: .now() + 600) == .success)
+        }
         #expect(missed.values.allSatisfy { $0 == 0 })
     }
 

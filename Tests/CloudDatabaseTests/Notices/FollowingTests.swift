@@ -249,7 +249,7 @@ struct FollowingTests {
                 group.leave()
             }
         }
-        group.wait()
+        try #require(group.wait(timeout: .now() + 60) == .success)
         let bodies = (0..<50).filter { $0 % 5 != 0 }.map { "\($0)" }
         let seen = try rest()
         #expect(seen.map(\.body) == bodies)

@@ -44,7 +44,7 @@ struct OutboxRunnerTests {
         /// The identifiers of the first notices that were handed over.
         func first(_ count: Int) throws -> [String] {
             for _ in 0..<count {
-                try #require(arrived.wait(timeout: .now() + 30) == .success, "no further notice")
+                try #require(arrived.wait(timeout: .now() + 60) == .success, "no further notice")
             }
             return handed.withLock { Array($0.prefix(count)) }
         }
@@ -89,9 +89,9 @@ struct OutboxRunnerTests {
         }
     }
 
-    /// Waits, for at most half a minute, until the store is as it should be.
+    /// Waits, for a minute at most, until the store is as it should be.
     private func until(_ isSo: () throws -> Bool) throws {
-        let deadline = DispatchTime.now() + 30
+        let deadline = DispatchTime.now() + 60
         while try !isSo() {
             try #require(DispatchTime.now() < deadline, "it does not come about")
             sched_yield()

@@ -214,7 +214,7 @@ struct AssetWithdrawalTests {
                     }
                 }
             }
-            for _ in 0..<64 { ready.wait() }
+            for _ in 0..<64 { try #require(ready.wait(timeout: .now() + 60) == .success) }
             if round % 2 == 0 {
                 try shared.stopSharing()
             } else {
@@ -222,7 +222,7 @@ struct AssetWithdrawalTests {
                 try delete(shared.eve, from: shared.server)
             }
             isRevoked.store(true, ordering: .releasing)
-            done.wait()
+            try #require(done.wait(timeout: .now() + 600) == .success)
             #expect(late.withLock { $0 } == 0)
             for link in links { #expect(try shared.bo.download(link).status == 403) }
         }

@@ -120,7 +120,7 @@ struct ResumableUploadTests {
         let request = try beginPatch(consumed, answer)
         for seed in 1...4 {
             request.receive(pattern(10_000, seed: UInt64(seed)))
-            consumed.wait()
+            try #require(consumed.wait(timeout: .now() + 60) == .success)
             server.clock.advance(3_000_000)
             server.web.removeExpiredUploads()
         }
@@ -136,7 +136,7 @@ struct ResumableUploadTests {
         let failed = Waiting<HTTPResponse>()
         let older = try beginPatch(started, failed)
         older.receive(pattern(10_000))
-        started.wait()
+        try #require(started.wait(timeout: .now() + 60) == .success)
         #expect(try offset() == "10000")
         #expect(try patch(pattern(90_000, seed: 2), at: 10_000)?.status == 204)
         older.receive(pattern(10_000, seed: 3))

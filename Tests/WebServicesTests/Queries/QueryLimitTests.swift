@@ -10,7 +10,7 @@ struct QueryLimitTests {
     }
 
     private func server(
-        rows: Int = 100_000, milliseconds: Int = 2_000
+        rows: Int = 100_000, milliseconds: Int = 600_000
     ) throws -> (WireServer, WireClient) {
         let server = try WireServer {
             $0.queryRowsMax = rows

@@ -336,12 +336,7 @@ extension Found {
 
 extension WireServer {
     /// Waits until those who decide on shares have been told of all requests that are due.
-    func finishTelling() throws {
-        let deadline = ContinuousClock.now + .seconds(30)
-        while try hasToTell() {
-            guard ContinuousClock.now < deadline else { throw WireFailure("work without end") }
-        }
-    }
+    func finishTelling() throws { try until { try !hasToTell() } }
 
     /// Whether there is work to do because somebody has asked.
     func hasToTell() throws -> Bool {

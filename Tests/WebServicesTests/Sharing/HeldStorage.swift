@@ -90,6 +90,9 @@ final class HeldStorage: ForwardingStorage {
     }
 
     /// Drops what waits, as a stop does.
+    ///
+    /// The worker whose step it was gets no answer and does nothing more: work goes on once another one is
+    /// attached.
     func forget() { come.forget() }
 
     /// Lets all work go on.

@@ -147,11 +147,13 @@ struct SharedWorkTests {
         try storage.doStep()
         try storage.doStep()
         storage.forget()
+        let reopened = try WireServer(storage: storage)
         var copy = SharedZone(bo, of: ida)
         #expect(try copy.advance())
         #expect(copy.names.count < all.count)
         storage.release()
         try copy.catchUp()
+        _ = reopened
         #expect(copy.names == all)
         #expect(try first.problems() == [])
     }

@@ -70,8 +70,10 @@ struct SharedZone {
     }
 
     /// Takes all pages there are.
+    ///
+    /// - Throws: when there is no end of them for a minute, which means that the work on a tree stands still.
     mutating func catchUp(limit: Int? = nil) throws {
-        while try advance(limit: limit) {}
+        try client.server.until { try !advance(limit: limit) }
     }
 
     func lookup(_ names: String...) throws -> [Found] {
