@@ -8,6 +8,7 @@ public final class EventRecorder: CKSyncEngineDelegate, @unchecked Sendable {
     // Unchecked: the lines are behind the lock.
     private let lock = NSLock()
     private var lines: [String] = []
+    private let waiters = Waiters()
     private let delegate: any CKSyncEngineDelegate
 
     /// - Parameter delegate: gets everything that the recorder gets.
@@ -21,11 +22,28 @@ public final class EventRecorder: CKSyncEngineDelegate, @unchecked Sendable {
         }
     }
 
+    /// The events since the last call, up to the next that begins with a text; waits for it.
+    ///
+    /// - Parameter last: such as `didFetchChanges`, or `sentRecordZoneChanges` for one with any names.
+    /// - Throws: `NothingCame` when there was none in so many seconds.
+    public func events(until last: String, within seconds: Double = 20) async throws -> [String] {
+        let hasCome = await waiters.wait(within: seconds) {
+            self.lock.withLock { self.lines.contains { $0.hasPrefix(last) } }
+        }
+        guard hasCome else { throw NothingCame(awaited: last, instead: takeEvents()) }
+        return lock.withLock {
+            let count = (lines.firstIndex { $0.hasPrefix(last) } ?? lines.count - 1) + 1
+            defer { lines.removeFirst(count) }
+            return Array(lines.prefix(count))
+        }
+    }
+
     /// Writes the event down and hands it on.
     public func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
         if case .stateUpdate = event {
         } else {
             lock.withLock { lines.append(event.description) }
+            waiters.look()
         }
         await delegate.handleEvent(event, syncEngine: syncEngine)
     }

@@ -29,8 +29,7 @@ struct MemoryDatabase {
     var zones: [String: Zone] = [defaultZone: Zone(generation: 0, position: 0)]
     /// When zones were deleted.
     var deletedZones: [String: Int64] = [:]
-    /// Subscriptions by their IDs, as JSON.
-    var subscriptions: [String: [UInt8]] = [:]
+    var subscriptions: [MemorySubscription.Name: MemorySubscription] = [:]
 }
 
 /// A refusal, in the protocol's words.

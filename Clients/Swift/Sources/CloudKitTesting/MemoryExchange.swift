@@ -9,7 +9,11 @@ import Foundation
 /// One device's way to a server in memory.
 struct MemoryExchange: HTTPExchange {
     let state: MemoryState
+    let container: String
+    /// Where the device keeps files; also what it is known by.
     let folder: URL
+
+    private var device: String { folder.lastPathComponent }
 
     func answer(to request: URLRequest) async throws -> (Data, HTTPURLResponse) {
         // As over a network, whoever asks does not go on at once.
@@ -19,14 +23,11 @@ struct MemoryExchange: HTTPExchange {
         let person =
             URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems?
             .first { $0.name == "ckWebAuthToken" }?.value
-        // Without notifications yet; who looks for them is not counted among an app's requests.
-        if path.hasSuffix("tokens/create") {
-            let fault = MemoryFault(code: "NOT_FOUND", reason: "no notifications in memory")
-            let (status, body) = Self.refusal(fault)
-            return (Data(body), try Self.response(url, status))
-        }
         let (status, body) = try state.with { contents in
-            try Self.answer(path, [UInt8](request.httpBody ?? Data()), person, &contents)
+            // Who waits for notifications is not counted among an app's requests.
+            path.hasSuffix("tokens/create")
+                ? makeCourier(person, &contents)
+                : try answer(path, [UInt8](request.httpBody ?? Data()), person, &contents)
         }
         return (Data(body), try Self.response(url, status))
     }
@@ -58,18 +59,45 @@ struct MemoryExchange: HTTPExchange {
     }
 
     func stream(_ request: URLRequest) async throws -> (StreamedBody, HTTPURLResponse) {
-        throw URLError(.unsupportedURL)
+        await Task.yield()
+        guard let url = request.url else { throw URLError(.badURL) }
+        let accepted = request.value(forHTTPHeaderField: "Accept") ?? ""
+        let way = accepted.contains("text/event-stream") ? MemoryCourier.Way.events : .poll
+        let last = request.value(forHTTPHeaderField: "Last-Event-ID").flatMap { Int($0) }
+        let (body, answer) = StreamedBody.makeStream()
+        let isThere = state.with { contents in
+            contents.couriers[url.lastPathComponent]?.attach(way, answer, after: last) != nil
+        }
+        if !isThere { answer.finish() }
+        state.listeners.look()
+        let type = way == .events ? "text/event-stream" : "application/json"
+        return (body, try Self.response(url, isThere ? 200 : 401, ["Content-Type": type]))
     }
 
-    private static func response(_ url: URL, _ status: Int) throws -> HTTPURLResponse {
+    private static func response(
+        _ url: URL, _ status: Int, _ headers: [String: String] = [:]
+    ) throws -> HTTPURLResponse {
         guard
             let response = HTTPURLResponse(
-                url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: [:])
+                url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: headers)
         else { throw URLError(.badServerResponse) }
         return response
     }
 
-    private static func answer(
+    private func makeCourier(
+        _ person: String?, _ contents: inout MemoryState.Contents
+    ) -> (Int, [UInt8]) {
+        guard let person, !contents.signedOut.contains(person) else {
+            return Self.refusal(Self.nobody)
+        }
+        let address = contents.makeCourier(of: person, at: device)
+        let answer = MemoryRequest.object {
+            $0.member("webcourierURL", "\(MemoryServer.address)/courier/\(address)")
+        }
+        return (200, answer)
+    }
+
+    private func answer(
         _ path: String, _ body: [UInt8], _ person: String?, _ contents: inout MemoryState.Contents
     ) throws -> (Int, [UInt8]) {
         contents.requests.append(path)
@@ -78,7 +106,7 @@ struct MemoryExchange: HTTPExchange {
         case .unreachable: throw URLError(.cannotConnectToHost)
         case .offline: throw URLError(.notConnectedToInternet)
         case .refused(let code, let retryAfter):
-            return refusal(
+            return Self.refusal(
                 MemoryFault(code: code, reason: "as the test wants it", retryAfter: retryAfter))
         case .answerLost:
             _ = carryOut(path, body, person, &contents)
@@ -87,22 +115,27 @@ struct MemoryExchange: HTTPExchange {
         }
     }
 
-    private static func carryOut(
+    private static let nobody = MemoryFault(
+        code: "AUTHENTICATION_REQUIRED", reason: "nobody is signed in")
+
+    private func carryOut(
         _ path: String, _ body: [UInt8], _ person: String?, _ contents: inout MemoryState.Contents
     ) -> (Int, [UInt8]) {
         do {
             guard let person, !contents.signedOut.contains(person) else {
-                throw MemoryFault(code: "AUTHENTICATION_REQUIRED", reason: "nobody is signed in")
+                throw Self.nobody
             }
             var request = MemoryRequest(
-                path: path, body: try JSONTape(body).root, person: person, contents: contents)
+                path: path, body: try JSONTape(body).root, person: person, device: device,
+                contents: contents)
             let answer = try request.answer()
             contents = request.contents
+            contents.tell(request.changes, in: container)
             return (200, answer)
         } catch let fault as MemoryFault {
-            return refusal(fault)
+            return Self.refusal(fault)
         } catch {
-            return refusal(MemoryFault(code: "BAD_REQUEST", reason: "\(error)"))
+            return Self.refusal(MemoryFault(code: "BAD_REQUEST", reason: "\(error)"))
         }
     }
 

@@ -52,7 +52,7 @@ extension MemoryRequest {
         }
     }
 
-    private static func matches(
+    static func matches(
         _ stored: MemoryDatabase.Stored, _ name: String, _ filter: JSONView
     ) throws -> Bool {
         let key = filter["fieldName"]?.string ?? ""

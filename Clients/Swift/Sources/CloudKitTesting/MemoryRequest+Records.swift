@@ -75,6 +75,7 @@ extension MemoryRequest {
         let hasFailed = outcomes.contains { if case .failure = $0.result { true } else { false } }
         if hasFailed, body["atomic"]?.bool == true {
             contents = before
+            changes = []
             let atomic = MemoryFault(code: "ATOMIC_ERROR", reason: "another operation failed")
             outcomes = outcomes.map { outcome in
                 guard case .success = outcome.result else { return outcome }
@@ -100,10 +101,12 @@ extension MemoryRequest {
         let former = zone.records[name].flatMap { $0.isDeleted ? nil : $0 }
         if kind == "forceDelete" || kind == "delete" {
             if var former {
+                let living = former
                 former.isDeleted = true
                 former.position = contents.nextPosition()
                 zone.records[name] = former
                 zone.position = former.position
+                note(name, from: living, to: nil, in: zoneName, at: former.position)
             }
             return Self.object { $0.member("recordName", name) }
         }
@@ -122,7 +125,19 @@ extension MemoryRequest {
         if let parent = record["parent"] { stored.parent = parent["recordName"]?.string }
         zone.records[name] = stored
         zone.position = stored.position
+        note(name, from: former, to: stored, in: zoneName, at: stored.position)
         return Self.record(stored, named: name, in: zoneName)
+    }
+
+    /// Notes a change of a record, for subscriptions.
+    private mutating func note(
+        _ name: String, from former: MemoryDatabase.Stored?, to now: MemoryDatabase.Stored?,
+        in zone: String, at position: Int64
+    ) {
+        changes.append(
+            MemoryChange(
+                scope: scope, person: person, device: device, position: position, zone: zone,
+                recordName: name, recordType: (now ?? former)?.type, former: former, now: now))
     }
 
     private func check(

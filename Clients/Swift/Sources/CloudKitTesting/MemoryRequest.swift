@@ -6,17 +6,40 @@ struct MemoryRequest {
     let path: String
     let body: JSONView
     let person: String
+    let device: String
     var contents: MemoryState.Contents
+    /// What the request has changed, for subscriptions.
+    var changes: [MemoryChange] = []
 
-    private var scope: String { String(path.prefix { $0 != "/" }) }
+    init(
+        path: String, body: JSONView, person: String, device: String,
+        contents: MemoryState.Contents
+    ) {
+        self.path = path
+        self.body = body
+        self.person = person
+        self.device = device
+        self.contents = contents
+    }
+
+    var scope: String { String(path.prefix { $0 != "/" }) }
 
     /// The database that the request is about; people have one each.
     var database: MemoryDatabase {
-        get { contents.databases[databaseName] ?? MemoryDatabase() }
-        set { contents.databases[databaseName] = newValue }
+        get { contents.databases[Self.databaseName(scope, person)] ?? MemoryDatabase() }
+        set { contents.databases[Self.databaseName(scope, person)] = newValue }
     }
 
-    private var databaseName: String { scope == "public" ? "public" : "\(scope) \(person)" }
+    static func databaseName(_ scope: String, _ person: String) -> String {
+        scope == "public" ? "public" : "\(scope) \(person)"
+    }
+
+    /// Notes a change of a zone, for subscriptions.
+    private mutating func note(changeOf zone: String, at position: Int64) {
+        changes.append(
+            MemoryChange(
+                scope: scope, person: person, device: device, position: position, zone: zone))
+    }
 
     /// - Throws: `MemoryFault`.
     mutating func answer() throws -> [UInt8] {
@@ -66,7 +89,7 @@ struct MemoryRequest {
         view["zoneID"]?["zoneName"]?.string ?? MemoryDatabase.defaultZone
     }
 
-    func zone(_ name: String) throws -> MemoryDatabase.Zone {
+    func zone(_ name: String) throws(MemoryFault) -> MemoryDatabase.Zone {
         guard let zone = database.zones[name] else { throw Self.noZone(name) }
         return zone
     }
@@ -114,10 +137,13 @@ struct MemoryRequest {
                     let position = contents.nextPosition()
                     database.zones[name] = .init(generation: position, position: position)
                     database.deletedZones[name] = nil
+                    note(changeOf: name, at: position)
                 }
                 answers.append(Self.zoneObject(name))
             } else if database.zones.removeValue(forKey: name) != nil {
-                database.deletedZones[name] = contents.nextPosition()
+                let position = contents.nextPosition()
+                database.deletedZones[name] = position
+                note(changeOf: name, at: position)
                 answers.append(Self.object { Self.write(zone: name, to: &$0) })
             } else {
                 answers.append(Self.fault(Self.noZone(name)) { Self.write(zone: name, to: &$0) })
@@ -134,47 +160,5 @@ struct MemoryRequest {
             items("tokens").map { _ in
                 Self.object { $0.member("url", "\(MemoryServer.address)/upload") }
             })
-    }
-
-    // MARK: - Subscriptions
-
-    private func listSubscriptions() -> [UInt8] {
-        let known = database.subscriptions
-        return Self.list("subscriptions", known.keys.sorted().compactMap { known[$0] })
-    }
-
-    private func lookUpSubscriptions() -> [UInt8] {
-        Self.list(
-            "subscriptions",
-            items("subscriptions").map { view in
-                let id = view["subscriptionID"]?.string ?? ""
-                if let known = database.subscriptions[id] { return known }
-                return Self.noSubscription(id)
-            })
-    }
-
-    private static func noSubscription(_ id: String) -> [UInt8] {
-        fault(MemoryFault(code: "NOT_FOUND", reason: "no such subscription")) {
-            $0.member("subscriptionID", id)
-        }
-    }
-
-    private mutating func modifySubscriptions() -> [UInt8] {
-        var answers: [[UInt8]] = []
-        for operation in items("operations") {
-            guard let subscription = operation["subscription"],
-                let id = subscription["subscriptionID"]?.string
-            else { continue }
-            if operation["operationType"]?.string == "delete" {
-                let isGone = database.subscriptions.removeValue(forKey: id) != nil
-                answers.append(
-                    isGone
-                        ? Self.object { $0.member("subscriptionID", id) } : Self.noSubscription(id))
-            } else {
-                database.subscriptions[id] = Array(subscription.text)
-                answers.append(Array(subscription.text))
-            }
-        }
-        return Self.list("subscriptions", answers)
     }
 }

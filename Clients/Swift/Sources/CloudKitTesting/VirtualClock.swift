@@ -5,7 +5,8 @@ import LenticularCloudKit
 public actor VirtualClock {
     private var now = 0.0
     private var sleepers: [(wakes: Double, number: Int, continuation: Sleeper)] = []
-    private var arrivals: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    private let waiters = Waiters()
+    private let sleeping = SleeperCount()
     private var next = 0
 
     private typealias Sleeper = CheckedContinuation<Void, any Error>
@@ -26,7 +27,7 @@ public actor VirtualClock {
                     return
                 }
                 sleepers.append((now + seconds, number, continuation))
-                tellArrivals()
+                count()
             }
         } onCancel: {
             Task { await self.cancel(number) }
@@ -36,6 +37,7 @@ public actor VirtualClock {
     private func cancel(_ number: Int) {
         guard let index = sleepers.firstIndex(where: { $0.number == number }) else { return }
         sleepers.remove(at: index).continuation.resume(throwing: CancellationError())
+        count()
     }
 
     /// Lets time pass: everybody whose time has come goes on, in order.
@@ -43,20 +45,36 @@ public actor VirtualClock {
         now += seconds
         let due = sleepers.filter { $0.wakes <= now }.sorted { $0.wakes < $1.wakes }
         sleepers.removeAll { $0.wakes <= now }
+        count()
         for sleeper in due { sleeper.continuation.resume() }
     }
 
     /// Waits until at least so many tasks sleep, so that a test knows what time will wake.
-    public func waitForSleepers(_ count: Int) async {
-        guard sleepers.count < count else { return }
-        await withCheckedContinuation { arrivals.append((count, $0)) }
+    ///
+    /// - Throws: `NothingCame` when there were fewer after so many seconds of real time.
+    public nonisolated func waitForSleepers(
+        _ count: Int, within seconds: Double = 20
+    ) async throws {
+        let isReached = await waiters.wait(within: seconds) { self.sleeping.value >= count }
+        guard !isReached else { return }
+        throw NothingCame(awaited: "\(count) sleepers", instead: ["\(sleeping.value) sleepers"])
     }
 
-    private func tellArrivals() {
-        let reached = arrivals.filter { $0.count <= sleepers.count }
-        arrivals.removeAll { $0.count <= sleepers.count }
-        for arrival in reached { arrival.continuation.resume() }
+    private func count() {
+        sleeping.set(sleepers.count)
+        waiters.look()
     }
+}
+
+/// How many tasks sleep, for those who are not on the clock's actor.
+private final class SleeperCount: @unchecked Sendable {
+    // Unchecked: behind the lock.
+    private let lock = NSLock()
+    private var count = 0
+
+    var value: Int { lock.withLock { count } }
+
+    func set(_ value: Int) { lock.withLock { count = value } }
 }
 
 extension CKSyncEngine {

@@ -14,6 +14,9 @@ public struct EventStreamParser: Sendable {
     /// Bytes of one event; more end the stream.
     public static let eventBytesMax = 1 << 20
 
+    /// In how many seconds to come back when the stream ends, as the server has said last.
+    public private(set) var retrySeconds: Double?
+
     private var line: [UInt8] = []
     private var data: [UInt8] = []
     private var hasData = false
@@ -64,6 +67,8 @@ public struct EventStreamParser: Sendable {
             data += value
         // An id with a NUL is none.
         case "id" where !value.contains(0): id = String(decoding: value, as: UTF8.self)
+        case "retry" where !value.isEmpty && value.allSatisfy { (0x30...0x39).contains($0) }:
+            retrySeconds = Double(String(decoding: value, as: UTF8.self)).map { $0 / 1000 }
         // Comments begin with a colon; other fields mean nothing here.
         default: break
         }

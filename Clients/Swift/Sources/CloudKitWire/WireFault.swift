@@ -49,11 +49,14 @@ public struct WireFault: Error, Sendable {
     /// - Returns: nil for what is none: it has no `serverErrorCode`.
     public init?(_ view: JSONView, status: Int? = nil) {
         guard let code = view["serverErrorCode"]?.string else { return nil }
+        // A body that was refused unread has no details.
+        let isTooLarge = status == 413 && code == "BAD_REQUEST"
         self.init(
             code: code, reason: view["reason"]?.string ?? code,
             requestID: view["uuid"]?.string, retryAfterSeconds: view["retryAfter"]?.double,
             isTokenExpired: view["changeTokenExpired"]?.bool ?? false,
-            detail: view["detail"]?.string, redirectURL: view["redirectURL"]?.string,
+            detail: view["detail"]?.string ?? (isTooLarge ? "limitExceeded" : nil),
+            redirectURL: view["redirectURL"]?.string,
             serverRecord: view["serverRecord"], status: status)
     }
 }

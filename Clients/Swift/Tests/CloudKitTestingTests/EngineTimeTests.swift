@@ -36,29 +36,27 @@ final class EngineTimeTests: XCTestCase {
             CKSyncEngine.Configuration(
                 database: server.container(of: "ann").privateCloudDatabase,
                 stateSerialization: nil, delegate: recorder), clock: clock)
-        // The first fetch is over, and the next is waited for.
-        await clock.waitForSleepers(1)
-        XCTAssertEqual(
-            recorder.takeEvents(), ["accountChange signIn", "willFetchChanges", "didFetchChanges"])
+        let first = try await recorder.events(until: "didFetchChanges")
+        XCTAssertEqual(first, ["accountChange signIn", "willFetchChanges", "didFetchChanges"])
+        // The look that telling begins with; then the next is waited for.
+        let second = try await recorder.events(until: "didFetchChanges")
+        XCTAssertEqual(second, ["willFetchChanges", "didFetchChanges"])
+        try await clock.waitForSleepers(1)
         let zone = CKRecordZone(zoneName: "Notes")
         engine.state.add(pendingDatabaseChanges: [.saveZone(zone)])
         notes.write(CKRecord.ID(recordName: "a", zoneID: zone.zoneID), "Tea", engine)
-        await clock.waitForSleepers(2)
+        try await clock.waitForSleepers(2)
         XCTAssertEqual(recorder.takeEvents(), [])
         server.fail(.refused(code: "THROTTLED", retryAfter: 10))
         await clock.advance(by: 1)
-        await clock.waitForSleepers(2)
+        try await clock.waitForSleepers(2)
         XCTAssertEqual(recorder.takeEvents(), ["willSendChanges", "didSendChanges"])
         await clock.advance(by: 9)
         XCTAssertFalse(server.requests.contains("private/records/modify"))
         await clock.advance(by: 4)
-        var events: [String] = []
-        while events.last != "didSendChanges" {
-            events += recorder.takeEvents()
-            await Task.yield()
-        }
+        let sent = try await recorder.events(until: "didSendChanges")
         XCTAssertEqual(
-            events,
+            sent,
             [
                 "willSendChanges", "sentDatabaseChanges [Notes]", "sentRecordZoneChanges [a]",
                 "didSendChanges",
@@ -66,5 +64,44 @@ final class EngineTimeTests: XCTestCase {
         let record = try await engine.database.record(
             for: CKRecord.ID(recordName: "a", zoneID: zone.zoneID))
         XCTAssertEqual(record["text"] as? String, "Tea")
+    }
+
+    func testWhatTheServerAsksOfFetchesIsKept() async throws {
+        let server = MemoryServer()
+        let clock = VirtualClock()
+        let recorder = EventRecorder(forwardingTo: Notes())
+        server.fail(.refused(code: "THROTTLED", retryAfter: 100))
+        let engine = CKSyncEngine(
+            CKSyncEngine.Configuration(
+                database: server.container(of: "ann").privateCloudDatabase,
+                stateSerialization: nil, delegate: recorder), clock: clock)
+        try await clock.waitForSleepers(1)
+        XCTAssertEqual(server.requests.count, 1)
+        await clock.advance(by: 99)
+        XCTAssertEqual(server.requests.count, 1)
+        XCTAssertEqual(recorder.takeEvents(), [])
+        // A quarter more at most, so that devices do not come back together.
+        await clock.advance(by: 26)
+        let events = try await recorder.events(until: "didFetchChanges")
+        XCTAssertEqual(events, ["accountChange signIn", "willFetchChanges", "didFetchChanges"])
+        await engine.cancelOperations()
+    }
+
+    func testWhatDoesNotComeIsToldAfterItsTime() async throws {
+        let recorder = EventRecorder(forwardingTo: Notes())
+        do {
+            _ = try await recorder.events(until: "didFetchChanges", within: 0.01)
+            XCTFail("expected an error")
+        } catch let error as NothingCame {
+            XCTAssertEqual(error.awaited, "didFetchChanges")
+        }
+        do {
+            try await VirtualClock().waitForSleepers(1, within: 0.01)
+            XCTFail("expected an error")
+        } catch is NothingCame {}
+        do {
+            try await MemoryServer().waitForListeners(1, within: 0.01)
+            XCTFail("expected an error")
+        } catch is NothingCame {}
     }
 }

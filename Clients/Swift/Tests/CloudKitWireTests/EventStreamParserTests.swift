@@ -52,4 +52,13 @@ final class EventStreamParserTests: XCTestCase {
             XCTAssertEqual(found, whole, "\(bytes)")
         }
     }
+
+    func testHowSoonToComeBackIsTheLastNumberThatWasSaid() throws {
+        var parser = EventStreamParser()
+        XCTAssertNil(parser.retrySeconds)
+        _ = try parser.take("retry: 1000\n\nretry: soon\nretry: -5\nretry:\n".utf8)
+        XCTAssertEqual(parser.retrySeconds, 1)
+        _ = try parser.take("data: a\n\nretry:0\n\n".utf8)
+        XCTAssertEqual(parser.retrySeconds, 0)
+    }
 }

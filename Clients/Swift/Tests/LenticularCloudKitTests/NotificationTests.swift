@@ -84,6 +84,28 @@ final class NotificationTests: XCTestCase {
         XCTAssertEqual(exchange.resumed.prefix(2), [nil, "8"])
     }
 
+    func testTheServerSaysHowSoonToComeBackWhenAStreamEnds() async throws {
+        let exchange = CourierExchange([
+            .events(["retry: 7000\n\ndata: \(Self.met("1"))\n\n"]),
+            .events(["retry: 0\n\nid: 9\ndata: \(Self.met("2"))\n\n"]),
+            .events(["retry: 900000\n\nid: 10\ndata: \(Self.met("3"))\n\n"]),
+            .poll(Self.met("4")),
+        ])
+        let (waits, note) = AsyncStream<Double>.makeStream()
+        let told = container(exchange).access.notifications(
+            by: .eventStream, sleep: { note.yield($0) })
+        let reading = Task { for try await _ in told {} }
+        // A test that sees fewer fails, and does not hang.
+        DispatchQueue.global().asyncAfter(deadline: .now() + 20) { note.finish() }
+        var found: [Double] = []
+        for await wait in waits {
+            found.append(wait)
+            if found.count == 3 { break }
+        }
+        reading.cancel()
+        XCTAssertEqual(found, [7, 0, 60])
+    }
+
     func testEachKindIsReadWithItsDatabaseAndZone() async throws {
         let exchange = CourierExchange([
             .poll(

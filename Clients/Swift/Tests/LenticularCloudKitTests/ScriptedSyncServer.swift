@@ -15,6 +15,8 @@ final class ScriptedSyncServer: SyncServer, @unchecked Sendable {
     private(set) var requests: [String] = []
     /// Records of one page of the feed.
     var pageSize = 3
+    /// Called with each request before it is answered.
+    var onRequest: @Sendable (String) async -> Void = { _ in }
 
     var account: CKRecord.ID? {
         get { lock.withLock { user } }
@@ -58,6 +60,13 @@ final class ScriptedSyncServer: SyncServer, @unchecked Sendable {
     }
 
     func databasePage(since token: CKServerChangeToken?) async throws -> SyncDatabasePage {
+        await onRequest("zones")
+        let page = try changedZones(since: token)
+        await onRequest("zones after")
+        return page
+    }
+
+    private func changedZones(since token: CKServerChangeToken?) throws -> SyncDatabasePage {
         try lock.withLock {
             try begin("zones")
             let after = token.flatMap { Int($0.text) } ?? 0
@@ -66,7 +75,8 @@ final class ScriptedSyncServer: SyncServer, @unchecked Sendable {
             for (zone, change) in zoneChanges where change.position > after {
                 if change.isThere {
                     page.modifications.append(.init(zoneID: zone))
-                } else {
+                } else if token != nil {
+                    // From its beginning a feed tells only what is there.
                     page.deletions.append(.init(zoneID: zone, reason: .deleted))
                 }
             }
@@ -77,7 +87,8 @@ final class ScriptedSyncServer: SyncServer, @unchecked Sendable {
     func recordPage(
         of zone: CKRecordZone.ID, since token: CKServerChangeToken?
     ) async throws -> CKDatabase.ZonePage {
-        try lock.withLock {
+        await onRequest("records of \(zone.zoneName)")
+        return try lock.withLock {
             try begin("records of \(zone.zoneName)")
             guard let records = zones[zone] else {
                 throw CKError(.zoneNotFound, "no such zone")
@@ -134,7 +145,8 @@ final class ScriptedSyncServer: SyncServer, @unchecked Sendable {
         saved: [CKRecord.ID: Result<CKRecord, any Error>],
         deleted: [CKRecord.ID: Result<Void, any Error>]
     ) {
-        try lock.withLock {
+        await onRequest("change \(batch.count) records")
+        return try lock.withLock {
             try begin("change \(batch.count) records")
             var saved: [CKRecord.ID: Result<CKRecord, any Error>] = [:]
             var deleted: [CKRecord.ID: Result<Void, any Error>] = [:]

@@ -208,12 +208,13 @@ final class SyncEngineTests: XCTestCase {
         await fulfillment(of: [fetched], timeout: 20)
         XCTAssertEqual(server.requests.filter { $0.hasPrefix("subscribe") }.count, 1)
         await engine.tellState()
-        let next = app.engine(server, automatic: true, from: app.lastState) { _ in
-            try await Task.sleep(nanoseconds: 1_000_000_000_000)
-        }
         let again = expectation(description: "fetched again")
+        // Before the next engine begins: it may be told at once.
         app.onEvent = { event, _ in
             if case .fetchedRecordZoneChanges = event { again.fulfill() }
+        }
+        let next = app.engine(server, automatic: true, from: app.lastState) { _ in
+            try await Task.sleep(nanoseconds: 1_000_000_000_000)
         }
         await fulfillment(of: [again], timeout: 20)
         XCTAssertEqual(server.requests.filter { $0.hasPrefix("subscribe") }.count, 1)

@@ -14,6 +14,11 @@ final class SyncedApp: CKSyncEngineDelegate, @unchecked Sendable {
     private var state: CKSyncEngine.State.Serialization?
     /// Called for each event, after it was dealt with.
     var onEvent: @Sendable (CKSyncEngine.Event, CKSyncEngine) async -> Void = { _, _ in }
+    /// What is asked instead of the app when there is something to send or to fetch.
+    var onBatch: (@Sendable (CKSyncEngine) async -> CKSyncEngine.RecordZoneChangeBatch?)?
+    var onOptions:
+        @Sendable (CKSyncEngine.FetchChangesContext) -> CKSyncEngine.FetchChangesOptions =
+            { $0.options }
     /// Whether the app saves again what was refused because of another version.
     var resolves = true
 
@@ -79,12 +84,19 @@ final class SyncedApp: CKSyncEngineDelegate, @unchecked Sendable {
     func nextRecordZoneChangeBatch(
         _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
     ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+        if let onBatch { return await onBatch(syncEngine) }
         let changes = syncEngine.state.pendingRecordZoneChanges.filter {
             context.options.scope.contains($0)
         }
         return await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in
             self.lock.withLock { self.recordToSave(id, syncEngine) }
         }
+    }
+
+    func nextFetchChangesOptions(
+        _ context: CKSyncEngine.FetchChangesContext, syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.FetchChangesOptions {
+        onOptions(context)
     }
 
     private func recordToSave(_ id: CKRecord.ID, _ engine: CKSyncEngine) -> CKRecord? {

@@ -65,6 +65,36 @@ final class SharingTests: XCTestCase {
         } catch CKError.permissionFailure {}
     }
 
+    func testAOneTimeLinkLetsTheFirstInAndNobodyElse() async throws {
+        let shared = try await share(.readOnly)
+        let entry = CKShare.Participant.oneTimeURLParticipant()
+        entry.permission = .readWrite
+        let second = CKShare.Participant.oneTimeURLParticipant()
+        let before = entry.participantID
+        shared.share.addParticipant(entry)
+        shared.share.addParticipant(second)
+        XCTAssertNil(shared.share.oneTimeURL(for: before))
+        try await shared.ann.privateCloudDatabase.save(shared.share)
+        let link = try XCTUnwrap(shared.share.oneTimeURL(for: before))
+        XCTAssertEqual(shared.share.oneTimeURL(for: entry.participantID), link)
+        XCTAssertNotEqual(shared.share.oneTimeURL(for: second.participantID), link)
+        XCTAssertNotEqual(link, shared.share.url)
+        let carol = try shared.server.container(of: "carol@example.org")
+        let dave = try shared.server.container(of: "dave@example.org")
+        let shown = try await dave.shareMetadata(for: link)
+        XCTAssertEqual(shown.participantStatus, .pending)
+        let accepted = try await carol.accept(try await carol.shareMetadata(for: link))
+        XCTAssertEqual(accepted.currentUserParticipant?.permission, .readWrite)
+        do {
+            try await dave.accept(shown)
+            XCTFail("expected a link that leads nowhere")
+        } catch CKError.unknownItem {}
+        let fetched = try await shared.ann.privateCloudDatabase.record(for: shared.share.recordID)
+        let now = try XCTUnwrap(fetched as? CKShare)
+        XCTAssertNil(now.oneTimeURL(for: entry.participantID))
+        XCTAssertNotNil(now.oneTimeURL(for: second.participantID))
+    }
+
     func testWhoIsRemovedLosesTheZone() async throws {
         let shared = try await share(.readWrite)
         let url = try XCTUnwrap(shared.share.url)

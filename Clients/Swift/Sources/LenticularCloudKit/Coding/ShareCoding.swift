@@ -65,11 +65,12 @@ extension AnswerReader {
 
     func participant(_ view: JSONView) -> CKShareParticipant {
         CKShareParticipant(
-            identity(view["userIdentity"]), participantID: view["participantId"]?.string,
+            identity(view["userIdentity"]), serverID: view["participantId"]?.string,
             role: ShareWords.role(view["type"]?.string),
             permission: ShareWords.permission(view["permission"]?.string),
             acceptanceStatus: ShareWords.status(view["acceptanceStatus"]?.string),
-            isApprovedRequester: view["isApprovedRequester"]?.bool ?? false)
+            isApprovedRequester: view["isApprovedRequester"]?.bool ?? false,
+            oneTimeURL: view["oneTimeURL"]?.string.flatMap { URL(string: $0) })
     }
 
     func identity(_ view: JSONView?) -> CKUserIdentity {
@@ -120,7 +121,11 @@ extension JSONText {
         object { json in
             json.member("type", ShareWords.word(participant.role))
             json.member("permission", ShareWords.word(participant.permission))
-            if let id = participant.participantID { json.member("participantId", id) }
+            if let id = participant.serverID { json.member("participantId", id) }
+            if participant.isOneTimeLink, participant.serverID == nil {
+                json.key("oneTimeLink")
+                return json.bool(true)
+            }
             json.key("userIdentity")
             json.object { json in
                 let identity = participant.userIdentity

@@ -52,6 +52,60 @@ extension CKContainer {
         }
     }
 
+    /// With a completion handler: as `shareParticipants(forEmailAddresses:)`.
+    @preconcurrency
+    public func fetchShareParticipants(
+        forEmailAddresses emailAddresses: [String],
+        completionHandler:
+            @escaping @Sendable (
+                Result<[String: Result<CKShare.Participant, any Error>], any Error>
+            ) -> Void
+    ) {
+        Callback.result(completionHandler) {
+            try await self.shareParticipants(forEmailAddresses: emailAddresses)
+        }
+    }
+
+    /// With a completion handler: as `shareParticipants(forPhoneNumbers:)`.
+    @preconcurrency
+    public func fetchShareParticipants(
+        forPhoneNumbers phoneNumbers: [String],
+        completionHandler:
+            @escaping @Sendable (
+                Result<[String: Result<CKShare.Participant, any Error>], any Error>
+            ) -> Void
+    ) {
+        Callback.result(completionHandler) {
+            try await self.shareParticipants(forPhoneNumbers: phoneNumbers)
+        }
+    }
+
+    /// With a completion handler: as `shareParticipants(forUserRecordIDs:)`.
+    @preconcurrency
+    public func fetchShareParticipants(
+        forUserRecordIDs userRecordIDs: [CKRecord.ID],
+        completionHandler:
+            @escaping @Sendable (
+                Result<[CKRecord.ID: Result<CKShare.Participant, any Error>], any Error>
+            ) -> Void
+    ) {
+        Callback.result(completionHandler) {
+            try await self.shareParticipants(forUserRecordIDs: userRecordIDs)
+        }
+    }
+
+    /// With a completion handler: as `shareMetadatas(for:)`.
+    @preconcurrency
+    public func fetchShareMetadatas(
+        for urls: [URL],
+        completionHandler:
+            @escaping @Sendable (
+                Result<[URL: Result<CKShare.Metadata, any Error>], any Error>
+            ) -> Void
+    ) {
+        Callback.result(completionHandler) { try await self.shareMetadatas(for: urls) }
+    }
+
     /// With a completion handler: as `shareMetadata(for:)`.
     @preconcurrency
     public func fetchShareMetadata(
@@ -68,6 +122,18 @@ extension CKContainer {
         completionHandler: @escaping @Sendable (CKShare?, (any Error)?) -> Void
     ) {
         Callback.answer(completionHandler) { try await self.accept(metadata) }
+    }
+
+    /// With a completion handler: as the asynchronous method for several shares.
+    @preconcurrency
+    public func accept(
+        _ metadatas: [CKShare.Metadata],
+        completionHandler:
+            @escaping @Sendable (
+                Result<[CKShare.Metadata: Result<CKShare, any Error>], any Error>
+            ) -> Void
+    ) {
+        Callback.result(completionHandler) { try await self.accept(metadatas) }
     }
 
     /// With a completion handler: as `allLongLivedOperationIDs()`.

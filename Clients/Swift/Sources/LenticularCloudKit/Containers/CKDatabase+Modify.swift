@@ -10,7 +10,7 @@ extension CKDatabase {
     ///     default zone knows no such batches.
     /// - Returns: a result for each record; those that were saved are brought up to date in place.
     /// - Throws: `CKError` when nothing can be said of any record; `limitExceeded`, before anything is sent, for
-    ///   more than 200 of one zone.
+    ///   more than 200 of one zone, and for more bytes than the server takes at once of what is to be done whole.
     @discardableResult
     public func modifyRecords(
         saving recordsToSave: [CKRecord] = [], deleting recordIDsToDelete: [CKRecord.ID] = [],
@@ -47,15 +47,37 @@ extension CKDatabase {
                 }
                 batch.saves.removeAll { unsent[$0.recordID] != nil }
                 guard batch.count > 0 else { continue }
-                let answer = try await send(batch, manner)
-                try await note(answer, batch, &saved, &deleted)
+                try await carryOut(batch, manner, &saved, &deleted)
             } catch let error as CKError where batches.count > 1 || error.isAboutZone {
                 // The other zones have their own fate.
-                for record in batch.saves { saved[record.recordID] = .failure(error) }
-                for id in batch.deletions { deleted[id] = .failure(error) }
+                batch.fail(with: error, &saved, &deleted)
             }
         }
         return (saved, deleted)
+    }
+
+    /// Sends a batch; one with more bytes than the server takes goes in halves, where it need not be done whole.
+    private func carryOut(
+        _ batch: RecordBatch, _ manner: RecordBatch.Manner,
+        _ saved: inout [CKRecord.ID: Result<CKRecord, any Error>],
+        _ deleted: inout [CKRecord.ID: Result<Void, any Error>]
+    ) async throws {
+        do {
+            let answer = try await send(batch, manner)
+            try await note(answer, batch, &saved, &deleted)
+        } catch let error as CKError where error.code == .limitExceeded && batch.count > 1 {
+            // Answers that are kept are kept in the order of whole requests.
+            let isWhole = manner.isAtomic && isAtomic(batch.zone)
+            guard !isWhole, settings.journal == nil else { throw error }
+            for half in batch.halves {
+                do {
+                    try await carryOut(half, manner, &saved, &deleted)
+                } catch let error as CKError {
+                    // What the other half has come to stays known.
+                    half.fail(with: error, &saved, &deleted)
+                }
+            }
+        }
     }
 
     /// Whether a zone knows batches that are done whole or not at all.
@@ -122,6 +144,29 @@ struct RecordBatch {
     var deletions: [CKRecord.ID] = []
 
     var count: Int { saves.count + deletions.count }
+
+    /// The batch as two.
+    var halves: [RecordBatch] {
+        let half = count / 2
+        let first = RecordBatch(
+            zone: zone, saves: Array(saves.prefix(half)),
+            deletions: Array(deletions.prefix(max(0, half - saves.count))))
+        return [
+            first,
+            RecordBatch(
+                zone: zone, saves: Array(saves.dropFirst(first.saves.count)),
+                deletions: Array(deletions.dropFirst(first.deletions.count))),
+        ]
+    }
+
+    /// Notes that nothing of the batch is done.
+    func fail(
+        with error: CKError, _ saved: inout [CKRecord.ID: Result<CKRecord, any Error>],
+        _ deleted: inout [CKRecord.ID: Result<Void, any Error>]
+    ) {
+        for record in saves { saved[record.recordID] = .failure(error) }
+        for id in deletions { deleted[id] = .failure(error) }
+    }
 
     /// Notes that nothing of the batch is done, because some of its records could not be sent.
     func fail(

@@ -43,11 +43,11 @@ extension CKDatabase {
         } ?? []
     }
 
-    /// Saves a subscription; one that is there already counts as saved.
+    /// Saves a subscription, in place of one of the same name.
     ///
     /// - Returns: the subscription that was passed in.
-    /// - Throws: `CKError`; `invalidArguments` for a predicate that no server can answer, and for another
-    ///   subscription of the same name, which is to be deleted first.
+    /// - Throws: `CKError`, `invalidArguments` for a predicate that no server can answer, and for a kind of subscription
+    ///   that the database does not have.
     @discardableResult
     public func save(_ subscription: CKSubscription) async throws -> CKSubscription {
         let done = try await modifySubscriptions(saving: [subscription], deleting: [])
@@ -78,11 +78,35 @@ extension CKDatabase {
         deleteResults: [CKSubscription.ID: Result<Void, any Error>]
     ) {
         guard !subscriptions.isEmpty || !ids.isEmpty else { return ([:], [:]) }
+        let faults = try await send(subscriptions, as: "create", deleting: ids)
+        var saves = Array(faults.prefix(subscriptions.count))
+        // Others of the same names are there; the server makes no difference to other mistakes.
+        let known = subscriptions.indices.filter { saves[$0]?.code == "BAD_REQUEST" }
+        if !known.isEmpty {
+            let again = try await send(known.map { subscriptions[$0] }, as: "update", deleting: [])
+            for (index, fault) in zip(known, again) where fault == nil { saves[index] = nil }
+        }
+        var saved: [CKSubscription.ID: Result<CKSubscription, any Error>] = [:]
+        for (subscription, fault) in zip(subscriptions, saves) {
+            saved[subscription.subscriptionID] =
+                fault.map { .failure(CKError($0, of: .item)) } ?? .success(subscription)
+        }
+        var deleted: [CKSubscription.ID: Result<Void, any Error>] = [:]
+        for (id, fault) in zip(ids, faults.dropFirst(subscriptions.count)) {
+            deleted[id] = fault.map { .failure(CKError($0, of: .item)) } ?? .success(())
+        }
+        return (saved, deleted)
+    }
+
+    /// - Returns: what the server has against each, saves before deletions.
+    private func send(
+        _ subscriptions: [CKSubscription], as kind: String, deleting ids: [CKSubscription.ID]
+    ) async throws -> [WireFault?] {
         let answer = try await call("subscriptions/modify") { json in
             json.key("operations")
             try json.array { json in
                 for subscription in subscriptions {
-                    try json.subscriptionOperation("create") {
+                    try json.subscriptionOperation(kind) {
                         try SubscriptionText.write(subscription, to: &$0)
                     }
                 }
@@ -93,19 +117,11 @@ extension CKDatabase {
                 }
             }
         }
-        var items = Array(answer["subscriptions"]?.elements ?? answer.elements)[...]
-        var saved: [CKSubscription.ID: Result<CKSubscription, any Error>] = [:]
-        var deleted: [CKSubscription.ID: Result<Void, any Error>] = [:]
-        for subscription in subscriptions {
-            let fault = items.popFirst().flatMap { WireFault($0) }
-            saved[subscription.subscriptionID] =
-                fault.map { .failure(CKError($0, of: .item)) } ?? .success(subscription)
+        let items = (answer["subscriptions"]?.elements).map { Array($0) } ?? []
+        guard items.count == subscriptions.count + ids.count else {
+            throw CKError(.internalError, "the answer lacks subscriptions")
         }
-        for id in ids {
-            let fault = items.popFirst().flatMap { WireFault($0) }
-            deleted[id] = fault.map { .failure(CKError($0, of: .item)) } ?? .success(())
-        }
-        return (saved, deleted)
+        return items.map { WireFault($0) }
     }
 }
 

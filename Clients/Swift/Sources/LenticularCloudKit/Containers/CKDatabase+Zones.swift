@@ -64,7 +64,7 @@ extension CKDatabase {
         return zoneID
     }
 
-    /// Makes and deletes zones; one that is there already counts as made.
+    /// Makes and deletes zones; one that is there already counts as made, one that is not there as deleted.
     ///
     /// - Throws: `CKError` when nothing can be said of any zone.
     @discardableResult
@@ -91,8 +91,10 @@ extension CKDatabase {
             saved[zone.zoneID] = reader.zoneResult(item, as: zone.zoneID)
         }
         for id in ids {
-            let fault = items.popFirst().flatMap { WireFault($0) }
-            deleted[id] = fault.map { .failure(CKError($0, of: .zone)) } ?? .success(())
+            // As with records, deleting what is not there succeeds: apps clear zones that they may not have made yet.
+            let error = items.popFirst().flatMap { WireFault($0) }.map { CKError($0, of: .zone) }
+            deleted[id] =
+                error.flatMap { $0.code == .zoneNotFound ? nil : .failure($0) } ?? .success(())
         }
         return (saved, deleted)
     }

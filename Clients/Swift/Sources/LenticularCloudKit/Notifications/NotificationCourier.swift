@@ -32,11 +32,12 @@ struct NotificationCourier: Sendable {
         while !Task.isCancelled {
             do {
                 let began = ContinuousClock.now
-                let hasTold = try await ask(&progress, tell)
+                let answer = try await ask(&progress, tell)
                 progress.pause = Self.firstPauseSeconds
                 // A server that has nothing to say holds the request; one that does not is not to be hurried.
-                let isHasty = !hasTold && ContinuousClock.now - began < .seconds(1)
-                try await sleep(isHasty ? Self.firstPauseSeconds : Self.betweenAnswersSeconds)
+                let isHasty = !answer.hasTold && ContinuousClock.now - began < .seconds(1)
+                let wait = min(Self.pauseSecondsMax, answer.wait ?? Self.betweenAnswersSeconds)
+                try await sleep(isHasty ? max(wait, Self.firstPauseSeconds) : wait)
             } catch {
                 if Task.isCancelled { return }
                 let error = CKError(error)
@@ -49,10 +50,16 @@ struct NotificationCourier: Sendable {
         }
     }
 
-    /// - Returns: whether anything came.
+    /// What has come of one answer.
+    private struct Answered {
+        var hasTold = false
+        /// In how many seconds the server wants to be asked again, where it says so.
+        var wait: Double?
+    }
+
     private func ask(
         _ progress: inout Progress, _ tell: @Sendable (CKNotification) -> Void
-    ) async throws -> Bool {
+    ) async throws -> Answered {
         let address: URL
         if let known = progress.address {
             address = known
@@ -68,7 +75,7 @@ struct NotificationCourier: Sendable {
             throw CKError(.serviceUnavailable, "the address for notifications is gone")
         case .poll(let bytes):
             await note(bytes, &progress, tell)
-            return !bytes.isEmpty
+            return Answered(hasTold: !bytes.isEmpty)
         case .events(let body):
             var parser = EventStreamParser()
             var hasTold = false
@@ -80,7 +87,7 @@ struct NotificationCourier: Sendable {
                     hasTold = true
                 }
             }
-            return hasTold
+            return Answered(hasTold: hasTold, wait: parser.retrySeconds)
         }
     }
 

@@ -140,8 +140,18 @@ public final class CKShare: CKRecord, @unchecked Sendable {
     override func becomeSaved(as saved: CKRecord) {
         super.becomeSaved(as: saved)
         guard let saved = saved as? CKShare else { return }
+        let sent = details.participants
         details = saved.details
+        details.takeOver(linksOf: sent)
         url = saved.url
+    }
+
+    /// The link that is for one entry alone, and good for whoever first accepts by it.
+    ///
+    /// - Parameter participantID: of an entry made by `Participant.oneTimeURLParticipant()`.
+    /// - Returns: nil until the share is saved, after somebody has accepted, and for those who may not invite.
+    public func oneTimeURL(for participantID: Participant.ID) -> URL? {
+        details.participants.first { $0.isKnown(by: participantID) }?.oneTimeURL
     }
 
     public override func copy(with zone: NSZone? = nil) -> Any {
@@ -185,6 +195,24 @@ struct ShareDetails {
     var requests = AccessRequests()
     /// Whether permission or participants were set since the share was fetched or saved.
     var isChanged = false
+
+    /// Lets the entries of one-time links that were sent go on as those that were saved.
+    ///
+    /// They name nobody; links that allow the same are as good as each other.
+    mutating func takeOver(linksOf sent: [CKShareParticipant]) {
+        let known = Set(sent.compactMap(\.serverID))
+        var made = participants.indices.filter { index in
+            participants[index].oneTimeURL != nil
+                && !known.contains(participants[index].participantID)
+        }
+        for entry in sent where entry.isOneTimeLink && entry.serverID == nil {
+            let alike = made.firstIndex { participants[$0].permission == entry.permission }
+            guard let place = alike else { continue }
+            let index = made.remove(at: place)
+            entry.becomeSaved(as: participants[index])
+            participants[index] = entry
+        }
+    }
 
     var owner: CKShareParticipant {
         participants.first { $0.role == .owner }

@@ -116,7 +116,7 @@ public final class CKSyncEngine: Sendable {
 
     /// Fetches what others have changed; returns once the delegate has dealt with all of it.
     ///
-    /// A call while another is at work joins that one. Without an account nothing is fetched.
+    /// A call while another is at work joins that one when it fetches all that this one would. Without an account nothing is fetched.
     ///
     /// - Throws: `CKError`; `invalidArguments` from within a call of the delegate.
     public func fetchChanges(_ options: FetchChangesOptions = FetchChangesOptions()) async throws {
@@ -139,7 +139,15 @@ public final class CKSyncEngine: Sendable {
 
     func fetch(_ context: FetchChangesContext) async throws {
         try refuseWithinDelegate("fetchChanges")
-        try await running.join(.fetch) {
+        try await running.join(.fetch(context.options.scope)) {
+            try await self.operations.run { try await SyncFetch(self, context).run() }
+        }
+    }
+
+    /// Fetches by a run that begins now: one under way may have passed what has just changed.
+    func fetchAnew() async throws {
+        let context = FetchChangesContext(reason: .scheduled, options: FetchChangesOptions())
+        try await running.start(.fetch(.all)) {
             try await self.operations.run { try await SyncFetch(self, context).run() }
         }
     }
@@ -246,43 +254,6 @@ private final class WeakDelegate: @unchecked Sendable {
     init(_ delegate: (any CKSyncEngineDelegate)?) { self.delegate = delegate }
 
     var value: (any CKSyncEngineDelegate)? { delegate }
-}
-
-/// The engine's tasks, so that they can be joined and cancelled.
-actor RunningTasks {
-    enum Kind { case fetch, send }
-
-    private var tasks: [Int: (kind: Kind, task: Task<Void, any Error>)] = [:]
-    private var next = 0
-
-    /// Joins a task of the kind that is running, or starts one.
-    func join(_ kind: Kind, _ body: @escaping @Sendable () async throws -> Void) async throws {
-        if let known = tasks.values.first(where: { $0.kind == kind }) {
-            return try await known.task.value
-        }
-        try await start(kind, body)
-    }
-
-    func start(_ kind: Kind, _ body: @escaping @Sendable () async throws -> Void) async throws {
-        let number = next
-        next += 1
-        let task = Task { try await body() }
-        tasks[number] = (kind, task)
-        defer { tasks[number] = nil }
-        try await withTaskCancellationHandler {
-            try await task.value
-        } onCancel: {
-            task.cancel()
-        }
-    }
-
-    /// - Parameter waits: whether to return only once all have ended.
-    func cancel(waits: Bool) async {
-        let cancelled = tasks.values.map(\.task)
-        for task in cancelled { task.cancel() }
-        guard waits else { return }
-        for task in cancelled { _ = await task.result }
-    }
 }
 
 extension CKSyncEngine: CustomStringConvertible {

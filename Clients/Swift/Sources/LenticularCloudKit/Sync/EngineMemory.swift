@@ -22,6 +22,9 @@ final class EngineMemory: @unchecked Sendable {
         var subscription: CKSubscription.ID?
         var hasUntracked = false
 
+        /// Whether there is anything to send.
+        var hasWork: Bool { !records.changes.isEmpty || !database.changes.isEmpty || hasUntracked }
+
         mutating func setUntracked(_ value: Bool) -> Bool {
             defer { hasUntracked = value }
             return hasUntracked != value

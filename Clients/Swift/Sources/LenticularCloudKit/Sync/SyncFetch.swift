@@ -49,23 +49,34 @@ struct SyncFetch {
     // MARK: - Zones
 
     private func fetchZones() async throws {
-        var hasStartedAnew = false
+        /// The zones that are there, once everything is fetched anew.
+        var found: Set<CKRecordZone.ID>?
         while true {
             try Task.checkCancellation()
-            let page: SyncDatabasePage
+            var page: SyncDatabasePage
             do {
                 page = try await engine.server.databasePage(
                     since: engine.memory.read(\.databaseToken))
-            } catch let error as CKError
-                where error.code == .changeTokenExpired && !hasStartedAnew
-            {
-                hasStartedAnew = true
+            } catch let error as CKError where error.code == .changeTokenExpired && found == nil {
+                found = []
                 engine.memory.settle { $0.databaseToken = nil }
                 continue
             }
+            found?.formUnion(page.modifications.map(\.zoneID))
+            // From its beginning a feed no longer tells which zones have gone.
+            if let found, !page.moreComing { page.deletions += deletions(besides: found) }
             await take(page)
             if !page.moreComing { return }
         }
+    }
+
+    /// Zones that were once fetched, and are not there any more.
+    private func deletions(
+        besides found: Set<CKRecordZone.ID>
+    ) -> [CKDatabase.DatabaseChange.Deletion] {
+        engine.memory.read(\.zoneTokens).keys.filter { !found.contains($0) }
+            .sorted { $0.zoneName < $1.zoneName }
+            .map { CKDatabase.DatabaseChange.Deletion(zoneID: $0, reason: .deleted) }
     }
 
     private func take(_ page: SyncDatabasePage) async {

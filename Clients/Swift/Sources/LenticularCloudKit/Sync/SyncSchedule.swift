@@ -13,15 +13,22 @@ struct SyncTiming: Sendable {
 
 /// Sends and fetches by itself, when the engine is to.
 actor SyncSchedule {
+    private enum Work { case fetching, sending }
+
     private let isOn: Bool
     private let timing: SyncTiming
     private let sleep: @Sendable (Double) async throws -> Void
     private var sending: Task<Void, Never>?
     private var fetching: Task<Void, Never>?
     private var listening: Task<Void, Never>?
-    private var failures = 0
+    private var looking: Task<Void, Never>?
+    private var failures: [Work: Failures] = [:]
     /// Whether something was added since the last run of sending began.
     private var isAsked = false
+    /// Whether something was told since the last run of fetching for it began.
+    private var isTold = false
+    /// Whether the server, or a failure, has asked for patience with fetching.
+    private var isHeldBack = false
 
     init(
         isOn: Bool, timing: SyncTiming, sleep: @escaping @Sendable (Double) async throws -> Void
@@ -32,28 +39,32 @@ actor SyncSchedule {
     }
 
     deinit {
-        sending?.cancel()
-        fetching?.cancel()
-        listening?.cancel()
+        for task in [sending, fetching, listening, looking] { task?.cancel() }
     }
 
     /// Begins to fetch, and sends what a former run has left.
     func start(_ engine: CKSyncEngine) {
         guard isOn, fetching == nil else { return }
-        fetching = Task { [weak self, weak engine, timing, sleep] in
-            while !Task.isCancelled {
-                guard let engine else { return }
-                await self?.attempt {
-                    try await engine.fetch(.init(reason: .scheduled, options: .init()))
-                }
-                await self?.listen(engine)
-                if (try? await sleep(timing.betweenFetches)) == nil { return }
-            }
+        fetching = Task { [weak self, weak engine, sleep] in
+            while let seconds = await self?.fetchByTimer(engine),
+                (try? await sleep(seconds)) != nil
+            {}
         }
-        if engine.memory.read({ !$0.records.changes.isEmpty || !$0.database.changes.isEmpty }) {
-            send(engine)
-        }
+        if engine.memory.read(\.hasWork) { send(engine) }
     }
+
+    /// - Returns: when to fetch again; nil for an engine that is no longer there.
+    private func fetchByTimer(_ engine: CKSyncEngine?) async -> Double? {
+        guard let engine else { return nil }
+        let retry = await attempt(.fetching) {
+            try await engine.fetch(.init(reason: .scheduled, options: .init()))
+        }
+        isHeldBack = retry != nil
+        listen(engine)
+        return retry ?? timing.betweenFetches
+    }
+
+    // MARK: - Being told
 
     /// Fetches whenever the server tells of a change, until it has no more to say.
     private func listen(_ engine: CKSyncEngine) {
@@ -68,7 +79,7 @@ actor SyncSchedule {
                     {
                         continue
                     }
-                    await self?.look(engine)
+                    await self?.lookSoon(engine)
                 }
             } catch {
                 // NB: The next turn of the timer tries again.
@@ -79,14 +90,30 @@ actor SyncSchedule {
 
     private func listeningEnds() { listening = nil }
 
+    /// Looks, once for all that is told meanwhile.
+    private func lookSoon(_ engine: CKSyncEngine) {
+        isTold = true
+        // Who is held back fetches anyway when it is over.
+        guard looking == nil, !isHeldBack else { return }
+        looking = Task { [weak self, weak engine] in
+            while let engine, await self?.takeSign() == true { await self?.look(engine) }
+        }
+    }
+
+    private func takeSign() -> Bool {
+        defer { isTold = false }
+        if !isTold { looking = nil }
+        return isTold
+    }
+
     /// Looks at once, out of turn: somebody else may be signed in, or something has changed.
     func look(_ engine: CKSyncEngine) async {
         guard isOn else { return }
-        await attempt { try await engine.fetch(.init(reason: .scheduled, options: .init())) }
-        if engine.memory.read({ !$0.records.changes.isEmpty || !$0.database.changes.isEmpty }) {
-            send(engine)
-        }
+        await attempt(.fetching) { try await engine.fetchAnew() }
+        if engine.memory.read(\.hasWork) { send(engine) }
     }
+
+    // MARK: - Sending
 
     /// Sends soon, unless that is to happen already.
     func send(_ engine: CKSyncEngine) {
@@ -94,57 +121,74 @@ actor SyncSchedule {
         guard isOn, sending == nil else { return }
         sending = Task { [weak self, weak engine, timing, sleep] in
             var delay: Double? = timing.beforeSending
-            while let seconds = delay, (try? await sleep(seconds)) != nil, let engine {
-                await self?.sendingBegins()
-                let again = await self?.attempt {
-                    try await engine.send(.init(reason: .scheduled, options: .init()))
-                }
-                delay = await self?.nextDelay(again ?? nil)
+            while let seconds = delay, (try? await sleep(seconds)) != nil {
+                delay = await self?.sendNow(engine)
             }
-            await self?.sendingEnds()
         }
     }
 
-    private func sendingBegins() { isAsked = false }
-
-    /// What was added while changes were being sent may have come too late for that run.
-    private func nextDelay(_ retry: Double?) -> Double? {
+    /// - Returns: when to send again; nil when there is no need.
+    private func sendNow(_ engine: CKSyncEngine?) async -> Double? {
+        guard let engine else { return nil }
+        isAsked = false
+        let retry = await attempt(.sending) {
+            try await engine.send(.init(reason: .scheduled, options: .init()))
+        }
         if let retry { return retry }
-        if isAsked { return timing.beforeSending }
+        // What was added while changes were being sent may have come too late for that run.
+        if isAsked { return failures[.sending, default: Failures()].pauseAfterRefusals(timing) }
         sending = nil
         return nil
     }
 
-    private func sendingEnds() { sending = nil }
+    // MARK: - Failures
 
     /// - Returns: when to try again; nil when there is no need, or no use.
     @discardableResult
-    private func attempt(_ body: @Sendable () async throws -> Void) async -> Double? {
+    private func attempt(
+        _ work: Work, _ body: @Sendable () async throws -> Void
+    ) async -> Double? {
         do {
             try await body()
-            failures = 0
+            failures[work] = nil
             return nil
         } catch {
-            let error = CKError(error)
-            guard let seconds = retryDelay(error) else {
-                failures = 0
-                return nil
-            }
-            failures += 1
-            return seconds
+            return failures[work, default: Failures()].note(CKError(error), timing)
         }
     }
 
-    private func retryDelay(_ error: CKError) -> Double? {
-        let causes =
-            error.code == .partialFailure
-            ? (error.partialErrorsByItemID ?? [:]).values.compactMap { $0 as? CKError } : [error]
-        let passing = causes.filter(\.isRetried)
-        guard !passing.isEmpty else { return nil }
-        let growing = min(
-            timing.afterFailureMax, timing.afterFailure * pow(2, Double(min(failures, 16))))
-        let asked = passing.compactMap(\.retryAfterSeconds).max() ?? growing
-        // Devices that failed together are not to come back together.
-        return asked * Double.random(in: 1...1.25)
+    /// What has failed in a row.
+    private struct Failures {
+        /// What passes by itself.
+        private var passing = 0
+        /// What the app makes good, and adds again.
+        private var refusals = 0
+
+        /// - Returns: when to try again; nil where that is of no use.
+        mutating func note(_ error: CKError, _ timing: SyncTiming) -> Double? {
+            let causes =
+                error.code == .partialFailure
+                ? (error.partialErrorsByItemID ?? [:]).values.compactMap { $0 as? CKError }
+                : [error]
+            let passing = causes.filter(\.isRetried)
+            guard !passing.isEmpty else {
+                refusals += 1
+                return nil
+            }
+            let growing = Self.growing(timing.afterFailure, self.passing, timing)
+            self.passing += 1
+            let asked = passing.compactMap(\.retryAfterSeconds).max() ?? growing
+            // Devices that failed together are not to come back together.
+            return asked * Double.random(in: 1...1.25)
+        }
+
+        /// The first answer to a refusal goes at once; an app that adds what is refused each time is slowed down.
+        func pauseAfterRefusals(_ timing: SyncTiming) -> Double {
+            Self.growing(timing.beforeSending, max(0, refusals - 1), timing)
+        }
+
+        private static func growing(_ first: Double, _ count: Int, _ timing: SyncTiming) -> Double {
+            min(timing.afterFailureMax, first * pow(2, Double(min(count, 16))))
+        }
     }
 }

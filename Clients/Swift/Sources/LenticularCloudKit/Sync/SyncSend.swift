@@ -50,7 +50,9 @@ struct SyncSend {
             try Task.checkCancellation()
             let scope = context.options.scope
             let changes = engine.memory.settle { contents in
-                let chosen = contents.database.changes.filter { scope.contains($0) }
+                let chosen = Array(
+                    contents.database.changes.filter { scope.contains($0) }
+                        .prefix(CKDatabase.recordsPerRequestMax))
                 contents.database.remove(chosen)
                 contents.databaseInFlight += chosen
                 return chosen

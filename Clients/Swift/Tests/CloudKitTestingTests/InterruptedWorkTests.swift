@@ -1,0 +1,123 @@
+import CloudKitTesting
+import LenticularCloudKit
+import XCTest
+
+/// Operations that end in their middle.
+final class InterruptedWorkTests: XCTestCase {
+    /// What callbacks told, in their order.
+    private final class Story: @unchecked Sendable {
+        // Unchecked: behind the lock.
+        private let lock = NSLock()
+        private var told: [String] = []
+        private var kept: CKServerChangeToken?
+
+        func tell(_ line: String) { lock.withLock { told.append(line) } }
+
+        var lines: [String] { lock.withLock { told } }
+
+        var token: CKServerChangeToken? {
+            get { lock.withLock { kept } }
+            set { lock.withLock { kept = newValue } }
+        }
+    }
+
+    private let server = MemoryServer()
+    private let zone = CKRecordZone(zoneName: "Notes")
+
+    private func database(notes: Int) async throws -> CKDatabase {
+        let database = server.container(of: "ann").privateCloudDatabase
+        try await database.save(zone)
+        try await database.modifyRecords(saving: (0..<notes).map { note("n\($0)") })
+        return database
+    }
+
+    private func note(_ name: String) -> CKRecord {
+        let record = CKRecord(
+            recordType: "Note", recordID: CKRecord.ID(recordName: name, zoneID: zone.zoneID))
+        record["text"] = name
+        return record
+    }
+
+    /// Fetches a zone's feed by pages of two, and tells what comes.
+    private func fetch(
+        _ database: CKDatabase, since token: CKServerChangeToken?, _ story: Story,
+        failingAfter failing: Int? = nil
+    ) async {
+        let fetch = CKFetchRecordZoneChangesOperation(
+            recordZoneIDs: [zone.zoneID],
+            configurationsByRecordZoneID: [
+                zone.zoneID: .init(previousServerChangeToken: token, resultsLimit: 2)
+            ])
+        let server = server
+        fetch.recordWasChangedBlock = { id, _ in story.tell(id.recordName) }
+        fetch.recordZoneChangeTokensUpdatedBlock = { _, token, _ in
+            story.token = token
+            story.tell("token")
+            let pages = story.lines.filter { $0 == "token" }.count
+            if pages == failing { server.fail(.unreachable) }
+        }
+        fetch.recordZoneFetchResultBlock = { _, result in
+            switch result {
+            case .success(let end): story.token = end.serverChangeToken
+            case .failure(let error): story.tell("\((error as? CKError)?.code.rawValue ?? 0)")
+            }
+        }
+        let done = expectation(description: "the operation has ended")
+        fetch.completionBlock = { done.fulfill() }
+        database.add(fetch)
+        await fulfillment(of: [done], timeout: 20)
+    }
+
+    func testAFeedThatBreaksGoesOnFromTheLastTokenThatWasTold() async throws {
+        let database = try await database(notes: 9)
+        let story = Story()
+        await fetch(database, since: nil, story, failingAfter: 2)
+        XCTAssertEqual(story.lines, ["n0", "n1", "token", "n2", "n3", "token", "4"])
+        let rest = Story()
+        await fetch(database, since: story.token, rest)
+        XCTAssertEqual(rest.lines, ["n4", "n5", "token", "n6", "n7", "token", "n8"])
+    }
+
+    func testAnOperationThatIsCancelledWhileItRunsTellsSoAndNothingMore() async throws {
+        let database = try await database(notes: 9)
+        let story = Story()
+        let fetch = CKFetchRecordZoneChangesOperation(
+            recordZoneIDs: [zone.zoneID],
+            configurationsByRecordZoneID: [zone.zoneID: .init(resultsLimit: 2)])
+        fetch.recordWasChangedBlock = { [unowned fetch] id, _ in
+            story.tell(id.recordName)
+            if id.recordName == "n1" { fetch.cancel() }
+        }
+        fetch.fetchRecordZoneChangesResultBlock = { result in
+            if case .failure(let error) = result {
+                story.tell("\((error as? CKError)?.code.rawValue ?? 0)")
+            } else {
+                story.tell("success")
+            }
+        }
+        let done = expectation(description: "the operation has ended")
+        fetch.completionBlock = { done.fulfill() }
+        database.add(fetch)
+        await fulfillment(of: [done], timeout: 20)
+        XCTAssertEqual(story.lines, ["n0", "n1", "20"])
+        XCTAssertTrue(fetch.isCancelled)
+    }
+
+    func testTheServersCopyInAConflictHasNoFile() async throws {
+        let database = try await database(notes: 0)
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try Data("bytes".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let record = note("a")
+        record["file"] = CKAsset(fileURL: file)
+        try await database.save(record)
+        do {
+            try await database.save(note("a"))
+            XCTFail("expected a conflict")
+        } catch let error as CKError {
+            let theirs = try XCTUnwrap(error.serverRecord?["file"] as? CKAsset)
+            XCTAssertNil(theirs.fileURL)
+            XCTAssertEqual(error.serverRecord?["text"] as? String, "a")
+        }
+    }
+}
