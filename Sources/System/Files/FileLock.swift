@@ -43,7 +43,11 @@ package final class FileLock: Sendable {
         if ftruncate(file, 0) == 0 { _ = pwrite(file, process, process.count, 0) }
     }
 
-    deinit { close(file) }
+    deinit {
+        // Said aloud: a child that is just being started has the file, too, until it runs its own program.
+        flock(file, LOCK_UN)
+        close(file)
+    }
 
     private static func holder(_ file: Int32) -> Int32? {
         var bytes = [UInt8](repeating: 0, count: 16)
