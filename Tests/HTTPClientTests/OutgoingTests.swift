@@ -180,7 +180,7 @@ struct OutgoingTests {
         let nowhere = try #require(TargetURL("http://no-such-host.invalid/"))
         guard
             case .unreachable = failure(
-                await send(OutgoingRequest(method: "GET", url: nowhere), by: requests))
+                try send(OutgoingRequest(method: "GET", url: nowhere), by: requests))
         else {
             Issue.record("a host that is none has answered")
             return
