@@ -131,14 +131,19 @@ let package = Package(
                 "Delivery", "CloudModel", "Storage", "Cryptography", "HTTPClient", "HTTP2Client",
                 "Network",
             ]),
-        tests(of: "NetworkTests", ["Network"]),
+        tests(of: "NetworkTests", ["Network", "Awaiting"]),
         tests(of: "FairnessTests", ["Fairness", "CloudModel"]),
-        tests(of: "HTTPTests", ["HTTP", "HTTPClient", "Network", "CZlib", "COpenSSL", "Seeding"]),
-        tests(of: "HTTPClientTests", ["HTTPClient", "HTTP", "Network", "Seeding"]),
+        .target(name: "Awaiting", path: "Tests/Awaiting", swiftSettings: strict),
+        tests(
+            of: "HTTPTests",
+            ["HTTP", "HTTPClient", "Network", "CZlib", "COpenSSL", "Seeding", "Awaiting"]),
+        tests(of: "HTTPClientTests", ["HTTPClient", "HTTP", "Network", "Seeding", "Awaiting"]),
         .target(
             name: "PythonProgram", dependencies: ["ChildProcesses"], path: "Tests/PythonProgram",
             swiftSettings: strict),
-        tests(of: "HTTP2ClientTests", ["HTTP2Client", "HTTPClient", "Network", "PythonProgram"]),
+        tests(
+            of: "HTTP2ClientTests",
+            ["HTTP2Client", "HTTPClient", "Network", "PythonProgram", "Awaiting"]),
         tests(of: "JSONTests", ["JSON", "Seeding"]),
         .target(name: "Seeding", path: "Tests/Seeding", swiftSettings: strict),
         .target(
@@ -213,7 +218,7 @@ let package = Package(
                 "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",
                 "Cryptography", "Storage", "Accounts", "Administration", "AssetStorage", "SQLite",
                 "SQLiteStorage", "SharingModel", "S3StandIn", "Seeding", "HTTPClient",
-                "ChildProcesses", "PythonProgram",
+                "ChildProcesses", "PythonProgram", "Awaiting",
             ], besides: ["Fixtures"]),
         tests(
             of: "RepositoryTests", ["CloudModel", "Configuration", "WebServices", "ChildProcesses"]),

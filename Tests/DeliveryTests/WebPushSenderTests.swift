@@ -6,7 +6,7 @@ import Testing
 
 @testable import Delivery
 
-@Suite("Pushes to browsers, as they are sent", .timeLimit(.minutes(1)))
+@Suite("Pushes to browsers, as they are sent")
 struct WebPushSenderTests {
     private let postman = Postman(201)
     private let key = P256PrivateKey()

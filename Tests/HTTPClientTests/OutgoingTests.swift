@@ -1,10 +1,10 @@
-import Dispatch
+import Awaiting
 import HTTPClient
 import Network
 import Synchronization
 import Testing
 
-@Suite("Many requests from one event loop", .timeLimit(.minutes(2)))
+@Suite("Many requests from one event loop")
 struct OutgoingTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -45,19 +45,19 @@ struct OutgoingTests {
 
     private typealias Outcome = Result<OutgoingAnswer, ClientFailure>
 
-    private func send(_ request: OutgoingRequest, by requests: OutgoingRequests) async -> Outcome {
-        await withCheckedContinuation { continuation in
-            requests.send(request) { continuation.resume(returning: $0) }
-        }
+    /// Begins a request; what comes of it.
+    private func begin(
+        _ request: OutgoingRequest, by requests: OutgoingRequests
+    ) -> Awaited<Outcome> {
+        let outcome = Awaited<Outcome>()
+        requests.send(request) { outcome.tell($0) }
+        return outcome
     }
 
-    /// Waits, for a minute at most, for what other threads do.
-    private func until(_ isSo: () -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(60)
-        while !isSo() {
-            try #require(ContinuousClock.now < end, "waited in vain")
-            await Task.yield()
-        }
+    private func send(
+        _ request: OutgoingRequest, by requests: OutgoingRequests
+    ) throws -> Outcome {
+        try begin(request, by: requests).value()
     }
 
     private func failure(_ outcome: Outcome) -> ClientFailure? {
@@ -71,13 +71,13 @@ struct OutgoingTests {
     }
 
     @Test("Requests to one origin follow each other on a kept connection")
-    func reuse() async throws {
+    func reuse() throws {
         let server = try ScriptedServer([
             [.readHead, .readBytes(3), .send(Self.ok), .readHead, .send(Self.ok), .readUntilEnd]
         ])
         let requests = try requests()
-        #expect(body(await send(try request(server, "/1", body: "abc"), by: requests)) == "ok")
-        #expect(body(await send(try request(server, "/2"), by: requests)) == "ok")
+        #expect(body(try send(request(server, "/1", body: "abc"), by: requests)) == "ok")
+        #expect(body(try send(request(server, "/2"), by: requests)) == "ok")
         requests.stop()
         #expect(server.finish() == 1)
         #expect(server.requests[0].hasPrefix("POST /1 HTTP/1.1\r\nHost: 127.0.0.1:"))
@@ -85,20 +85,20 @@ struct OutgoingTests {
     }
 
     @Test("A kept connection that the server has closed is replaced, and the request sent again")
-    func stale() async throws {
+    func stale() throws {
         let server = try ScriptedServer([
             [.readHead, .send(Self.ok)], [.readHead, .send(Self.ok)],
         ])
         let requests = try requests()
         defer { requests.stop() }
-        #expect(body(await send(try request(server), by: requests)) == "ok")
+        #expect(body(try send(request(server), by: requests)) == "ok")
         // Whether its end was seen before or not, the second request arrives.
-        #expect(body(await send(try request(server), by: requests)) == "ok")
+        #expect(body(try send(request(server), by: requests)) == "ok")
         #expect(server.finish() == 2)
     }
 
     @Test("A redirect is the answer, and nothing is sent to where it leads")
-    func redirect() async throws {
+    func redirect() throws {
         let elsewhere = try ScriptedServer([])
         let server = try ScriptedServer([
             [
@@ -110,7 +110,7 @@ struct OutgoingTests {
         ])
         let requests = try requests()
         defer { requests.stop() }
-        guard case .success(let answer) = await send(try request(server), by: requests) else {
+        guard case .success(let answer) = try send(request(server), by: requests) else {
             Issue.record("no answer")
             return
         }
@@ -119,16 +119,16 @@ struct OutgoingTests {
     }
 
     @Test("What may not be reached is refused before a connection is made")
-    func refused() async throws {
+    func refused() throws {
         let server = try ScriptedServer([])
         let requests = try requests(allows: false)
         defer { requests.stop() }
-        let outcome = await send(try request(server), by: requests)
+        let outcome = try send(request(server), by: requests)
         #expect(failure(outcome) == .refused(.notPublic(address: "127.0.0.1")))
     }
 
     @Test("Each look-up is looked at: a name that later leads elsewhere is refused then")
-    func rebinding() async throws {
+    func rebinding() throws {
         let server = try ScriptedServer([
             [
                 .readHead,
@@ -149,15 +149,15 @@ struct OutgoingTests {
         defer { requests.stop() }
         let url = try #require(TargetURL("http://rebound.example:\(server.port)/"))
         let request = OutgoingRequest(method: "GET", url: url)
-        #expect(body(await send(request, by: requests)) == "ok")
+        #expect(body(try send(request, by: requests)) == "ok")
         moment.advance(1)
         #expect(
-            failure(await send(request, by: requests))
+            failure(try send(request, by: requests))
                 == .refused(.notPublic(address: "127.0.0.2")))
     }
 
     @Test("Failures are told by their kind, and the next request goes on")
-    func failures() async throws {
+    func failures() throws {
         let server = try ScriptedServer([
             [.readHead], [.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")],
             [.readHead, .send("nonsense\r\n\r\n")],
@@ -166,21 +166,21 @@ struct OutgoingTests {
         ])
         let requests = try requests { $0.answerBytesMax = 20 }
         defer { requests.stop() }
-        func next() async throws -> Outcome { await send(try request(server), by: requests) }
-        #expect(failure(try await next()) == .broken("ended without an answer"))
-        #expect(failure(try await next()) == .broken("ended within the answer's body"))
-        #expect(failure(try await next()) == .malformed("no status line of HTTP/1.1"))
-        #expect(failure(try await next()) == .broken("ended within the answer's body"))
-        #expect(body(try await next()) == "until the end")
+        func next() throws -> Outcome { try send(request(server), by: requests) }
+        #expect(failure(try next()) == .broken("ended without an answer"))
+        #expect(failure(try next()) == .broken("ended within the answer's body"))
+        #expect(failure(try next()) == .malformed("no status line of HTTP/1.1"))
+        #expect(failure(try next()) == .broken("ended within the answer's body"))
+        #expect(body(try next()) == "until the end")
         let gone = try ScriptedServer([])
         let url = try #require(TargetURL("http://127.0.0.1:\(gone.port)/"))
         _ = gone.finish()
         let broken = OutgoingRequest(method: "GET\r\n", url: url)
-        #expect(failure(await send(broken, by: requests)) != nil)
+        #expect(failure(try send(broken, by: requests)) != nil)
         let nowhere = try #require(TargetURL("http://no-such-host.invalid/"))
         guard
             case .unreachable = failure(
-                await send(OutgoingRequest(method: "GET", url: nowhere), by: requests))
+                try send(OutgoingRequest(method: "GET", url: nowhere), by: requests))
         else {
             Issue.record("a host that is none has answered")
             return
@@ -188,7 +188,7 @@ struct OutgoingTests {
     }
 
     @Test("An answer over the limit is refused as soon as it is")
-    func large() async throws {
+    func large() throws {
         let server = try ScriptedServer([
             [
                 .readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n"),
@@ -197,61 +197,59 @@ struct OutgoingTests {
         ])
         let requests = try requests { $0.answerBytesMax = 29 }
         defer { requests.stop() }
-        let outcome = await send(try request(server), by: requests)
+        let outcome = try send(request(server), by: requests)
         #expect(failure(outcome) == .malformed("the body is over 29 bytes"))
     }
 
     @Test("A silent server, and one that is looked up for ever, are given up at the deadline")
-    func deadlines() async throws {
+    func deadlines() throws {
         let server = try ScriptedServer([[.readHead, .readUntilEnd]])
         let moment = Moment()
         let silent = try requests(clock: moment.clock)
         defer { silent.stop() }
-        let first = Task { await send(try request(server, milliseconds: 5_000), by: silent) }
-        try await until { !server.requests.isEmpty }
+        let first = begin(try request(server, milliseconds: 5_000), by: silent)
+        try Patience.until { !server.requests.isEmpty }
         moment.advance(5_001)
-        #expect(failure(try await first.value) == .timedOut)
+        #expect(failure(try first.value()) == .timedOut)
         let isAsked = Atomic<Bool>(false)
         let unresolved = try requests(clock: moment.clock) { _, _, _ in
             isAsked.store(true, ordering: .relaxed)
         }
         defer { unresolved.stop() }
-        let second = Task { await send(try request(server, milliseconds: 5_000), by: unresolved) }
-        try await until { isAsked.load(ordering: .relaxed) }
+        let second = begin(try request(server, milliseconds: 5_000), by: unresolved)
+        try Patience.until { isAsked.load(ordering: .relaxed) }
         moment.advance(5_001)
-        #expect(failure(try await second.value) == .timedOut)
+        #expect(failure(try second.value()) == .timedOut)
     }
 
     @Test("A server that only takes connections is given up after the time for connecting")
-    func connecting() async throws {
+    func connecting() throws {
         let server = try ScriptedServer([[.readUntilEnd]])
         let moment = Moment()
         let requests = try requests({ $0.connectMillisecondsMax = 2_000 }, clock: moment.clock)
         defer { requests.stop() }
         // Nobody shakes hands there.
         let url = try #require(TargetURL("https://127.0.0.1:\(server.port)/"))
-        let waiting = Task {
-            await send(OutgoingRequest(method: "GET", url: url), by: requests)
-        }
-        while server.connectionCount == 0 { await Task.yield() }
+        let waiting = begin(OutgoingRequest(method: "GET", url: url), by: requests)
+        try Patience.until { server.connectionCount > 0 }
         moment.advance(2_001)
-        #expect(failure(await waiting.value) == .timedOut)
+        #expect(failure(try waiting.value()) == .timedOut)
     }
 
     @Test("A connection with nothing to do is closed after a while")
-    func idle() async throws {
+    func idle() throws {
         let server = try ScriptedServer([[.readHead, .send(Self.ok), .readUntilEnd]])
         let moment = Moment()
         let requests = try requests({ $0.idleMillisecondsMax = 2_000 }, clock: moment.clock)
         defer { requests.stop() }
-        #expect(body(await send(try request(server), by: requests)) == "ok")
+        #expect(body(try send(request(server), by: requests)) == "ok")
         moment.advance(2_001)
         #expect(server.finish() == 1)
         #expect(server.isFinished)
     }
 
     @Test("A destination that does not answer delays no other, and takes only its share")
-    func slow() async throws {
+    func slow() throws {
         let silent = try ScriptedServer([[.readHead, .readUntilEnd], [.readHead, .readUntilEnd]])
         let quick = try ScriptedServer([
             [.readHead, .send(Self.ok), .readHead, .send(Self.ok), .readUntilEnd]
@@ -260,25 +258,17 @@ struct OutgoingTests {
             $0.connectionsPerDestinationMax = 2
             $0.waitingPerDestinationMax = 3
         }
-        let outcomes = Mutex<[Outcome]>([])
-        let ended = DispatchSemaphore(value: 0)
-        for _ in 0..<5 {
-            requests.send(try request(silent)) { outcome in
-                outcomes.withLock { $0.append(outcome) }
-                ended.signal()
-            }
-        }
-        try await until { !silent.requests.isEmpty }
-        #expect(body(await send(try request(quick), by: requests)) == "ok")
-        #expect(body(await send(try request(quick), by: requests)) == "ok")
+        let outcomes = try (0..<5).map { _ in begin(try request(silent), by: requests) }
+        try Patience.until { !silent.requests.isEmpty }
+        #expect(body(try send(request(quick), by: requests)) == "ok")
+        #expect(body(try send(request(quick), by: requests)) == "ok")
         requests.stop()
         // All are told, those that were over the share as well as those that waited.
-        #expect(outcomes.withLock { $0.count } == 5)
-        #expect(outcomes.withLock { $0.allSatisfy { failure($0) == .overloaded } })
+        for outcome in outcomes { #expect(failure(try outcome.value()) == .overloaded) }
     }
 
     @Test("Where connections run out, destinations take turns")
-    func turns() async throws {
+    func turns() throws {
         // A connection is closed for another destination when it waits by then, and else goes on.
         let answers = (0..<4).flatMap { _ in [ScriptedServer.Step.readHead, .send(Self.ok)] }
         let servers = try (0..<3).map { _ in
@@ -286,16 +276,10 @@ struct OutgoingTests {
         }
         let requests = try requests { $0.connectionsMax = 1 }
         defer { requests.stop() }
-        let bodies = try await withThrowingTaskGroup(of: String?.self) { group in
-            for server in servers {
-                for _ in 0..<4 {
-                    group.addTask {
-                        body(await send(try request(server), by: requests))
-                    }
-                }
-            }
-            return try await group.reduce(into: [String?]()) { $0.append($1) }
+        let outcomes = try servers.flatMap { server in
+            try (0..<4).map { _ in begin(try request(server), by: requests) }
         }
+        let bodies = try outcomes.map { body(try $0.value()) }
         #expect(bodies == [String?](repeating: "ok", count: 12))
     }
 }

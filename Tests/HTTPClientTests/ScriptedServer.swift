@@ -72,10 +72,10 @@ final class ScriptedServer: Sendable {
     /// Whether all scripts have been played.
     var isFinished: Bool { hasEnded.load(ordering: .acquiring) }
 
-    /// Waits until all scripts have been played, for half a minute at most; how many connections there were.
+    /// Waits until all scripts have been played, for two minutes at most; how many connections there were.
     func finish() -> Int {
         // NB: when they have not been, the number tells.
-        _ = ended.wait(timeout: .now() + 30)
+        _ = ended.wait(timeout: .now() + 120)
         return connections.withLock { $0 }
     }
 

@@ -1,23 +1,32 @@
+import Awaiting
 import Foundation
 import HTTP
-import Synchronization
 import Testing
 
 /// What is read from disks for one client beside what is read for others.
 @Suite("Threads that wait for disks")
 struct FileWorkersTests {
     /// Lets bytes be made only once it is open.
-    private final class Gate: Sendable {
-        private let isOpen = Atomic(false)
-        private let waiting = Atomic(0)
+    private final class Gate: @unchecked Sendable {
+        // Unchecked: everything is touched under the condition only.
+        private let condition = NSCondition()
+        private var isOpen = false
+        private var waiting = 0
 
-        var waitingCount: Int { waiting.load(ordering: .acquiring) }
+        var waitingCount: Int { condition.withLock { waiting } }
 
-        func open() { isOpen.store(true, ordering: .releasing) }
+        func open() {
+            condition.withLock {
+                isOpen = true
+                condition.broadcast()
+            }
+        }
 
         func wait() {
-            waiting.wrappingAdd(1, ordering: .acquiringAndReleasing)
-            while !isOpen.load(ordering: .acquiring) { sched_yield() }
+            condition.withLock {
+                waiting += 1
+                while !isOpen { condition.wait() }
+            }
         }
     }
 
@@ -64,8 +73,7 @@ struct FileWorkersTests {
             return connection
         }
         let greedy = try (0..<40).map { _ in try ask("/slow", for: "192.0.2.1") }
-        let end = Date().addingTimeInterval(20)
-        while responder.gate.waitingCount < 4, Date() < end { sched_yield() }
+        try Patience.until { responder.gate.waitingCount >= 4 }
         for number in 2...20 {
             #expect(try ask("/", for: "192.0.2.\(number)").answer().text == "x")
         }

@@ -1,3 +1,4 @@
+import Awaiting
 import Foundation
 import HTTP
 import Network
@@ -19,11 +20,11 @@ struct LifeTests {
             let partial = try test.client()
             try partial.send("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na")
             try test.until { test.server.counts().bytesIn > before }
-            let drained = Latch(count: 1)
+            let drained = Awaited<Bool>()
             let server = test.server
             try Thread().start(name: "drain") {
                 server.drain(withinSeconds: 30)
-                drained.countDown()
+                drained.tell(true)
             }
             #expect(try idle.isClosedByPeer())
             #expect(throws: (any Error).self) { try test.client() }
@@ -36,10 +37,38 @@ struct LifeTests {
             #expect(last.text == "finished")
             #expect(last["connection"] == "close")
             #expect(try held.isClosedByPeer())
-            drained.wait()
+            _ = try drained.value()
             #expect(test.server.counts().connectionsOpen == 0)
         }
     }
+
+    #if os(Linux)
+        @Test(
+            "Nobody is let in after a drain, also where a process in the making has a copy of the socket"
+        )
+        func copiedListener() throws {
+            try TestServer.run { test in
+                guard case .tcp(_, let port) = test.address else { return }
+                // As a child has it from its fork until it runs its program.
+                let copy = dup(try #require((3..<4_096).first { Self.listens($0, at: port) }))
+                defer { close(copy) }
+                test.server.drain(withinSeconds: 0)
+                #expect(throws: RawClient.Failure.self) { try test.client() }
+            }
+        }
+
+        private static func listens(_ descriptor: Int32, at port: UInt16) -> Bool {
+            var (address, count) = (sockaddr_in(), socklen_t(MemoryLayout<sockaddr_in>.size))
+            let found = withUnsafeMutablePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    getsockname(descriptor, $0, &count)
+                }
+            }
+            var (isListening, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+            getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size)
+            return found == 0 && address.sin_port == port.bigEndian && isListening != 0
+        }
+    #endif
 
     @Test("A drain that takes too long closes what is left")
     func endsADrain() throws {
@@ -47,17 +76,17 @@ struct LifeTests {
             let held = try test.client()
             try held.send("GET /held HTTP/1.1\r\nHost: x\r\n\r\n")
             try test.until { test.responder.heldCount == 1 }
-            let drained = Latch(count: 1)
+            let drained = Awaited<Bool>()
             let server = test.server
             let clock = test.clock
             try Thread().start(name: "drain") {
                 server.drain(withinSeconds: 30)
-                drained.countDown()
+                drained.tell(true)
             }
             // The drain has begun when nobody listens any more.
             try test.until { (try? test.client()) == nil }
             clock.advance(seconds: 30)
-            drained.wait()
+            _ = try drained.value()
             #expect(try held.isClosedByPeer())
         }
     }

@@ -1,8 +1,7 @@
-import Dispatch
+import Awaiting
 import HTTP
 import HTTPClient
 import Network
-import Synchronization
 import Testing
 
 @Suite("Many requests from one event loop, over TLS")
@@ -24,6 +23,7 @@ struct OutgoingTLSTests {
     ) throws -> OutgoingRequests {
         var limits = OutgoingLimits()
         limits.answerBytesMax = 2_000_000
+        limits.requestMillisecondsMax = Patience.seconds * 1_000
         change(&limits)
         return try OutgoingRequests(
             policy: TargetPolicy { _ in true }, trust: trust, limits: limits
@@ -38,19 +38,13 @@ struct OutgoingTLSTests {
 
     private func send(
         _ all: [OutgoingRequest], by requests: OutgoingRequests
-    ) -> [Result<OutgoingAnswer, ClientFailure>?] {
-        let outcomes = Mutex(
-            [Result<OutgoingAnswer, ClientFailure>?](
-                repeating: nil, count: all.count))
-        let isDone = DispatchSemaphore(value: 0)
-        for (index, request) in all.enumerated() {
-            requests.send(request) { outcome in
-                outcomes.withLock { $0[index] = outcome }
-                isDone.signal()
-            }
+    ) throws -> [Result<OutgoingAnswer, ClientFailure>] {
+        let outcomes = all.map { request in
+            let outcome = Awaited<Result<OutgoingAnswer, ClientFailure>>()
+            requests.send(request) { outcome.tell($0) }
+            return outcome
         }
-        for _ in all { isDone.wait() }
-        return outcomes.withLock { $0 }
+        return try outcomes.map { try $0.value() }
     }
 
     @Test("Bodies of any size go both ways, many at a time, over a few connections")
@@ -64,10 +58,10 @@ struct OutgoingTLSTests {
             let bodies = (0..<60).map {
                 TestResponder.bytes([0, 1, 16_384, 16_385, 300_000][$0 % 5])
             }
-            let outcomes = send(
+            let outcomes = try send(
                 bodies.map { OutgoingRequest(method: "POST", url: url, body: $0) }, by: requests)
             for (body, outcome) in zip(bodies, outcomes) {
-                let answer = try #require(outcome).get()
+                let answer = try outcome.get()
                 #expect(answer.status == 200)
                 #expect(answer.body == body)
             }
@@ -85,9 +79,9 @@ struct OutgoingTLSTests {
                 let requests = try requests(ServerTrust(authoritiesFile: file))
                 defer { requests.stop() }
                 let url = try #require(TargetURL("https://\(host):\(port)/"))
-                let outcome = send([OutgoingRequest(method: "GET", url: url)], by: requests)[0]
+                let outcome = try send([OutgoingRequest(method: "GET", url: url)], by: requests)[0]
                 guard case .failure(.untrusted) = outcome else {
-                    Issue.record("\(host): \(String(describing: outcome))")
+                    Issue.record("\(host): \(outcome)")
                     continue
                 }
             }

@@ -1,3 +1,4 @@
+import Awaiting
 import Foundation
 import Network
 
@@ -30,7 +31,7 @@ struct RawAnswer {
     var text: String { String(decoding: body, as: UTF8.self) }
 }
 
-/// A blocking client that sends bytes as they are; every wait ends after some seconds.
+/// A blocking client that sends bytes as they are; every wait ends after a while.
 final class RawClient {
     struct Failure: Error { var what: String }
 
@@ -57,7 +58,7 @@ final class RawClient {
             withUnsafeMutableBytes(of: &target.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
             try Self.connect(descriptor, &target, MemoryLayout<sockaddr_un>.size)
         }
-        var limit = timeval(tv_sec: 20, tv_usec: 0)
+        var limit = timeval(tv_sec: Patience.seconds, tv_usec: 0)
         setsockopt(
             descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(
@@ -118,7 +119,10 @@ final class RawClient {
     func receiveMore() throws -> Bool {
         if hasEnded { return false }
         var piece = [UInt8](repeating: 0, count: 65536)
-        let count = recv(descriptor, &piece, piece.count, 0)
+        var count = 0
+        repeat {
+            count = recv(descriptor, &piece, piece.count, 0)
+        } while count < 0 && errno == EINTR
         if count < 0 && errno != ECONNRESET { throw Failure(what: "recv: \(errno)") }
         if count <= 0 {
             hasEnded = true

@@ -1,3 +1,4 @@
+import Awaiting
 import Foundation
 import HTTP
 import Network
@@ -165,12 +166,5 @@ struct TestServer {
 
     func client() throws -> RawClient { try RawClient(address) }
 
-    /// Waits, for some seconds at most, until it holds.
-    func until(_ isSo: () -> Bool) throws {
-        let end = Date().addingTimeInterval(20)
-        while !isSo() {
-            if Date() > end { throw RawClient.Failure(what: "waited in vain") }
-            sched_yield()
-        }
-    }
+    func until(_ isSo: () -> Bool) throws { try Patience.until(isSo) }
 }

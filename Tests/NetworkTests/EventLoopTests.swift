@@ -1,6 +1,11 @@
+import Awaiting
 import Network
 import Synchronization
 import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#endif
 
 @Suite("An event loop")
 struct EventLoopTests {
@@ -8,7 +13,7 @@ struct EventLoopTests {
     func runsPostedWork() throws {
         let loop = try EventLoop(index: 0)
         try loop.start()
-        let latch = Latch(count: 4000)
+        let (left, isDone) = (Counter(4_000), Awaited<Bool>())
         let seen = Mutex<[Int: [Int]]>([:])
         let isElsewhere = Atomic(false)
         let threads = (0..<4).map { _ in Thread() }
@@ -18,13 +23,13 @@ struct EventLoopTests {
                     loop.post {
                         if !loop.isCurrent { isElsewhere.store(true, ordering: .relaxed) }
                         seen.withLock { $0[number, default: []].append(item) }
-                        latch.countDown()
+                        if left.countDown() == 0 { isDone.tell(true) }
                     }
                 }
             }
         }
         for thread in threads { thread.join() }
-        latch.wait()
+        _ = try isDone.value()
         loop.stopAndJoin()
         let wasElsewhere = isElsewhere.load(ordering: .relaxed)
         #expect(!wasElsewhere)
@@ -35,12 +40,81 @@ struct EventLoopTests {
     func runsItsOwnWork() throws {
         let loop = try EventLoop(index: 0)
         try loop.start()
-        let latch = Latch(count: 1)
-        loop.post { loop.post { loop.post { latch.countDown() } } }
-        latch.wait()
+        let isDone = Awaited<Bool>()
+        loop.post { loop.post { loop.post { isDone.tell(true) } } }
+        _ = try isDone.value()
         loop.stopAndJoin()
     }
+
+    private final class Counter: Sendable {
+        private let left: Atomic<Int>
+
+        init(_ count: Int) { left = Atomic(count) }
+
+        func countDown() -> Int {
+            left.subtract(1, ordering: .acquiringAndReleasing).newValue
+        }
+    }
 }
+
+#if os(Linux)
+    @Suite("An event loop and processes in the making")
+    struct CopiedDescriptorTests {
+        private final class Handler: SocketHandler, Sendable {
+            private let count = Atomic(0)
+            var callCount: Int { count.load(ordering: .acquiring) }
+
+            func ready(_ readiness: Readiness) { count.add(1, ordering: .acquiringAndReleasing) }
+            func sweep(now: UInt64) {}
+        }
+
+        private static func pair() -> [Int32] {
+            var ends: [Int32] = [0, 0]
+            socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends)
+            return ends
+        }
+
+        /// Runs work on the loop's thread, and waits until the loop has looked at its descriptors after that.
+        private static func run(
+            on loop: EventLoop, _ work: @escaping @Sendable () -> Void
+        ) throws {
+            let isDone = Awaited<Bool>()
+            loop.post {
+                work()
+                loop.post { loop.post { isDone.tell(true) } }
+            }
+            _ = try isDone.value()
+        }
+
+        @Test("A closed descriptor says nothing more, also where a child has a copy of it")
+        func copied() throws {
+            let loop = try EventLoop(index: 0)
+            try loop.start()
+            let (old, new) = (Self.pair(), Self.pair())
+            // What is closed leaves its number to another.
+            let number = old[0]
+            // As a child has it from its fork until it runs its program.
+            let copy = dup(number)
+            defer { for end in [number, copy, old[1], new[0], new[1]] { close(end) } }
+            let (first, second) = (Handler(), Handler())
+            try Self.run(on: loop) {
+                #expect(throws: Never.self) {
+                    try loop.register(number, first, interest: .readable)
+                    loop.deregister(number)
+                    dup2(new[0], number)
+                    try loop.register(number, second, interest: .readable)
+                }
+            }
+            _ = write(old[1], "x", 1)
+            try Self.run(on: loop) {}
+            #expect(first.callCount == 0 && second.callCount == 0)
+            _ = write(new[1], "x", 1)
+            try Self.run(on: loop) {}
+            #expect(second.callCount > 0)
+            loop.stopAndJoin()
+        }
+    }
+#endif
 
 @Suite("A listen address")
 struct ListenAddressTests {

@@ -39,8 +39,8 @@ package final class HTTP2Server: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// The next request that it has got, as an object of the connection's number, fields and body; or the
-    /// next connection that has ended, as `closed`.
+    /// The next request that it has got and done with, as an object of the connection's number, fields and
+    /// body; or the next connection that has ended, as `closed`.
     package func nextRequest() throws -> String { try program.nextLine() }
 
     private static let script = """
@@ -59,6 +59,7 @@ package final class HTTP2Server: Sendable {
         class Connection:
             def __init__(self, sock, number):
                 self.sock, self.number, self.requests, self.waiting = sock, number, {}, []
+                self.told = []
                 self.h2 = h2.connection.H2Connection(h2.config.H2Configuration(
                     client_side=False, header_encoding="utf-8"))
                 self.h2.local_settings = h2.settings.Settings(client=False, initial_values={
@@ -83,9 +84,8 @@ package final class HTTP2Server: Sendable {
             def respond(self, stream):
                 fields, body = self.requests[stream]
                 parts = fields[":path"].split("/")
-                with printing:
-                    print(json.dumps({"connection": self.number, "fields": fields,
-                        "body": body.decode()}), flush=True)
+                self.told.append({"connection": self.number, "fields": fields,
+                    "body": body.decode()})
                 if parts[1] == "hang": return
                 if parts[1] == "cut": raise EOFError
                 if parts[1] == "garbage":
@@ -132,13 +132,20 @@ package final class HTTP2Server: Sendable {
                         if not data: return
                         for event in self.h2.receive_data(data): self.take(event)
                         self.sock.sendall(self.h2.data_to_send())
+                        self.tell()
                 except (EOFError, OSError, h2.exceptions.ProtocolError):
                     pass
                 finally:
+                    self.tell()
                     try: self.sock.unwrap()
                     except OSError: pass
                     self.sock.close()
-                    with printing: print(json.dumps({"closed": self.number}), flush=True)
+                    self.told.append({"closed": self.number})
+                    self.tell()
+            def tell(self):
+                with printing:
+                    for line in self.told: print(json.dumps(line), flush=True)
+                self.told = []
             def take(self, event):
                 if isinstance(event, h2.events.RequestReceived):
                     self.requests[event.stream_id] = [dict(event.headers), b""]

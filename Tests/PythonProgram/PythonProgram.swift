@@ -39,7 +39,7 @@ package final class PythonProgram: Sendable {
     /// The next line that it prints.
     ///
     /// - Throws: `Failure` when it ends, or prints none in time.
-    package func nextLine(withinSeconds seconds: Int = 30) throws -> String {
+    package func nextLine(withinSeconds seconds: Int = 120) throws -> String {
         try lines.next(withinSeconds: seconds)
     }
 

@@ -143,4 +143,34 @@ struct CommandDataFolderTests {
         try NewFolder(at: folder.path("old")).discard()
         #expect(try names() == ["mine.partial", "tuesday", "under"])
     }
+
+    #if os(Linux)
+        @Test(
+            "A lock that is given up is free at once, also where a process in the making has a copy"
+        )
+        func copiedLock() throws {
+            var copies: [Int32] = []
+            defer { for copy in copies { close(copy) } }
+            do {
+                let killed = try NewFolder(at: folder.path("monday"))
+                copies = try copyDescriptors()
+                #expect(!copies.isEmpty)
+                withExtendedLifetime(killed) {}
+            }
+            try NewFolder(at: folder.path("monday")).discard()
+        }
+
+        /// Of what this test has open, as a child has them from its fork until it runs its program.
+        private func copyDescriptors() throws -> [Int32] {
+            let all = "/proc/self/fd"
+            return try FileManager.default.contentsOfDirectory(atPath: all).compactMap { text in
+                guard let number = Int32(text),
+                    let path = try? FileManager.default.destinationOfSymbolicLink(
+                        atPath: "\(all)/\(text)"),
+                    path.hasPrefix(folder.root)
+                else { return nil }
+                return dup(number)
+            }
+        }
+    #endif
 }

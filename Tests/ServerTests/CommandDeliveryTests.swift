@@ -4,7 +4,7 @@ import Testing
 
 @testable import Server
 
-@Suite("Webhooks and push keys by command", .timeLimit(.minutes(3)))
+@Suite("Webhooks and push keys by command")
 struct CommandDeliveryTests {
     private let folder: TemporaryFolder
     private let server: ServerProcess

@@ -63,8 +63,12 @@ struct KillWithCommandsTests {
                 }
             }
             while done.wait(timeout: .now()) == .timedOut {
+                let began = DispatchTime.now().uptimeNanoseconds
                 let server = try ServerProcess(data: data)
-                _ = done.wait(timeout: .now() + .milliseconds(20 + random.below(300)))
+                let took = Int(DispatchTime.now().uptimeNanoseconds - began) / 1_000_000
+                // A third live longer than it takes to start: so commands get on on a busy machine, too.
+                let life = 20 + random.below(300) + (random.once(in: 3) ? 2 * took : 0)
+                _ = done.wait(timeout: .now() + .milliseconds(life))
                 server.signal(SIGKILL)
                 #expect(server.wait() == -SIGKILL)
             }

@@ -42,7 +42,7 @@ struct NoticeKillTests {
                 } catch is SharingLoss {}
                 try wire.restartIfKilled()
             }
-            let deadline = Date(timeIntervalSinceNow: 60)
+            let deadline = Date(timeIntervalSinceNow: 300)
             while !saved.isSubset(of: heard.identifiers.keys), Date.now < deadline {
                 try Self.poll(courier, wire, &heard)
             }

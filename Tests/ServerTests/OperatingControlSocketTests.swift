@@ -1,3 +1,4 @@
+import Awaiting
 import Foundation
 import Testing
 
@@ -20,7 +21,7 @@ struct OperatingControlSocketTests {
         defer { server.close(withinSeconds: 10) }
         let answer = try ControlClient(path: path).run(
             ["a", "b \"\n\u{0}", "ü"], inputs: ["password-stdin": Array("s3cret\n".utf8)],
-            secondsMax: 10)
+            secondsMax: 120)
         #expect(answer?.status == 7)
         #expect(answer?.output == Array(#"out ["a", "b \"\n\0", "ü"]"#.utf8))
         #expect(answer?.error == "s3cret\n")
@@ -35,6 +36,30 @@ struct OperatingControlSocketTests {
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
     }
 
+    #if os(Linux)
+        @Test("Sockets that are made at the same time leave the mode of what others make as it was")
+        func mask() throws {
+            func mask() throws -> Substring? {
+                try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+                    .split(separator: "\n").first { $0.hasPrefix("Umask:") }
+            }
+            let before = try mask()
+            let made = DispatchGroup()
+            for number in 0..<4 {
+                let path = folder.path("\(number).sock")
+                made.enter()
+                Thread.detachNewThread {
+                    for _ in 0..<500 { _ = try? LocalSocket.listen(at: path) }
+                    made.leave()
+                }
+            }
+            var seen = Set([before])
+            while made.wait(timeout: .now()) == .timedOut { seen.insert(try mask()) }
+            seen.insert(try mask())
+            #expect(seen == [before])
+        }
+    #endif
+
     @Test("Where nobody listens there is no answer, also beside a socket left behind")
     func nobodyListens() throws {
         let path = folder.path("control.sock")
@@ -46,7 +71,7 @@ struct OperatingControlSocketTests {
         #expect(try client.run(["a"], inputs: [:], secondsMax: 1) == nil)
         let server = try ControlServer(path: path) { _, _, _ in CommandAnswer(status: 3) }
         defer { server.close(withinSeconds: 10) }
-        #expect(try client.run(["a"], inputs: [:], secondsMax: 10)?.status == 3)
+        #expect(try client.run(["a"], inputs: [:], secondsMax: 120)?.status == 3)
     }
 
     @Test("A path longer than a socket's address works all the same")
@@ -58,7 +83,7 @@ struct OperatingControlSocketTests {
         }
         defer { server.close(withinSeconds: 10) }
         let client = ControlClient(path: deep + "/control.sock")
-        #expect(try client.run(["a"], inputs: [:], secondsMax: 10)?.status == 4)
+        #expect(try client.run(["a"], inputs: [:], secondsMax: 120)?.status == 4)
     }
 
     @Test("What is no command is hung up on, and the next caller is served")
@@ -75,7 +100,7 @@ struct OperatingControlSocketTests {
         let length: [UInt8] = [0xff, 0xff, 0xff, 0xff]
         _ = length.withUnsafeBytes { write(tooLong.descriptor, $0.baseAddress, 4) }
         #expect(throws: LocalSocket.Failure.closed) { try tooLong.receive() }
-        let answer = try ControlClient(path: path).run(["a"], inputs: [:], secondsMax: 10)
+        let answer = try ControlClient(path: path).run(["a"], inputs: [:], secondsMax: 120)
         #expect(answer?.status == 5)
     }
 
@@ -92,16 +117,15 @@ struct OperatingControlSocketTests {
             return CommandAnswer(status: 0, output: Array(request.arguments.joined().utf8))
         }
         defer { server.close(withinSeconds: 10) }
-        let ended = DispatchSemaphore(value: 0)
-        DispatchQueue.global().async {
-            let answer = try? ControlClient(path: path).run(["long"], inputs: [:], secondsMax: 30)
-            #expect(answer?.output == Array("long".utf8))
-            ended.signal()
+        let long = Awaited<[UInt8]?>()
+        Thread.detachNewThread {
+            let client = ControlClient(path: path)
+            long.tell(try? client.run(["long"], inputs: [:], secondsMax: 300)?.output)
         }
-        started.wait()
-        let short = try ControlClient(path: path).run(["short"], inputs: [:], secondsMax: 10)
+        #expect(started.wait(timeout: .now() + .seconds(Patience.seconds)) == .success)
+        let short = try ControlClient(path: path).run(["short"], inputs: [:], secondsMax: 120)
         #expect(short?.output == Array("short".utf8))
         release.signal()
-        ended.wait()
+        #expect(try long.value() == Array("long".utf8))
     }
 }

@@ -1,3 +1,4 @@
+import Awaiting
 import ChildProcesses
 import Foundation
 import Network
@@ -47,7 +48,7 @@ struct OperatingFaultTests {
         #expect(try server.request("/readyz").status == 200)
         server.signal(SIGTERM)
         _ = server.waitForLine { $0.contains("stopping") }
-        while (try? connect()) != nil { sched_yield() }
+        try Patience.until { (try? connect()) == nil }
         try socket.sendAll(Array(body.dropFirst(10)))
         let answer = String(decoding: try socket.receiveToEnd(bytesMax: 65_536), as: UTF8.self)
         #expect(answer.hasPrefix("HTTP/1.1 200 OK"))

@@ -33,7 +33,7 @@ struct OperatingLogTests {
                 ("text", .text("a\"b\n\u{7f}\u{9b}é\u{2028}")), ("count", .number(-7)),
                 ("flag", .flag(true)), ("milliseconds", .microseconds(1_234_005)),
             ])
-        #expect(log.flush())
+        #expect(log.flush(withinSeconds: 60))
         let lines = sink.lines()
         #expect(lines.count == 1)
         #expect(
@@ -51,7 +51,7 @@ struct OperatingLogTests {
         let log = Log(format: .text, descriptor: sink.descriptor, clock: clock)
         log.info(
             "thing", [("a", .text("plain")), ("b", .text("two words\u{1b}[0m")), ("c", .text(""))])
-        log.flush()
+        log.flush(withinSeconds: 60)
         #expect(
             sink.lines() == [
                 #"2026-11-21T08:00:00.123Z info thing a=plain b="two words\u001b[0m" c="""#
@@ -70,7 +70,7 @@ struct OperatingLogTests {
                 environment: .development, database: .private, userRecordName: user, keyID: "k",
                 status: 503, code: .tryAgainLater, bytesIn: 10, bytesOut: 20,
                 durationNanoseconds: 1_500_000, loop: 0, failure: "disk"))
-        log.flush()
+        log.flush(withinSeconds: 60)
         #expect(
             sink.lines().map { $0.replacing("\"time\":\"2026-11-21T08:00:00.123Z\",", with: "") }
                 == [
@@ -121,7 +121,7 @@ struct OperatingLogTests {
             text += String(
                 decoding: sink.pipe.fileHandleForReading.availableData, as: UTF8.self)
         }
-        #expect(log.flush())
+        #expect(log.flush(withinSeconds: 60))
         text += sink.lines().joined(separator: "\n")
         let lines = text.split(separator: "\n").filter { $0.contains("\"message\":\"event\"") }
         #expect(lines.count + log.droppedCount == reported)

@@ -6,6 +6,9 @@ import Synchronization
 final class ServerProcess: Sendable {
     struct DidNotStart: Error { let output: String }
 
+    /// The longest that a line of the log, or the whole of it, is waited for.
+    private static let lineSecondsMax = 300.0
+
     let data: String
     /// Where it listens, as its log says.
     let address: String
@@ -68,7 +71,7 @@ final class ServerProcess: Sendable {
     /// Everything that it has printed, once it has ended.
     func log() -> [String] { lines.waitForAll() }
 
-    /// Waits for a line of the log.
+    /// Waits for a line of the log; nil when it does not come.
     func waitForLine(_ matches: (String) -> Bool) -> String? { lines.first(where: matches) }
 
     /// Runs a command on the server's data folder.
@@ -116,6 +119,7 @@ final class ServerProcess: Sendable {
                 var piece = [UInt8](repeating: 0, count: 65_536)
                 while true {
                     let count = read(descriptor, &piece, piece.count)
+                    if count < 0, errno == EINTR { continue }
                     if count <= 0 { break }
                     rest += piece[..<count]
                     var found = rest.split(
@@ -135,19 +139,20 @@ final class ServerProcess: Sendable {
         }
 
         func first(where matches: (String) -> Bool) -> String? {
+            let end = Date(timeIntervalSinceNow: lineSecondsMax)
             condition.lock()
             defer { condition.unlock() }
             while true {
                 if let line = lines.first(where: matches) { return line }
-                if hasEnded { return nil }
-                condition.wait()
+                if hasEnded || !condition.wait(until: end) { return nil }
             }
         }
 
         func waitForAll() -> [String] {
             condition.lock()
             defer { condition.unlock() }
-            while !hasEnded { condition.wait() }
+            let end = Date(timeIntervalSinceNow: lineSecondsMax)
+            while !hasEnded, condition.wait(until: end) {}
             return lines
         }
 

@@ -1,3 +1,4 @@
+import Awaiting
 import Foundation
 
 /// Takes posts on a port of its own and answers each with a status, in a thread of its own.
@@ -27,8 +28,11 @@ final class PostReceiver: @unchecked Sendable {
         let answer = Array(
             "HTTP/1.1 \(status)\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".utf8)
         let thread = Foundation.Thread { [weak self] in
+            // Closed here and nowhere else: its number may be another test's socket right after that.
+            defer { close(listener) }
             while true {
                 let connection = accept(listener, nil, nil)
+                if connection < 0, errno == EINTR { continue }
                 guard connection >= 0 else { return }
                 let request = Self.request(on: connection)
                 _ = answer.withUnsafeBytes { write(connection, $0.baseAddress, $0.count) }
@@ -40,15 +44,14 @@ final class PostReceiver: @unchecked Sendable {
     }
 
     deinit {
-        // `accept` comes back.
+        // `accept` comes back, also when it is called only after this.
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
     }
 
     /// Head and body of the next request.
     ///
     /// - Throws: when none comes in time.
-    func next(withinSeconds seconds: Int = 60) throws -> (head: String, body: Data) {
+    func next(withinSeconds seconds: Int = Patience.seconds) throws -> (head: String, body: Data) {
         condition.lock()
         defer { condition.unlock() }
         let deadline = Date(timeIntervalSinceNow: Double(seconds))
@@ -69,7 +72,7 @@ final class PostReceiver: @unchecked Sendable {
 
     /// Reads a head and a body of the length that it names.
     private static func request(on connection: Int32) -> Data {
-        var patience = timeval(tv_sec: 30, tv_usec: 0)
+        var patience = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(
             connection, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var request = Data()

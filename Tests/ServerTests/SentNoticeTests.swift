@@ -6,7 +6,7 @@ import Testing
 
 @testable import Server
 
-@Suite("Changes, on their way to webhooks, browsers and Apple's devices", .timeLimit(.minutes(3)))
+@Suite("Changes, on their way to webhooks, browsers and Apple's devices")
 struct SentNoticeTests {
     private let folder: TemporaryFolder
 

@@ -203,7 +203,7 @@ struct SharePagesTests {
             let asked = try mo.send(link, ["do": "ask"])
             #expect(asked.status == 200 && asked.body.contains("If there is something"))
         }
-        let deadline = Date(timeIntervalSinceNow: 30)
+        let deadline = Date(timeIntervalSinceNow: 120)
         var record = try ida.shareRecord()
         // The owner's record moves by work of its own.
         while record["recordChangeTag"] as? String == share["recordChangeTag"] as? String {

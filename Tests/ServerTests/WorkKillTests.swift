@@ -30,7 +30,7 @@ struct WorkKillTests {
                 _ = try? Self.alive(["s0"], wire)
                 try wire.restartIfKilled()
             }
-            let deadline = Date(timeIntervalSinceNow: 60)
+            let deadline = Date(timeIntervalSinceNow: 300)
             while try Self.alive(names, wire) > 0, Date.now < deadline {}
             #expect(try Self.alive(names, wire) == 0)
             // Checks the store, too.

@@ -32,6 +32,10 @@ int network_poller_set(int poller, int descriptor, uint32_t from, uint32_t to) {
     return -errno;
 }
 
+void network_poller_forget(int poller, int descriptor) {
+    epoll_ctl(poller, EPOLL_CTL_DEL, descriptor, NULL);
+}
+
 int network_poller_wait(
     int poller, struct network_event *events, int capacity, int timeout_milliseconds) {
     enum { batch = 256 };
@@ -91,6 +95,12 @@ int network_poller_set(int poller, int descriptor, uint32_t from, uint32_t to) {
     if (result == 0 && ((from ^ to) & NETWORK_WRITABLE))
         result = change(poller, descriptor, EVFILT_WRITE, (to & NETWORK_WRITABLE) != 0);
     return result;
+}
+
+// A kqueue knows descriptors by this process's numbers, and forgets them when they are closed.
+void network_poller_forget(int poller, int descriptor) {
+    (void)poller;
+    (void)descriptor;
 }
 
 int network_poller_wait(

@@ -305,6 +305,11 @@ int network_shutdown_write(int descriptor) {
 
 int network_close(int descriptor) { return close(descriptor) < 0 ? -errno : 0; }
 
+int network_close_listener(int descriptor) {
+    shutdown(descriptor, SHUT_RDWR);
+    return network_close(descriptor);
+}
+
 int network_spare(void) {
     int descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC);
     return descriptor < 0 ? -errno : descriptor;

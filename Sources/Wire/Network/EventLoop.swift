@@ -117,6 +117,7 @@ package final class EventLoop: @unchecked Sendable {
         guard slot < handlers.count, handlers[slot] != nil else { return }
         handlers[slot] = nil
         handlerCount -= 1
+        poller.forget(descriptor)
     }
 
     /// Asks also somebody who has no descriptor to check deadlines, as long as the loop runs; on the

@@ -141,7 +141,7 @@ package final class Listener: SocketHandler, @unchecked Sendable {
     private func close() {
         if isClosed { return }
         isClosed = true
-        _ = network_close(descriptor)
+        _ = network_close_listener(descriptor)
         if spare >= 0 { _ = network_close(spare) }
         if case .unix(let path) = address { unlink(path) }
     }

@@ -221,11 +221,11 @@ final class CrashRun: @unchecked Sendable {
     private func surviveFault(_ server: ServerProcess, _ tracer: FaultTracer?) {
         Thread.sleep(forTimeInterval: 1)
         let probe = client(of: server, 0)
-        let deadline = DatabaseClient.now + 10_000_000_000
+        let deadline = DatabaseClient.now + 120_000_000_000
         while probe.get("/readyz") != 200 {
             Thread.sleep(forTimeInterval: 0.02)
             if DatabaseClient.now > deadline {
-                life.oddities.append("not ready 10 s after \(tracer?.description ?? "")")
+                life.oddities.append("not ready 120 s after \(tracer?.description ?? "")")
                 break
             }
         }
@@ -401,7 +401,7 @@ extension ServerProcess {
         process.standardInput = FileHandle.nullDevice
         try process.run()
         Thread.sleep(forTimeInterval: Double(milliseconds) / 1_000)
-        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.signal(SIGKILL)
         process.waitUntilExit()
     }
 }

@@ -10,7 +10,7 @@ final class WireConnection {
     }
 
     /// The longest that an answer may take; a server that hangs is as broken as one that forgets.
-    static let answerSecondsMax = 30
+    static let answerSecondsMax = 120
 
     private let port: UInt16
     private var descriptor: Int32 = -1

@@ -174,7 +174,7 @@ struct StoreFileTests {
             process.standardError = FileHandle.nullDevice
             try process.run()
             usleep(UInt32(whole / 1_000) * UInt32(moment) / 50)
-            kill(process.processIdentifier, SIGKILL)
+            process.signal(SIGKILL)
             process.waitUntilExit()
             if files.fileExists(atPath: target + "/catalog.sqlite") {
                 // All was in place; what may be left of the way there goes with the next start.

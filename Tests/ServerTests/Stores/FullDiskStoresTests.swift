@@ -47,7 +47,7 @@ struct FullDiskStoresTests {
         func close(_ number: Int, by other: Int) throws {
             let key = StoreKey(containers[number], .development)
             let cache = server.folder.stores.cache
-            let end = Date().addingTimeInterval(30)
+            let end = Date().addingTimeInterval(120)
             while cache.open.contains(where: { $0.key == key }) {
                 try #require(Date() < end, "the store stays open")
                 // One that is at work stays, and the other is closed in its place: it is opened again.

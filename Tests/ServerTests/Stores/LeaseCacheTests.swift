@@ -159,6 +159,7 @@ struct LeaseCacheTests {
             cache.closeIdle()
             return record.closed == [3]
         }
+        try until { cache.leaseCount(of: 1) == 0 }
         record.pass(seconds: 61)
         cache.closeIdle()
         #expect(record.closed == [3, 1])

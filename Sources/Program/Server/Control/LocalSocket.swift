@@ -45,11 +45,11 @@ final class LocalSocket {
     static func listen(at path: String) throws(Failure) -> LocalSocket {
         let listener = try make()
         unlink(path)
-        // Made under a mask, so that it is never open to others, not even for a moment.
-        let mask = umask(0o177)
         let bound = withAddress(of: path) { bind(listener.descriptor, $0, $1) }
-        umask(mask)
         guard bound == 0 else { throw .system(call: "bind", code: errno) }
+        // Nobody can connect before it listens, so that it is never open to others, not even for a moment. A
+        // mask would be the whole process's: what other threads make meanwhile would get a wrong mode.
+        guard chmod(path, 0o600) == 0 else { throw .system(call: "chmod", code: errno) }
         guard Self.systemListen(listener.descriptor) == 0 else {
             throw .system(call: "listen", code: errno)
         }

@@ -31,6 +31,9 @@ int network_poller_open(void);
 /// Moves a descriptor from one interest to another; 0 is "not watched".
 int network_poller_set(int poller, int descriptor, uint32_t from, uint32_t to);
 /// Waits until something is ready or the time is up; -1 waits without end.
+/// Hears no more of a descriptor that is about to be closed, also where a child that is being started has
+/// a copy of it.
+void network_poller_forget(int poller, int descriptor);
 int network_poller_wait(
     int poller, struct network_event *events, int capacity, int timeout_milliseconds);
 
@@ -97,6 +100,9 @@ ssize_t network_read_file(int file, void *bytes, size_t count, int64_t offset);
 void network_acknowledge(int descriptor);
 int network_shutdown_write(int descriptor);
 int network_close(int descriptor);
+/// Closes a listening socket. Nobody can connect from then on, also where a child that is being started has
+/// a copy of the descriptor.
+int network_close_listener(int descriptor);
 /// Opens a descriptor that is good for nothing but being closed when one is needed.
 int network_spare(void);
 void network_name_thread(const char *name);
