@@ -38,6 +38,9 @@ class Sizes:
     containers: int = 10_000
     waiters: int = 1_000
     saves: int = 100
+    subscribers: int = 1_000
+    ingest_rounds: int = 6
+    ingest_requests: int = 25
 
 
 MARKER = "<!-- measured -->"
@@ -45,7 +48,7 @@ MARKER = "<!-- measured -->"
 QUICK = Sizes(
     records=10_000, singles=3_000, large=20_000, idle=1_000, seconds=0.4, delta_rounds=1,
     shares=40, seconds_quiet=2, fairness_seconds=2, fairness_rounds=1,
-    containers=300, waiters=100, saves=10)
+    containers=300, waiters=100, saves=10, subscribers=20, ingest_rounds=2, ingest_requests=2)
 
 
 def arguments():

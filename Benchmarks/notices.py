@@ -1,4 +1,4 @@
-"""How soon those who wait hear of a save: polls of the courier, and requests for changes that wait.
+"""How soon those who wait hear of a save: polls of the courier, event streams, and requests for changes that wait.
 
 Every waiter is a connection of its own. One save is measured from its request to the answer of the last waiter.
 """
@@ -10,6 +10,7 @@ import time
 
 import machine
 from lenticular import CONTAINER, Lenticular
+from subscriptions import SubscriptionMeasures
 
 DEVICES_PER_USER = 50
 SILENT_SECONDS_MAX = 30
@@ -23,13 +24,26 @@ GOALS = [
      lambda figures: figures["notices.feed.p50ms"], "<=", 10),
     ("save to the last of the feed polls, p99 ms", "notices.waiters",
      lambda figures: figures["notices.feed.p99ms"], "<=", 20),
+    ("save to the last of the event streams, p50 ms", "notices.waiters",
+     lambda figures: figures["notices.stream.p50ms"], "<=", 10),
+    ("save to the last of the event streams, p99 ms", "notices.waiters",
+     lambda figures: figures["notices.stream.p99ms"], "<=", 20),
     ("a waiting poll, resident KiB", "notices.idle",
-     lambda figures: figures["notices.idle.bytes"] / 1024, "<=", 4),
+     lambda figures: figures["notices.idle.poll.bytes"] / 1024, "<=", 4),
+    ("a waiting event stream, resident KiB", "notices.idle",
+     lambda figures: figures["notices.idle.stream.bytes"] / 1024, "<=", 4),
+    ("ingest with query subscriptions / without", "notices.subscribed.subscriptions",
+     lambda figures: figures["notices.subscribed.with.recordsPerSecond"]
+     / figures["notices.subscribed.without.recordsPerSecond"], ">=", 0.8),
 ]
 
 BESIDE = [
     ("polls that wait for the same save", "notices.waiters"),
     ("polls that wait for nothing", "notices.idle"),
+    ("query subscriptions of the ingest", "notices.subscribed.subscriptions"),
+    ("notices that the ingest made", "notices.subscribed.queued"),
+    ("ingest of 200 a request without subscriptions, records/s",
+     "notices.subscribed.without.recordsPerSecond"),
 ]
 
 
@@ -45,6 +59,8 @@ class Waiters:
         self.port = port
         self.sockets = {}
         self.requests = {}
+        # Those whose answer has begun and goes on.
+        self.staying = set()
         self.events = select.epoll()
 
     def add(self, request):
@@ -64,10 +80,13 @@ class Waiters:
         while count > 0:
             for number, _ in self.events.poll(1):
                 answer = self.sockets[number].recv(65_536)
-                if not answer.startswith(b"HTTP/1.1 200"):
+                # Of an answer that stays open only the beginning has a head.
+                if not answer.startswith(b"HTTP/1.1 200") and number not in self.staying:
                     raise RuntimeError(f"a waiter was answered {answer[:300]!r}")
                 last = time.perf_counter()
                 count -= 1
+                if b"text/event-stream" in answer:
+                    self.staying.add(number)
                 if then:
                     then(number, answer)
             if time.perf_counter() > deadline:
@@ -87,6 +106,10 @@ class NoticeMeasures:
         self.server = Lenticular(binary, folder, page_records_max=200)
         # One user stands for many.
         self.server.environment["LENTICULAR_HTTP_HELD_POLLS_PER_USER_MAX"] = "1000000"
+        # Streams stay for the whole measure, and say nothing of themselves.
+        self.server.environment["LENTICULAR_PUSH_STREAM_EVENTS_MAX"] = "1000"
+        self.server.environment["LENTICULAR_PUSH_STREAM_QUIET_SECONDS"] = "300"
+        self.subscribed = SubscriptionMeasures(sizes, binary, folder / "subscribed")
         self.figures = {"notices.waiters": self.waiters, "notices.idle": self.idle}
 
     def run(self):
@@ -99,7 +122,7 @@ class NoticeMeasures:
             self.idlers()
         finally:
             self.server.stop()
-        return self.figures
+        return self.figures | self.subscribed.run()
 
     def news(self):
         return {"operations": [{"operationType": "create", "record": {
@@ -118,10 +141,12 @@ class NoticeMeasures:
             self.queries.append(query)
         return targets
 
-    def measure(self, name, waiters, save, then=None):
+    def measure(self, name, waiters, save, then=None, stays=False):
+        """Saves, and waits until all have heard of it; those who do not stay ask again each time."""
         spent = []
         for number in range(self.rounds + 3):
-            waiters.ask()
+            if not stays:
+                waiters.ask()
             # All of them wait before the save.
             while self.server.metrics()["lenticular_requests_held"] < len(waiters.sockets):
                 time.sleep(0.01)
@@ -145,9 +170,29 @@ class NoticeMeasures:
                         "subscriptionID": "news", "subscriptionType": "query",
                         "firesOn": ["create"], "query": {"recordType": "News"}}}]},
                 database="public", query=query)
-        self.measure("courier", waiters, lambda: self.server.post(
-            "records/modify", self.news(), database="public"))
+        def save():
+            self.server.post("records/modify", self.news(), database="public")
+
+        self.measure("courier", waiters, save)
+        targets = [request.split(b" ")[1] for request in waiters.requests.values()]
         waiters.close()
+        self.streams(targets, save)
+
+    def streams(self, targets, save):
+        """The same devices, each with an event stream that stays."""
+        waiters = Waiters(self.server.port)
+        for target in targets:
+            waiters.add(self.stream(target.decode()))
+        waiters.ask()
+        # The heads of the answers.
+        waiters.wait(len(targets))
+        self.measure("stream", waiters, save, stays=True)
+        waiters.close()
+
+    @staticmethod
+    def stream(target):
+        return (f"GET {target} HTTP/1.1\r\nHost: localhost\r\n"
+                "Accept: text/event-stream\r\n\r\n").encode()
 
     def feed(self):
         """Many devices of the owner of one zone."""
@@ -176,13 +221,27 @@ class NoticeMeasures:
         waiters.close()
 
     def idlers(self):
+        """What one of those costs who wait for nothing; the same devices poll, then have streams."""
+        targets = self.tokens(self.idle, 1_000)
+        polls = [f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() for target in targets]
+        self.figures["notices.idle.poll.bytes"] = self.resident(polls)
+        self.figures["notices.idle.stream.bytes"] = self.resident(map(self.stream, targets))
+
+    def resident(self, requests):
+        """Bytes of memory for each request that waits, beside those of its connection."""
         waiters = Waiters(self.server.port)
-        for target in self.tokens(self.idle, 1_000):
-            waiters.add(f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        for request in requests:
+            waiters.add(request)
+        while self.server.metrics()["lenticular_connections_open"] < len(waiters.sockets):
+            time.sleep(0.01)
         before = machine.resident_bytes(self.server.process.pid)
         waiters.ask()
-        while self.server.metrics()["lenticular_requests_held"] < self.idle:
+        while self.server.metrics()["lenticular_requests_held"] < len(waiters.sockets):
             time.sleep(0.01)
         after = machine.resident_bytes(self.server.process.pid)
-        self.figures["notices.idle.bytes"] = (after - before) / self.idle
+        count = len(waiters.sockets)
         waiters.close()
+        # The next measure begins with nobody waiting.
+        while self.server.metrics()["lenticular_requests_held"] > 0:
+            time.sleep(0.01)
+        return (after - before) / count

@@ -132,6 +132,11 @@ final class RawClient {
         return true
     }
 
+    /// What has come and belongs to no answer yet.
+    var seen: [UInt8] { received }
+
+    func forget() { received = [] }
+
     /// Everything until the other side closes.
     func receiveToEnd() throws -> [UInt8] {
         while try receiveMore() {}

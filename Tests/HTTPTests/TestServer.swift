@@ -20,7 +20,7 @@ final class ManualClock: Sendable {
 /// Answers by what the path says.
 ///
 /// `/echo` gives the body back, `/size/N` so many bytes, `/later` answers from another thread,
-/// `/held` keeps the reply until `release` or `/release`, `/twice` answers twice, and anything else tells what was asked.
+/// `/open` begins an answer that `tell` goes on with, `/held` keeps the reply until `release` or `/release`, `/twice` answers twice, and anything else tells what was asked.
 final class TestResponder: Responder {
     private let held = Mutex<[HTTPReply]>([])
     private let queue = DispatchQueue(label: "later")
@@ -45,6 +45,15 @@ final class TestResponder: Responder {
         case "/held":
             reply.whenAbandoned { self.abandoned.wrappingAdd(1, ordering: .relaxed) }
             held.withLock { $0.append(reply) }
+        case "/open":
+            reply.whenAbandoned { self.abandoned.wrappingAdd(1, ordering: .relaxed) }
+            var response = HTTPResponse(
+                status: 200, headers: [("Content-Type", "text/plain")], body: Array("one".utf8))
+            let open = OpenBody()
+            response.open = open
+            reply.send(response) { isSent in
+                if isSent { self.opened.withLock { $0.append(open) } }
+            }
         case "/split": reply.send(HTTPResponse(status: 200, headers: [("X", "a\r\nY: b")]))
         case "/204": reply.send(HTTPResponse(status: 204))
         case "/last": reply.send(HTTPResponse(status: 200, closesConnection: true))
@@ -108,6 +117,25 @@ final class TestResponder: Responder {
         bytes.reserveCapacity(count + pattern.count)
         while bytes.count < count { bytes += pattern }
         return Array(bytes[..<count])
+    }
+
+    private let opened = Mutex<[OpenBody]>([])
+    /// How many answers have begun and go on.
+    var openCount: Int { opened.withLock { $0.count } }
+
+    /// Sends a piece of the last answer that has begun; says later whether the system has taken it.
+    func tell(_ bytes: [UInt8], isLast: Bool = false) -> Told {
+        let told = Told()
+        opened.withLock { $0.last }?.send(bytes, isLast: isLast) { told.set($0) }
+        return told
+    }
+
+    /// What became of a piece.
+    final class Told: Sendable {
+        private let outcome = Mutex<Bool?>(nil)
+        /// Nil while nothing is known.
+        var isSent: Bool? { outcome.withLock { $0 } }
+        func set(_ isSent: Bool) { outcome.withLock { $0 = isSent } }
     }
 
     var heldCount: Int { held.withLock { $0.count } }

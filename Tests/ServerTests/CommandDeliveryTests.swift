@@ -146,4 +146,35 @@ struct CommandDeliveryTests {
             #expect(made.status == 1 && made.error.contains("ApplePush"))
         #endif
     }
+
+    @Test("Subscriptions are listed with whose they are, of everybody or of one user")
+    func subscriptions() throws {
+        let home = try DeliveryHome(folder.path("home"))
+        try home.subscribe(
+            "cups",
+            #""subscriptionType":"query","firesOn":["create","delete"],"firesOnce":true,"#
+                + #""query":{"recordType":"Cup","filterBy":[{"fieldName":"secret","#
+                + #""comparator":"EQUALS","fieldValue":{"value":"porcelain"}}]}"#,
+            in: "public", by: home.ann)
+        try home.subscribe(
+            "all", #""subscriptionType":"database""#, in: "shared", by: home.bob)
+        let place = [DeliveryHome.container, "development"]
+        func list(_ words: String...) throws -> Program.Outcome {
+            try Program.run(
+                ["subscription", "list"] + place + words + ["--data", home.server.data])
+        }
+        let lines = try list().output.split(separator: "\n").map(String.init).sorted()
+        #expect(
+            lines == [
+                "ann@a.example  public  query  cups  type=Cup  on=create,delete  once",
+                "bob@a.example  shared  database  all",
+            ])
+        let one = try list("--user", "bob@a.example", "--json")
+        #expect(one.object["subscription"] as? [String] == ["all"])
+        let entry = try #require((one.object["subscriptions"] as? [[String: Any]])?.first)
+        #expect(entry["email"] as? String == "bob@a.example")
+        #expect(entry["database"] as? String == "shared")
+        let unknown = try list("--user", "cy@a.example")
+        #expect(unknown.status == 1 && unknown.error.contains("cy@a.example"))
+    }
 }

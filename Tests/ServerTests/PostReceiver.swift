@@ -9,8 +9,11 @@ final class PostReceiver: @unchecked Sendable {
     private let listener: Int32
     private let condition = NSCondition()
     private var requests: [Data] = []
+    private var isHolding: Bool
 
-    init(answering status: String) throws {
+    /// - Parameter holds: answers nobody before `release`.
+    init(answering status: String, holds: Bool = false) throws {
+        isHolding = holds
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         self.listener = listener
         var address = sockaddr_in()
@@ -34,10 +37,13 @@ final class PostReceiver: @unchecked Sendable {
                 let connection = accept(listener, nil, nil)
                 if connection < 0, errno == EINTR { continue }
                 guard connection >= 0 else { return }
-                let request = Self.request(on: connection)
-                _ = answer.withUnsafeBytes { write(connection, $0.baseAddress, $0.count) }
-                close(connection)
-                self?.took(request)
+                // Whoever is held keeps no other from being taken.
+                Foundation.Thread.detachNewThread { [weak self] in
+                    self?.took(Self.request(on: connection))
+                    self?.waitUntilReleased()
+                    _ = answer.withUnsafeBytes { write(connection, $0.baseAddress, $0.count) }
+                    close(connection)
+                }
             }
         }
         thread.start()
@@ -61,6 +67,22 @@ final class PostReceiver: @unchecked Sendable {
         let request = requests.removeFirst()
         let end = request.range(of: Data("\r\n\r\n".utf8))?.upperBound ?? request.endIndex
         return (String(decoding: request[..<end], as: UTF8.self), Data(request[end...]))
+    }
+
+    /// Has all posts answered, also those that wait for it.
+    func release() {
+        condition.lock()
+        isHolding = false
+        condition.broadcast()
+        condition.unlock()
+    }
+
+    /// For a minute at most, so that no test hangs.
+    private func waitUntilReleased() {
+        condition.lock()
+        defer { condition.unlock() }
+        let deadline = Date(timeIntervalSinceNow: 60)
+        while isHolding, condition.wait(until: deadline) {}
     }
 
     private func took(_ request: Data) {

@@ -12,77 +12,16 @@ struct SentNoticeTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A server with a container, and two people who call it.
-    private struct Home {
-        let server: ServerProcess
-        let ann: String
-        let bob: String
-
-        init(_ data: String, environment: [String: String]) throws {
-            server = try ServerProcess(
-                data: data,
-                environment: ["LENTICULAR_OUTGOING_ALLOWED_NETWORKS": "127.0.0.1"]
-                    .merging(environment) { $1 })
-            _ = try server.command("container", "create", "iCloud.a")
-            let place = ["iCloud.a", "development"]
-            let token = try Program.run(
-                ["api-token", "create"] + place + ["--json", "--data", data])
-            let api = try #require(token.object["apiToken"] as? String)
-            var callers: [String] = []
-            for email in ["ann@a.example", "bob@a.example"] {
-                _ = try server.command("user", "create", email)
-                let made = try Program.run(
-                    ["web-token", "create"] + place + [email, "--json", "--data", data])
-                let web = try #require(made.object["webAuthToken"] as? String)
-                callers.append("ckAPIToken=\(api)&ckWebAuthToken=\(web)")
-            }
-            (ann, bob) = (callers[0], callers[1])
-        }
-
-        func call(_ path: String, by caller: String, _ body: String) throws {
-            let answer = try server.request(
-                "/\(path)?\(caller)", ["-d", body, "-H", "Content-Type: text/plain"])
-            try #require(answer.status == 200, "\(path): \(answer.body)")
-            #expect(!answer.body.contains("serverErrorCode"), "\(answer.body)")
-        }
-
-        /// Ann hears of new cups at a device, and Bob makes one.
-        func tell(_ registration: String) throws {
-            let base = "database/1/iCloud.a/development"
-            try save("first")
-            try call(
-                "device/1/iCloud.a/development/tokens/register", by: ann,
-                "{\"apnsEnvironment\":\"development\",\(registration)}")
-            try call(
-                "\(base)/public/subscriptions/modify", by: ann,
-                """
-                {"operations":[{"operationType":"create","subscription":{"subscriptionID":"s1",\
-                "subscriptionType":"query","firesOn":["create"],"query":{"recordType":"Cup"},\
-                "notificationInfo":{"alertBody":"New cup"}}}]}
-                """)
-            try save("second")
-        }
-
-        func save(_ name: String) throws {
-            try call(
-                "database/1/iCloud.a/development/public/records/modify", by: bob,
-                """
-                {"operations":[{"operationType":"create","record":{"recordType":"Cup",\
-                "recordName":"\(name)","fields":{"secret":{"value":"porcelain"}}}}]}
-                """)
-        }
-    }
-
     @Test("A webhook hears of a change once it is saved: signed, and nothing of its fields")
     func webhook() throws {
         let receiver = try PostReceiver(answering: "204 No Content")
-        let home = try Home(folder.path("data"), environment: [:])
+        let home = try DeliveryHome(folder.path("data"), environment: [:])
         let made = try home.server.command(
             "webhook", "add", "iCloud.a", "development", "http://127.0.0.1:\(receiver.port)/in",
             "--json")
         let shown = try #require(made.object["signingKey"] as? String)
         let key = try #require(Base64.decode(String(shown.dropFirst(6))))
-        try home.save("one")
+        try home.save("one", by: home.bob)
         // What else a first save makes, such as the users' own records, is told as well.
         var (head, text) = ("", "")
         for _ in 0..<10 where !text.contains("\"recordName\":\"one\"") {
@@ -105,7 +44,7 @@ struct SentNoticeTests {
     @Test("A browser is pushed to what it subscribed to, sealed for it")
     func webPush() throws {
         let receiver = try PostReceiver(answering: "201 Created")
-        let home = try Home(folder.path("data"), environment: [:])
+        let home = try DeliveryHome(folder.path("data"), environment: [:])
         let point = Base64.encode(P256PrivateKey().publicKey.point, .urlSafe)
         let secret = Base64.encode([UInt8](repeating: 3, count: 16), .urlSafe)
         try home.tell(
@@ -119,7 +58,7 @@ struct SentNoticeTests {
 
     @Test("What is no subscription of a browser and no token of a device is refused by its key")
     func refused() throws {
-        let home = try Home(folder.path("data"), environment: [:])
+        let home = try DeliveryHome(folder.path("data"), environment: [:])
         for (registration, key) in [
             ("\"webPush\":{}", "webPush"), ("\"webPush\":[1]", "webPush"),
             ("\"apnsToken\":\"zz\"", "apnsToken"),
@@ -168,13 +107,24 @@ struct SentNoticeTests {
             let body = try #require(request["body"] as? String)
             #expect(body.contains("New cup") && body.contains("\"rid\":\"second\""))
             // The next cup is told to nobody: were the device still known, it would be the next request.
-            try home.save("third")
+            try home.save("third", by: home.bob)
             let other = String(repeating: "1", count: 64)
-            try home.call(
-                "device/1/iCloud.a/development/tokens/register", by: home.ann,
-                "{\"apnsEnvironment\":\"development\",\"apnsToken\":\"\(other)\"}")
-            try home.save("fourth")
+            try home.register("\"apnsToken\":\"\(other)\"", by: home.ann)
+            try home.save("fourth", by: home.bob)
             #expect(try service.nextRequest().contains("/3/device/\(other)"))
         }
     #endif
+}
+
+extension DeliveryHome {
+    /// Ann hears of new cups at a device, and Bob makes one.
+    fileprivate func tell(_ registration: String) throws {
+        try save("first", by: bob)
+        try register(registration, by: ann)
+        try subscribe(
+            "s1",
+            #""subscriptionType":"query","firesOn":["create"],"query":{"recordType":"Cup"},"#
+                + #""notificationInfo":{"alertBody":"New cup"}"#, in: "public", by: ann)
+        try save("second", by: bob)
+    }
 }

@@ -111,6 +111,14 @@ extension StoragePromise {
                 }
             }
             try expect(left(), is: [false, true, true, true, true, true])
+            try trial.read { snapshot in
+                try expect(
+                    Set(snapshot.allSubscriptions(of: nil).map(\.owner)),
+                    is: Set(owners.dropFirst()))
+                try expect(
+                    snapshot.allSubscriptions(of: Trial.user(1)).map(\.owner),
+                    is: Array(owners[1...2]))
+            }
             try trial.write { try $0.deleteSubscriptions(of: Trial.user(1)) }
             try expect(left(), is: [false, false, false, true, true, true])
         },

@@ -70,6 +70,12 @@ package struct ServiceLimits: Sendable {
     package var heldPollsMax = 10_000
     /// How long a poll of the courier waits for a notice.
     package var courierPollSeconds = 25
+    /// How long an event stream lasts before its client has to come back.
+    package var streamSecondsMax = 3_600
+    /// How long an event stream without news says nothing; then it says that it is still there.
+    package var streamQuietSeconds = 15
+    /// Events that one stream tells before its client has to come back and say which it has had.
+    package var streamEventsMax = 100
     /// Requests of one user that wait at a time until there is something to tell.
     package var heldPollsPerUserMax = 64
     /// Devices, browsers and pages of one user that are told of changes; of more couriers those go that

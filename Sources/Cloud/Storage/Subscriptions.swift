@@ -46,6 +46,11 @@ package protocol SubscriptionReading {
     /// The subscriptions of an owner, in the order of their IDs' UTF-8 bytes.
     func subscriptions(of owner: SubscriptionOwner) throws -> [Subscription]
 
+    /// The subscriptions in all databases, of one user or of everybody, by user, database and ID; for operators.
+    ///
+    /// - Parameter user: whose; nil for everybody's.
+    func allSubscriptions(of user: UserRecordName?) throws -> [WatchingSubscription]
+
     /// A number that moves with every change of a subscription or a destination.
     func subscriptionRevision() throws -> Int64
 

@@ -102,8 +102,11 @@ final class Exchange: @unchecked Sendable {
     /// How long ago the request came.
     var ageNanoseconds: UInt64 { DispatchTime.now().uptimeNanoseconds &- start }
 
-    func succeed(_ body: [UInt8]) {
-        send(HTTPResponse(status: 200, headers: headers, body: body), code: nil, failure: nil)
+    /// - Parameter open: what follows the body as it is made; nil for an answer that is whole.
+    func succeed(_ body: [UInt8], open: OpenBody? = nil) {
+        var response = HTTPResponse(status: 200, headers: headers, body: body)
+        response.open = open
+        send(response, code: nil, failure: nil)
     }
 
     /// Answers with something else than JSON.

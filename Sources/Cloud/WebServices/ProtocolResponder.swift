@@ -73,7 +73,7 @@ package final class ProtocolResponder: Responder {
         let limits = dependencies.limits
         held = HeldAnswers(
             countMax: limits.heldPollsMax, perCallerMax: limits.heldPollsPerUserMax)
-        courier = CourierResponder(dependencies, held: held, workers: workers)
+        courier = CourierResponder(dependencies, held: held, workers: workers, rates: rates)
     }
 
     /// How many signatures have been verified, for metrics.
@@ -90,7 +90,10 @@ package final class ProtocolResponder: Responder {
 
     /// Answers all that waits until there is something to tell, and lets nothing wait from now on; before a
     /// drain.
-    package func endWaits() { held.close() }
+    package func endWaits() {
+        held.close()
+        courier.endStreams()
+    }
 
     /// What the courier has come to, for metrics.
     package var courierCounts: CourierCounts { courier.counts }

@@ -59,6 +59,18 @@ extension SQLiteSnapshot {
         return try Self.watching(rows)
     }
 
+    func allSubscriptions(of user: UserRecordName?) throws -> [WatchingSubscription] {
+        let rows = try connection.prepare(
+            """
+            SELECT \(Self.columns), user_record_name, scope, since FROM subscriptions
+            \(user == nil ? "" : "WHERE user_record_name = ?1")
+            ORDER BY user_record_name, scope, name
+            """)
+        defer { rows.reset() }
+        if let user { rows.bind(user.text, at: 1) }
+        return try Self.watching(rows)
+    }
+
     func watchingPublic(
         _ type: RecordTypeName, requiring match: SubscriptionMatch?
     ) throws -> [WatchingSubscription] {

@@ -12,6 +12,10 @@ extension SQLiteTransaction {
         try snapshot.subscriptions(of: owner)
     }
 
+    func allSubscriptions(of user: UserRecordName?) throws -> [WatchingSubscription] {
+        try snapshot.allSubscriptions(of: user)
+    }
+
     func subscriptionRevision() throws -> Int64 { try snapshot.subscriptionRevision() }
 
     func hasSubscriptions() throws -> Bool { try snapshot.hasSubscriptions() }

@@ -39,10 +39,11 @@ extension HTTPConnection {
         _ response: HTTPResponse, to request: UInt32, _ whenSent: (@Sendable (Bool) -> Void)?
     ) {
         guard phase == .responding || phase == .streaming, request == requestNumber else {
+            response.open?.refuse()
             whenSent?(false)
             return
         }
-        abandon = nil
+        if response.open == nil { abandon = nil }
         noteWhenSent(whenSent)
         if phase == .streaming { leaveBody() }
         if flags.contains(.isConsuming) {
@@ -110,11 +111,16 @@ extension HTTPConnection {
                 response, fields, date: shared.currentDate(), to: shared.output)
         else {
             shared.output.truncate(to: start)
+            response.open?.refuse()
             encodeFault(.malformedAnswer)
             return
         }
         if fields.closes { flags.insert(.closesAfter) }
         phase = .reading
+        if let open = response.open {
+            if flags.contains(.isHead) { open.refuse() } else { beginOpen(open, body) }
+            return
+        }
         if fields.framing == .none || flags.contains(.isHead) { return }
         if let stream = response.stream {
             flush(body, stream: StreamCursor(stream, for: stream.client ?? peer.block))
@@ -137,6 +143,12 @@ extension HTTPConnection {
             framing: hasNoBody ? .none : .length(response.bodyBytes),
             closes: response.closesConnection || !flags.contains(.keepsAlive) || shared.isDraining,
             saysKeepAlive: flags.contains(.isVersion10))
+        if response.open != nil {
+            let endsByClosing = flags.contains(.isVersion10)
+            fields.framing = endsByClosing ? .none : .chunked
+            if endsByClosing { fields.closes = true }
+            return fields
+        }
         if flags.contains(.mayGzip), !hasNoBody, response.stream == nil,
             Compressor.isWorthIt(response, bodyBytesMin: shared.limits.gzipBodyBytesMin)
         {
@@ -177,12 +189,15 @@ extension HTTPConnection {
             if !flags.contains(.isTimed) { setDeadline(shared.limits.idleSecondsMax) }
         case .writing: watch(pending?.stream?.isFetching == true ? [] : .writable)
         case .streaming: settleStream()
+        case .telling:
+            watch(.readable)
+            deadline = .max
         case .responding, .lingering, .closed: break
         }
     }
 
     /// Sends the gathered output and a body; keeps what the client does not take.
-    private func flush(
+    func flush(
         _ body: [UInt8] = [], rest: GzipBody? = nil, stream: StreamCursor? = nil
     ) {
         guard phase != .closed else { return }
@@ -212,6 +227,10 @@ extension HTTPConnection {
     func flushPending() {
         guard sendPending() else { return }
         dropPending()
+        guard !flags.contains(.isOpen) else {
+            phase = .telling
+            return settle()
+        }
         phase = .reading
         tellSent(true)
         resume()

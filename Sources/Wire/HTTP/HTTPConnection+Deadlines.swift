@@ -12,7 +12,7 @@ extension HTTPConnection {
         case .reading where flags.contains(.isTimed) && !parser.isInBody: refuse(.headerTimeout)
         case .streaming: refuse(.bodyTimeout)
         case .reading, .writing, .lingering: close()
-        case .responding, .closed: break
+        case .responding, .telling, .closed: break
         }
     }
 

@@ -17,6 +17,8 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
         case responding
         /// The client takes the answer more slowly than it was made.
         case writing
+        /// An answer that goes on waits for its next piece.
+        case telling
         /// All is said; what the client still sends is thrown away until it has read the answer.
         case lingering
         case closed
@@ -38,6 +40,8 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
         static let isTimed = Flags(rawValue: 128)
         /// The client has ended its direction while it waits: it may be gone altogether.
         static let isHalfClosed = Flags(rawValue: 256)
+        /// The answer goes on until somebody ends it.
+        static let isOpen = Flags(rawValue: 512)
     }
 
     let shared: ConnectionLoop
@@ -90,6 +94,7 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
                 receive()
             }
         case .responding: watchWhileResponding(readiness)
+        case .telling: watchWhileTelling(readiness)
         case .writing:
             if readiness.contains(.hangup) {
                 close()
@@ -121,7 +126,7 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
 
     func close() {
         if phase == .closed { return }
-        let abandon = phase == .responding ? abandon : nil
+        let abandon = phase == .responding || flags.contains(.isOpen) ? abandon : nil
         self.abandon = nil
         phase = .closed
         leftover = []
@@ -242,7 +247,7 @@ extension HTTPConnection {
 
     /// Begins a request, whose answer is then awaited; its body comes later.
     func open(_ head: RequestHead) -> HTTPRequest {
-        flags.subtract([.isHead, .isVersion10, .keepsAlive, .mayGzip])
+        flags.subtract([.isHead, .isVersion10, .keepsAlive, .mayGzip, .isOpen])
         if head.method == .head { flags.insert(.isHead) }
         if head.isVersion10 { flags.insert(.isVersion10) }
         if head.keepsAlive { flags.insert(.keepsAlive) }

@@ -11,6 +11,8 @@ package struct HTTPResponse: Sendable {
     package var body: [UInt8]
     /// What follows the body without having been in memory; nil in most answers.
     package var stream: StreamedBody?
+    /// What follows the body as it is made; nil in most answers.
+    package var open: OpenBody?
     /// Set when the connection must not be used again after this answer.
     package var closesConnection: Bool
 

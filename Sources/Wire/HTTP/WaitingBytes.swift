@@ -63,7 +63,7 @@ extension HTTPConnection {
     func endWaiting() {
         switch phase {
         case .reading: refuse(.noHeadMemory)
-        case .responding:
+        case .responding, .telling:
             // The request at work still gets its answer.
             leftover = []
             flags.remove(.keepsAlive)

@@ -124,6 +124,19 @@ struct OutboxRunnerTests {
         #expect(sender.all.filter { $0.hasPrefix("d") } == ["d1"])
     }
 
+    @Test("A destination whose session has ended is sent nothing, and goes with what waits for it")
+    func ended() throws {
+        let (over, alive) = (try webhook("over"), try webhook("alive"))
+        let sender = ScriptedSender { _ in .delivered }
+        let runner = try runner(sender) { $0.hasEnded = { $0.number == over } }
+        defer { runner.stop() }
+        try put("1", for: over)
+        try until { try server.store.read { try $0.destination(over) } == nil }
+        try put("2", for: alive)
+        #expect(try sender.first(1) == ["2"])
+        #expect(try waiting(over).isEmpty)
+    }
+
     @Test("A failure leaves the notice, and the destination is left alone for a growing time")
     func later() throws {
         let hook = try webhook("a")

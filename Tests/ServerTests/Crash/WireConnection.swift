@@ -31,6 +31,38 @@ final class WireConnection {
         return receive()
     }
 
+    /// Sends a request whose answer others wait for; false when it cannot be sent.
+    ///
+    /// - Parameter headers: further lines of the head, each with its end.
+    func begin(_ method: String, _ target: String, _ headers: String = "") -> Bool {
+        if descriptor < 0, connectSocket() != nil { return false }
+        return write(
+            Array("\(method) \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\n\(headers)\r\n".utf8))
+    }
+
+    /// All that has come, once it is what is waited for; nil when that does not come.
+    func text(_ isWhole: (String) -> Bool) -> String? {
+        var received: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(descriptor, &piece, piece.count, 0)
+            guard count > 0 else { return nil }
+            received += piece[..<count]
+            let text = String(decoding: received, as: UTF8.self)
+            if isWhole(text) { return text }
+        }
+    }
+
+    /// Ends the connection, by a reset or in order.
+    func end(isReset: Bool = false) {
+        if isReset {
+            var option = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(
+                descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+        }
+        disconnect()
+    }
+
     private func lose(_ why: String) -> Answer {
         let text = "\(why) (\(String(cString: strerror(errno))))"
         disconnect()

@@ -48,34 +48,12 @@ struct CourierTests {
         #expect(Set(names) == ["a", "b"])
     }
 
-    @Test("A poll without news ends empty, and an event stream with a comment")
+    @Test("A poll without news ends empty")
     func nothing() throws {
         let (_, ida) = try Self.impatient()
         let phone = try NoticeListener(ida, device: "phone")
         let empty = try phone.poll()
         #expect(empty.status == 200 && empty.text.isEmpty)
-        let events = try phone.events()
-        #expect(events.header("Content-Type") == "text/event-stream")
-        #expect(events.text == ":\n\n")
-    }
-
-    @Test("An event stream tells all that waits until the client says that it has had it")
-    func events() throws {
-        let phone = try NoticeListener(ida, device: "phone")
-        try phone.subscribe(querySubscription("all"))
-        try ida.save("a")
-        try ida.save("b")
-        var first = try phone.events()
-        // Both may not have been told at once.
-        while try phone.ids(first).count < 2 { first = try phone.events() }
-        let ids = try phone.ids(first)
-        #expect(try phone.ids(phone.events()) == ids)
-        let rest = try phone.events(after: ids[0])
-        #expect(try phone.ids(rest) == [ids[1]])
-        #expect(rest.text.contains("\"rid\":\"b\""))
-        try ida.save("c")
-        let next = try phone.events(after: ids[1])
-        #expect(next.text.contains("\"rid\":\"c\"") && !next.text.contains("\"rid\":\"b\""))
     }
 
     @Test("A token ends with its session, with its account, and is nobody else's")
@@ -194,19 +172,5 @@ struct CourierTests {
         #expect(
             try ask("tokens/create", #"{"apnsEnvironment":"development"}"#, by: server.visitor())
                 .status == 421)
-    }
-}
-
-extension NoticeListener {
-    fileprivate func events(after id: String? = nil) throws -> Answer {
-        var headers = [(name: "Accept", value: "text/event-stream")]
-        if let id { headers.append(("Last-Event-ID", id)) }
-        return try begin(headers: headers).answer()
-    }
-
-    fileprivate func ids(_ answer: Answer) throws -> [String] {
-        answer.text.split(separator: "\n").filter { $0.hasPrefix("id: ") }.map {
-            String($0.dropFirst(4))
-        }
     }
 }

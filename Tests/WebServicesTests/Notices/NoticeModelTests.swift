@@ -61,6 +61,8 @@ private struct ModelZone: Hashable {
 private struct NoticeRun {
     private static let common = ModelZone(owner: 0, name: "Common")
 
+    private static let subscriptionsMax = 24
+
     private var random: SeededRandom
     private let users: [WireClient]
     private let listeners: [[NoticeListener]]
@@ -94,7 +96,9 @@ private struct NoticeRun {
         count += 1
         switch random.below(100) {
         case 0..<60: try change()
-        case 60..<80: try subscribe()
+        // Of too many, each look would take long.
+        case 60..<80 where subscriptions.count < Self.subscriptionsMax: try subscribe()
+        case 60..<80: try unsubscribe()
         case 80..<90: try unsubscribe()
         case 90..<95: try share()
         default: try check()

@@ -27,16 +27,23 @@ struct NoticeFields: Sendable {
         return (value, element)
     }
 
-    /// A value as a localised text shows it; empty where there is none.
+    /// A value as a localised text shows it; empty where there is none, and for a place.
+    ///
+    /// A date is in UTC, as RFC 3339 writes it; one that this cannot write is in milliseconds since 1970.
     func text(_ name: String) -> String {
         guard let (value, element) = value(name) else { return "" }
         switch element {
         case .string: return value.string.map { String($0.prefix(Self.charactersMax)) } ?? ""
-        case .int64, .timestamp: return value.int64.map { "\($0)" } ?? ""
+        case .int64: return value.int64.map { "\($0)" } ?? ""
+        case .timestamp: return value.int64.map(Self.text(ofDate:)) ?? ""
         case .double: return value.double.map { "\($0)" } ?? ""
         case .reference: return value["recordName"]?.string ?? ""
         case .location, .bytes, .asset, .unknown, .number: return ""
         }
+    }
+
+    private static func text(ofDate moment: Milliseconds) -> String {
+        Timestamp.range.contains(moment) ? Timestamp(moment).text : "\(moment)"
     }
 
     /// Appends the values of fields as the object `af`; those without a value are left out.

@@ -5,6 +5,7 @@ import Storage
 package struct RegisterDestination: Sendable {
     private let destination: NewDestination
     private let other: [UInt8]?
+    private let sessions: DestinationSessions
     private let destinationsMax: Int
     private let caller: Caller
     private let storage: any Store
@@ -12,14 +13,15 @@ package struct RegisterDestination: Sendable {
     /// - Parameters:
     ///   - other: the key of the destination that is made when the user has none with the first key; nil to
     ///     make one with the first key.
-    ///   - destinationsMax: how many a user may have; when they have too many couriers, the one unused for
-    ///     longest goes.
+    ///   - destinationsMax: how many a user may have; of too many go those whose sessions have ended, or else
+    ///     the courier that was not used for the longest.
     package init(
-        _ destination: NewDestination, orElse other: [UInt8]? = nil, destinationsMax: Int,
-        caller: Caller, storage: any Store
+        _ destination: NewDestination, orElse other: [UInt8]? = nil,
+        sessions: DestinationSessions, destinationsMax: Int, caller: Caller, storage: any Store
     ) {
         self.destination = destination
         self.other = other
+        self.sessions = sessions
         self.destinationsMax = destinationsMax
         self.caller = caller
         self.storage = storage
@@ -55,6 +57,9 @@ package struct RegisterDestination: Sendable {
     ) throws {
         let all = try transaction.destinations(of: user)
         guard all.count >= destinationsMax else { return }
+        let ended = try all.filter(sessions.hasEnded)
+        for destination in ended { try transaction.removeDestination(destination.number) }
+        guard all.count - ended.count >= destinationsMax else { return }
         let oldest = all.filter { $0.kind == .courier }.min { $0.usedAt < $1.usedAt }
         guard let oldest else {
             throw Fault.limitExceeded(

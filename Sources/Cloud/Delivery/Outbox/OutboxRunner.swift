@@ -16,6 +16,8 @@ package final class OutboxRunner: StoreWorker {
         /// Whether a user may still see what a notice tells of; asked right before it is sent.
         package var mayTell:
             @Sendable (StoredNotice, UserRecordName, any StoreSnapshot) throws -> Bool
+        /// Whether a destination has ended with its session; asked right before something is sent there.
+        package var hasEnded: @Sendable (StoredDestination) throws -> Bool = { _ in false }
         /// Notices that are under way at a time, of all destinations of the store.
         package var atOnceMax = 1_024
         /// After so long a notice is given up.
@@ -115,9 +117,12 @@ package final class OutboxRunner: StoreWorker {
             if !told.isEmpty { try note(told, in: storage) }
             let mark = notices.mark
             let found = try storage.read { try find($0) }
-            if !found.lost.isEmpty {
-                let lost = found.lost
-                try storage.writeAndWait(caller: .background) { try $0.removeNotices(lost) }
+            if !found.lost.isEmpty || !found.ended.isEmpty {
+                let (lost, ended) = (found.lost, found.ended)
+                try storage.writeAndWait(caller: .background) { transaction in
+                    try transaction.removeNotices(lost)
+                    for number in ended { try transaction.removeDestination(number) }
+                }
             }
             state.withLock { $0.failures = 0 }
             for (destination, notice) in found.ready { send(notice, to: destination) }
@@ -131,6 +136,7 @@ package final class OutboxRunner: StoreWorker {
     private struct Found {
         var ready: [(StoredDestination, StoredNotice)] = []
         var lost: [NoticeNumber] = []
+        var ended: [DestinationNumber] = []
         /// When there is something to do next, beside what is woken for; nil for never.
         var next: Milliseconds?
     }
@@ -145,6 +151,10 @@ package final class OutboxRunner: StoreWorker {
         {
             guard room > 0 else { break }
             guard let sender = options.senders[destination.kind] else { continue }
+            guard try !options.hasEnded(destination) else {
+                found.ended.append(destination.number)
+                continue
+            }
             let busy = underWay[destination.number] ?? []
             // After a failure one notice finds out whether the others may follow.
             let most = destination.failures > 0 ? 1 : sender.noticesAtOncePerDestinationMax

@@ -29,13 +29,6 @@ final class CourierClaims: Sendable {
         }
     }
 
-    /// Whether another poll has a notice.
-    func isTaken(_ notice: NoticeNumber, of notices: CommitNotices) -> Bool {
-        state.withLock {
-            $0.claims.contains(Claim(store: ObjectIdentifier(notices), notice: notice))
-        }
-    }
-
     func giveBack(_ numbers: [NoticeNumber], of notices: CommitNotices) {
         state.withLock { state in
             for number in numbers {

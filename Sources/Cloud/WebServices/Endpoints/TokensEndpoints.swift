@@ -89,20 +89,14 @@ struct TokenRequest: Sendable {
             NewDestination(
                 kind: kind, key: key, user: user, device: device, address: address,
                 session: context.identified.session),
-            orElse: other, destinationsMax: context.limits.destinationsPerUserMax,
-            caller: context.caller, storage: context.store.storage)
-    }
-
-    /// Registers a device; it belongs to no session, because it gets notices also when nobody uses it.
-    ///
-    /// Its push service tells when it is gone.
-    func registration(_ address: DeviceAddress) -> RegisterDestination {
-        RegisterDestination(
-            NewDestination(
-                kind: address.kind, key: address.key, user: user, device: device,
-                address: address.bytes),
+            orElse: other,
+            sessions: DestinationSessions(catalog: context.catalog, clock: context.clock),
             destinationsMax: context.limits.destinationsPerUserMax, caller: context.caller,
             storage: context.store.storage)
+    }
+
+    func registration(_ address: DeviceAddress) -> RegisterDestination {
+        registration(address.kind, key: address.key, address: address.bytes)
     }
 
     /// As the client sent it.

@@ -24,6 +24,31 @@ extension RateBudgets {
         exchange.counted = principal
     }
 
+    /// Counts a request to the courier, once, towards the account whose token it shows.
+    ///
+    /// - Parameter account: nil for a token that is nobody's: it counts towards the client's address.
+    /// - Throws: `Fault` THROTTLED.
+    func countPoll(_ exchange: Exchange, of account: AccountID?) throws(Fault) {
+        guard !exchange.isCounted else { return }
+        exchange.isCounted = true
+        let principal: Principal
+        if let account {
+            principal = .user(account)
+        } else if Self.isProxy(exchange.request) {
+            return
+        } else {
+            principal = .address(Principal.block(of: exchange.request))
+        }
+        let verdict = admit(principal, writing: nil)
+        if let standing = verdict.standing { exchange.tell(standing) }
+        guard verdict.isAdmitted else { throw .throttled(verdict.standing) }
+    }
+
+    /// Whether a request is a trusted proxy's own, which may stand for all clients.
+    private static func isProxy(_ request: HTTPRequest) -> Bool {
+        request.peer.isTrustedProxy && request.client == request.peer.block
+    }
+
     /// Counts a request that was refused at its head, before its body.
     func countRefused(_ exchange: Exchange) {
         guard !exchange.isCounted, let principal = exchange.counted else { return }
@@ -35,7 +60,7 @@ extension RateBudgets {
         of request: HTTPRequest, _ found: Result<Identified, Fault>
     ) -> Principal? {
         let block = Principal.block(of: request)
-        let isProxy = request.peer.isTrustedProxy && request.client == request.peer.block
+        let isProxy = isProxy(request)
         switch found {
         case .success(let identified):
             let principal = Principal(identified, at: block)

@@ -26,6 +26,8 @@ final class HeldAnswers: Sendable {
         /// How many answers of each known caller wait.
         var callers: [Principal: Int] = [:]
         var lastNumber: UInt64 = 0
+        /// Places that others than held answers have.
+        var placesTaken = 0
         /// The next tick at which somebody looks at the deadlines.
         var nextLook: UInt64?
         var isClosed = false
@@ -56,7 +58,20 @@ final class HeldAnswers: Sendable {
     }
 
     /// How many wait now.
-    var count: Int { state.withLock { $0.held.count } }
+    var count: Int { state.withLock { $0.held.count + $0.placesTaken } }
+
+    /// Takes a place for an answer that has begun and waits for more to say; false where there is no room.
+    func takePlace() -> Bool {
+        state.withLock { state in
+            guard !state.isClosed, state.held.count + state.placesTaken < countMax else {
+                return false
+            }
+            state.placesTaken += 1
+            return true
+        }
+    }
+
+    func givePlace() { state.withLock { $0.placesTaken -= 1 } }
 
     /// Holds an answer until one of its places changes; sends it when it has waited enough or there is no
     /// room.
@@ -107,7 +122,9 @@ final class HeldAnswers: Sendable {
     private func keep(_ held: Held) -> UInt64? {
         let tick = held.deadline / Self.tickNanoseconds + 1
         let (number, looks) = state.withLock { state -> (UInt64?, Bool) in
-            guard !state.isClosed, state.held.count < countMax else { return (nil, false) }
+            guard !state.isClosed, state.held.count + state.placesTaken < countMax else {
+                return (nil, false)
+            }
             if let caller = held.caller {
                 guard state.callers[caller, default: 0] < perCallerMax else { return (nil, false) }
                 state.callers[caller, default: 0] += 1

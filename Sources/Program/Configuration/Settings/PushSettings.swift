@@ -1,6 +1,9 @@
 /// How users' devices are told of changes.
 package struct PushSettings: Sendable, Equatable {
     package var pollSeconds = 25
+    package var streamSecondsMax = 3_600
+    package var streamQuietSeconds = 15
+    package var streamEventsMax = 100
     package var destinationsPerUserMax = 100
     package var courierIdleDays = 30
     package var noticesWaitingMax = 1_000
@@ -14,6 +17,21 @@ extension PushSettings {
             .number(
                 "push.pollSeconds", \.push.pollSeconds, 1...300, "seconds",
                 "How long a poll of the courier waits for a notice."),
+            .number(
+                "push.streamSecondsMax", \.push.streamSecondsMax, 1...43_200, "seconds",
+                "How long an event stream lasts before its client has to come back."),
+            .number(
+                "push.streamQuietSeconds", \.push.streamQuietSeconds, 1...300, "seconds",
+                """
+                How long an event stream without news says nothing. Then it sends a comment, so that \
+                proxies keep it open, and a client that has gone is noticed.
+                """),
+            .number(
+                "push.streamEventsMax", \.push.streamEventsMax, 1...1_000, "notices",
+                """
+                Notices that one event stream tells. Then it ends, and its client comes back and says \
+                which it has received.
+                """),
             .number(
                 "push.destinationsPerUserMax", \.push.destinationsPerUserMax, 1...10_000, "devices",
                 """

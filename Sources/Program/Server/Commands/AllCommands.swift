@@ -2,6 +2,6 @@ extension Command {
     /// Every command of the program, in the order in which help lists them.
     package static let all: [Command] =
         [serve] + containers + apiTokens + serverKeys + users + userEntrances + userData + userRoles
-        + identityProviders + webTokens + pushKeys + webhooks
+        + identityProviders + webTokens + pushKeys + webhooks + subscriptions
         + schemas + data + audit + configs + [healthcheck, version]
 }

@@ -62,7 +62,8 @@ package final class RunningServer: Sendable {
         Self.observe(http, stores, log, in: metrics)
         senders = try NoticeSenders(folder)
         let work = StoreWork(
-            configuration, clock: clock, log: log, senders: senders.byKind)
+            configuration, clock: clock, log: log, senders: senders.byKind,
+            hasEnded: DestinationSessions(catalog: folder.catalog, clock: clock).hasEnded)
         Self.observe(work.counts, in: metrics)
         Self.observeNotices(of: work, protocolResponder, in: metrics)
         Self.observeAssets(of: protocolResponder, in: metrics)

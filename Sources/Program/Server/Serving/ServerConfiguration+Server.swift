@@ -170,6 +170,9 @@ extension ServerConfiguration {
         service.heldPollsPerUserMax = http.heldPollsPerUserMax
         service.feedWaitSecondsMax = limits.feedWaitSecondsMax
         service.courierPollSeconds = push.pollSeconds
+        service.streamSecondsMax = push.streamSecondsMax
+        service.streamQuietSeconds = push.streamQuietSeconds
+        service.streamEventsMax = push.streamEventsMax
         service.destinationsPerUserMax = push.destinationsPerUserMax
         service.courierIdleDays = push.courierIdleDays
         service.noticesWaitingMax = push.noticesWaitingMax

@@ -22,10 +22,13 @@ final class StoreWork: Sendable {
     private let abandonedMilliseconds: Milliseconds
     private let trashMilliseconds: Milliseconds
 
-    /// - Parameter senders: of the kinds of destinations that are set up.
+    /// - Parameters:
+    ///   - senders: of the kinds of destinations that are set up.
+    ///   - hasEnded: whether a destination has ended with its session.
     init(
         _ configuration: ServerConfiguration, clock: Clock, log: Log,
-        senders: [DestinationKind: any NoticeSender] = [:]
+        senders: [DestinationKind: any NoticeSender] = [:],
+        hasEnded: @escaping @Sendable (StoredDestination) throws -> Bool = { _ in false }
     ) {
         var options = WorkRunner.Options()
         options.limits = configuration.serviceLimits
@@ -51,6 +54,7 @@ final class StoreWork: Sendable {
         self.notices = notices
         var delivery = OutboxRunner.Options(
             senders: senders, clock: clock, mayTell: NoticeRights.allow)
+        delivery.hasEnded = hasEnded
         delivery.counts = deliveryCounts
         delivery.report = { error in
             log.warning(

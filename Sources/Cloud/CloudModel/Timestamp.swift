@@ -1,23 +1,24 @@
-import CloudModel
-
-/// A time of day in UTC as RFC 3339 writes it, with milliseconds.
-struct Timestamp {
+/// A time of day in UTC as RFC 3339 writes it, with milliseconds; for the years 1 to 9999.
+package struct Timestamp: Sendable {
     /// The form's length.
-    static let bytes = 24
+    package static let bytes = 24
+
+    /// The moments that the form can show, in milliseconds since 1970.
+    package static let range: ClosedRange<Milliseconds> = -62_135_596_800_000...253_402_300_799_999
 
     private let time: Milliseconds
 
-    init(_ time: Milliseconds) { self.time = time }
+    package init(_ time: Milliseconds) { self.time = time }
 
     /// 24 ASCII characters, such as `2026-11-21T08:00:00.000Z`.
-    var text: String {
+    package var text: String {
         var bytes: [UInt8] = []
         append(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Appends the text's bytes.
-    func append(to bytes: inout [UInt8]) {
+    package func append(to bytes: inout [UInt8]) {
         let (days, milliseconds) = Timestamp.split(time, by: 86_400_000)
         let (year, month, day) = Timestamp.civil(fromDays: days)
         let seconds = milliseconds / 1_000

@@ -1,0 +1,61 @@
+import Synchronization
+
+/// What follows the beginning of an answer that goes on until somebody ends it, such as events as they happen.
+///
+/// An answer that has one goes out as far as it is made. The request then belongs to whoever sends pieces, one
+/// at a time. So a client that does not read has one piece in memory at most, and when it takes nothing for
+/// `WireLimits.answerSecondsMax`, its connection ends. A client that ends its direction has gone:
+/// `HTTPReply.whenAbandoned` tells of it until the last piece has been handed in.
+///
+/// Clients of HTTP/1.1 get chunks, those of HTTP/1.0 a body that ends with the connection. Nothing of it is
+/// compressed.
+package final class OpenBody: Sendable {
+    /// Told once whether the system has taken a piece for the client; false when nobody gets any further one.
+    ///
+    /// Called on any thread; must not block.
+    package typealias WhenSent = @Sendable (Bool) -> Void
+
+    /// A part of the body.
+    package struct Piece: Sendable {
+        package let bytes: [UInt8]
+        /// Whether the answer ends with it.
+        package let isLast: Bool
+        package let whenSent: WhenSent
+    }
+
+    private enum State {
+        /// The answer has not begun; one piece may wait for that.
+        case early(Piece?)
+        case begun(@Sendable (Piece) -> Void)
+    }
+
+    private let state = Mutex(State.early(nil))
+
+    package init() {}
+
+    /// Sends a piece, from any thread; only after `whenSent` of the answer and of the former piece.
+    ///
+    /// - Parameter isLast: ends the answer with this piece, which may be empty then.
+    package func send(_ bytes: [UInt8], isLast: Bool = false, whenSent: @escaping WhenSent) {
+        let piece = Piece(bytes: bytes, isLast: isLast, whenSent: whenSent)
+        let take = state.withLock { state -> (@Sendable (Piece) -> Void)? in
+            if case .begun(let take) = state { return take }
+            state = .early(piece)
+            return nil
+        }
+        take?(piece)
+    }
+
+    /// Hands all pieces on to whoever carries them to the client; called once, by whoever takes the answer.
+    package func begin(_ take: @escaping @Sendable (Piece) -> Void) {
+        let early = state.withLock { state -> Piece? in
+            defer { state = .begun(take) }
+            if case .early(let piece) = state { return piece }
+            return nil
+        }
+        if let early { take(early) }
+    }
+
+    /// Says that the answer goes to nobody, or shows no body.
+    func refuse() { begin { $0.whenSent(false) } }
+}
