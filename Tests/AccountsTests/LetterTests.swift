@@ -52,8 +52,8 @@ struct LetterTests {
         #expect(try ask(.reset, "ida@example.org") == .queued)
         let secret = try secret()
         let answers = test.reception.letterAnswers
-        #expect(try answers.address(of: secret, .reset, now: now)?.text == "ida@example.org")
-        #expect(try answers.address(of: secret, .invitation, now: now) == nil)
+        #expect(try answers.link(of: secret, .reset, now: now)?.address.text == "ida@example.org")
+        #expect(try answers.link(of: secret, .invitation, now: now) == nil)
         #expect(throws: AccountsRefusal.passwordIllegal) {
             try answers.reset(secret, password: Array("short".utf8), now: now)
         }
@@ -113,7 +113,7 @@ struct LetterTests {
         #expect(noor.givenName == "Noor")
         // Who has an account is told so, where nobody else sees it.
         _ = try ask(.invitation, "noor@example.org")
-        #expect(try test.sent().map(\.contents) == [.accountExists])
+        #expect(try test.sent().map(\.contents) == [.accountExists(place: nil)])
         #expect(try CatalogCheck(path: test.server.catalog.path).problems().isEmpty)
     }
 

@@ -116,6 +116,23 @@ struct PasskeyPageTests {
         #expect(try browser.get("/sign-in/passkey.js").text.contains("navigator.credentials"))
     }
 
+    @Test("Who ticks it stays signed in by a passkey, and nobody else does")
+    func kept() throws {
+        try register()
+        for (keep, isKept) in [("1", true), ("", false)] {
+            let other = Browser(server)
+            let asked = try question(other.get("/sign-in"))
+            let done = try other.post(
+                "/sign-in",
+                authenticator.used(asked.challenge).merging([
+                    "step": "passkey", "pass": asked.pass, "keep": keep,
+                ]) { $1 })
+            let cookie = done.headers.first { $0.value.contains("lenticular-session=") }?.value
+            #expect(try #require(cookie).contains("; Max-Age=2592000") == isKept)
+        }
+        #expect(try browser.get("/sign-in/passkey.js").text.contains("set('keep'"))
+    }
+
     @Test("Another key, another page, another browser's question and a used one let nobody in")
     func refused() throws {
         try register()

@@ -71,6 +71,26 @@ struct ProviderPageTests {
         #expect(try accounts().count == 2)
     }
 
+    @Test("Who ticks it on the form stays signed in by way of a provider, and nobody else does")
+    func kept() throws {
+        let form = try browser.get("/sign-in").text
+        let start = try #require(form.range(of: "<form method=\"post\" action=\"/sign-in\">"))
+        let end = try #require(form.range(of: "</form>", range: start.upperBound..<form.endIndex))
+        let fields = form[start.upperBound..<end.lowerBound]
+        #expect(fields.contains("name=\"keep\"") && fields.contains("name=\"provider\""))
+        for (keep, seconds) in [("1", "; Max-Age=2592000"), ("", nil)] as [(String, String?)] {
+            let visitor = Browser(server)
+            try visitor.get("/sign-in")
+            let away = try visitor.post(
+                "/sign-in/with", ["provider": "Id", "target": "/account", "keep": keep])
+            let (state, code) = try provider.letIn(try #require(address(in: away)))
+            let back = try visitor.get("/sign-in/back?state=\(state)&code=\(code)")
+            let cookie = back.headers.first { $0.value.contains("lenticular-session=") }?.value
+            #expect(try #require(cookie).contains("; Max-Age=") == (seconds != nil))
+            if let seconds { #expect(cookie?.contains(seconds) == true) }
+        }
+    }
+
     @Test("An address links nobody, and is verified only where the provider is trusted in that")
     func addresses() throws {
         try server.user("ida@example.org")

@@ -55,6 +55,37 @@ extension StoragePromise {
             try expect(catalog.spend([8], expiresAt: 100, now: 99))
             try expect(!trial.place.openCatalog().spend([7], expiresAt: 100, now: 99))
         },
+        StoragePromise("A sealed secret is replaced where the former one still is") { trial in
+            let scene = try PeopleTrial(trial, ["ann", "bob"])
+            let (catalog, ann) = (scene.catalog, PeopleTrial.id("ann"))
+            try catalog.set(factor("ann"))
+            _ = try catalog.secret("own 1", orStore: [1])
+            _ = try catalog.secret("other", orStore: [2])
+            try catalog.add(
+                IdentityProviderRecord(
+                    name: "Id", issuer: "https://id.example", client: "c", secret: [3],
+                    signingKey: nil, trustsEmail: false, usesFormPost: false, madeAt: 1))
+            let places: [SealedPlace] = [
+                .secondFactor(ann), .identityProvider(issuer: "https://id.example"), .own("own 1"),
+            ]
+            let sealed = try catalog.sealedSecrets(ownNamed: "own")
+            try expect(sealed.map(\.place), is: places)
+            try expect(sealed.map(\.sealed), is: [[9, 0, 255], [3], [1]])
+            let changes = sealed.map {
+                SealedChange(place: $0.place, former: $0.sealed, sealed: [7] + $0.sealed)
+            }
+            let count = Mutex(0)
+            try together(8) { _ in
+                let replaced = try catalog.replace(changes)
+                count.withLock { $0 += replaced }
+            }
+            try expect(count.withLock { $0 }, is: 3)
+            let again = try trial.place.openCatalog().sealedSecrets(ownNamed: "own")
+            try expect(again.map(\.sealed), is: [[7, 9, 0, 255], [7, 3], [7, 1]])
+            let nowhere = SealedChange(
+                place: .secondFactor(PeopleTrial.id("bob")), former: [1], sealed: [2])
+            try expect(catalog.replace([nowhere]), is: 0)
+        },
         StoragePromise("An account's end is due at its moment, unless it is taken back") { trial in
             let scene = try PeopleTrial(trial, ["ann", "bob", "eve"])
             let catalog = scene.catalog

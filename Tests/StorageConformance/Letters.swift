@@ -10,7 +10,7 @@ extension StoragePromise {
         LetterLink(
             hash: [number], purpose: purpose,
             account: purpose == .reset ? PeopleTrial.id(name) : nil,
-            address: PeopleTrial.address(name), expiresAt: 100)
+            address: PeopleTrial.address(name), place: "/share/\(name)", expiresAt: 100)
     }
 
     static let letters = [
@@ -22,6 +22,7 @@ extension StoragePromise {
                     Letter(
                         purpose: .device, account: PeopleTrial.id("ann"),
                         address: PeopleTrial.address("ann"), detail: "d\(number)",
+                        place: number == 1 ? "/share/x" : nil, language: number == 1 ? "de" : "",
                         madeAt: Milliseconds(number)), dueAt: due)
             }
             let again = try trial.place.openCatalog()
@@ -29,6 +30,8 @@ extension StoragePromise {
             try expect(again.dueLetters(now: 9, countMax: 9).isEmpty)
             let due = try again.dueLetters(now: 30, countMax: 9)
             try expect(due.map(\.detail), is: ["d1", "d2"])
+            try expect(due.map(\.place), is: ["/share/x", nil])
+            try expect(due.map(\.language), is: ["de", ""])
             try expect(again.dueLetters(now: 99, countMax: 1).map(\.detail), is: ["d1"])
             let first = try require(due.first)
             try expect(first.purpose == .device && first.tries == 0)

@@ -152,7 +152,8 @@ class Run:
         page.get_by_label("Given name").fill("Bob")
         page.get_by_label("New password").fill(PASSWORD)
         page.get_by_role("button", name="Make the account").click()
-        page.goto(link)
+        # Back at the share, without the link being opened again.
+        page.wait_for_url(link)
         page.get_by_role("heading", name="Invited by another address?").wait_for()
         self.look(page, "share-not-for-you")
         page.get_by_label("The address you were invited by").fill("bob@work.example")

@@ -26,6 +26,11 @@ package protocol ServerData: AnyObject, Sendable {
     var secrets: SealedSecrets { get }
     var random: RandomSource { get }
 
+    /// Refuses when the keys that seal were changed where they are kept since they were read.
+    ///
+    /// What is sealed now might open no more then.
+    func requireKeysAsKept() throws
+
     /// The container environments that have data.
     func environments() throws -> [ContainerEnvironment]
 

@@ -124,7 +124,7 @@ extension AccountCatalog {
 /// ```
 package protocol CatalogStorage: ContainerCatalog, CredentialCatalog, AccountCatalog,
     PeopleCatalog, BrowserCatalog, LetterCatalog, SecondFactorCatalog,
-    AccountEndingCatalog, IdentityCatalog, PasskeyCatalog, PushKeyCatalog
+    AccountEndingCatalog, IdentityCatalog, PasskeyCatalog, PushKeyCatalog, SealedSecretCatalog
 {
     /// Moves with every change that can make something untrue that was read before.
     ///

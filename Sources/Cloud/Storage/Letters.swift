@@ -20,19 +20,26 @@ package struct Letter: Sendable, Equatable {
     package let address: Address
     /// A detail that the text mentions; empty for none.
     package let detail: String
+    /// The page to go on to by the letter's link; nil for the account page.
+    package let place: String?
+    /// The language in which the one who asked for the letter reads pages; empty for English.
+    package let language: String
     /// How many tries to send it have failed.
     package let tries: Int
     package let madeAt: Milliseconds
 
     package init(
         number: Int64 = 0, purpose: Purpose, account: AccountID?, address: Address,
-        detail: String = "", tries: Int = 0, madeAt: Milliseconds
+        detail: String = "", place: String? = nil, language: String = "", tries: Int = 0,
+        madeAt: Milliseconds
     ) {
         self.number = number
         self.purpose = purpose
         self.account = account
         self.address = address
         self.detail = detail
+        self.place = place
+        self.language = language
         self.tries = tries
         self.madeAt = madeAt
     }
@@ -48,16 +55,19 @@ package struct LetterLink: Sendable, Equatable {
     /// The account whose password is replaced; nil for an invitation.
     package let account: AccountID?
     package let address: Address
+    /// The page to go on to; nil for the account page.
+    package let place: String?
     package let expiresAt: Milliseconds
 
     package init(
         hash: [UInt8], purpose: Purpose, account: AccountID?, address: Address,
-        expiresAt: Milliseconds
+        place: String? = nil, expiresAt: Milliseconds
     ) {
         self.hash = hash
         self.purpose = purpose
         self.account = account
         self.address = address
+        self.place = place
         self.expiresAt = expiresAt
     }
 }

@@ -14,12 +14,12 @@ package struct LetterAnswers: Sendable {
         self.random = random
     }
 
-    /// The address that a link was sent to; nil for one that is not good now.
-    package func address(
+    /// To whom a link was sent, and where it leads on to; nil for one that is not good now.
+    package func link(
         of secret: String, _ purpose: LetterLink.Purpose, now: Milliseconds
-    ) throws -> Address? {
+    ) throws -> LetterLink? {
         let link = try catalog.letterLink(hash: Self.hash(secret), now: now)
-        return link?.purpose == purpose ? link?.address : nil
+        return link?.purpose == purpose ? link : nil
     }
 
     /// Replaces a forgotten password, and ends all sessions.
@@ -29,7 +29,7 @@ package struct LetterAnswers: Sendable {
     package func reset(
         _ secret: String, password: [UInt8], now: Milliseconds
     ) throws -> AccountID? {
-        guard try address(of: secret, .reset, now: now) != nil else { return nil }
+        guard try link(of: secret, .reset, now: now) != nil else { return nil }
         let hash = try passwords.hash(password)
         guard let link = try catalog.takeLetterLink(hash: Self.hash(secret), now: now),
             link.purpose == .reset, let account = link.account
@@ -47,7 +47,7 @@ package struct LetterAnswers: Sendable {
         _ secret: String, givenName: String?, familyName: String?, password: [UInt8],
         now: Milliseconds
     ) throws -> AccountRecord? {
-        guard try address(of: secret, .invitation, now: now) != nil else { return nil }
+        guard try link(of: secret, .invitation, now: now) != nil else { return nil }
         let (given, family) = (
             try PlainName.checked(givenName), try PlainName.checked(familyName)
         )

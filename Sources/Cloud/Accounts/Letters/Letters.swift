@@ -21,7 +21,9 @@ package struct Letters: Sendable {
         /// The last part of a link by which an account is made.
         case invitation(secret: String)
         /// Somebody asked for an account for an address that has one.
-        case accountExists
+        ///
+        /// - Parameter place: where they were going; nil for nowhere.
+        case accountExists(place: String?)
         /// What to type where the letter was asked for.
         case code(String)
         /// A browser that was not known signed in.
@@ -53,10 +55,12 @@ package struct Letters: Sendable {
     /// - Parameters:
     ///   - account: whose code it is; nil for letters that find it out.
     ///   - asker: the block of network addresses that the wish comes from, or the account.
+    ///   - place: the page of the server to go on to by the letter's link; nil for the account page.
+    ///   - language: as a file of texts is named; empty for English.
     /// - Throws: what the catalog reports.
     package func ask(
         for purpose: Letter.Purpose, to address: Address, of account: AccountID? = nil,
-        by asker: String, now: Milliseconds
+        by asker: String, place: String? = nil, language: String = "", now: Milliseconds
     ) throws -> Outcome {
         let patience = settings.letterPatience
         let wait = limits.take(
@@ -65,25 +69,29 @@ package struct Letters: Sendable {
         guard try catalog.letterCount() < settings.lettersWaitingMax else {
             return .wait(seconds: Self.fullSeconds)
         }
-        try post(purpose, to: address, of: account, now: now)
+        try post(
+            purpose, to: address, of: account, place: place, language: language, now: now)
         return .queued
     }
 
     /// Queues a letter.
     package func post(
         _ purpose: Letter.Purpose, to address: Address, of account: AccountID? = nil,
-        detail: String = "", now: Milliseconds
+        detail: String = "", place: String? = nil, language: String = "", now: Milliseconds
     ) throws {
         try catalog.add(
             Letter(
-                purpose: purpose, account: account, address: address, detail: detail, madeAt: now),
-            dueAt: now)
+                purpose: purpose, account: account, address: address, detail: detail,
+                place: place, language: language, madeAt: now), dueAt: now)
     }
 
     /// Makes a link by which an account for an address is made, to be handed on by an operator.
-    package func invitation(to address: Address, now: Milliseconds) throws -> String {
+    package func invitation(
+        to address: Address, place: String? = nil, now: Milliseconds
+    ) throws -> String {
         try link(
-            .invitation, of: nil, to: address, seconds: settings.invitationSeconds, now: now)
+            .invitation, of: nil, to: address, place: place,
+            seconds: settings.invitationSeconds, now: now)
     }
 
     /// Makes what a letter says; nil for one that nobody is to get.
@@ -96,11 +104,12 @@ package struct Letters: Sendable {
             guard let owner else { return nil }
             return .reset(
                 secret: try link(
-                    .reset, of: owner.id, to: letter.address, seconds: settings.resetSeconds,
-                    now: now))
+                    .reset, of: owner.id, to: letter.address, place: letter.place,
+                    seconds: settings.resetSeconds, now: now))
         case .invitation:
-            if owner != nil { return .accountExists }
-            return .invitation(secret: try invitation(to: letter.address, now: now))
+            if owner != nil { return .accountExists(place: letter.place) }
+            return .invitation(
+                secret: try invitation(to: letter.address, place: letter.place, now: now))
         case .address:
             guard let account = letter.account, try catalog.account(account) != nil else {
                 return nil
@@ -116,14 +125,15 @@ package struct Letters: Sendable {
     }
 
     private func link(
-        _ purpose: LetterLink.Purpose, of account: AccountID?, to address: Address, seconds: Int,
-        now: Milliseconds
+        _ purpose: LetterLink.Purpose, of account: AccountID?, to address: Address,
+        place: String?, seconds: Int, now: Milliseconds
     ) throws -> String {
         let secret = Base64.encode(random.bytes(Self.secretBytes), .urlSafe)
         try catalog.add(
             LetterLink(
                 hash: SHA256.digest(Array(secret.utf8)), purpose: purpose, account: account,
-                address: address, expiresAt: now + Milliseconds(seconds) * 1_000), now: now)
+                address: address, place: place, expiresAt: now + Milliseconds(seconds) * 1_000),
+            now: now)
         return secret
     }
 

@@ -28,7 +28,6 @@ package struct SecondFactors: Sendable {
         }
     }
 
-    private static let purpose = "totp"
     /// Two that use different recovery codes at once can hinder each other so often.
     private static let recoveryTriesMax = 16
 
@@ -73,7 +72,7 @@ package struct SecondFactors: Sendable {
         let codes = RecoveryCodes.make(owner: account.text, random: random)
         try catalog.set(
             SecondFactor(
-                account: account, secret: secrets.seal(secret, for: subject(account)),
+                account: account, secret: secrets.seal(secret, for: Self.subject(account)),
                 lastStep: step, recovery: codes.digests, madeAt: now))
         return codes.shown
     }
@@ -108,7 +107,7 @@ package struct SecondFactors: Sendable {
         _ code: String, of account: AccountID, now: Milliseconds
     ) throws -> (isRight: Bool, recoveryLeft: Int?) {
         guard let factor = try catalog.secondFactor(of: account) else { return (false, nil) }
-        let secret = try secrets.open(factor.secret, for: subject(account))
+        let secret = try secrets.open(factor.secret, for: Self.subject(account))
         let step = TimeCodes(secret: secret).step(of: code, at: now, after: factor.lastStep)
         if let step { return (try catalog.use(step: step, of: account), nil) }
         for _ in 0..<Self.recoveryTriesMax {
@@ -122,7 +121,8 @@ package struct SecondFactors: Sendable {
         return (false, nil)
     }
 
-    private func subject(_ account: AccountID) -> SecretSubject {
-        SecretSubject(purpose: Self.purpose, owner: account.text)
+    /// What opens the secret of an account.
+    package static func subject(_ account: AccountID) -> SecretSubject {
+        SecretSubject(purpose: "totp", owner: account.text)
     }
 }

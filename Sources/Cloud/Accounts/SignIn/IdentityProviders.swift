@@ -5,7 +5,7 @@ import Storage
 /// What operators do with identity providers.
 package struct IdentityProviders: Sendable {
     /// What opens the secret of a provider.
-    static func subject(_ issuer: String) -> SecretSubject {
+    package static func subject(_ issuer: String) -> SecretSubject {
         SecretSubject(purpose: "identity provider", owner: issuer)
     }
 

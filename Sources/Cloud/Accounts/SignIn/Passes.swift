@@ -17,6 +17,8 @@ package struct Passes: Sendable {
         case provider = "pass: provider"
         /// What an authenticator is asked.
         case passkey = "pass: passkey"
+        /// Where somebody goes on who has signed in.
+        case place = "pass: place"
     }
 
     private static let digestBytes = 16

@@ -39,10 +39,15 @@ package struct AddWebhook: AdministrativeAction {
 extension NamedEnvironment {
     /// - Throws: as `found`; `StorageFailure`.
     func webhooks(in data: any ServerData) throws -> Webhooks {
-        let found = try found(in: data)
-        return Webhooks(
-            of: found.container, found.environment,
-            in: try data.store(of: found.container, in: found.environment),
+        try found(in: data).webhooks(in: data)
+    }
+}
+
+extension ContainerEnvironment {
+    /// - Throws: `CatalogRefusal.containerUnknown`, `StorageFailure`.
+    func webhooks(in data: any ServerData) throws -> Webhooks {
+        Webhooks(
+            of: container, environment, in: try data.store(of: container, in: environment),
             secrets: data.secrets, random: data.random
         ) { try ChangeWatch.renew(in: $0) }
     }

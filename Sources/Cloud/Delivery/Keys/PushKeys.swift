@@ -38,8 +38,10 @@ package enum DeliveryRefusal: Error, Sendable, Equatable, CustomStringConvertibl
 /// The keys by which the server pushes: of the apps of containers, for Apple's service, and its own, for
 /// browsers.
 package final class PushKeys: Sendable {
-    /// Names the server's own key among the catalog's secrets.
-    private static let ownKeyName = "web-push"
+    /// Names the server's own key among the catalog's secrets, or begins its name.
+    package static let ownKeyName = "web-push"
+    /// What opens it.
+    package static let ownKeySubject = SecretSubject(purpose: "web push", owner: "")
 
     private struct Kept {
         var version = -1
@@ -125,7 +127,7 @@ package final class PushKeys: Sendable {
     }
 
     private func ownKey(named name: String) throws -> P256PrivateKey {
-        let subject = SecretSubject(purpose: "web push", owner: "")
+        let subject = Self.ownKeySubject
         let made = secrets.seal(Array(P256PrivateKey().pem.utf8), for: subject)
         let sealed = try catalog.secret(name, orStore: made)
         return try P256PrivateKey(
@@ -147,7 +149,8 @@ package final class PushKeys: Sendable {
             key: try P256PrivateKey(pem: String(decoding: pem, as: UTF8.self)))
     }
 
-    private static func subject(_ topic: String, of container: ContainerID) -> SecretSubject {
+    /// What opens the key of a container's app.
+    package static func subject(_ topic: String, of container: ContainerID) -> SecretSubject {
         SecretSubject(purpose: "push key", owner: "\(container.folded)/\(topic)")
     }
 

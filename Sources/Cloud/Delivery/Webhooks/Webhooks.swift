@@ -127,6 +127,40 @@ package struct Webhooks: Sendable {
         }
     }
 
+    /// Seals the signing keys under the first key of the server that are under another one.
+    ///
+    /// - Returns: how many it has, how many were so before, and how many none of the server's keys opens.
+    /// - Throws: `StorageFailure`.
+    package func reseal() throws -> (resealed: Int, current: Int, unreadable: Int) {
+        let subject = WebhookAddress.subject(container, environment)
+        // Most environments have none, and need no write.
+        guard try storage.read({ try !$0.destinations(.webhook).isEmpty }) else { return (0, 0, 0) }
+        return try storage.writeAndWait(caller: .background) { [secrets] transaction in
+            var counts = (resealed: 0, current: 0, unreadable: 0)
+            for destination in try transaction.destinations(.webhook) {
+                guard let address = WebhookAddress(bytes: destination.address) else { continue }
+                guard secrets.isStale(address.sealedKey) else {
+                    counts.current += 1
+                    continue
+                }
+                // NB: what does not open is counted, and said.
+                guard let key = try? secrets.open(address.sealedKey, for: subject),
+                    let renewed = WebhookAddress(
+                        name: address.name, url: address.url,
+                        sealedKey: secrets.seal(key, for: subject))
+                else {
+                    counts.unreadable += 1
+                    continue
+                }
+                _ = try transaction.register(
+                    NewDestination(
+                        kind: .webhook, key: renewed.key, user: nil, address: renewed.bytes))
+                counts.resealed += 1
+            }
+            return counts
+        }
+    }
+
     /// A notice of no change that waits in no outbox, for a webhook to be tried with.
     ///
     /// - Throws: `DeliveryRefusal.webhookUnknown`, `StorageFailure`.

@@ -33,7 +33,7 @@ extension Pages {
         return passkeyForm(
             visit, question, to: place, attributes: " data-passkey=\"use\"",
             """
-            <input type="hidden" name="step" value="passkey">
+            <input type="hidden" name="step" value="passkey"><input type="hidden" name="keep">
             <button class="second">\(Texts.passkeySignIn)</button>
             """)
     }
@@ -48,8 +48,8 @@ extension Pages {
             return .asked(SignInAsking(status: 403, problem: Texts.passkeyFailed))
         }
         return signedIn.isUserVerified
-            ? try welcomeIn(signedIn.account, visit, isKept: false)
-            : try admit(signedIn.account, visit, isKept: false)
+            ? try welcomeIn(signedIn.account, visit, isKept: Self.isKept(visit.request))
+            : try admit(signedIn.account, visit, isKept: Self.isKept(visit.request))
     }
 
     private static func answer(in form: FormFields) -> Passkeys.Answer {

@@ -58,7 +58,7 @@ extension Pages {
             """
             \(thing.map { Self.card($0) } ?? .nothing)
             <p>\(Texts.signInToOpen)</p>
-            \(try signInForm(visit, asking))
+            \(try signInForm(visit, asking, leadingTo: SharePlace(link: link)))
             """, policy: PageAnswer.Policy(runsScript: runsScript(asking)),
             script: runsScript(asking) ? Self.passkeyScript : .nothing)
         answer.headers += asking.headers

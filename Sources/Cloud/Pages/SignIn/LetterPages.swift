@@ -44,7 +44,7 @@ extension Pages {
         }
         let outcome = try reception.letters.ask(
             for: purpose, to: address, by: visit.request.client ?? "a proxy",
-            now: visit.request.now)
+            place: place(visit)?.path, now: visit.request.now)
         switch outcome {
         case .queued:
             return PageAnswer(title: Texts.resetSent, "<p role=\"status\">\(sent)</p>")
@@ -58,7 +58,7 @@ extension Pages {
     /// `/sign-in/reset/{secret}`.
     func reset(_ visit: Visit, _ secret: String) throws -> PageAnswer {
         let now = visit.request.now
-        guard let address = try reception.letterAnswers.address(of: secret, .reset, now: now)
+        guard let link = try reception.letterAnswers.link(of: secret, .reset, now: now)
         else { return Self.linkEnded }
         var problem: String?
         if visit.request.isPost {
@@ -69,7 +69,8 @@ extension Pages {
                 guard let account = try reception.catalog.account(account) else {
                     return Self.linkEnded
                 }
-                return try answer(admit(account, visit, isKept: false), visit)
+                return try answer(
+                    admit(account, visit, isKept: false), visit, leadingTo: Self.next(link))
             } catch AccountsRefusal.passwordIllegal {
                 problem = Texts.passwordRefused
             }
@@ -79,7 +80,7 @@ extension Pages {
             """
             \(Self.alert(problem))
             \(visit.form("""
-            \(Self.hiddenAddress(address.text))
+            \(Self.hiddenAddress(link.address.text))
             \(Self.newPasswordField)
             <div class="row"><button>\(Texts.savePassword)</button></div>
             """))
@@ -90,7 +91,7 @@ extension Pages {
     func welcome(_ visit: Visit, _ secret: String) throws -> PageAnswer {
         let request = visit.request
         guard
-            let address = try reception.letterAnswers.address(
+            let link = try reception.letterAnswers.link(
                 of: secret, .invitation, now: request.now)
         else { return Self.linkEnded }
         var problem: String?
@@ -101,7 +102,7 @@ extension Pages {
                     familyName: request.form.filled("family"), password: typed(visit, "password"),
                     now: request.now)
                 guard let account else { return Self.linkEnded }
-                var answer = PageAnswer.redirect(to: "/account")
+                var answer = PageAnswer.redirect(to: Self.next(link))
                 answer.headers += try begin(account.id, visit, true, isKept: false)
                 return answer
             } catch AccountsRefusal.passwordIllegal {
@@ -115,10 +116,10 @@ extension Pages {
         return PageAnswer(
             problem == nil ? 200 : 422, title: Texts.welcome,
             """
-            <p>\(address.text)</p>
+            <p>\(link.address.text)</p>
             \(Self.alert(problem))
             \(visit.form("""
-            \(Self.hiddenAddress(address.text))
+            \(Self.hiddenAddress(link.address.text))
             <label for="given">\(Texts.givenName)</label>
             <input id="given" name="given" autocomplete="given-name" maxlength="128" \
             value="\(request.form["given"] ?? "")">
@@ -129,6 +130,11 @@ extension Pages {
             <div class="row"><button>\(Texts.makeAccount)</button></div>
             """))
             """)
+    }
+
+    /// Where a letter's link leads on to.
+    private static func next(_ link: LetterLink) -> String {
+        SharePlace(link.place)?.path ?? "/account"
     }
 
     /// What somebody typed as an e-mail address; nil when it is none.

@@ -5,36 +5,55 @@ import Storage
 
 // Signing in by way of another server: `/sign-in/with`, and `/sign-in/back` where that one sends people to.
 extension Pages {
-    /// Buttons that lead to providers; nothing where there are none.
+    /// Buttons of a sign-in form that lead to providers instead; nothing where there are none.
+    ///
+    /// They are of the same form so that what is ticked there, to stay signed in, holds for them as well.
     ///
     /// - Parameters:
     ///   - target: where to go on afterwards.
     ///   - isApart: whether the provider is shown in a window of its own. What it sends along could cut the bond
     ///     between this window and the one that opened it.
-    func providerButtons(
-        _ visit: Visit, target: String, isApart: Bool = false, isLinking: Bool = false
-    ) throws -> Markup {
-        guard reception.providerSignIn != nil else { return .nothing }
-        let linked =
-            try isLinking
-            ? visit.signedIn.map { try reception.catalog.identities(of: $0.account.id) } ?? [] : []
-        let offered = try reception.catalog.identityProviders().filter { provider in
-            !linked.contains { $0.issuer == provider.issuer }
-        }
-        let window: Markup = isApart ? " target=\"_blank\"" : .nothing
-        let forms: [Markup] = offered.map { provider in
+    func providerButtons(target: String, isApart: Bool) throws -> Markup {
+        let offered = try offeredProviders()
+        guard !offered.isEmpty else { return .nothing }
+        let window: Markup = isApart ? " formtarget=\"_blank\"" : .nothing
+        let buttons: [Markup] = offered.map { provider in
             """
-            <form method="post" action="/sign-in/with"\(window)>
-            <input type="hidden" name="guard" value="\(visit.formToken)">
-            <input type="hidden" name="target" value="\(isApart ? "/sign-in/done" : target)">
-            <input type="hidden" name="do" value="\(isLinking ? "link" : "sign-in")">
-            <button class="second" name="provider" value="\(provider.name)">\
-            \(isLinking ? Texts.linkWith(provider.name) : Texts.signInWith(provider.name))</button>
-            </form>
+            <button class="second" name="provider" value="\(provider.name)" \
+            formaction="/sign-in/with" formnovalidate\(window)>\(Texts.signInWith(provider.name))\
+            </button>
             """
         }
-        guard isApart, !forms.isEmpty else { return Markup(forms) }
-        return "\(forms)<p><a href=\"\(target)\">\(Texts.wentOnThere)</a></p>"
+        return """
+            <input type="hidden" name="target" value="\(isApart ? "/sign-in/done" : target)">\(buttons)
+            """
+    }
+
+    /// What leads on from a window beside which a provider was shown; nothing where none is.
+    func wentOn(to target: String, isApart: Bool) throws -> Markup {
+        guard isApart, !(try offeredProviders()).isEmpty else { return .nothing }
+        return "<p><a href=\"\(target)\">\(Texts.wentOnThere)</a></p>"
+    }
+
+    /// Buttons that let further providers let somebody in.
+    private func linkButtons(_ visit: Visit, known: [ProvidedIdentity]) throws -> Markup {
+        let offered = try offeredProviders().filter { provider in
+            !known.contains { $0.issuer == provider.issuer }
+        }
+        return Markup(
+            offered.map { provider in
+                visit.form(
+                    to: "/sign-in/with",
+                    """
+                    <input type="hidden" name="do" value="link">
+                    <button class="second" name="provider" value="\(provider.name)">\
+                    \(Texts.linkWith(provider.name))</button>
+                    """)
+            })
+    }
+
+    private func offeredProviders() throws -> [IdentityProviderRecord] {
+        reception.providerSignIn == nil ? [] : try reception.catalog.identityProviders()
     }
 
     /// `/sign-in/with`: sends the browser to a provider.
@@ -59,7 +78,7 @@ extension Pages {
         do {
             let begun = try providers.begin(
                 at: form["provider"] ?? "", linking: account,
-                target: Self.local(form["target"]), isKept: form["keep"] != nil,
+                target: Self.local(form["target"]), isKept: Self.isKept(request),
                 browser: visit.browser, now: request.now)
             var answer = PageAnswer(
                 title: Texts.goingThere,
@@ -250,7 +269,7 @@ extension Pages {
                 """
                 <p>\(Texts.identitiesHint)</p>
                 <ul>\(items)</ul>
-                \(try providerButtons(visit, target: "/account/identities", isLinking: true))
+                \(try linkButtons(visit, known: known))
                 <p><a href="/account">\(Texts.account)</a></p>
                 """)
         }

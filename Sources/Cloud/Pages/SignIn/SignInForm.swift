@@ -42,9 +42,12 @@ extension Pages {
                     status: 503, problem: Texts.unavailable, headers: [("Retry-After", "5")]))
         case .wait(let seconds): return .asked(.wait(seconds))
         case .signedIn(let account, _):
-            return try admit(account, visit, isKept: request.form["keep"] != nil)
+            return try admit(account, visit, isKept: Self.isKept(request))
         }
     }
+
+    /// Whether somebody asked to stay signed in at this browser, in whichever way they come in.
+    static func isKept(_ request: PageRequest) -> Bool { request.form["keep"] == "1" }
 
     /// Lets somebody in who has shown who they are, or asks for the second factor that they have.
     func admit(
@@ -136,20 +139,24 @@ extension Pages {
     ///   - place: where the form is sent to; nil for where it is shown.
     ///   - further: what else may be done there.
     ///   - providersApart: whether providers are shown in a window of their own.
+    ///   - share: where those go on who have a letter sent first; nil for the account page.
     func signInForm(
         _ visit: Visit, _ asking: SignInAsking = SignInAsking(), to place: String? = nil,
-        further: Markup = .nothing, providersApart: Bool = false
+        further: Markup = .nothing, providersApart: Bool = false,
+        leadingTo share: SharePlace? = nil
     ) throws -> Markup {
         if let pass = asking.pass {
             return "\(codeForm(visit, pass, asking.problem, to: place))\(further)"
         }
         let address = visit.request.form.filled("address") ?? ""
+        let new = self.address("/sign-in/new", leadingTo: share, visit)
         let again: Markup =
             reception.signUp == .open && reception.hasLetters
-            ? "<p><a href=\"/sign-in/new\">\(Texts.newHere)</a></p>" : .nothing
+            ? "<p><a href=\"\(new)\">\(Texts.newHere)</a></p>" : .nothing
+        let target = place == "/sign-in" ? "/account" : visit.request.target
         return """
             \(Self.alert(asking.problem))
-            \(visit.form("""
+            \(visit.form(to: place, """
             <input type="hidden" name="step" value="sign-in">
             <label for="address">\(Texts.address)</label>
             <input id="address" name="address" type="email" autocomplete="username" \
@@ -159,14 +166,14 @@ extension Pages {
             autocomplete="current-password" required maxlength="1024">
             <div class="check"><input id="keep" name="keep" type="checkbox" value="1">\
             <label for="keep">\(Texts.keepSignedIn)</label></div>
-            <div class="row"><button>\(Texts.signIn)</button></div>
+            <div class="row"><button>\(Texts.signIn)</button>
+            \(try providerButtons(target: target, isApart: providersApart))</div>
             """))
             \(passkeySignInForm(visit, to: place))
-            \(try providerButtons(
-                visit, target: place == "/sign-in" ? "/account" : visit.request.target,
-                isApart: providersApart))
+            \(try wentOn(to: target, isApart: providersApart))
             \(further)
-            <p><a href="/sign-in/forgotten">\(Texts.forgotten)</a></p>
+            <p><a href="\(self.address("/sign-in/forgotten", leadingTo: share, visit))">\
+            \(Texts.forgotten)</a></p>
             \(again)
             """
     }
@@ -229,10 +236,11 @@ extension Pages {
             answer.headers += cookies
             return answer
         case .asked(let asking):
-            // An app's page takes what is typed there itself.
-            let place =
+            // The pages of apps and of shares take what is typed there themselves.
+            let isTaken =
                 target.hasPrefix("/sign-in/") && target != "/sign-in/done"
-                ? target : "/sign-in"
+                || SharePlace(target) != nil
+            let place = isTaken ? target : "/sign-in"
             var answer = PageAnswer(
                 asking.status, title: Texts.signIn,
                 try signInForm(visit, asking, to: place),

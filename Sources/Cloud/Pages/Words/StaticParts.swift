@@ -64,6 +64,8 @@ enum StaticParts {
               set('client-data', encode(response.clientDataJSON));
               set('data', encode(response.attestationObject || response.authenticatorData));
               set('signature', response.signature ? encode(response.signature) : '');
+              const keep = document.getElementById('keep');
+              if (keep && keep.checked) set('keep', keep.value);
               form.submit();
             } catch (error) {
               alert.hidden = false;

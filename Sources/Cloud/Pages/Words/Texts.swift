@@ -145,13 +145,13 @@ enum Texts {
 
                     \(unasked)
                     """)
-        case .accountExists:
+        case .accountExists(let place):
             LetterText(
                 subject: "You have an account",
                 body: """
                     Somebody asked to make an account for this address. There is one already:
 
-                    \(base)/sign-in
+                    \(base)\(SharePlace(place)?.path ?? "/sign-in")
 
                     \(unasked)
                     """)

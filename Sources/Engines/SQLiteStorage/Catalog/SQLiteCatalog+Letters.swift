@@ -8,12 +8,13 @@ extension SQLiteCatalog {
             try $0.run(
                 """
                 INSERT INTO letters
-                (purpose, account, kind, folded, address, detail, tries, made_at, due_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                (purpose, account, kind, folded, address, detail, place, language, tries, made_at,
+                due_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, .text(letter.purpose.rawValue), .optional(letter.account?.text),
                 .text(letter.address.kind.rawValue), .text(letter.address.folded),
-                .text(letter.address.text), .text(letter.detail), .integer(Int64(letter.tries)),
-                .integer(letter.madeAt), .integer(dueAt))
+                .text(letter.address.text), .text(letter.detail), .optional(letter.place),
+                .text(letter.language), .integer(Int64(letter.tries)), .integer(letter.madeAt),
+                .integer(dueAt))
         }
     }
 
@@ -21,8 +22,8 @@ extension SQLiteCatalog {
         try read {
             try $0.all(
                 """
-                SELECT number, purpose, account, kind, folded, address, detail, tries, made_at
-                FROM letters WHERE due_at <= ? ORDER BY due_at, number LIMIT ?
+                SELECT number, purpose, account, kind, folded, address, detail, tries, made_at,
+                place, language FROM letters WHERE due_at <= ? ORDER BY due_at, number LIMIT ?
                 """, .integer(now), .integer(Int64(countMax))
             ) { row in
                 guard let purpose = Letter.Purpose(rawValue: row.string(1)),
@@ -32,7 +33,8 @@ extension SQLiteCatalog {
                     number: row.int64(0), purpose: purpose,
                     account: row.optionalString(2).map { AccountID($0) },
                     address: Address(kind: kind, text: row.string(5), folded: row.string(4)),
-                    detail: row.string(6), tries: Int(clamping: row.int64(7)),
+                    detail: row.string(6), place: row.optionalString(9),
+                    language: row.string(10), tries: Int(clamping: row.int64(7)),
                     madeAt: row.int64(8))
             }
         }
@@ -64,11 +66,13 @@ extension SQLiteCatalog {
             try catalog.run("DELETE FROM letter_links WHERE expires_at <= ?", .integer(now))
             try catalog.run(
                 """
-                INSERT INTO letter_links (hash, purpose, account, kind, folded, address, expires_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO letter_links
+                (hash, purpose, account, kind, folded, address, place, expires_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 """, .bytes(link.hash), .text(link.purpose.rawValue),
                 .optional(link.account?.text), .text(link.address.kind.rawValue),
-                .text(link.address.folded), .text(link.address.text), .integer(link.expiresAt))
+                .text(link.address.folded), .text(link.address.text), .optional(link.place),
+                .integer(link.expiresAt))
         }
     }
 
@@ -94,7 +98,7 @@ extension SQLiteCatalog {
     ) throws -> LetterLink? {
         try catalog.first(
             """
-            SELECT purpose, account, kind, folded, address, expires_at FROM letter_links
+            SELECT purpose, account, kind, folded, address, expires_at, place FROM letter_links
             WHERE hash = ? AND expires_at > ?
             """, .bytes(hash), .integer(now)
         ) { row in
@@ -104,7 +108,7 @@ extension SQLiteCatalog {
             return LetterLink(
                 hash: hash, purpose: purpose, account: row.optionalString(1).map { AccountID($0) },
                 address: Address(kind: kind, text: row.string(4), folded: row.string(3)),
-                expiresAt: row.int64(5))
+                place: row.optionalString(6), expiresAt: row.int64(5))
         }
     }
 

@@ -11,6 +11,10 @@ import Synchronization
 extension DataFolder: ServerData {
     package var limits: ServiceLimits { configuration.serviceLimits }
 
+    package func requireKeysAsKept() throws {
+        try SecretKeys.requireUnchanged(secrets, configuration, of: path)
+    }
+
     package func environments() throws -> [ContainerEnvironment] {
         try stores.existing().map { ContainerEnvironment($0.container, $0.environment) }
     }

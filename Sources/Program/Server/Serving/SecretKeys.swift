@@ -62,6 +62,21 @@ enum SecretKeys {
         return secrets
     }
 
+    /// Refuses when the file of the keys holds others than were read from it.
+    ///
+    /// - Throws: `CommandFailure`.
+    static func requireUnchanged(
+        _ secrets: SealedSecrets, _ configuration: ServerConfiguration, of folder: String
+    ) throws {
+        let path = path(configuration, of: folder)
+        let present = SealedSecrets(keys: try keys(path), random: .system)
+        guard present?.keyNames == secrets.keyNames else {
+            throw CommandFailure(
+                "security.keyFile: \(path) was changed after the server read it; restart the server first"
+            )
+        }
+    }
+
     /// Whether a backup takes the keys along: it does where they lie in the data folder.
     static func isInBackup(_ configuration: ServerConfiguration) -> Bool {
         configuration.security.keyFile.isEmpty

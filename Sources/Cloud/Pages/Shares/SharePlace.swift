@@ -1,0 +1,56 @@
+/// The page of a share, to which somebody goes on who came to sign in there.
+///
+/// The browser holds it sealed and a letter's link leads to it, so that nobody else says where people go; and
+/// it is never anything but a page of a share on this server.
+struct SharePlace: Equatable {
+    private static let root = "/share/"
+    /// More than any link has.
+    private static let linkBytesMax = 200
+
+    /// The address without scheme and host, such as `/share/0ab…`.
+    let path: String
+
+    /// Nil for anything but the path of a share's page.
+    init?(_ path: String?) {
+        guard let path, path.hasPrefix(Self.root) else { return nil }
+        let link = path.utf8.dropFirst(Self.root.utf8.count)
+        guard (1...Self.linkBytesMax).contains(link.count), link.allSatisfy(Self.isOfALink) else {
+            return nil
+        }
+        self.path = path
+    }
+
+    init?(link: String) { self.init(Self.root + link) }
+
+    /// Letters and digits of URLs' base64, and the sign before a secret.
+    private static func isOfALink(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+}
+
+extension Pages {
+    /// How long somebody may take from a share's page to what they ask for there.
+    private static let placeSeconds = 3_600
+
+    /// The address of a page that leads on to a place in the end.
+    func address(_ path: String, leadingTo place: SharePlace?, _ visit: Visit) -> String {
+        guard let place else { return path }
+        let pass = reception.passes.make(
+            .place, [place.path], browser: visit.browser, seconds: Self.placeSeconds,
+            now: visit.request.now)
+        return "\(path)?to=\(pass)"
+    }
+
+    /// The place that an address of such a page holds; nil for none, another browser's and one of long ago.
+    func place(_ visit: Visit) -> SharePlace? {
+        let kept = reception.passes.open(
+            visit.request.query["to"], .place, browser: visit.browser, now: visit.request.now)
+        return SharePlace(kept?.first)
+    }
+}
