@@ -83,7 +83,7 @@ class Lenticular:
         self.user, self.query = self.make_user(EMAIL)
 
     def make_user(self, email):
-        """Makes a user; his record's name, and the query that says that he calls."""
+        """Makes a user; returns their record's name, and the query that says that they call."""
         self.command("user", "create", email)
         web = self.command(
             "web-token", "create", CONTAINER, "development", email, "--expires", "86400")

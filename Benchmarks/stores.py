@@ -5,6 +5,7 @@ import http.client
 import json
 import sqlite3
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import machine
@@ -12,6 +13,9 @@ from lenticular import CONTAINER, Lenticular
 
 ENVIRONMENT = "development"
 SAMPLES_MAX = 50
+# Stores whose making is timed, one after the other; the rest is made by several clients at once.
+MADE_ALONE = 200
+MAKERS = 8
 
 GOALS = [
     ("containers touched in turn: resident, MB", "stores.containers",
@@ -54,9 +58,11 @@ class StoreMeasures:
             self.server.stop()
             tokens = self.make_containers()
             self.server.start()
-            self.connection = http.client.HTTPConnection(
-                "127.0.0.1", self.server.port, timeout=60)
-            self.note("made", [self.read(number, token) for number, token in tokens])
+            self.connection = self.connect()
+            self.note("made", [self.read(*each) for each in tokens[:MADE_ALONE]])
+            self.make_rest(tokens[MADE_ALONE:])
+            # The server has closed the first one meanwhile.
+            self.connection = self.connect()
             self.note("first", [self.read(number, token) for number, token in tokens])
             self.note("open", [self.read(*tokens[-1]) for _ in range(min(1_000, self.count))])
             self.look()
@@ -92,22 +98,37 @@ class StoreMeasures:
         catalog.close()
         return tokens
 
+    def connect(self):
+        return http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
+
+    def make_rest(self, tokens):
+        """Makes stores by several connections: each store takes some writes that wait for the disk."""
+        def make(part):
+            connection = self.connect()
+            for number, token in part:
+                self.read(number, token, connection)
+            connection.close()
+        with ThreadPoolExecutor(MAKERS) as makers:
+            list(makers.map(make, [tokens[first::MAKERS] for first in range(MAKERS)]))
+
     @staticmethod
     def container(number):
         return f"{CONTAINER}.Number{number}"
 
-    def read(self, number, token):
+    def read(self, number, token, connection=None):
         """A look-up of a record that is not there; the first one makes the container's store."""
-        return self.ask(number, token, "records/lookup", {"records": [{"recordName": "none"}]})
+        return self.ask(
+            connection or self.connection, number, token, "records/lookup",
+            {"records": [{"recordName": "none"}]})
 
-    def ask(self, number, token, operation, body):
+    def ask(self, connection, number, token, operation, body):
         """The milliseconds that a request of a container's public database takes."""
         target = (f"/database/1/{self.container(number)}/{ENVIRONMENT}/public/{operation}"
                   f"?ckAPIToken={token}")
         text = json.dumps(body)
         began = time.perf_counter()
-        self.connection.request("POST", target, text, {"Content-Type": "application/json"})
-        answer = self.connection.getresponse()
+        connection.request("POST", target, text, {"Content-Type": "application/json"})
+        answer = connection.getresponse()
         content = answer.read()
         took = (time.perf_counter() - began) * 1_000
         if answer.status != 200:

@@ -79,6 +79,30 @@ extension StoragePromise {
             try catalog.endSessions(of: PeopleTrial.id("ann"), except: nil)
             try expect(catalog.browserSessions(of: PeopleTrial.id("ann")).isEmpty)
         },
+        StoragePromise("A session of an app ends with the last of its tokens, or when it is ended")
+        {
+            trial in
+            let scene = try PeopleTrial(trial, ["ann"])
+            let catalog = scene.catalog
+            func token(_ hash: UInt8, session: UInt8, expiresAt: Milliseconds) -> WebTokenRecord {
+                WebTokenRecord(
+                    hash: [hash], session: [session, 0, 255], account: PeopleTrial.id("ann"),
+                    container: PeopleTrial.home, environment: .production, madeAt: 1,
+                    expiresAt: expiresAt)
+            }
+            let user = Trial.user(1)
+            try catalog.add(
+                token(1, session: 1, expiresAt: 50), replacing: nil, for: user, now: 1)
+            try catalog.add(token(2, session: 1, expiresAt: 90), replacing: [1], for: user, now: 1)
+            try catalog.add(
+                token(3, session: 2, expiresAt: 70), replacing: nil, for: user, now: 1)
+            let again = try trial.place.openCatalog()
+            try expect(again.sessionEnd([1, 0, 255]) == 90)
+            try expect(again.sessionEnd([2, 0, 255]) == 70)
+            try expect(again.sessionEnd([1]) == nil)
+            try again.endSessions(of: PeopleTrial.id("ann"), except: nil)
+            try expect(again.sessionEnd([1, 0, 255]) == nil)
+        },
         StoragePromise("A code is handed to one caller, in its time") { trial in
             let scene = try PeopleTrial(trial, ["ann"])
             let catalog = scene.catalog

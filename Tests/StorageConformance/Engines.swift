@@ -110,6 +110,8 @@ extension StoragePromise {
                 try expect(test.engine.examine(key))
                 try expect(test.engine.strays().isEmpty && !test.engine.isUnfinished(key))
                 try expect(!test.engine.words(for: key).isEmpty)
+                // Only stores that the first versions made have such links.
+                try expect(test.engine.storesWithEarlyLinks().isEmpty)
                 try expect(test.zones, is: ["a"])
                 try test.restart()
             }

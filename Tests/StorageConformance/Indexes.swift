@@ -111,6 +111,32 @@ extension StoragePromise {
     }
 
     static let indexes = [
+        StoragePromise("An index is made once, and counts as whole only when work has filled it") {
+            trial in
+            let zone = try trial.makeZone()
+            let type = try Trial.name(trial.store.schema.types[Trial.type]?.number)
+            let (one, two) = (IndexNeed("f", .values), IndexNeed("g", .words))
+            try trial.write { transaction in
+                try transaction.save("a", in: zone, body: IndexTrial.body("a", ("1", "INT64")))
+                try transaction.makeIndexes([one], ofType: type)
+            }
+            try trial.write { try $0.makeIndexes([one, two, one], ofType: type) }
+            func states() throws -> [IndexNeed: StoredIndex.State] {
+                try trial.read { snapshot in
+                    let found = try snapshot.indexReader.indexes(ofType: type)
+                    try expect(found.count, is: Set(found.map(\.need)).count)
+                    return Dictionary(uniqueKeysWithValues: found.map { ($0.need, $0.state) })
+                }
+            }
+            try expect(states() == [one: .filling, two: .filling])
+            let work = try trial.write { transaction in
+                var turn = WorkTurn(WorkHolder(1), [.index])
+                return try transaction.takeWork(&turn)
+            }
+            try expect(work?.task == .index)
+            while try trial.write({ try $0.workOnIndexes(recordsMax: 1) }) {}
+            try expect(states() == [one: .whole, two: .whole])
+        },
         StoragePromise("Texts lie in the order of code points, whatever language they are of") {
             trial in
             let test = try IndexTrial(trial)

@@ -66,6 +66,27 @@ extension StoragePromise {
                 try catalog.setDiscoverable(true, of: PeopleTrial.id("none"))
             }
         },
+        StoragePromise("The containers that somebody has used are told in the order of names") {
+            trial in
+            let scene = try PeopleTrial(trial, ["ann", "bob"])
+            let catalog = scene.catalog
+            let others = ["iCloud.Zoo", "iCloud.app"].map { Trial.name(ContainerID($0)) }
+            for container in others {
+                try catalog.add(ContainerRecord(id: container, createdAt: 1))
+            }
+            for container in [others[0], PeopleTrial.home, others[1], others[0]] {
+                try catalog.note(Trial.user(1), of: PeopleTrial.id("ann"), in: container)
+            }
+            for open in [catalog, try trial.place.openCatalog()] {
+                try expect(
+                    open.containers(usedBy: PeopleTrial.id("ann")),
+                    is: [others[1], PeopleTrial.home, others[0]])
+                try expect(open.containers(usedBy: PeopleTrial.id("bob")).isEmpty)
+            }
+            try catalog.delete(PeopleTrial.home)
+            try expect(
+                catalog.containers(usedBy: PeopleTrial.id("ann")), is: [others[1], others[0]])
+        },
         StoragePromise("An app's user is one account, whoever asks first") { trial in
             let scene = try PeopleTrial(trial, [])
             let catalog = scene.catalog

@@ -90,6 +90,41 @@ extension StoragePromise {
                 try expect(snapshot.fieldsRequired(of: Trial.type).isEmpty)
             }
         },
+        StoragePromise("Who watches what is shared with them is found by a zone that they see") {
+            trial in
+            let zone = try trial.makeZone()
+            let other = try trial.makeZone("Other")
+            let (share, far) = try trial.write { transaction in
+                (
+                    try Tree("t", in: zone, transaction).share,
+                    try Tree("t", in: other, transaction).share
+                )
+            }
+            try trial.write { transaction in
+                // The first two see the zone and watch it; others do only one of both, or elsewhere.
+                for user in [2, 3, 4] {
+                    try transaction.grant(share, to: Trial.user(user), permission: .readOnly)
+                }
+                try transaction.grant(far, to: Trial.user(5), permission: .readOnly)
+                for (user, scope): (Int, DatabaseScope) in [
+                    (3, .shared), (2, .shared), (4, .private), (5, .shared), (6, .shared),
+                ] {
+                    let owner = SubscriptionOwner(user: Trial.user(user), scope: scope)
+                    for id in ["a", "b"] {
+                        try transaction.save(subscription(id), of: owner, requiring: nil)
+                    }
+                }
+            }
+            func watchers() throws -> [UserRecordName] {
+                try trial.read { try $0.watchers(ofShared: zone.number) }
+                    .sorted { $0.text < $1.text }
+            }
+            try expect(watchers(), is: [Trial.user(2), Trial.user(3)])
+            try trial.write { try $0.revoke(share.number, from: Trial.user(2)) }
+            try expect(watchers(), is: [Trial.user(3)])
+            try trial.write { try $0.deleteSubscriptions(of: Trial.user(3)) }
+            try expect(watchers().isEmpty)
+        },
         StoragePromise("Subscriptions are their user's, in one database, until they are deleted") {
             trial in
             let owners = (1...2).flatMap { user in

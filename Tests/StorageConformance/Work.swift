@@ -99,6 +99,21 @@ extension StoragePromise {
             try expect(
                 trial.write { try $0.nextWorkMoment(WorkKind.allCases, for: WorkHolder(1)) } == nil)
         },
+        StoragePromise("Work that is left for later is due then, from where it came to") { trial in
+            try trial.write { try $0.enqueue(.collect) }
+            let first = try require(take(trial, [.collect]))
+            try trial.write { try $0.postpone(first, until: trial.clock.now) }
+            try trial.write { try $0.advance(first, to: 42) }
+            let due = trial.clock.now + 500
+            try trial.write { try $0.wait(first, until: due) }
+            try expect(take(trial, [.collect]) == nil)
+            try expect(
+                trial.write { try $0.nextWorkMoment([.collect], for: WorkHolder(1)) } == due)
+            trial.clock.advance(500)
+            let second = try require(take(trial, [.collect]))
+            try expect(second.number == first.number && second.cursor == 42)
+            try expect(second.failures, is: 0)
+        },
         StoragePromise("A worker is woken by what waits and what is queued, and stopped at the end")
         {
             trial in

@@ -52,7 +52,7 @@ extension StoragePromise {
             }
             try expect(feed, is: [other.number])
         },
-        StoragePromise("An owner's bytes are those of their living records") { trial in
+        StoragePromise("An owner's bytes and records are those that live") { trial in
             let zone = try trial.makeZone()
             func used() throws -> Int64? {
                 let stored = try trial.read { try $0.owner(named: Trial.user(1))?.usedBytes }
@@ -65,12 +65,19 @@ extension StoragePromise {
                 try transaction.save("b", in: zone, body: [UInt8](repeating: 49, count: 500))
             }
             try expect(used() == 1_500)
+            func count() throws -> Int { try trial.read { try $0.recordCount(of: zone.owner) } }
+            try expect(count(), is: 2)
             try trial.write { try $0.save("a", in: zone, body: [49]) }
             try expect(used() == 501)
             try trial.write { try $0.writeTombstone("b", in: zone) }
             try expect(used() == 1)
+            try expect(count(), is: 1)
+            let other = try trial.makeZone("other")
+            try trial.write { try $0.save("c", in: other) }
+            try expect(count(), is: 2)
             try trial.write { try $0.deleteZone(zone) }
-            try expect(used() == 0)
+            try expect(used() == 3)
+            try expect(count(), is: 1)
         },
         StoragePromise("Of a great many zones the feed shows each once, by their last changes") {
             trial in

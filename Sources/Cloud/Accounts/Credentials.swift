@@ -162,7 +162,8 @@ private struct CredentialQuery {
     /// Takes a web token under either of its names; both may come, with one value.
     private mutating func take(webToken value: UnsafeRawBufferPointer, _ name: StaticString) {
         var decoded = value.percentDecoded
-        if decoded.contains(UInt8(ascii: " ")) {
+        let hasSpace = decoded.withUnsafeBytes { $0.index(of: UInt8(ascii: " "), from: 0) != nil }
+        if hasSpace {
             decoded = decoded.map { $0 == UInt8(ascii: " ") ? UInt8(ascii: "+") : $0 }
         }
         guard let token = Self.token(decoded) else { return }

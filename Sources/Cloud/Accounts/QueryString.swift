@@ -21,19 +21,27 @@ package struct QueryString: Sendable {
 
     /// The whole target, exactly as received.
     package let target: [UInt8]
+    /// The part of the target before the question mark.
+    package var path: ArraySlice<UInt8> { target[..<pathEnd] }
+    private let pathEnd: Int
     private let parameters: [Parameter]
 
     /// Finds the parameters after the first question mark, which are between ampersands.
     package init(target: [UInt8]) {
         self.target = target
-        parameters = target.withUnsafeBytes { Self.parameters(in: $0) }
+        let pathEnd = target.withUnsafeBytes { $0.index(of: UInt8(ascii: "?"), from: 0) }
+        self.pathEnd = pathEnd ?? target.count
+        parameters = target.withUnsafeBytes { target in
+            pathEnd.map { Self.parameters(in: target, from: $0 + 1) } ?? []
+        }
     }
 
-    private static func parameters(in target: UnsafeRawBufferPointer) -> [Parameter] {
-        guard let question = target.index(of: UInt8(ascii: "?"), from: 0) else { return [] }
+    private static func parameters(
+        in target: UnsafeRawBufferPointer, from first: Int
+    ) -> [Parameter] {
         var found: [Parameter] = []
         found.reserveCapacity(4)
-        var start = question + 1
+        var start = first
         while start < target.count {
             let end = target.index(of: UInt8(ascii: "&"), from: start) ?? target.count
             let equals = target.index(of: UInt8(ascii: "="), from: start) ?? end
@@ -92,7 +100,7 @@ package struct QueryString: Sendable {
 
 extension UnsafeRawBufferPointer {
     /// Where a byte is next; nil when it is not there any more.
-    fileprivate func index(of byte: UInt8, from start: Int) -> Int? {
+    func index(of byte: UInt8, from start: Int) -> Int? {
         guard let base = baseAddress, start < count,
             let found = memchr(base + start, Int32(byte), count - start)
         else { return nil }

@@ -20,7 +20,8 @@ extension Credentials {
         let webToken = headers["x-apple-cloudkit-web-auth-token"]
         let session = headers["x-apple-cloudkit-session"]
         // Most requests have none of these headers, so this avoids a search for each.
-        let hasAny = [keyID, date, signature, webToken, session].contains { $0 != nil }
+        let hasAny =
+            keyID != nil || date != nil || signature != nil || webToken != nil || session != nil
         self.init(
             query: query, keyID: keyID, date: date, signature: signature,
             webToken: webToken ?? session,

@@ -192,10 +192,10 @@ final class Exchange: @unchecked Sendable {
     }
 
     var headers: [(name: String, value: String)] {
-        var fields: [(name: String, value: String)] = [
-            ("Content-Type", contentType),
-            ("X-Apple-Request-UUID", request.id),
-        ]
+        var fields: [(name: String, value: String)] = []
+        fields.reserveCapacity(8)
+        fields.append(("Content-Type", contentType))
+        fields.append(("X-Apple-Request-UUID", request.id))
         if let webToken {
             fields.append(("X-Apple-CloudKit-Web-Auth-Token", webToken))
             fields.append(("X-Apple-CloudKit-Session", webToken))

@@ -15,7 +15,7 @@ extension ProtocolResponder {
             if credentials.areSignature {
                 return .receive(reception(ofSigned: credentials, request, at: address, route))
             }
-            let identified = try identify(exchange, address, isWhole: false)
+            let identified = try identify(exchange, address, route, isWhole: false)
             guard let route else { throw Self.noEndpoint }
             try admit(identified, to: route, exchange, at: address)
             return .receive(BodyReception(owner: BodyOwner(identified, request)))

@@ -56,7 +56,7 @@ package final class ProtocolResponder: Responder {
     private let addresses: RecentAddresses
     private let assets: AssetResponder
     let rates: RateBudgets
-    private let people: KnownPeople
+    let people: KnownPeople
     private let workers: Workers
     private let habits = DecisionHabits()
     /// Requests that wait until there is something to tell.
@@ -157,7 +157,7 @@ package final class ProtocolResponder: Responder {
         guard let (address, found) = find(exchange, loop: place.loop) else { return }
         do {
             // Also before an endpoint is missed: a page sees only answers that allow its origin.
-            let identified = try identify(exchange, address)
+            let identified = try identify(exchange, address, found)
             guard let route = found else {
                 throw Self.noEndpoint
             }
@@ -171,17 +171,9 @@ package final class ProtocolResponder: Responder {
             guard place.loop == nil || store.storage.readsAtOnce else { throw NeedsWorker() }
             try exchange.countBody(to: identified)
             let context = RequestContext(
-                request: request, query: exchange.query, address: address,
-                identified: identified,
-                limits: dependencies.limits, random: dependencies.random,
-                clock: dependencies.clock, assets: dependencies.assets,
-                courierBaseURL: dependencies.courierBaseURL ?? dependencies.assets.baseURL,
-                authenticator: dependencies.authenticator,
-                catalog: dependencies.catalog, people: people,
+                exchange, of: self, address: address, identified: identified,
                 // Nothing is long on a loop.
-                store: place.loop == nil ? store.stopping(exchange.stop) : store,
-                rates: rates, principal: exchange.counted, place: place,
-                onward: Onward(responder: self, exchange: exchange))
+                store: place.loop == nil ? store.stopping(exchange.stop) : store, place: place)
             try runOrHold(route, context, exchange)
         } catch {
             settle(exchange, error, at: place)
@@ -189,7 +181,7 @@ package final class ProtocolResponder: Responder {
     }
 
     /// Threads on which a request goes on, from whatever thread it is on.
-    fileprivate func longWork(of exchange: Exchange) -> LongWork {
+    func longWork(of exchange: Exchange) -> LongWork {
         LongWork(stop: exchange.stop, habits: habits) { body in
             exchange.wake {
                 exchange.stopWhenAbandoned()
@@ -294,7 +286,7 @@ package final class ProtocolResponder: Responder {
             exchange.sendPreflight()
             return nil
         }
-        guard let address = addresses.address(of: request.target, loop: loop) else {
+        guard let address = addresses.address(of: exchange.query, loop: loop) else {
             exchange.fail(Self.noEndpoint)
             return nil
         }
@@ -330,13 +322,12 @@ package final class ProtocolResponder: Responder {
 
     /// - Parameter isWhole: false while the request's body is still to come.
     func identify(
-        _ exchange: Exchange, _ address: RequestAddress, isWhole: Bool = true
+        _ exchange: Exchange, _ address: RequestAddress, _ route: Route?, isWhole: Bool = true
     ) throws -> Identified {
         let found = identification(of: exchange, at: address)
         exchange.allowedOrigin = found.allowedOrigin
         exchange.refusal = found.refusal
-        try rates.count(
-            exchange, found.result, to: RouteTable.routes[address.operation], isWhole: isWhole)
+        try rates.count(exchange, found.result, to: route, isWhole: isWhole)
         let identified = try found.result.get()
         exchange.webToken = exchange.renewedWebToken ?? identified.webToken
         exchange.caller = identified.caller
@@ -366,12 +357,4 @@ package final class ProtocolResponder: Responder {
                 now: dependencies.clock.now())
         }
     }
-}
-
-/// Where one request goes on that turns out to take long; made out only for the few that may.
-struct Onward: Sendable {
-    fileprivate let responder: ProtocolResponder
-    fileprivate let exchange: Exchange
-
-    var longWork: LongWork { responder.longWork(of: exchange) }
 }

@@ -1,3 +1,4 @@
+import Accounts
 import CloudModel
 
 #if canImport(Glibc)
@@ -31,17 +32,18 @@ final class RecentAddresses: Sendable {
     /// The address that a target's path is, if it is one.
     ///
     /// - Parameter loop: the event loop whose thread this is; nil on any other thread.
-    func address(of target: [UInt8], loop: Int?) -> RequestAddress? {
-        guard let loop, loops.indices.contains(loop) else { return RequestAddress(target: target) }
-        let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
+    func address(of query: QueryString, loop: Int?) -> RequestAddress? {
+        guard let loop, loops.indices.contains(loop) else {
+            return RequestAddress(path: query.path)
+        }
         for index in loops[loop].paths.indices
-        where Self.isSame(target[..<end], loops[loop].paths[index].path) {
+        where Self.isSame(query.path, loops[loop].paths[index].path) {
             return loops[loop].paths[index].address
         }
-        guard let address = RequestAddress(target: target) else { return nil }
+        guard let address = RequestAddress(path: query.path) else { return nil }
         // Only what is in the route table is worth a place.
         guard RouteTable.routes[address.operation] != nil else { return address }
-        remember(Array(target[..<end]), address, loop)
+        remember(Array(query.path), address, loop)
         return address
     }
 

@@ -13,8 +13,7 @@ struct RequestAddress: Sendable {
     let operation: String
 
     /// Reads the part of a target before its query; nil when it is no path of the protocol.
-    init?(target: [UInt8]) {
-        let path = target.prefix { $0 != UInt8(ascii: "?") }
+    init?(path: ArraySlice<UInt8>) {
         var segments = path.split(
             separator: UInt8(ascii: "/"), maxSplits: 8, omittingEmptySubsequences: false)[...]
         // The path starts with a slash, so the first segment is empty.

@@ -8,27 +8,39 @@ import Storage
 
 /// One identified request on its way through an endpoint.
 struct RequestContext: Sendable {
-    let request: HTTPRequest
-    /// The parameters of its target.
-    let query: QueryString
+    private let responder: ProtocolResponder
+    private let exchange: Exchange
     let address: RequestAddress
     let identified: Identified
-    let limits: ServiceLimits
-    let random: RandomSource
-    let clock: Clock
-    let assets: AssetOptions
-    /// Where clients reach the server, without a slash at the end.
-    let courierBaseURL: String
-    let authenticator: Authenticator
-    let catalog: any CatalogStorage
-    let people: KnownPeople
     let store: OpenStore
-    let rates: RateBudgets
-    /// Whom the request counts to; nil for one that is not counted.
-    let principal: Principal?
     let place: Place
+
+    init(
+        _ exchange: Exchange, of responder: ProtocolResponder, address: RequestAddress,
+        identified: Identified, store: OpenStore, place: Place
+    ) {
+        self.responder = responder
+        self.exchange = exchange
+        self.address = address
+        self.identified = identified
+        self.store = store
+        self.place = place
+    }
+
+    var request: HTTPRequest { exchange.request }
+    /// The parameters of the request's target.
+    var query: QueryString { exchange.query }
+    var limits: ServiceLimits { responder.dependencies.limits }
+    var random: RandomSource { responder.dependencies.random }
+    var clock: Clock { responder.dependencies.clock }
+    var assets: AssetOptions { responder.dependencies.assets }
+    /// Where clients reach the server, without a slash at the end.
+    var courierBaseURL: String { responder.dependencies.courierBaseURL ?? assets.baseURL }
+    var authenticator: Authenticator { responder.dependencies.authenticator }
+    var catalog: any CatalogStorage { responder.dependencies.catalog }
+    var people: KnownPeople { responder.people }
     /// Where a decision goes on that takes longer than the writer may be held up.
-    let onward: Onward
+    var longWork: LongWork { responder.longWork(of: exchange) }
 
     /// The event loop whose thread this is; nil on a worker.
     var loop: Int? { place.loop }
@@ -50,14 +62,15 @@ struct RequestContext: Sendable {
             caller: caller, limits: limits, storage: store.storage,
             identities: people.people(of: address.container), random: random,
             device: namedDevice,
-            assets: AssetAccess(
-                store.assetTokens, now: clock.now(), origin: AssetOrigin(identified)),
+            assets: AssetAccess(store.assetTokens, now: clock.now()) { [identified] in
+                AssetOrigin(identified)
+            },
             shareAddresses: store.shareAddresses.below(authenticator.publicBaseURL))
     }
 
     /// Counts records that the request is about to save or delete; it is not refused for them any more.
     func charge(records: Int) {
-        if let principal { rates.charge(principal, records: records) }
+        if let principal = exchange.counted { responder.rates.charge(principal, records: records) }
     }
 
     /// How this request's zones are to be read.

@@ -30,10 +30,19 @@ final class GroupState: GroupHooks {
         var shares: [ShareNumber: Position] = [:]
 
         mutating func add(_ other: Sums) {
-            for (number, change) in other.zones {
-                zones[number, default: Zone()].add(change)
+            // Many groups have one job alone.
+            if zones.isEmpty {
+                zones = other.zones
+            } else {
+                for (number, change) in other.zones {
+                    zones[number, default: Zone()].add(change)
+                }
             }
-            for (number, bytes) in other.owners { owners[number, default: 0] += bytes }
+            if owners.isEmpty {
+                owners = other.owners
+            } else {
+                for (number, bytes) in other.owners { owners[number, default: 0] += bytes }
+            }
             for (number, changed) in other.shares {
                 shares[number] = max(shares[number] ?? 0, changed)
             }
@@ -72,6 +81,11 @@ final class GroupState: GroupHooks {
     private(set) var sums = Sums()
     /// Owners and zones that the group's jobs have read: most jobs of a group ask for the same.
     var places = Places()
+    /// Zones that have no tree of a share, so that no save in them has to look for one.
+    ///
+    /// A zone stays until it gets a tree, which only this writer gives it.
+    private(set) var treeless: Set<ZoneNumber> = []
+    private static let treelessMax = 10_000
 
     /// What stands for a name until the group ends or something of the kind is made or removed.
     struct Places {
@@ -82,8 +96,6 @@ final class GroupState: GroupHooks {
 
         var owners: [UserRecordName: StoredOwner] = [:]
         var zones: [ZoneKey: StoredZone] = [:]
-        /// Zones that have no tree of a share.
-        var treeless: Set<ZoneNumber> = []
         /// Shares that stand, with their zones.
         var standing: [ShareNumber: ZoneNumber] = [:]
     }
@@ -191,8 +203,18 @@ final class GroupState: GroupHooks {
         positions.groupBegan()
     }
 
-    /// A job that failed may have made what others would find.
-    func jobRolledBack() { places = Places() }
+    /// A job that failed may have made what others would find, or ended what they would miss.
+    func jobRolledBack() {
+        places = Places()
+        treeless = []
+    }
+
+    func noteTrees(in zone: ZoneNumber) { treeless.remove(zone) }
+
+    func noteNoTrees(in zone: ZoneNumber) {
+        if treeless.count >= Self.treelessMax { treeless = [] }
+        treeless.insert(zone)
+    }
 
     func groupWillCommit(_ connection: Connection) throws {
         let (_, statements) = try prepared(connection)
@@ -248,15 +270,12 @@ final class GroupState: GroupHooks {
         if hasQueuedWork { onWork?() }
         committedSchema = schema
         // Last: who is woken finds all of it.
-        notices.committed(through: positions.committed) { movedPlaces }
-    }
-
-    private var movedPlaces: Set<StorePlace> {
-        var places = moved
-        for zone in sums.zones.keys { places.insert(.zone(zone)) }
-        for owner in sums.owners.keys { places.insert(.owner(owner)) }
-        if positions.groupMoves { places.insert(.anything) }
-        return places
+        notices.committed(through: positions.committed) { tell in
+            for place in moved { tell(place) }
+            for zone in sums.zones.keys { tell(.zone(zone)) }
+            for owner in sums.owners.keys { tell(.owner(owner)) }
+            if positions.groupMoves { tell(.anything) }
+        }
     }
 
     func groupRolledBack() {
@@ -265,6 +284,7 @@ final class GroupState: GroupHooks {
         moved = []
         sums = Sums()
         places = Places()
+        treeless = []
         indexes = publishedIndexes.value
         schema = committedSchema
     }

@@ -81,15 +81,15 @@ final class SQLiteTransaction: StoreTransaction {
     }
 
     func keepsTrees(_ zone: ZoneNumber) throws -> Bool {
-        if group.places.treeless.contains(zone) { return false }
+        if group.treeless.contains(zone) { return false }
         let keeps =
             try shares(in: zone, limit: 1).contains { $0.root != nil } || !isWhole(zone)
-        if !keeps { group.places.treeless.insert(zone) }
+        if !keeps { group.noteNoTrees(in: zone) }
         return keeps
     }
 
     /// Notes that a zone gets trees to keep.
-    func noteTrees(in zone: ZoneNumber) { group.places.treeless.remove(zone) }
+    func noteTrees(in zone: ZoneNumber) { group.noteTrees(in: zone) }
 
     /// Notes a change of a share, for those who have it to be told at the group's end.
     func touch(_ share: ShareNumber, _ position: Position) {

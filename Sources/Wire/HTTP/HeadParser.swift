@@ -69,11 +69,13 @@ extension HeadParser {
         else { throw .malformedRequestLine }
         head.method = method(line.lowerBound..<position)
         let targetStart = position + 1
-        position = targetStart
         // A fragment is not sent; a raw non-ASCII byte has no place in a URI (RFC 3986 §2).
-        while position < line.upperBound, bytes[position] &- 0x21 < 0x5E, bytes[position] != 0x23 {
-            position += 1
-        }
+        position = bytes.firstIndex(
+            from: targetStart, to: line.upperBound, where: { $0 &- 0x21 >= 0x5E || $0 == 0x23 },
+            mayStop: {
+                $0.hasByte(below: 0x21) || $0.hasByteBeyondASCII || $0.contains(0x7F)
+                    || $0.contains(0x23)
+            })
         guard position > targetStart, position < line.upperBound, bytes[position] == 0x20 else {
             throw position < line.upperBound && bytes[position] != 0x20
                 ? .malformedTarget : .malformedRequestLine

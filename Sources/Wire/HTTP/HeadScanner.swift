@@ -50,29 +50,11 @@ struct HeadScanner {
     }
 
     /// The first byte that is a control character other than the tab, or the end.
-    private static func firstSpecial(
+    static func firstSpecial(
         _ bytes: UnsafeRawBufferPointer, from start: Int, to end: Int
     ) -> Int {
-        var position = start
-        while position + 8 <= end {
-            // Eight bytes at a time: is one of them below 0x20, or 0x7F?
-            let word = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
-            let low = (word &- 0x2020_2020_2020_2020) & ~word
-            let delete = word ^ 0x7F7F_7F7F_7F7F_7F7F
-            let deleted = (delete &- 0x0101_0101_0101_0101) & ~delete
-            if (low | deleted) & 0x8080_8080_8080_8080 != 0 {
-                let stop = position + 8
-                while position < stop && !isSpecial(bytes[position]) { position += 1 }
-                if position < stop { return position }
-            } else {
-                position += 8
-            }
-        }
-        while position < end && !isSpecial(bytes[position]) { position += 1 }
-        return position
-    }
-
-    private static func isSpecial(_ byte: UInt8) -> Bool {
-        (byte < 0x20 && byte != 0x09) || byte == 0x7F
+        bytes.firstIndex(
+            from: start, to: end, where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F },
+            mayStop: { $0.hasByte(below: 0x20) || $0.contains(0x7F) })
     }
 }

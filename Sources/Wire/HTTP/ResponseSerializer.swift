@@ -56,18 +56,17 @@ enum ResponseSerializer {
         var value = value
         return name.withUTF8 { name in
             value.withUTF8 { value in
-                guard isAllowed(name), value.allSatisfy(isAllowedInValue) else { return false }
+                let value = UnsafeRawBufferPointer(value)
+                guard isAllowed(name),
+                    HeadScanner.firstSpecial(value, from: 0, to: value.count) == value.count
+                else { return false }
                 buffer.append(UnsafeRawBufferPointer(name))
                 buffer.append(": ")
-                buffer.append(UnsafeRawBufferPointer(value))
+                buffer.append(value)
                 buffer.append("\r\n")
                 return true
             }
         }
-    }
-
-    private static func isAllowedInValue(_ byte: UInt8) -> Bool {
-        (byte >= 0x20 && byte != 0x7F) || byte == 0x09
     }
 
     private static func isAllowed(_ name: UnsafeBufferPointer<UInt8>) -> Bool {

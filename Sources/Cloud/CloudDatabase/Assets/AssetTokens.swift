@@ -190,13 +190,16 @@ package struct AssetLinks: Sendable {
 package struct AssetAccess: Sendable {
     package let tokens: AssetTokens
     package let now: Milliseconds
-    /// Whom the addresses are made for.
-    let origin: AssetOrigin
+    /// Whom the addresses are made for; most requests make none.
+    private let madeOrigin: @Sendable () -> AssetOrigin
+    var origin: AssetOrigin { madeOrigin() }
 
-    package init(_ tokens: AssetTokens, now: Milliseconds, origin: AssetOrigin) {
+    package init(
+        _ tokens: AssetTokens, now: Milliseconds, origin: @escaping @Sendable () -> AssetOrigin
+    ) {
         self.tokens = tokens
         self.now = now
-        self.origin = origin
+        madeOrigin = origin
     }
 
     /// New links, whose lives begin with this request.

@@ -29,6 +29,12 @@ package final class CommitNotices: Sendable {
         var watches: [StorePlace: [ObjectIdentifier: CommitWatch]] = [:]
     }
 
+    /// Those whom one commit concerns.
+    private struct Concerned {
+        var places: Set<StorePlace> = []
+        var watches: [[ObjectIdentifier: CommitWatch]] = []
+    }
+
     private let state = Mutex(State())
     /// Calls the waiters of all stores, so no waiter may block on it.
     static let queue = DispatchQueue(label: "store.notices", qos: .userInitiated)
@@ -75,32 +81,42 @@ package final class CommitNotices: Sendable {
     ///
     /// - Parameters:
     ///   - position: the store's last position.
-    ///   - moved: which places changed; called only while somebody waits.
-    package func committed(through position: Position, _ moved: () -> Set<StorePlace>) {
-        tell { state in
+    ///   - tellMoved: called only while somebody waits; hands in each place that changed, once or more often.
+    package func committed(
+        through position: Position, _ tellMoved: (_ moved: (StorePlace) -> Void) -> Void
+    ) {
+        tell { state, concerned in
             state.position = position
-            return state.watches.isEmpty ? [] : moved()
+            guard !state.watches.isEmpty else { return }
+            tellMoved { Self.take($0, from: &state, into: &concerned) }
         }
     }
 
     /// Wakes all waiters, because the store is about to go or to begin anew: they look again and find out.
-    package func wakeAll() { tell { Set($0.watches.keys) } }
+    package func wakeAll() {
+        tell { state, concerned in
+            for place in state.watches.keys { Self.take(place, from: &state, into: &concerned) }
+        }
+    }
 
-    private func tell(_ moved: (inout State) -> Set<StorePlace>) {
+    /// Takes a whole table out, however many wait in it, so that the writer does not wait for them.
+    private static func take(
+        _ place: StorePlace, from state: inout State, into concerned: inout Concerned
+    ) {
+        guard let waiting = state.watches.removeValue(forKey: place) else { return }
+        concerned.places.insert(place)
+        concerned.watches.append(waiting)
+    }
+
+    private func tell(_ find: (inout State, inout Concerned) -> Void) {
         let told = state.withLock { state -> (CommitNotice, [[ObjectIdentifier: CommitWatch]])? in
             state.count &+= 1
-            let places = moved(&state)
-            guard !places.isEmpty else { return nil }
-            var found: Set<StorePlace> = []
-            var watches: [[ObjectIdentifier: CommitWatch]] = []
-            // Takes whole tables out, however many wait in one, so that the writer does not wait for them.
-            for place in places {
-                guard let waiting = state.watches.removeValue(forKey: place) else { continue }
-                found.insert(place)
-                watches.append(waiting)
-            }
-            guard !found.isEmpty else { return nil }
-            return (CommitNotice(position: state.position, places: found), watches)
+            var concerned = Concerned()
+            find(&state, &concerned)
+            guard !concerned.places.isEmpty else { return nil }
+            return (
+                CommitNotice(position: state.position, places: concerned.places), concerned.watches
+            )
         }
         guard let (notice, watches) = told else { return }
         Self.queue.async {

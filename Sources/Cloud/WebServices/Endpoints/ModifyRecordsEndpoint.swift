@@ -26,7 +26,7 @@ enum ModifyRecordsEndpoint {
             operations, in: zone, of: database, atomic: try body.bool("atomic"),
             device: context.device, clientToken: try body.clientToken(context.limits),
             users: try context.users(named: operations.map(\.recordName), in: zone)
-        ).run(beside: context.onward.longWork) { result in
+        ).run(beside: context.longWork) { result in
             completion(
                 result.map { outcomes in
                     { loop in
@@ -34,8 +34,8 @@ enum ModifyRecordsEndpoint {
                         guard loop == nil || size <= RequestContext.loopBytesMax else {
                             throw NeedsWorker()
                         }
-                        return try encode(
-                            outcomes, renderings, database.assetLinks(in: zone), reserving: size)
+                        let links = showsAssets(outcomes) ? database.assetLinks(in: zone) : nil
+                        return try encode(outcomes, renderings, links, reserving: size)
                     }
                 })
         }
@@ -49,6 +49,12 @@ enum ModifyRecordsEndpoint {
             case .deleted: sum + 160
             case .failed(_, let fault): sum + 160 + (fault.serverRecord?.count ?? 0)
             }
+        }
+    }
+
+    private static func showsAssets(_ outcomes: [RecordOutcome]) -> Bool {
+        outcomes.contains {
+            if case .saved(_, let flags) = $0 { flags.contains(.hasAssets) } else { false }
         }
     }
 

@@ -12,9 +12,19 @@ final class RequestCounts: Sendable {
         var code: FaultCode?
     }
 
+    /// The requests of one key.
+    private struct Series: Sendable {
+        var count: UInt64 = 0
+        var seconds = Distribution.seconds
+
+        mutating func note(_ nanoseconds: UInt64) {
+            count &+= 1
+            seconds.record(Double(nanoseconds) / 1e9)
+        }
+    }
+
     private struct Shard: Sendable {
-        var requests: [Key: UInt64] = [:]
-        var seconds: [String: Distribution] = [:]
+        var series: [Key: Series] = [:]
         var bytesIn: UInt64 = 0
         var bytesOut: UInt64 = 0
     }
@@ -50,12 +60,10 @@ final class RequestCounts: Sendable {
             operation: request.operation ?? RequestCounts.unmatched, database: request.database,
             status: request.status, code: request.code)
         shard.value.withLock { shard in
-            if shard.requests.count >= RequestCounts.seriesCountMax, shard.requests[key] == nil {
+            if shard.series.count >= RequestCounts.seriesCountMax, shard.series[key] == nil {
                 key = Key(operation: RequestCounts.overflow, database: nil, status: 0, code: nil)
             }
-            shard.requests[key, default: 0] &+= 1
-            shard.seconds[key.operation, default: .seconds]
-                .record(Double(request.durationNanoseconds) / 1e9)
+            shard.series[key, default: Series()].note(request.durationNanoseconds)
             shard.bytesIn &+= UInt64(max(0, request.bytesIn))
             shard.bytesOut &+= UInt64(max(0, request.bytesOut))
         }
@@ -66,11 +74,9 @@ final class RequestCounts: Sendable {
         var totals = Totals()
         for box in shards {
             let shard = box.value.withLock { $0 }
-            totals.requests.merge(shard.requests) { $0 &+ $1 }
-            totals.seconds.merge(shard.seconds) { left, right in
-                var sum = left
-                sum.add(right)
-                return sum
+            for (key, series) in shard.series {
+                totals.requests[key, default: 0] &+= series.count
+                totals.seconds[key.operation, default: .seconds].add(series.seconds)
             }
             totals.bytesIn &+= shard.bytesIn
             totals.bytesOut &+= shard.bytesOut
