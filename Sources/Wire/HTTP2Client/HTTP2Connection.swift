@@ -72,6 +72,8 @@
             guard session.output({ transport.write($0) }) else {
                 return fail(.broken("the connection takes no more"))
             }
+            // A request whose answer was refused has come to its end with the word of it.
+            tellOutcomes()
             transport.flush()
         }
 
