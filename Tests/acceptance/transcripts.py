@@ -4,7 +4,8 @@ A transcript is a block marked `http` (a line with method, database/endpoint and
 the body), and perhaps a block marked `json` after it with the answer; a status other than 200 follows the
 word json. What differs from run to run (times, names, tokens) compares equal; `$syncToken`, `$shortGUID`
 and `$apnsToken` in a request stand for the first one of the last answer that had any, the endpoint `courier` for its
-URL, `"_alice"` for her user record name.
+URL, `"_alice"` for her user record name. The lines below a GET are headers. An answer that is an event stream stands in a
+block marked `events`, up to its first event.
 With --write the answers are written into the pages.
 """
 
@@ -19,7 +20,7 @@ from server import Server
 
 PAGES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/protocol")
 CONTAINER = "iCloud.org.example.Notes"
-BLOCK = re.compile(r"^```(http|json)( \d+)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(http|json|events)( \d+)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 WIDTH = 96
 
 # What varies, and what stands for it in a page.
@@ -71,6 +72,8 @@ class Session:
         data = "".join(body.splitlines()).encode()
         target = f"/database/1/{CONTAINER}/development/{endpoint}"
         headers = {}
+        if method == "GET":
+            headers, data = dict(line.split(": ", 1) for line in body.splitlines()), b""
         if caller == "forger":
             _, headers = self.signer(target, data + b" ")
         else:
@@ -82,7 +85,10 @@ class Session:
         connection = http.client.HTTPConnection(*self.server.address, timeout=30)
         connection.request(method, target, body=data or None, headers=headers)
         answer = connection.getresponse()
-        text = answer.read().decode()
+        if answer.getheader("Content-Type") == "text/event-stream":
+            text = first_event(answer)
+        else:
+            text = answer.read().decode()
         connection.close()
         token = re.search(r'"(?:metaSyncToken|syncToken)":"([^"]+)"', text)
         self.sync_token = token[1] if token else self.sync_token
@@ -99,6 +105,35 @@ class Session:
         for pattern, form in VARYING:
             text = pattern.sub(form, text)
         return text
+
+
+def first_event(answer):
+    """What comes of an event stream, which stays open, until an event is whole."""
+    lines = []
+    while not (lines and lines[-1] == "" and any(line.startswith("data: ") for line in lines)):
+        lines.append(answer.readline().decode().rstrip("\n"))
+    return "\n".join(lines)
+
+
+def fields(text):
+    """The fields of an event stream; data, which a page may lay out over several lines, as JSON."""
+    found = []
+    for block in text.strip().split("\n\n"):
+        head, mark, data = block.partition("data: ")
+        found += [line.split(": ", 1) for line in head.splitlines()]
+        if mark:
+            found.append(["data", json.loads(data)])
+    # Which position an event has depends on what the server did before.
+    return [[name, "7" if name == "id" else value] for name, value in found]
+
+
+def events_layout(text):
+    lines = []
+    for name, value in fields(text):
+        lines.append(f"{name}: {layout(value) if name == 'data' else value}")
+        if name == "retry":
+            lines.append("")
+    return "\n".join(lines)
 
 
 def layout(value, indent=0, after=0):
@@ -138,6 +173,11 @@ def run_page(page, writes):
             assert answer is not None, f"{page}: an answer without a request"
             got_status, got = answer
             answer = None
+            if kind == "events":
+                if writes:
+                    return f"```events\n{events_layout(got)}\n```"
+                assert fields(got) == fields(content), f"{page}: the events are\n{got}\nnot\n{content}"
+                return match[0]
             if writes:
                 note = "" if got_status == 200 else f" {got_status}"
                 return f"```json{note}\n{layout(json.loads(got))}\n```"

@@ -83,6 +83,7 @@ package final class RunningServer: Sendable {
         departures = Departures(
             folder, log: log, intervalSeconds: configuration.retention.upkeepSeconds)
         stores.observeOpening { work.begin($0, $1, $2) }
+        upkeep.begin()
         carrier = sender.map { LetterCarrier(folder, $0, log: log) }
         self.folder = folder
         self.log = log

@@ -39,7 +39,7 @@ final class StoreSchedule: Sendable {
             for moment in moments {
                 let (key, due) = (moment.key, moment.due)
                 guard !state.open.contains(key), state.due[key] == nil else { continue }
-                state.due[key] = unfinished.contains(key) ? 0 : due
+                state.due[key] = unfinished.contains(key) ? Self.atOnce : due
                 state.upkeep[key] = due
             }
         }
@@ -51,6 +51,14 @@ final class StoreSchedule: Sendable {
         let due = state.withLock { $0.due.filter { $0.value <= now } }
         return due.sorted { $0.value < $1.value }.prefix(limit).map(\.key)
     }
+
+    /// Stores that a process had open when it ended without closing them.
+    var leftOpen: [Stores.Key] {
+        state.withLock { $0.due.filter { $0.value == Self.atOnce }.map(\.key) }
+    }
+
+    /// When a store is due that was left open.
+    private static let atOnce: Milliseconds = 0
 
     func opened(_ key: Stores.Key) {
         state.withLock { state in

@@ -1,5 +1,6 @@
 import Dispatch
 import Storage
+import Synchronization
 
 /// Queues in stores, now and then, the work that is due by time: to remove what nobody can ask for any more.
 ///
@@ -16,6 +17,7 @@ final class Upkeep: Sendable {
     private let queue = DispatchQueue(label: "lenticular.upkeep", qos: .utility)
     // Dispatch's own objects may be used from any thread; only their Swift class does not say so.
     private nonisolated(unsafe) let timer: any DispatchSourceTimer
+    private let isStopped = Atomic(false)
     // Touched on the queue only.
     private nonisolated(unsafe) var isLoaded = false
 
@@ -39,9 +41,22 @@ final class Upkeep: Sendable {
         timer.activate()
     }
 
+    /// Opens the stores that a killed server has left open, in the background.
+    ///
+    /// They may hold what nobody comes to wake, such as changes that nobody has been told of. Called once those who
+    /// work on stores are told of openings.
+    func begin() {
+        queue.async { [weak self] in
+            guard let self else { return }
+            loadSchedule()
+            open(stores.schedule.leftOpen)
+        }
+    }
+
     /// Ends the rounds, and waits for one that goes on.
     func stop() {
         timer.cancel()
+        isStopped.store(true, ordering: .relaxed)
         queue.sync {}
     }
 
@@ -51,9 +66,16 @@ final class Upkeep: Sendable {
         stores.forEachOpen { key, store in queueUpkeep(of: key, store) }
         stores.closeIdle()
         loadSchedule()
-        for key in stores.schedule.dueNow(limit: Self.openedPerRound) { openDue(key) }
+        open(stores.schedule.dueNow(limit: Self.openedPerRound))
         stores.schedule.save()
         examineMore()
+    }
+
+    private func open(_ keys: [Stores.Key]) {
+        for key in keys {
+            guard !isStopped.load(ordering: .relaxed) else { return }
+            openDue(key)
+        }
     }
 
     private func queueUpkeep(of key: Stores.Key, _ store: any Store) {
