@@ -7,7 +7,7 @@ import Testing
 struct ClientTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-    private func client(_ server: ScriptedServer, silence: Int = 20_000) -> BlockingHTTPClient {
+    private func client(_ server: ScriptedServer, silence: Int = 120_000) -> BlockingHTTPClient {
         var options = BlockingHTTPClient.Options()
         options.silenceMillisecondsMax = silence
         return BlockingHTTPClient(server.origin, trust: nil, options: options)

@@ -89,7 +89,7 @@ final class ServerProcess: Sendable {
         let curl = ChildProcess()
         curl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         curl.arguments =
-            ["curl", "-s", "-i", "--max-time", "30", "http://\(other ?? address)\(target)"]
+            ["curl", "-s", "-i", "--max-time", "120", "http://\(other ?? address)\(target)"]
             + options
         let output = Pipe()
         curl.standardOutput = output

@@ -1,4 +1,5 @@
 import AssetStorage
+import Awaiting
 import CloudModel
 import Configuration
 import Foundation
@@ -83,9 +84,11 @@ struct OperatingUpkeepTests {
 
     /// Waits until nothing is left of the work that is queued.
     private func finishWork() throws {
-        while try store.writeAndWait({
-            try $0.nextWorkMoment(WorkKind.allCases, for: WorkHolder(1)) != nil
-        }) {}
+        try Patience.until {
+            try store.writeAndWait {
+                try $0.nextWorkMoment(WorkKind.allCases, for: WorkHolder(1)) == nil
+            }
+        }
     }
 
     @Test("Deletions are forgotten once their retention is over, and nothing else is")

@@ -101,7 +101,7 @@ final class AssetFixture: @unchecked Sendable {
         let curl = ChildProcess()
         curl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         curl.arguments =
-            ["curl", "-s", "-g", "--max-time", "60", "http://\(server.address)\(path)"] + options
+            ["curl", "-s", "-g", "--max-time", "120", "http://\(server.address)\(path)"] + options
         let output = Pipe()
         curl.standardOutput = output
         try curl.run()

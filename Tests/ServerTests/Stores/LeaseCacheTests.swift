@@ -1,3 +1,4 @@
+import Awaiting
 import Dispatch
 import Foundation
 import Seeding
@@ -81,6 +82,8 @@ struct LeaseCacheTests {
 
     private let record = Record()
 
+    private static var patience: DispatchTime { .now() + .seconds(Patience.seconds) }
+
     @Test("All who ask at the same time get one value, and nobody is shown it before it is open")
     func once() throws {
         let cache = record.cache(countMax: 4)
@@ -94,10 +97,10 @@ struct LeaseCacheTests {
                 group.leave()
             }
         }
-        record.entered.wait()
+        #expect(record.entered.wait(timeout: Self.patience) == .success)
         #expect(cache.lease(1) == nil)
         gate.signal()
-        group.wait()
+        #expect(group.wait(timeout: Self.patience) == .success)
         #expect(box.values.count == 8)
         #expect(Set(box.values).count == 1)
         #expect(record.opened == [1])
@@ -178,7 +181,7 @@ struct LeaseCacheTests {
             while record.closed.isEmpty { cache.closeIdle() }
             closing.leave()
         }
-        record.entered.wait()
+        #expect(record.entered.wait(timeout: Self.patience) == .success)
         #expect(cache.lease(1) == nil)
         let asked = DispatchSemaphore(value: 0)
         let kept = Kept()
@@ -188,8 +191,8 @@ struct LeaseCacheTests {
         }
         #expect(record.opened == [1])
         gate.signal()
-        asked.wait()
-        closing.wait()
+        #expect(asked.wait(timeout: Self.patience) == .success)
+        #expect(closing.wait(timeout: Self.patience) == .success)
         #expect(record.opened == [1, 1])
         #expect({ first.isClosed.load(ordering: .sequentiallyConsistent) }())
         #expect(kept.value?.value.isClosed.load(ordering: .sequentiallyConsistent) == false)
@@ -209,10 +212,10 @@ struct LeaseCacheTests {
         let gate = record.gate("open 1")
         let done = DispatchSemaphore(value: 0)
         cache.open(1) { _ in done.signal() }
-        record.entered.wait()
+        #expect(record.entered.wait(timeout: Self.patience) == .success)
         #expect(try cache.wait(for: 2).value.key == 2)
         gate.signal()
-        done.wait()
+        #expect(done.wait(timeout: Self.patience) == .success)
     }
 
     @Test("Who takes a key has it alone, and others are refused until it is given back")
@@ -287,7 +290,7 @@ struct LeaseCacheTests {
                 threads.leave()
             }
         }
-        threads.wait()
+        #expect(threads.wait(timeout: Self.patience) == .success)
         cache.closeAll()
         #expect(used.wrong == 0)
         #expect(record.state.withLock { $0.doubled.isEmpty })
@@ -319,7 +322,7 @@ struct LeaseCacheTests {
                 threads.leave()
             }
         }
-        threads.wait()
+        #expect(threads.wait(timeout: Self.patience) == .success)
         #expect(used.wrong == 0)
         cache.closeIdle()
         try until(cache) { cache.open.count <= 2 }

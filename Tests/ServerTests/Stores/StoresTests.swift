@@ -269,7 +269,7 @@ final class StoresTests {
                 group.leave()
             }
         }
-        group.wait()
+        #expect(group.wait(timeout: .now() + 600) == .success)
         #expect(failures.all == [])
         try until { self.stores.cache.open.count <= 3 }
         #expect(try server.folder.problems() == [])
