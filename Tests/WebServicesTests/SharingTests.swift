@@ -38,7 +38,8 @@ final class SharingWireServer: SharingWire {
         server = try WireServer(storage: held) {
             if isBesideWriter { $0.writerMillisecondsMax = 0 }
             $0.shareStepRecordsMax = Self.stepRecords
-            $0.sharedPageHoldMilliseconds = 0
+            // Nothing is waited for that only a step of work brings.
+            ($0.sharedPageHoldMilliseconds, $0.indexWaitMilliseconds) = (0, 0)
             $0.accessRequestsPerDayMax = .max
         }
     }

@@ -22,7 +22,8 @@ struct SharedWorkTests {
             storage: storage,
             limits: {
                 $0.shareStepRecordsMax = 7
-                $0.sharedPageHoldMilliseconds = 0
+                // Nothing is waited for that only a step of work brings.
+                ($0.sharedPageHoldMilliseconds, $0.indexWaitMilliseconds) = (0, 0)
             })
         ida = try server.user("ida")
         bo = try server.user("bo")
