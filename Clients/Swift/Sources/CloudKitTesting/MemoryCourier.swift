@@ -29,6 +29,8 @@ struct MemoryCourier {
     private var last = 0
     private var badge: Int64 = 0
     private var reader: (way: Way, answer: StreamedBody.Continuation)?
+    /// Tells readers apart.
+    private var readers = 0
 
     /// Whether anybody waits here.
     var hasReader: Bool { reader != nil }
@@ -41,13 +43,21 @@ struct MemoryCourier {
     /// Lets a request wait for notices; another that waits here is answered with none.
     ///
     /// - Parameter number: of the last notice that the device has had, and all before.
-    mutating func attach(_ way: Way, _ answer: StreamedBody.Continuation, after number: Int?) {
+    /// - Returns: what to let go of the reader by.
+    mutating func attach(
+        _ way: Way, _ answer: StreamedBody.Continuation, after number: Int?
+    ) -> Int {
         reader?.answer.finish()
         reader = (way, answer)
+        readers += 1
         if let number { waiting.removeAll { $0.number <= number } }
         for index in waiting.indices { waiting[index].isSent = false }
         hand()
+        return readers
     }
+
+    /// Lets go of a reader that has gone, unless another has come since.
+    mutating func detach(_ reader: Int) { if reader == readers { self.reader = nil } }
 
     /// Ends what waits.
     mutating func end() {

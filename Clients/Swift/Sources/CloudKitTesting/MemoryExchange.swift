@@ -65,10 +65,17 @@ struct MemoryExchange: HTTPExchange {
         let way = accepted.contains("text/event-stream") ? MemoryCourier.Way.events : .poll
         let last = request.value(forHTTPHeaderField: "Last-Event-ID").flatMap { Int($0) }
         let (body, answer) = StreamedBody.makeStream()
-        let isThere = state.with { contents in
-            contents.couriers[url.lastPathComponent]?.attach(way, answer, after: last) != nil
+        let address = url.lastPathComponent
+        let reader = state.with { $0.couriers[address]?.attach(way, answer, after: last) }
+        let isThere = reader != nil
+        if let reader {
+            // Not at once: the end may come from within the server.
+            answer.onTermination = { [state] _ in
+                Task { state.with { $0.couriers[address]?.detach(reader) } }
+            }
+        } else {
+            answer.finish()
         }
-        if !isThere { answer.finish() }
         state.listeners.look()
         let type = way == .events ? "text/event-stream" : "application/json"
         return (body, try Self.response(url, isThere ? 200 : 401, ["Content-Type": type]))

@@ -11,7 +11,7 @@ final class ReleaseServer {
     private(set) var apiToken = ""
     private let folder: URL
     private let binary: String
-    private let process = Process()
+    private var process = Process()
 
     /// - Throws: `XCTSkip` without a server to run.
     ///
@@ -85,7 +85,21 @@ final class ReleaseServer {
     private static let environment = ProcessInfo.processInfo.environment
         .filter { !$0.key.hasPrefix("LENTICULAR_") }
 
+    /// How many ports are tried: one may be somebody else's.
+    private static let portsMax = 5
+
     private func start(_ settings: [String: String]) throws -> URL {
+        for _ in 1..<Self.portsMax {
+            do {
+                return try startOnce(settings)
+            } catch is NotStarted {
+                process = Process()
+            }
+        }
+        return try startOnce(settings)
+    }
+
+    private func startOnce(_ settings: [String: String]) throws -> URL {
         let log = Pipe()
         process.executableURL = URL(fileURLWithPath: binary)
         // A port that is named beforehand: links to files hold it.
@@ -147,6 +161,9 @@ final class ReleaseServer {
         command.environment = Self.environment
         command.standardOutput = output
         try command.run()
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.endSeconds) {
+            if command.isRunning { kill(command.processIdentifier, SIGKILL) }
+        }
         let bytes = output.fileHandleForReading.readDataToEndOfFile()
         command.waitUntilExit()
         let answer = try JSONSerialization.jsonObject(with: bytes)

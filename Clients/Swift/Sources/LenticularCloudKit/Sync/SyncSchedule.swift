@@ -119,12 +119,17 @@ actor SyncSchedule {
     func send(_ engine: CKSyncEngine) {
         isAsked = true
         guard isOn, sending == nil else { return }
-        sending = Task { [weak self, weak engine, timing, sleep] in
-            var delay: Double? = timing.beforeSending
+        let first = pauseBeforeSending
+        sending = Task { [weak self, weak engine, sleep] in
+            var delay: Double? = first
             while let seconds = delay, (try? await sleep(seconds)) != nil {
                 delay = await self?.sendNow(engine)
             }
         }
+    }
+
+    private var pauseBeforeSending: Double {
+        failures[.sending, default: Failures()].pauseAfterRefusals(timing)
     }
 
     /// - Returns: when to send again; nil when there is no need.
@@ -136,7 +141,7 @@ actor SyncSchedule {
         }
         if let retry { return retry }
         // What was added while changes were being sent may have come too late for that run.
-        if isAsked { return failures[.sending, default: Failures()].pauseAfterRefusals(timing) }
+        if isAsked { return pauseBeforeSending }
         sending = nil
         return nil
     }
