@@ -75,7 +75,7 @@ struct RevocationTests {
         #expect(server.identify(query: "ckAPIToken=\(api)&ckWebAuthToken=\(other)").fault == nil)
     }
 
-    @Test("A deleted user is out at once, and what the stores hold of him is named until done")
+    @Test("A deleted user is out at once, and what the stores hold of them is named until done")
     func deletedUser() throws {
         let server = try TestServer()
         let account = try server.user()

@@ -45,7 +45,7 @@ struct UserTests {
         #expect(try users.verify(email: "ida@example.org", address: "+15550100199", now: 9) == ida)
     }
 
-    @Test("A further e-mail address is his, names him in commands, and cannot be another's")
+    @Test("A further e-mail address is theirs, names them in commands, and cannot be another's")
     func furtherAddress() throws {
         let server = try TestServer()
         let users = Users(catalog: server.catalog)

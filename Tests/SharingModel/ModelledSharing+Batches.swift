@@ -72,7 +72,7 @@ extension ModelledSharing {
             let hasLeftAll = batch.operations.allSatisfy { $0.deletes && hasLeft($0.name, batch) }
             return hasLeftAll ? batch.operations.map { _ in [nil] } : nil
         }
-        // What he cannot see is judged as if it were not there.
+        // What they cannot see is judged as if it were not there.
         let unseen = Set(
             batch.operations.filter {
                 isUnseen($0.name, batch) && !($0.deletes && hasLeft($0.name, batch))
@@ -137,7 +137,7 @@ extension ModelledSharing {
     package mutating func apply(_ batch: SharingBatch, succeeded: [Bool]) {
         let before = self
         let formerShares = Set(shares(in: batch.place).map(\.name))
-        // What he could not see before the batch is as it was.
+        // What they could not see before the batch is as it was.
         let isThere = batch.operations.map { !isUnseen($0.name, batch) }
         for ((operation, isDone), isThere) in zip(zip(batch.operations, succeeded), isThere)
         where isDone && isThere {
@@ -177,7 +177,7 @@ extension ModelledSharing {
             return outcomes(of: operation, onShare: former, batch)
         }
         if operation.share != nil { return outcomes(ofNewShare: operation, batch) }
-        // Rights are those that he had before the batch.
+        // Rights are those that they had before the batch.
         let right = before.permission(of: batch.user, for: operation.name, in: place)
         guard let former, let right else {
             if operation.compares { return ["NOT_FOUND"] }
@@ -203,7 +203,7 @@ extension ModelledSharing {
         }
         if !refusals.isEmpty { return refusals }
         if isRoot, !batch.isOwners, operation.parent != .absent {
-            // To him it has none, and may not get one.
+            // To them it has none, and may not get one.
             return operation.parent == .cleared ? Self.denied.union([nil]) : Self.denied
         }
         return [nil]
@@ -318,7 +318,7 @@ extension ModelledSharing {
         _ batch: SharingBatch, _ outcomes: [SharingOutcomes]
     ) -> [Int: SharingOutcomes] {
         var after = self
-        // Who leaves has until then what he had.
+        // Who leaves has until then what they had.
         after.apply(
             batch,
             succeeded: zip(batch.operations, outcomes).map { operation, outcomes in

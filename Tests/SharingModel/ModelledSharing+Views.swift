@@ -46,14 +46,14 @@ package struct SeenParticipant: Equatable, Sendable {
     package var link: String?
 }
 
-/// Somebody with everything about him that others may not know.
+/// Somebody with everything about them that others may not know.
 package struct SharingPerson: Sendable {
     package let index: Int
     package let givenName: String
     package let email: String
-    /// Addresses that are his in the end, if not from the beginning.
+    /// Addresses that are theirs in the end, if not from the beginning.
     package let laterAddresses: [ModelledSharing.Handle]
-    /// Known once he has an account.
+    /// Known once they have an account.
     package var recordName: String?
 
     package init(index: Int) {
@@ -97,7 +97,7 @@ package struct SharingViews {
         if let share = record.share {
             let sharing = sharing(share, in: place, for: user, of: model)
             seen.sharing = sharing
-            // Nobody learns by it of an administrator whom he is not shown.
+            // Nobody learns by it of an administrator whom they are not shown.
             if user != place.owner,
                 !sharing.participants.contains(where: { $0.user == seen.modifier })
             {
@@ -144,7 +144,7 @@ package struct SharingViews {
         var seen = SeenParticipant()
         seen.id = entry == nil ? "owner" : entry?.id ?? ""
         seen.user = user.flatMap { people[$0].recordName }
-        // Who has not answered has told nobody his name.
+        // Who has not answered has told nobody their name.
         if entry?.status != .invited { seen.name = user.map { people[$0].givenName } }
         if showsAddress, let entry {
             switch entry.handle {

@@ -1,7 +1,7 @@
 /// What the rulings say of shares, kept in the plainest way: owners, zones, trees, who takes part.
 ///
 /// It knows nothing of how the server does it: every question climbs parents anew. It says for each
-/// person exactly what he may see, and for each request how it may end. Tags, short GUIDs and
+/// person exactly what they may see, and for each request how it may end. Tags, short GUIDs and
 /// participants' ids are learnt from what the owner is shown.
 package struct ModelledSharing {
     package enum Permission: String, CaseIterable, Sendable {
@@ -39,14 +39,14 @@ package struct ModelledSharing {
     package struct Participant: Equatable, Sendable {
         package var id: String?
         package var handle: Handle
-        /// Who was invited by his name, or has accepted.
+        /// Who was invited by their name, or has accepted.
         package var user: Int?
         package var role: Role
         package var permission: Permission
         package var status: Status
-        /// Whether he takes part because he asked to.
+        /// Whether they take part because they asked to.
         package var hasAsked = false
-        /// The last part of the address that is good for him alone, once it is learnt.
+        /// The last part of the address that is good for them alone, once it is learnt.
         package var secretLink: String?
     }
 
@@ -112,7 +112,7 @@ package struct ModelledSharing {
     package static let defaultZone = "_defaultZone"
 
     package internal(set) var zones: [Place: Zone] = [:]
-    /// Who has proved that an address is his.
+    /// Who has proved that an address is theirs.
     package internal(set) var verified: [Handle: Int] = [:]
     /// Zones whose content may have changed since somebody last looked.
     package var touched: Set<Place> = []
@@ -207,7 +207,7 @@ package struct ModelledSharing {
         participant.user ?? verified[participant.handle]
     }
 
-    /// The entry that is somebody's: by his name, else by an address of his.
+    /// The entry that is somebody's: by their name, else by an address of theirs.
     package func entry(of user: Int, in share: Share) -> Participant? {
         share.participants.first { $0.user == user }
             ?? share.participants.first { $0.user == nil && verified[$0.handle] == user }
@@ -218,12 +218,12 @@ package struct ModelledSharing {
         entry(of: user, in: share).flatMap { $0.status == .accepted ? $0 : nil }
     }
 
-    /// The entry of somebody who may accept: he is invited, or has left.
+    /// The entry of somebody who may accept: they are invited, or have left.
     package func invitation(of user: Int, in share: Share) -> Participant? {
         entry(of: user, in: share).flatMap { $0.status == .accepted ? nil : $0 }
     }
 
-    /// What somebody may do with a record; nil when he cannot see it.
+    /// What somebody may do with a record; nil when they cannot see it.
     package func permission(of user: Int, for name: String, in place: Place) -> Permission? {
         guard place.owner != user else { return .readWrite }
         guard let covering = covering(name, in: place),

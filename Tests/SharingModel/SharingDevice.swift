@@ -1,6 +1,6 @@
 import Seeding
 
-/// One device of somebody: it keeps a copy of his private or his shared database by its feeds alone.
+/// One device of somebody: it keeps a copy of their private or their shared database by its feeds alone.
 package struct SharingDevice: Sendable {
     package typealias Place = ModelledSharing.Place
 

@@ -166,7 +166,7 @@ extension SharingRun {
     private func participantOperation(
         _ user: Int, _ place: Place, _ mine: [String]
     ) -> SharingOperation? {
-        // One that he sees, or any name that he may have heard of.
+        // One that they see, or any name that they may have heard of.
         let shares = model.shares(in: place).map(\.name)
         let name =
             random.happens(60)

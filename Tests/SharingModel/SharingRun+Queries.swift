@@ -19,7 +19,7 @@ extension SharingRun {
         var matches: (String, SeenRecord) -> Bool = { _, _ in true }
     }
 
-    /// Somebody queries a zone that he may see or not, by what others have written too.
+    /// Somebody queries a zone that they may see or not, by what others have written too.
     func query() throws {
         let user = random.one(of: users)
         let places = model.zones.keys.filter { people[$0.owner].recordName != nil }.sorted()

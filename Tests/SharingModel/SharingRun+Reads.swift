@@ -3,7 +3,7 @@ import Seeding
 extension SharingRun {
     // MARK: - Looking up
 
-    /// Somebody looks up names of a zone that he may see or not: each as the model has it.
+    /// Somebody looks up names of a zone that they may see or not: each as the model has it.
     func lookUp() throws {
         let user = random.one(of: users)
         let places = model.zones.keys.filter { people[$0.owner].recordName != nil }.sorted()

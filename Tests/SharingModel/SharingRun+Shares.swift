@@ -217,7 +217,7 @@ extension SharingRun {
 
     // MARK: - Links
 
-    /// Somebody opens a link, which may have been meant for him.
+    /// Somebody opens a link, which may have been meant for them.
     func useLink() throws {
         let user = random.one(of: users)
         let accepts = random.happens(70)
@@ -313,7 +313,7 @@ extension SharingRun {
 
     // MARK: - Addresses
 
-    /// Somebody shows that an address is his, or gets his account.
+    /// Somebody shows that an address is theirs, or gets their account.
     func prove() throws {
         if let user = people.indices.first(where: { people[$0].recordName == nil }) {
             guard random.happens(50) else { return }
@@ -331,7 +331,7 @@ extension SharingRun {
 }
 
 extension ModelledSharing.Participant {
-    /// Whether nothing but the id names him in a list that is sent back.
+    /// Whether nothing but the id names them in a list that is sent back.
     fileprivate var isNamedByID: Bool {
         switch handle {
         case .link, .first: true

@@ -1,11 +1,11 @@
 import Seeding
 
 extension SharingRun {
-    /// What a participant does who knows what he may: he adds, changes, moves and deletes below what he
-    /// may write, and lets records go with others.
+    /// What a participant does who knows what they may: they add, change, move and delete below what they
+    /// may write, and let records go with others.
     ///
-    /// - Parameter mine: what he sees.
-    /// - Returns: nothing, where he may write nothing, and in runs as they were before this.
+    /// - Parameter mine: what they see.
+    /// - Returns: nothing, where they may write nothing, and in runs as they were before this.
     func work(_ user: Int, _ place: Place, _ mine: [String]) -> [SharingOperation] {
         guard options.hasTies, random.happens(60) else { return [] }
         let writable = mine.filter { model.permission(of: user, for: $0, in: place) == .readWrite }

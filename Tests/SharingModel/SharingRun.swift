@@ -209,7 +209,7 @@ package final class SharingRun {
         }
     }
 
-    /// No mark that somebody was never entitled to, but for what he has just said himself.
+    /// No mark that somebody was never entitled to, but for what they have just said themselves.
     private func listen(_ user: Int, _ request: String, _ answer: SharingAnswer) throws {
         let told = Secrets.inside(withoutRandomLetters(answer.text)).subtracting(known[user])
             .union(guids(in: answer.text).subtracting(known[user]))

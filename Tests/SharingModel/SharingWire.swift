@@ -7,7 +7,7 @@ package protocol SharingWire: AnyObject {
     /// - Throws: `SharingLoss` when no answer comes; anything else ends the run.
     func send(_ user: Int, _ path: String, _ body: String) throws -> SharingAnswer
 
-    /// Makes the account of somebody and signs him in; his user record name.
+    /// Makes the account of somebody and signs them in; their user record name.
     func makeAccount(_ person: SharingPerson) throws -> String
 
     /// Notes that an address is somebody's own.

@@ -96,7 +96,7 @@ struct PublicChangesTests {
             try names(page(mo, after: try #require(anew["syncToken"].string))) == [])
     }
 
-    @Test("Everybody follows what he may read: deletions too, and nothing of the others' sizes")
+    @Test("Everybody follows what they may read: deletions too, and nothing of the others' sizes")
     func roles() throws {
         try set("true")
         for type in ["Open", "Own", "Closed", "Role"] {

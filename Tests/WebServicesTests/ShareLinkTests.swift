@@ -132,7 +132,7 @@ struct ShareLinkTests {
         #expect(try server.problems() == [])
     }
 
-    @Test("A placeholder waits for whoever comes to have the address, and is his for good")
+    @Test("A placeholder waits for whoever comes to have the address, and is theirs for good")
     func placeholders() throws {
         let share = try ida.shareNote(participants: [
             invitation(email: "Mo.Later@example.org"), invitation(phone: "+49 30 123456"),

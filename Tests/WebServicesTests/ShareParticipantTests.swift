@@ -16,7 +16,7 @@ struct ShareParticipantTests {
         eve = try server.user("eve")
     }
 
-    /// What the participant of a zone of ida's asks in his shared database.
+    /// What the participant of a zone of ida's asks in their shared database.
     private func seen(
         by client: WireClient, _ name: String = "note-share", zone: String = "Shelf"
     ) throws -> Found {
@@ -88,7 +88,7 @@ struct ShareParticipantTests {
         #expect(fourth["participants"].elements.map { $0["type"].string } == ["OWNER"])
     }
 
-    @Test("The owner is neither removed nor doubled nor changed, by whatever he is named")
+    @Test("The owner is neither removed nor doubled nor changed, by whatever they are named")
     func owner() throws {
         let share = try ida.shareNote(participants: [
             invitation(email: "IDA@example.org", permission: "READ_ONLY"),
@@ -107,7 +107,7 @@ struct ShareParticipantTests {
         #expect(second.code == "BAD_REQUEST" && second.reason.contains("one owner"))
     }
 
-    @Test("The owner may be sent by an alias, or by his role alone, as clients do that make shares")
+    @Test("The owner may be sent by an alias, or by the role alone, as clients do that make shares")
     func ownerAlias() throws {
         let aliases = ["__defaultOwner__", "_defaultOwner"].flatMap { name in
             ["OWNER", "USER", nil].map {
@@ -146,7 +146,7 @@ struct ShareParticipantTests {
             changed["participants"].elements.map { $0["type"].string }
                 == ["OWNER", "ADMINISTRATOR", "USER"], "\(changed.raw)")
         #expect(changed["owner"]["userIdentity"]["userRecordName"].string == ida.name)
-        // Somebody with a name is not the owner, whatever he is called.
+        // Somebody with a name is not the owner, whatever they are called.
         #expect(
             try ida.changeShare(participants: [
                 invitation(email: "x@y.example", type: "OWNER")
@@ -224,7 +224,7 @@ struct ShareParticipantTests {
     // MARK: - What each sees
 
     @Test(
-        "The owner sees all, a reader himself and the owner, a writer names, nobody else addresses")
+        "The owner sees all, readers see themselves and the owner, writers names, but no addresses")
     func rendering() throws {
         let share = try ida.shareNote(participants: [
             invitation(email: "mo@example.org", permission: "READ_ONLY"),

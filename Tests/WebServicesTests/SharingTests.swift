@@ -93,7 +93,7 @@ struct SharingTests {
     private static let environment = ProcessInfo.processInfo.environment
 
     /// LENTICULAR_STEPS makes it longer, LENTICULAR_SEED repeats one run.
-    @Test("Nobody ever sees what he may not, and nobody misses what he may")
+    @Test("Nobody ever sees what they may not, and nobody misses what they may")
     func random() throws {
         let steps = Self.environment["LENTICULAR_STEPS"].flatMap { Int($0) } ?? 500
         var seed =

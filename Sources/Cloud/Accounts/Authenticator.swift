@@ -41,11 +41,11 @@ package final class Authenticator: Sendable {
 
     /// Checks the credentials of a request to one container environment.
     ///
-    /// Never writes, and reads from the disk only for tokens that it has not seen. Faults:
-    /// BAD_REQUEST when credentials are missing, of both kinds, ambiguous, or a web token comes
-    /// alone; AUTHENTICATION_FAILED for an unknown API token, an origin that it does not allow, and
-    /// anything wrong with a signature; AUTHENTICATION_REQUIRED for a web token that is not good
-    /// here and now; INTERNAL_ERROR when the catalog cannot be read.
+    /// Never writes, and reads from the disk only for tokens that it has not seen. The result may
+    /// be one of these faults. BAD_REQUEST: there are no credentials, both kinds of them, the same
+    /// one twice, or a web token alone. AUTHENTICATION_FAILED: the API token is unknown or does not
+    /// allow the origin, or something is wrong with a signature. AUTHENTICATION_REQUIRED: the web
+    /// token is not good here and now. INTERNAL_ERROR: the catalog cannot be read.
     package func identify(
         _ credentials: Credentials, container: ContainerID, environment: Environment,
         now: Milliseconds
@@ -83,10 +83,11 @@ package final class Authenticator: Sendable {
     /// How many signatures have been verified, for metrics.
     package var verificationCount: Int { verifications.load(ordering: .relaxed) }
 
-    /// Whether a signed request's body is worth keeping while it comes in: its key is known here, its
-    /// date is near, its signature has the form of one.
+    /// Whether a signed request's body is worth keeping while it comes in.
     ///
-    /// False when the catalog cannot be read: the answer tells of it in the end.
+    /// It is if the key is known here, the date is near, and the signature has the form of one.
+    ///
+    /// False when the catalog cannot be read; the answer will tell that later.
     package func signatureMayBeGood(
         _ credentials: Credentials, container: ContainerID, environment: Environment,
         now: Milliseconds
@@ -128,8 +129,8 @@ package final class Authenticator: Sendable {
 
     /// The fault for a caller of a kind that the endpoint does not take (rulings.md 6 and 8).
     ///
-    /// AUTHENTICATION_REQUIRED with the way to sign in for an API token, AUTHENTICATION_FAILED for a
-    /// server key, and for everybody where signing in would not help.
+    /// For an API token it is AUTHENTICATION_REQUIRED, with the way to sign in. For a server key it
+    /// is AUTHENTICATION_FAILED. It is so for everybody where signing in would not help.
     package func wrongKind(
         _ identified: Identified, isForPeople: Bool = true, origin: String? = nil,
         now: Milliseconds
@@ -152,10 +153,11 @@ package final class Authenticator: Sendable {
         return fault
     }
 
-    /// The token to send back to a caller whose renewal is due: a new one, or theirs when none can be made.
+    /// The token to send back to a caller whose renewal is due: a new one, or the old one when none
+    /// can be made.
     ///
-    /// Blocks until the new token is on disk. Requests that come together with one token get one new
-    /// token: while it is being made they keep the old one, which stays good until it expires.
+    /// Blocks until the new token is on disk. Requests that come together with one token get one
+    /// new token. While it is being made, they keep the old one, which stays good until it expires.
     package func renewedWebToken(_ identified: Identified, now: Milliseconds) -> String? {
         guard let renewal = identified.renewal else { return identified.webToken }
         guard checked.beginRenewal(of: renewal.presented) else {

@@ -4,9 +4,9 @@ import Synchronization
 
 /// The pairs of tokens that were found good, by the bytes that clients present.
 ///
-/// A pair is believed until the catalog changes in a way that could end it; expiry is for the caller
-/// to check. Only good pairs are kept, and when there are too many all are dropped. A cache: every process has its
-/// own, and the catalog's version ends what is in it.
+/// A pair counts as good until the catalog changes in a way that could end it. The caller checks
+/// whether it has expired. Only good pairs are kept. When there are too many, all are dropped. This
+/// is a cache: every process has its own, and a new version of the catalog empties it.
 final class CheckedTokens: Sendable {
     struct Key: Hashable, Sendable {
         let apiToken: TokenBytes
@@ -52,8 +52,8 @@ final class CheckedTokens: Sendable {
 
     /// Where a web token's replacement stands.
     ///
-    /// Spares making it again, and no more: it is derived from the token, so that any process makes the same
-    /// (`WebTokens.renew`), and the catalog keeps it once.
+    /// It only saves making the replacement again. The replacement is derived from the token, so
+    /// every process makes the same one (`WebTokens.renew`), and the catalog keeps it once.
     enum Successor: Sendable {
         case beingMade
         case made(String)

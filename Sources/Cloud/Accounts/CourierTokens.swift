@@ -2,10 +2,11 @@ import CloudModel
 import Cryptography
 import Storage
 
-/// What devices wait for their notices by: random bytes, and a code over them and their place.
+/// The tokens with which devices wait for their notices: random bytes, and a code over them and
+/// their place.
 ///
-/// The code tells the server's own tokens from all others without a look at a store, so that nobody who is
-/// not let in has one opened.
+/// By the code, the server knows its own tokens without looking into a store. So nobody can make it
+/// open a store with a token that is not good.
 package struct CourierTokens: Sendable {
     /// Of one token.
     package static let bytes = randomBytes + codeBytes

@@ -1,7 +1,7 @@
 /// Why credentials were not believed.
 ///
-/// For the log alone: what is told to the caller is the same for all that are answered alike, so that
-/// nobody learns from an answer which part of a guess was right.
+/// It is for the log alone. Callers get the same answer for several of these reasons. So nobody
+/// learns from an answer which part of a guess was right.
 package enum CredentialRefusal: String, Sendable, CaseIterable {
     case apiTokenUnknown = "no such API token for this environment"
     case originNotAllowed = "the API token does not allow this origin"

@@ -41,8 +41,8 @@ package struct Credentials: Sendable {
 
     /// Takes what the request has of each; headers as their values.
     ///
-    /// In the query `+` stands for itself, and a space in the web token for `+`: clients that encode
-    /// once too little or too much are understood all the same (web-services.md §2.3).
+    /// In the query, `+` stands for itself. In the web token, a space stands for `+`. So the server
+    /// understands clients that encode once too little or too much (web-services.md §2.3).
     ///
     /// - Parameter repeatedHeader: the name of a header of these that came more than once.
     package init(
@@ -74,8 +74,8 @@ package enum SignedBody: Sendable {
     case bytes([UInt8])
     /// What was digested as it came in.
     ///
-    /// - Parameter isDoubted: its bytes were thrown away because the signature could not be good,
-    ///   so that it must not be found good now.
+    /// - Parameter isDoubted: true when the signature could not be good, so that the bytes were
+    ///   thrown away. The signature must then not count as good now.
     case digested([UInt8], byteCount: Int, isDoubted: Bool)
 
     var isEmpty: Bool {

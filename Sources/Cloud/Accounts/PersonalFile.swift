@@ -1,4 +1,6 @@
-/// A file that holds all that is kept of somebody; nobody else can open it, and it goes with its last user.
+/// A file with everything that the server keeps of somebody.
+///
+/// Nobody else can open it. It is gone when the last who uses it closes it.
 package struct PersonalFile: Sendable {
     package let descriptor: Int32
     /// Keeps the descriptor open as long as it lives.

@@ -2,12 +2,14 @@ import CloudModel
 import Cryptography
 import Storage
 
-/// The last part of a sign-in address: says for which API token someone may sign in, for a page of which
-/// origin, and until when (rulings.md 55).
+/// The last part of a sign-in address.
 ///
-/// Nothing is stored when one is made, because browsers send a request that was answered 421 twice
-/// and most are never followed: the ticket carries what it says, and a code that only this server
-/// can make. It opens any number of times.
+/// It says for which API token somebody may sign in, for a page of which origin, and until when
+/// (rulings.md 55).
+///
+/// The server stores nothing when it makes a ticket, because browsers send a request that was
+/// answered 421 twice, and nobody follows most of these addresses. The ticket contains what it
+/// says, and a code that only this server can make. It works any number of times.
 package struct SignInTickets: Sendable {
     /// What a ticket says.
     package struct Contents: Sendable, Equatable {

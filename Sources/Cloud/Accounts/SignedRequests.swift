@@ -6,8 +6,9 @@ import Storage
 struct SignedRequests: Sendable {
     private let ring: KeyRing
     private let settings: AccountsSettings
-    /// What unknown keys and unreadable signatures are replaced by, so that refusing them takes the
-    /// same work as refusing a wrong signature.
+    /// These take the place of unknown keys and unreadable signatures.
+    ///
+    /// So refusing them takes the same work as refusing a wrong signature.
     private let standInKey: P256PublicKey
     private let standInSignature: [UInt8]
 

@@ -4,8 +4,8 @@ import Storage
 
 /// Derives the names under which a container knows its users and server keys.
 ///
-/// The same account always has the same name in a container and unrelated names in two, and nobody
-/// without the catalog's secret can tell that they belong together.
+/// In a container, an account always has the same name. In two containers, it has unrelated names.
+/// Without the catalog's secret, nobody can tell that they belong together.
 package struct UserRecordNames: Sendable {
     private let key: HMACSHA256
 

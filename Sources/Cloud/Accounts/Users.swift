@@ -85,8 +85,8 @@ package struct Users: Sendable {
 
     /// Deletes an account and ends its web tokens.
     ///
-    /// What each container's stores hold of it is to be deleted there; `unfinishedDeletions` names
-    /// the same again after a crash, until `finish` is called for each.
+    /// The caller then deletes what each container's stores hold of the account. After a crash,
+    /// `unfinishedDeletions` names the same containers again, until `finish` was called for each.
     ///
     /// - Throws: `emailIllegal`, `userUnknown`.
     package func delete(

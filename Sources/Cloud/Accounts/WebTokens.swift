@@ -93,10 +93,11 @@ package struct WebTokens: Sendable {
         try catalog.account(namedByOperator: email)
     }
 
-    /// The one further token of the same session that follows a token, with the same length of life from
-    /// when it was first asked for.
+    /// The one token that follows a token in the same session.
     ///
-    /// It is derived from the token, so that every process gives the same.
+    /// It lives as long as the first, counted from when somebody first asked for it.
+    ///
+    /// It is derived from the token, so every process gives the same one.
     ///
     /// - Parameter presented: the token's text.
     /// - Throws: `webTokenUnknown` when the session has been ended; what the catalog reports.

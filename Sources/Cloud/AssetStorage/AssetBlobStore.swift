@@ -2,20 +2,21 @@ import CloudModel
 
 /// Where the bytes of one container environment's assets are kept, each file under its digest.
 ///
-/// Everything may block and belongs on worker threads. What is in place is whole, durable and never
-/// changes; who refers to it is the business of the records' store.
+/// Everything may block, and belongs on worker threads. A file in place is whole and durable, and
+/// never changes. The records' store knows who refers to it.
 package protocol AssetBlobStore: AnyObject, Sendable {
-    /// Whether opening a file is a matter of microseconds, as on a disk of this machine: then an event
+    /// Whether opening a file takes only microseconds, as on a disk of this machine. Then an event
     /// loop may do it.
     var isLocal: Bool { get }
 
-    /// Where files go that nobody knows, before they are removed; nil where such go at once.
+    /// Where files that nobody knows wait before they are removed; nil when they are removed at
+    /// once.
     var trash: AssetTrash? { get }
 
     /// Begins a file whose digest is not known yet.
     ///
-    /// - Parameter expectedBytes: how long it will be, as far as known; it must fit beside the free
-    ///   space that is to be left.
+    /// - Parameter expectedBytes: how long the file will be, as far as known. It must leave the
+    ///   free space that is required.
     /// - Throws: `AssetFailure.full`, and what the system reports.
     func begin(expectedBytes: Int) throws(AssetFailure) -> any AssetUpload
 
@@ -40,7 +41,8 @@ package protocol AssetBlobStore: AnyObject, Sendable {
 
     /// Removes a file, if it is there.
     ///
-    /// Whoever has it open reads on, or, where it is not on this machine, may be told that it has gone.
+    /// Those who have it open read on. If the file is not on this machine, they may get an error
+    /// that it is gone.
     func delete(_ digest: AssetDigest) throws(AssetFailure)
 
     /// The files in place, in the order of their digests, after one of them.
@@ -51,11 +53,11 @@ package protocol AssetBlobStore: AnyObject, Sendable {
     /// Removes what uploads have left that nobody can go on with; before the first upload.
     func removeUnfinished() throws(AssetFailure)
 
-    /// Removes what uploads have left elsewhere than on this machine that were begun before a moment, and
-    /// on it what has had no more bytes since.
+    /// Removes what unfinished uploads have left. On other machines, these are the uploads that
+    /// were begun before a moment. On this one, they are those that have had no more bytes since.
     func removeAbandoned(begunBefore moment: Milliseconds) throws(AssetFailure)
 
-    /// Whether what is kept beside a file to check it by is torn or does not fit; reads all of the file.
+    /// Whether the sums beside a file are torn or do not fit the file. Reads all of the file.
     func hasWrongSums(_ digest: AssetDigest) throws -> Bool
 
     /// Removes everything that is not in the folder of the container environment, which has gone.

@@ -1,9 +1,12 @@
 import Synchronization
 
-/// Folders whose names are on the disk, so that what is put below them is as durable as it is said to be.
+/// Folders whose names are on the disk.
 ///
-/// One that is there already counts no more than a new one: whoever made it may be about to bring its name to
-/// the disk, or have been ended before that. So each is brought there once in the life of a process.
+/// So what is put below them is as durable as the caller is told.
+///
+/// A folder that is there already is treated like a new one. The process that made it may not have
+/// brought its name to the disk yet, or may have ended before that. So each process brings every
+/// folder's name to the disk once.
 final class DurableFolders: Sendable {
     private let known = Mutex<Set<String>>([])
 

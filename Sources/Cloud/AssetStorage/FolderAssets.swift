@@ -9,9 +9,10 @@ import Cryptography
 
 /// Assets in a folder: a file each, named by its digest, in 256 folders by its first byte.
 ///
-/// Files on their way lie in `incoming`; a rename puts them in place. With a key new files are sealed,
-/// and end in `.sealed`; both kinds are read, whatever the present setting. Of those that are not sealed
-/// sums are kept in a folder beside this one, by which each part is checked before it is handed out.
+/// Files on their way lie in `incoming`; a rename puts them in place. With a key new files are
+/// sealed, and end in `.sealed`; both kinds are read, whatever the present setting. For files that
+/// are not sealed, a folder beside this one keeps sums. By these, each part is checked before it is
+/// handed out.
 package final class FolderAssets: AssetBlobStore {
     static let sealedSuffix = ".sealed"
 

@@ -15,11 +15,13 @@ package struct ResumedAsset {
     package let received: Int
 }
 
-/// What stands beside a file on its way, so that the next process finds it: its name, the length of the
-/// whole, and since when the machine has run.
+/// The note beside a file that is still coming in, so that the next process finds the file.
 ///
-/// What a process has written is there for the next one, but not for the next start of the machine, where
-/// bytes that were never forced to disk may be missing in the middle. So such files end with the machine.
+/// It holds the file's name, the length of the whole, and since when the machine has run.
+///
+/// The next process finds what a process has written. After the next start of the machine, bytes
+/// that were never forced to disk may be missing in the middle. So such files do not outlive a
+/// start of the machine.
 struct ResumableNote: Equatable {
     static let suffix = ".note"
     private static let bytesMax = 256

@@ -77,8 +77,9 @@ struct PageAnswer: Sendable {
         return response
     }
 
-    /// Nothing is loaded or run but what is ours, no other page may show it within itself, and a script
-    /// could make no markup of text.
+    /// The page loads and runs only what comes from this server.
+    ///
+    /// No other page may show it within itself. A script could not make markup from text.
     private var contentPolicy: String {
         let targets = (["'self'"] + policy.formTargets).joined(separator: " ")
         return "default-src 'none'; style-src 'self'; img-src 'self' data:; "

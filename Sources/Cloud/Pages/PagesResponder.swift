@@ -18,8 +18,8 @@ package struct PageObservation: Sendable {
 
 /// Answers the pages for people: `/sign-in`, `/account`, `/share` and what belongs to them.
 ///
-/// Everything is made by threads of its own, in turns of whoever asks: comparing a password takes long, and
-/// must hold up neither event loops nor apps.
+/// Threads of its own make everything, and those who ask take turns. Comparing a password takes
+/// long, and must hold up neither event loops nor apps.
 package final class PagesResponder: Sendable {
     private static let bodyBytesMax = 65_536
 

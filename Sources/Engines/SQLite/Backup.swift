@@ -8,10 +8,10 @@ import CSQLite
 
 /// Copies a database while it is written to.
 ///
-/// Page by page rather than by VACUUM INTO, which measured seven to fourteen times slower and so
-/// would keep the log from being started over for as much longer. The copy is what the database held
-/// at one moment. It is a reader as any other: writers go on, only the log is not started over until
-/// it has ended.
+/// It copies page by page. VACUUM INTO measured seven to fourteen times slower, and would keep the
+/// log from being started over for as much longer. The copy is what the database held at one
+/// moment. The backup is a reader like any other: writers go on, but the log is not started over
+/// until the backup has ended.
 package struct Backup: Sendable {
     /// How many pages are copied between two looks at `shouldStop`.
     package var pagesPerStep: Int32 = 1_024

@@ -34,7 +34,7 @@ struct CallerUse {
         if uses.count > Self.callersMax { uses = [:] }
     }
 
-    /// What use a caller's jobs may have had at most for the caller to be light beside these callers;
+    /// How much a caller may have used the writer and still count as light beside these callers;
     /// nil when none of them holds others up.
     func lightBound(beside callers: some Sequence<UInt64>, now: UInt64) -> Double? {
         var heaviest = 0.0

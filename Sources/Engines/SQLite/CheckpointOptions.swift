@@ -8,8 +8,9 @@ package struct CheckpointOptions: Sendable {
     package var logPagesMax = 16_000
     /// How old a snapshot is that may be ended once the log is so long.
     package var endedSnapshotSecondsMin = 1.0
-    /// The longest that the writer waits for readers at a time; ten times as long, but seldom, when
-    /// the log is twice as long as it should be.
+    /// The longest that the writer waits for readers at a time.
+    ///
+    /// When the log is twice as long as it should be, it waits ten times as long, but seldom.
     package var readerWaitSecondsMax = 0.05
     /// Called after each checkpoint that failed by nothing, on the checkpoints' queue.
     package var didMove: @Sendable () -> Void = {}
@@ -18,8 +19,8 @@ package struct CheckpointOptions: Sendable {
 
     /// The same with a log that moves into the file on a reserve of this size, with room to spare.
     ///
-    /// When the disk is full the file may grow by as much as the log holds, while deletes still add
-    /// to the log.
+    /// When the disk is full, the file may still grow by as much as the log holds, while deletes
+    /// add to the log.
     func fitting(reserveBytes: Int) -> CheckpointOptions {
         let pages = max(reserveBytes / 2, reserveBytes - Self.spareBytes) / 4_096
         guard pages < logPagesMax else { return self }

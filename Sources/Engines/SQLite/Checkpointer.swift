@@ -4,11 +4,11 @@ import Synchronization
 
 /// Moves the write-ahead log into the database file beside the writer, and starts the log over.
 ///
-/// Passive checkpoints run on a queue and a connection of their own and stop nobody. Only when they
-/// have moved nearly all of a long log is the rest moved between two groups, where the log can be
-/// started over; that holds the writer up for as long as the rest takes and readers are waited for.
-/// A writer that gets too far ahead of it waits, or else a disk that is full then would have no room
-/// for what the log holds.
+/// Passive checkpoints run on a queue and a connection of their own, and stop nobody. When they
+/// have moved nearly all of a long log, the rest is moved between two groups, where the log can be
+/// started over. This holds the writer up while the rest is moved and while it waits for readers. A
+/// writer that gets too far ahead waits too. Otherwise, if the disk became full, it might have no
+/// room for what the log holds.
 final class Checkpointer: Sendable {
     private struct State {
         var isRunning = false
@@ -56,8 +56,9 @@ final class Checkpointer: Sendable {
 
     /// Takes note of the log's length after a commit, and starts a checkpoint when it is time.
     ///
-    /// Called on the writer's queue; returns at once, unless more of the log than `logPagesMax` is not
-    /// in the file yet: then when that has been moved or readers are in the way.
+    /// Called on the writer's queue. It returns at once, unless more than `logPagesMax` pages of
+    /// the log are not in the file yet. Then it returns when they have been moved, or when readers
+    /// are in the way.
     func committed(logPages: Int, _ writer: GroupWriter, _ writing: Connection) {
         let (starts, isBehind) = state.withLock { state in
             // The log was started over, by the commit itself when all of it had been moved.
@@ -195,8 +196,8 @@ final class Checkpointer: Sendable {
 
 /// How long a restart waits for readers, and how soon it is tried again.
 ///
-/// The longer the log, the longer, but then so seldom that fewer than one commit in a hundred waits
-/// longer than `readerWaitSecondsMax`.
+/// The longer the log, the longer it waits. But it waits so seldom that fewer than one commit in a
+/// hundred waits longer than `readerWaitSecondsMax`.
 private struct Patience {
     let waitSeconds: Double
     let pagesToNextTry: Int

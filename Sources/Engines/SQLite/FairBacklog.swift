@@ -1,9 +1,10 @@
 /// What waits for the writer, and which of it the next group holds.
 ///
-/// While all that waits fits into one group, it is taken as it came. Otherwise callers take turns: each may
-/// use as much of the writer in a round as the others, by what its jobs count and bring, however many it
-/// has waiting; what one caller has handed in keeps its order. A job that does not fit into what is left of
-/// a group is the first of the next. Confined to the writer's queue.
+/// While all that waits fits into one group, jobs are taken in the order in which they came.
+/// Otherwise callers take turns. In each round, every caller may use the same part of the writer,
+/// however many jobs they have waiting; what counts is the cost and the bytes of the jobs. One
+/// caller's jobs keep their order. A job that does not fit into the rest of a group is the first of
+/// the next group. Confined to the writer's queue.
 struct FairBacklog {
     /// What one group may hold; a job that is larger goes alone.
     struct Bounds {
@@ -110,8 +111,9 @@ struct FairBacklog {
     /// What weighs more is taken to need some milliseconds.
     private static let heavy = 16_384
 
-    /// The first job of each caller, then the second of each, and so on, when some are heavy: a group that
-    /// has no time for all has then come to everybody.
+    /// When some jobs are heavy: the first job of each caller, then the second of each, and so on.
+    ///
+    /// So a group that has no time for all jobs has done one for everybody.
     private static func inTurns(_ group: [PendingJob]) -> [PendingJob] {
         guard group.contains(where: { weight($0) > heavy }),
             group.contains(where: { $0.caller != group[0].caller })

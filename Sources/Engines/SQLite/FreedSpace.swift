@@ -1,7 +1,7 @@
 /// Gives what deletes have freed back to a disk that is full, in steps that fit into the room there is.
 ///
-/// A page that is given back costs room first: the log takes what has to move before the file can end
-/// earlier.
+/// To give a page back costs room at first: before the file can end earlier, something has to move,
+/// and the log takes it.
 struct FreedSpace {
     private let connection: Connection
     private let now: @Sendable () -> UInt64
@@ -43,8 +43,8 @@ struct FreedSpace {
 
     private static let pagesPerStepMax = 4_096
     private static let pagesPerStepMin = 16
-    /// What the log takes for a page given back, at most: the page in its new place, what points to it, and
-    /// the list and map that tell where everything is.
+    /// The most that the log takes for a page given back: the page in its new place, what points to
+    /// it, and the list and the map that tell where everything is.
     private static let logBytesPerPage = 5 * 4_096
     /// How long deletes wait for it at a time.
     private static let nanosecondsMax: UInt64 = 500_000_000

@@ -43,8 +43,9 @@ final class GroupCommitter {
 
     /// Runs the group, at first without savepoints.
     ///
-    /// With one, SQLite keeps a copy of every page that a job is the first to change, and nearly no job
-    /// fails once it has written. When one does, all is undone and run again, each job in a savepoint.
+    /// In a savepoint, SQLite keeps a copy of every page that a job is the first to change. But a
+    /// job hardly ever fails once it has written. When one does, everything is undone and run
+    /// again, each job in a savepoint.
     ///
     /// - Parameter goesOn: whether another job is begun, so long after the group began.
     func run(_ group: ArraySlice<PendingJob>, while goesOn: (UInt64) -> Bool) -> Outcome {

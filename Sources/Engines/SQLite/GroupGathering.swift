@@ -1,12 +1,15 @@
 /// Decides how long a group waits for the submitters that were answered just before.
 ///
-/// Clients that wait for their answer come back together: without a wait they fall into two halves,
-/// each of which is told only after the other's commit. So the next group waits until as many are
-/// there as the last one had and left behind, for a part of what a commit takes; not at all when
-/// the last waits were in vain, and never for a lone submitter. Confined to the writer's queue.
+/// Clients that wait for their answers come back together. Without a wait they fall into two
+/// halves, and each half hears only after the other half's commit. So the next group waits until as
+/// many jobs are there as the last group had and left behind. It waits at most for a part of what a
+/// commit takes. It does not wait when the last waits were in vain, and never for a single
+/// submitter. Confined to the writer's queue.
 struct GroupGathering {
-    /// The usual commit under which nobody waits: while one half is committed the other half's
-    /// answers and requests keep the processors busy, and that is worth more.
+    /// When a usual commit is shorter than this, nobody waits.
+    ///
+    /// While one half is committed, the other half's answers and requests keep the processors busy,
+    /// and that is worth more.
     private static let commitNanosecondsMin = 1_000_000.0
     /// The part of a usual commit that a wait may take.
     private static let commitShare = 0.25

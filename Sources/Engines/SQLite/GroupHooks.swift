@@ -1,9 +1,11 @@
-/// What the owner of a database keeps in memory beside it, told of each group's fate.
+/// What the owner of a database keeps in memory beside it.
 ///
-/// Every call comes on the writer's queue, in this order for one group: `groupBegan`, then per job
+/// It is told what becomes of each group.
+///
+/// Every call comes on the writer's queue. For one group, the order is: `groupBegan`; for each job
 /// `jobBegan` and, when the job threw, `jobRolledBack`; at last `groupWillCommit` and
-/// `groupCommitted`, or `groupRolledBack`. A group that is undone to be run again begins anew. After an
-/// indeterminate COMMIT none is called.
+/// `groupCommitted`, or `groupRolledBack`. A group that is undone and run again begins anew. After
+/// a COMMIT whose outcome is not known, nothing is called.
 package protocol GroupHooks: AnyObject {
     /// Called after BEGIN IMMEDIATE; an error fails the whole group.
     func groupBegan(_ connection: Connection) throws

@@ -4,10 +4,10 @@ import Synchronization
 
 /// The one writer of a database file: takes everything that waits, commits once, then answers all.
 ///
-/// Jobs run one after the other on the writer's queue, in one transaction; one that throws undoes only
-/// itself: when it has written before, the group is undone and all its jobs run again, each in a
-/// savepoint. FULL, IOERR and NOMEM inside a group undo the whole group and every member gets that
-/// error. An error from COMMIT other than FULL is indeterminate: every member gets
+/// Jobs run one after the other on the writer's queue, in one transaction. A job that throws undoes
+/// only itself. If it had written before, the group is undone, and all its jobs run again, each in
+/// a savepoint. FULL, IOERR and NOMEM inside a group undo the whole group, and every member gets
+/// that error. An error from COMMIT other than FULL is indeterminate: every member gets
 /// `WriterError.indeterminate` and the writer takes no more work.
 package final class GroupWriter: Sendable {
     private struct Waiting {
@@ -88,8 +88,8 @@ package final class GroupWriter: Sendable {
     /// - Parameters:
     ///   - cost: what the job counts towards `groupOperationsMax`; operations, at least 1.
     ///   - bytes: what it counts towards `groupBytesMax`.
-    ///   - caller: whom it counts to when more waits than a group holds: groups are filled from all
-    ///     callers in turn, and a caller's own jobs run in the order in which they were handed in.
+    ///   - caller: whose job it is. When more waits than a group holds, groups are filled from all
+    ///     callers in turn. A caller's own jobs run in the order in which they were handed in.
     ///   - frees: whether the job makes room, so that it runs even while the disk is full. It is run
     ///     again when its first run met the full disk and was undone.
     ///   - completion: gets what `job` returned or threw; or the group's `SQLiteError`; or a

@@ -69,8 +69,8 @@ package struct Migrator: Sendable {
     /// Runs what the database lacks, in order, each in a transaction of its own with its record.
     ///
     /// - Returns: how many ran.
-    /// - Throws: `MigrationError` when the database is not one that this version may touch, which
-    ///   leaves it as it was; `SQLiteError` from a migration, which leaves the ones before it.
+    /// - Throws: `MigrationError` when this version may not touch the database, which then stays as
+    ///   it was; `SQLiteError` from a migration, and the migrations before it stay.
     @discardableResult
     package func migrate(_ connection: Connection) throws -> Int {
         let recorded = try recordedCount(connection)

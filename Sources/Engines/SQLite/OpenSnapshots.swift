@@ -1,7 +1,8 @@
 import Synchronization
 
-/// The snapshots that this process is reading of one database file, so that those can be ended that keep
-/// the log from being started over.
+/// The snapshots of one database file that this process is reading.
+///
+/// Those that keep the log from being started over can be ended.
 package final class OpenSnapshots: Sendable {
     /// What one connection reads.
     final class Mark: Sendable {
@@ -48,8 +49,10 @@ package final class OpenSnapshots: Sendable {
         return mark
     }
 
-    /// Has every snapshot that began before a moment end with an error of kind `interrupted`: within
-    /// 100 µs where SQLite is searching, else with the next row that is asked for.
+    /// Ends every snapshot that began before a moment, with an error of kind `interrupted`.
+    ///
+    /// Where SQLite is searching, this happens within 100 µs; otherwise with the next row that
+    /// somebody asks for.
     ///
     /// - Returns: how many this call has told, and how many it found, those told before among them.
     @discardableResult

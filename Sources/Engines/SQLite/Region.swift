@@ -18,8 +18,8 @@ package final class Region {
 
     /// Makes a name for regions known to a connection, for as long as it is open.
     ///
-    /// - Parameter mayMeet: asked for each box on the way down and for each entry, with the numbers of
-    ///   the search and the box's coordinates in the order of its columns.
+    /// - Parameter mayMeet: called for each box on the way down and for each entry. It gets the
+    ///   numbers of the search, and the box's coordinates in the order of its columns.
     /// - Throws: `SQLiteError` when this SQLite has no R*Trees, or no memory.
     package static func name(
         _ name: String, on connection: Connection,

@@ -78,10 +78,10 @@ package final class Statement {
 
     /// Moves to the next row; false after the last one, when the statement is ready for its next use.
     ///
-    /// - Throws: `SQLiteError` for whatever SQLite reports, for a value that could not be bound
-    ///   (too long, no memory, or bound in the middle of a scan), and for a column of the row
-    ///   before that could not be read for want of memory; of kind `interrupted` when others have
-    ///   ended the snapshot.
+    /// - Throws: `SQLiteError`: whatever SQLite reports; when a value could not be bound (too long,
+    ///   no memory, or bound in the middle of a scan); when a column of the last row could not be
+    ///   read, because there was no memory; and of kind `interrupted`, when others have ended the
+    ///   snapshot.
     package func step() throws -> Bool {
         if fault != SQLITE_OK { throw takeFault() }
         if connection.isSnapshotEnded {

@@ -1,7 +1,9 @@
 import CSQLite
 
-/// Takes words from texts as full-text indexes with `unicode61 remove_diacritics 2` and marks among the
-/// categories do: letters with their marks and digits, without regard to case and Latin diacritics.
+/// Takes words from texts in the same way as full-text indexes with `unicode61 remove_diacritics 2`
+/// whose categories include marks.
+///
+/// A word is letters with their marks, and digits; case and Latin diacritics do not count.
 ///
 /// Confined, as its connection, to one thread at a time.
 package final class WordTokenizer {

@@ -15,10 +15,12 @@ package struct LoadedConfiguration: Sendable {
     /// The defaults.
     init() {}
 
-    /// Puts together what the file, the environment and the command line say, the later winning.
+    /// Puts together what the file, the environment and the command line say.
     ///
-    /// A variable with the settings' prefix that is no setting is only warned about: clusters set such
-    /// for whatever is called as this program is.
+    /// The later of them wins.
+    ///
+    /// A variable with the settings' prefix that names no setting leads only to a warning, because
+    /// clusters set such variables for every service that has this program's name.
     ///
     /// - Parameters:
     ///   - file: path of a JSON5 file; nil for none.

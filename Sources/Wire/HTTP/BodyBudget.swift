@@ -13,8 +13,8 @@ package enum BodyOwner: Hashable, Sendable {
 
 /// The memory that request bodies of a whole server may take, with what is made of them.
 ///
-/// One owner has an eighth of it at most, or what one body may be where that is more, and the doubted
-/// have a sixteenth together, so that nobody's bodies shut out those of others.
+/// One owner has at most an eighth of it, or the size of one body if that is more. The doubted
+/// together have a sixteenth. So nobody's bodies shut out those of others.
 package final class BodyBudget: Sendable {
     private struct Used {
         var total = 0

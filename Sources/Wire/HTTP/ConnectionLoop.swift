@@ -25,8 +25,10 @@ final class ConnectionLoop: @unchecked Sendable {
     /// What a full read buffer decrypts to, and the rest of a record from before.
     let plainBuffer = UnsafeMutableRawBufferPointer.allocate(
         byteCount: ConnectionLoop.readBytes + 32 * 1024, alignment: 16)
-    /// Where the output of the connection at work begins; what is before belongs to another, whose
-    /// responder caused this one to be answered.
+    /// Where the output of the connection at work begins.
+    ///
+    /// What lies before belongs to another connection, whose responder caused this one to be
+    /// answered.
     var outputStart = 0
     private(set) var isDraining = false
 

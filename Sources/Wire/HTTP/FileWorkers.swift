@@ -4,8 +4,9 @@ import Synchronization
 
 /// The threads that wait for disks in place of the event loops, shared out among clients.
 ///
-/// Clients take turns, and none has more than half of the threads: who reads much from a slow disk waits behind
-/// others, and not they behind them. A connection has one piece of work at a time, which bounds what waits.
+/// Clients take turns, and none has more than half of the threads. So a client that reads much from
+/// a slow disk does not hold up others. A connection has one piece of work at a time, which bounds
+/// what waits.
 final class FileWorkers: Sendable {
     /// As many reads may wait for a disk at a time.
     private static let count = 8

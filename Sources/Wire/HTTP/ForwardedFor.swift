@@ -2,8 +2,8 @@ import Network
 
 /// Finds out for whom a proxy has passed a request on.
 ///
-/// Each proxy adds the address that it was called from to the end of `X-Forwarded-For`; what stands
-/// before that, anyone can have written. So the list is read from its end, for as long as the
+/// Each proxy adds the address from which it was called to the end of `X-Forwarded-For`. Anybody
+/// can have written what stands before that. So the list is read from its end, for as long as the
 /// addresses are proxies that are believed.
 enum ForwardedFor {
     /// Longer chains of proxies are not followed: the last proxy looked at is the client then.

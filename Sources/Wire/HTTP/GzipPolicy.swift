@@ -2,8 +2,8 @@
 package enum GzipPolicy: String, Sendable {
     /// Never.
     case off
-    /// Not for a peer on this machine, unless a proxy passed the request on: there the way is
-    /// faster than the compression.
+    /// Not for a peer on this machine, unless a proxy passed the request on. On one machine,
+    /// sending is faster than compressing.
     case remote
     /// Always.
     case on

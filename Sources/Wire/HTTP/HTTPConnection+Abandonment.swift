@@ -10,9 +10,9 @@ extension HTTPConnection {
 
     /// Finds out whether a client that has ended its direction still waits for its answer.
     ///
-    /// One that has closed the connection and one that only says no more look alike, until something is
-    /// sent to them: the first answers that there is no connection any more. An interim response is
-    /// skipped by the second (RFC 9110 §15.2); clients of HTTP/1.0 know none.
+    /// A client that has closed the connection looks like one that only sends no more. Only when
+    /// something is sent to them, the first answers that there is no connection any more. An
+    /// interim response is skipped by the second (RFC 9110 §15.2); clients of HTTP/1.0 know none.
     func probe() {
         guard phase == .responding, flags.contains(.isHalfClosed), !flags.contains(.isVersion10),
             hasSentAll

@@ -16,8 +16,8 @@ extension HTTPConnection {
         }
     }
 
-    /// Ends what a server that stops does not wait for: everything once its time is over, heads that
-    /// are not whole, and bodies that hardly come.
+    /// Ends what a stopping server does not wait for: heads that are not whole, bodies that hardly
+    /// come, and everything once its time is over.
     private func endIfUnfinished(now: UInt64) -> Bool {
         if shared.isDrainOver || phase == .reading {
             close()

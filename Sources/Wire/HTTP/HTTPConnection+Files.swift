@@ -50,8 +50,10 @@ extension HTTPConnection {
         if !leftover.isEmpty { shared.events.post { self.resume() } }
     }
 
-    /// Sends from a cursor until the socket takes no more, a disk must be waited for, or the turn is
-    /// over; true once all has gone.
+    /// Sends from a cursor until the socket takes no more, it must wait for a disk, or the turn is
+    /// over.
+    ///
+    /// True once everything has gone.
     func sendStream(_ cursor: StreamCursor) -> Bool {
         cursor.isFresh = false
         var left = Self.turnBytes

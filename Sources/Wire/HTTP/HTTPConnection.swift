@@ -2,9 +2,9 @@ import Network
 
 /// One connection: the thin shell around the parser that moves bytes and keeps to deadlines.
 ///
-/// One request is with the responder at a time, so that pipelined ones are answered in order; while
-/// it is, or while an answer is not yet taken, nothing more is read. An idle connection holds no
-/// buffer. Everything but `answer` runs on the loop's thread.
+/// One request is with the responder at a time, so pipelined requests are answered in order.
+/// Meanwhile, and while the client has not taken an answer, nothing more is read. An idle
+/// connection holds no buffer. Everything but `answer` runs on the loop's thread.
 final class HTTPConnection: SocketHandler, @unchecked Sendable {
     // Unchecked: `answer` hops to the loop's thread before it touches anything that changes.
 

@@ -1,7 +1,7 @@
 /// The header fields of one request, in the order received.
 ///
-/// One buffer holds the bytes of the head, with the names in lower case, and behind them where each
-/// field lies; strings are made only of the values that are asked for.
+/// One buffer holds the bytes of the head, with the names in lower case. Behind them it holds where
+/// each field lies. Strings are made only of the values that somebody asks for.
 package struct HTTPHeaders: Sendable {
     /// Where one field lies in the buffer, in bytes.
     struct Field {

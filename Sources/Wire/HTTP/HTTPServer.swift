@@ -149,8 +149,8 @@ package final class HTTPServer: Sendable {
 
     /// Stops accepting, finishes what runs, ends the loops; returns when all of it is done.
     ///
-    /// Idle connections are closed at once, others after their answer, and all of them after so
-    /// many seconds by the server's clock. Called from any thread but the loops', once.
+    /// Closes idle connections at once, and others after their answer. After so many seconds by the
+    /// server's clock, it closes all of them. Called from any thread but the loops', once.
     package func drain(withinSeconds seconds: Int) {
         let isFirst = state.withLock { state in
             defer { state.hasEnded = true }

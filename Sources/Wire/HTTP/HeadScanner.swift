@@ -1,7 +1,7 @@
 /// Finds the end of a request head as its bytes arrive, and refuses what can never become one.
 ///
-/// Each byte is looked at once, however the head is split. After a `.complete` every line of the
-/// head is known to end with CR LF and to hold no control character but the tab.
+/// Each byte is looked at once, however the head is split. After a `.complete`, every line of the
+/// head ends with CR LF, and holds no control character but the tab.
 struct HeadScanner {
     enum Outcome: Equatable {
         case incomplete

@@ -1,7 +1,7 @@
 /// The pure half of reading requests: bytes in, whole requests or a refusal out.
 ///
-/// It holds nothing between requests and, of a head not yet whole, only how far it was scanned; the
-/// bytes stay with the caller. However the bytes are split, the events are the same.
+/// It holds nothing between requests. Of a head that is not yet whole, it holds only how far it was
+/// scanned. The bytes stay with the caller. However the bytes are split, the events are the same.
 package struct RequestParser {
     /// What was found in the bytes.
     package enum Event {

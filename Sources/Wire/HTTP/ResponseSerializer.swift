@@ -20,9 +20,9 @@ enum ResponseSerializer {
 
     /// Appends the head to the buffer.
     ///
-    /// - Returns: false when a field of the answer may not go out: a name that is no token, a value
-    ///   with a control character, or a field that the connection writes itself. The buffer then
-    ///   holds part of it.
+    /// - Returns: false when a field of the answer may not go out. Its name is no token, its value
+    ///   has a control character, or the connection writes this field itself. The buffer then holds
+    ///   part of it.
     static func append(
         _ response: HTTPResponse, _ fields: ConnectionFields, date: HTTPDate,
         to buffer: OutputBuffer

@@ -1,7 +1,8 @@
 import Network
 
-/// A body that is sent in pieces, none of it whole in memory: stretches of files, bytes at hand, and
-/// bytes that are made on the way.
+/// A body that is sent in pieces, and is never whole in memory.
+///
+/// Its parts are stretches of files, bytes at hand, and bytes that are made on the way.
 package struct StreamedBody: Sendable {
     package enum Part: Sendable {
         case bytes([UInt8])
@@ -58,7 +59,7 @@ package protocol StretchCheck: Sendable {
     /// How long the file is.
     var fileBytes: Int { get }
 
-    /// Reads the parts that a stretch touches, if it has not done so a moment ago; false ends the
+    /// Reads the parts that a stretch touches, unless it has just done so. False ends the
     /// connection in the middle of the answer.
     ///
     /// Called on an event loop when those parts are in memory, else on a worker thread. Reports by itself

@@ -1,8 +1,8 @@
-/// What the connections of one event loop keep of what is not finished: heads without an end, requests
-/// that wait behind others, answers that nobody takes.
+/// The bytes that the connections of one event loop keep because something is not finished: heads
+/// without an end, requests that wait behind others, answers that nobody takes.
 ///
-/// Over the limit, those that began to keep something longest ago are ended: whoever sends whole
-/// requests and takes their answers keeps nothing for long. On the loop's thread only.
+/// Over the limit, the connections that began to keep something longest ago are ended. Clients that
+/// send whole requests and take their answers keep nothing for long. On the loop's thread only.
 final class WaitingBytes {
     /// Less than this is not counted: it is what honest clients keep for a moment.
     static let freeBytes = 1_024

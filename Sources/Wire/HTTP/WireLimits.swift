@@ -20,8 +20,10 @@ package struct WireLimits: Sendable {
     ///
     /// Over it those that last longest are ended, heads with 503.
     package var waitingBytesMax = 8 * 1024 * 1024
-    /// Connections open at a time from one address, but from Unix sockets and trusted proxies; each
-    /// further one is answered 503 and closed.
+    /// How many connections from one address may be open at a time; a further one is answered 503
+    /// and closed.
+    ///
+    /// Unix sockets and trusted proxies have no such limit.
     package var connectionsPerAddressMax = Int.max
     /// Connections open at a time; each further one is answered 503 and closed.
     package var connectionCountMax = 20_000

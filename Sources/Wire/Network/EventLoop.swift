@@ -11,8 +11,8 @@ package protocol SocketHandler: AnyObject {
 
 /// One thread that waits for sockets and runs what is posted to it.
 ///
-/// Level-triggered, and with coarse time: handlers are asked to check their deadlines about once a
-/// second, so that a connection needs no timer of its own.
+/// It is level-triggered, and its time is coarse. About once a second, it asks handlers to check
+/// their deadlines, so a connection needs no timer of its own.
 package final class EventLoop: @unchecked Sendable {
     // Unchecked: everything but the inbox and the wake descriptors belongs to the loop's thread.
 

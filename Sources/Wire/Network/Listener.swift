@@ -25,8 +25,8 @@ package struct AcceptedSocket: Sendable {
 
 /// A listening socket on one event loop.
 ///
-/// When the process runs out of descriptors, waiting connections are accepted on a spare one and
-/// closed, so that neither they nor the loop hang.
+/// When the process runs out of descriptors, it accepts waiting connections on a spare one and
+/// closes them. So neither they nor the loop hang.
 package final class Listener: SocketHandler, @unchecked Sendable {
     // Unchecked: once started, all that changes is touched by the loop's thread alone.
 

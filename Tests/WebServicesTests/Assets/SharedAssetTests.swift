@@ -33,7 +33,7 @@ struct SharedAssetTests {
         record["fields"]["photo"]["value"]["downloadURL"].string
     }
 
-    @Test("A participant sees the owner's files and adds his own, which the owner pays for")
+    @Test("A participant sees the owner's files and adds their own, which the owner pays for")
     func bothWays() throws {
         try ida.put(("note", nil))
         let photo = pattern(1_000)

@@ -71,7 +71,7 @@ struct ConcealmentTests {
         #expect(changed.records[0].code == nil, "\(changed.text)")
     }
 
-    @Test("Who may change a record without reading it gets back what he sent")
+    @Test("Who may change a record without reading it gets back what they sent")
     func blindChanges() throws {
         try server.grant(["Diary": ["_icloud": [.create, .write]]])
         try ida.save("up", "{}", type: "Post", zone: nil, in: "public")
@@ -156,11 +156,11 @@ struct ConcealmentTests {
                     #"{"recordName":"\#($0)","reason":"READ operation not permitted","#
                         + #""serverErrorCode":"ACCESS_DENIED"}"#
                 })
-        // A user's name is of a type that he may read.
+        // A user's name is of a type that they may read.
         let nobody = "_0123456789abcdef0123456789abcdef"
         #expect(try visitor.record(nobody, zone: nil, in: "public").code == "NOT_FOUND")
         #expect(try visitor.record(ida.name, zone: nil, in: "public").code == nil)
-        // He may have records of his own, and learns whether they are there.
+        // They may have records of their own, and learn whether they are there.
         let signedIn = try mo.lookup(names, zone: nil, in: "public")
         #expect(
             signedIn.records.map(\.code)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Grants of the public database")
 struct GrantTests {
-    /// A caller, with the roles that count for records that he has not made.
+    /// A caller, with the roles that count for records that they have not made.
     struct Somebody {
         let name: String
         let client: WireClient
@@ -13,10 +13,10 @@ struct GrantTests {
         var passes = false
         var isAnonymous: Bool { roles == ["_world"] }
 
-        /// Whether a grant to a role lets him do something with a record of ida's.
+        /// Whether a grant to a role lets them do something with a record of ida's.
         func has(_ role: String, for permission: Permissions) -> Bool {
             if passes || roles.contains(role) { return true }
-            // What somebody makes is his own.
+            // What somebody makes is their own.
             return role == "_creator" && (isCreator || permission == .create && !isAnonymous)
         }
     }
@@ -54,7 +54,7 @@ struct GrantTests {
         ]
     }
 
-    /// Lets ida make a record of each type for everybody to try himself on, then sets the grants.
+    /// Lets ida make a record of each type for everybody to try themselves on, then sets the grants.
     private func prepare(_ grants: [String: [String: Permissions]]) throws {
         for type in grants.keys.sorted() {
             let made = try ida.modify(
@@ -104,7 +104,7 @@ struct GrantTests {
             #expect(found.reason == "READ operation not permitted", what)
             #expect(found.keys == ["recordName", "reason", "serverErrorCode"], what)
             if ownOnly, !somebody.isAnonymous, type.hasPrefix("Read") {
-                // He might have records of his own.
+                // They might have records of their own.
                 #expect(queried.text == #"{"records":[]}"#, what)
             } else {
                 #expect(queried.status == 403 && queried.code == "ACCESS_DENIED", what)
@@ -197,7 +197,7 @@ struct GrantTests {
         #expect(try mo.save("t", fields, type: "Tree", zone: nil, in: "public").code == nil)
         #expect(
             try mo.save("t", fields, type: "Tree", zone: nil, in: "public").code == "ACCESS_DENIED")
-        // All of a type by one role, his own by another.
+        // All of a type by one role, their own by another.
         #expect(try mo.save("w", fields, type: "Weed", zone: nil, in: "public").code == nil)
         #expect(try mo.query("Weed").records.map(\.name) == ["w"])
         #expect(try nan.query("Weed").records.count == 2 * people.count + 1)
@@ -246,7 +246,7 @@ struct GrantTests {
             #expect(try !server.assign("Gardener", false, to: mo))
             #expect(try isAllowed() == [false, false, false, false])
         }
-        // In the other environment he has none of it.
+        // In the other environment they have none of it.
         try server.grant(["Bed": ["Gardener": .read]], .production)
         try server.assign("Gardener", to: mo)
         let there = try server.user("mo", WireServer.tea, .production)

@@ -35,7 +35,7 @@ extension WireServer {
         }
     }
 
-    /// Gives a user a role, or takes it from him; what is already so stays so.
+    /// Gives a user a role, or takes it from them; what is already so stays so.
     @discardableResult
     func assign(
         _ role: String, _ isGiven: Bool = true, to client: WireClient,

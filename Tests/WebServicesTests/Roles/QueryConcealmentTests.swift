@@ -1,7 +1,7 @@
 import CloudModel
 import Testing
 
-/// Queries of a caller who may read his own records alone tell him of no others: not by their order,
+/// Queries of a caller who may read their own records alone tell them of no others: not by their order,
 /// their markers, their limits or their refusals (rulings.md 6).
 @Suite("Queries beside records that are kept from the caller")
 struct QueryConcealmentTests {
@@ -88,7 +88,7 @@ struct QueryConcealmentTests {
         }
     }
 
-    @Test("Records that the caller may not change take nothing from what his request may read")
+    @Test("Records that the caller may not change take nothing from what their request may read")
     func hiddenBytes() throws {
         let server = try WireServer { $0.batchBytesMax = 2_000 }
         let (ida, mo) = (try server.user("ida"), try server.user("mo"))

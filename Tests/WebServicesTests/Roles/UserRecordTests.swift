@@ -72,7 +72,7 @@ struct UserRecordTests {
         #expect(found[0].raw == found[4].raw)
     }
 
-    @Test("The user changes his own, by every kind of save, and nobody else's")
+    @Test("The user changes their own, by every kind of save, and nobody else's")
     func changes() throws {
         let made = try change(ida, ida.name, #"{"motto":{"value":"Onward"},"n":{"value":1}}"#)
         #expect(made["fields"]["motto"]["value"].string == "Onward")
@@ -150,7 +150,7 @@ struct UserRecordTests {
         #expect(try ida.record(ida.name, zone: nil, in: "public").code == nil)
     }
 
-    @Test("In his private database a user has one too, and sees no others")
+    @Test("In their private database a user has one too, and sees no others")
     func privateDatabase() throws {
         let mine = try ida.record(ida.name, zone: nil)
         #expect(mine["recordType"].string == "Users" && mine["fields"].raw == "{}")
@@ -201,7 +201,7 @@ struct UserRecordTests {
             let seen = try client.record(ida.name, zone: nil, in: "public")
             #expect(seen["fields"].raw == "{\(number)}")
         }
-        // Even as they are, he may not send them: or he would learn by trying.
+        // The user may not send them even as they are, or would learn by trying.
         #expect(try change(ida, ida.name, "{\(roles)}").code == "ACCESS_DENIED")
         let replaced = try change(ida, ida.name, "{}", kind: "forceReplace")
         #expect(replaced["fields"].raw == "{}")
@@ -246,7 +246,7 @@ struct UserRecordTests {
         let unknown = try change(root, ida.name, #"{"roles":{"value":[\#(number),999]}}"#)
         #expect(unknown.code == "BAD_REQUEST" && unknown.reason.contains("999"))
         #expect(try change(root, ida.name, #"{"roles":{"value":"1"}}"#).code == "BAD_REQUEST")
-        // He cannot give them up himself, nor by clearing the field.
+        // The user cannot give them up either, nor by clearing the field.
         for fields in [#"{"roles":null}"#, #"{"roles":{"value":[]}}"#] {
             #expect(try change(ida, ida.name, fields).code == "ACCESS_DENIED")
         }

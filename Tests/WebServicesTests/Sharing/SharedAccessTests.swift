@@ -16,7 +16,7 @@ struct SharedAccessTests {
         copy = SharedZone(bo, of: ida)
     }
 
-    @Test("A participant adds, changes and deletes below what he may write, and the owner sees it")
+    @Test("A participant adds, changes and deletes where they may write, and the owner sees it")
     func writing() throws {
         try ida.put(("note", nil), ("page", "note"))
         try bo.join(try ida.share("note"))
@@ -164,7 +164,7 @@ struct SharedAccessTests {
         "{\"on\":{\"value\":{\"recordName\":\"\(name)\",\"action\":\"DELETE_SELF\"}}}"
     }
 
-    @Test("A participant learns by no reference what becomes of a record that he does not see")
+    @Test("A participant learns by no reference what becomes of a record that they do not see")
     func watching() throws {
         try ida.put(("note", nil), ("page", "note"), ("line", "note"), ("secret", nil))
         try ida.put(("old", nil), ("last", "note"))
@@ -240,7 +240,7 @@ struct SharedAccessTests {
         #expect(try copy.save("short", below: "note").code == nil)
     }
 
-    @Test("A participant who has been removed is a stranger, whatever token and tag he kept")
+    @Test("A participant who has been removed is a stranger, whatever token and tag they kept")
     func removed() throws {
         try ida.put(("note", nil), ("page", "note"))
         let link = try ida.share("note", permission: "READ_WRITE")

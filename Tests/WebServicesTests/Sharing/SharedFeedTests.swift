@@ -1,6 +1,6 @@
 import Testing
 
-/// What a participant is told, and what he is not (semantics.md §2.6).
+/// What a participant is told, and what they are not (semantics.md §2.6).
 @Suite("Feeds of shared zones")
 struct SharedFeedTests {
     let server: WireServer
@@ -29,7 +29,7 @@ struct SharedFeedTests {
         #expect(found[1].code == "NOT_FOUND")
         #expect(
             found[1].raw.replacing("other", with: "nothing") == found[2].raw,
-            "what is not his and what is not there look the same")
+            "what is not theirs and what is not there look the same")
         #expect(try server.problems() == [])
     }
 
@@ -44,7 +44,7 @@ struct SharedFeedTests {
         #expect(try bo.sharedChanges(after: database).zones.isEmpty)
         let page = try copy.page(after: copy.token)
         #expect(page["records"].elements.isEmpty)
-        #expect(page["syncToken"].string == copy.token, "nothing has moved for him")
+        #expect(page["syncToken"].string == copy.token, "nothing has moved for them")
         try ida.put(("note", nil))
         #expect(try bo.sharedChanges(after: database).zones.count == 1)
         try copy.catchUp()
@@ -92,7 +92,7 @@ struct SharedFeedTests {
     }
 
     @Test(
-        "Moving between two shared trees shows each viewer his side, and no deletion to who has both"
+        "Moving between two shared trees shows each viewer their side, and no deletion to who has both"
     )
     func betweenTrees() throws {
         let cy = try server.user("cy")
@@ -197,7 +197,7 @@ struct SharedFeedTests {
         #expect(try bo.send("shared/zones/list", "{}").zones.isEmpty)
     }
 
-    @Test("Who comes back to a zone that he had lost begins anew, whatever token he has kept")
+    @Test("Who comes back to a zone that they had lost begins anew, whatever token they have kept")
     func comingBack() throws {
         try ida.put(("a", nil), ("a1", "a"))
         let link = try ida.share("a")
@@ -304,7 +304,7 @@ struct SharedFeedTests {
     }
 
     @Test(
-        "A zone that nobody shares, that is not there, or is his own looks the same to a stranger")
+        "A zone that nobody shares, is not there, or is one's own looks the same to a stranger")
     func strangers() throws {
         try ida.put(("note", nil))
         try ida.share("note")
@@ -322,7 +322,7 @@ struct SharedFeedTests {
         #expect(try bo.lookup(["note"], zone: "Shelf", in: "shared").code == "ZONE_NOT_FOUND")
     }
 
-    @Test("Queries find what the viewer sees, as he sees it, and nothing else")
+    @Test("Queries find what the viewer sees, as they see it, and nothing else")
     func queries() throws {
         try ida.put(("album", nil), ("photo", "album"), ("pixel", "photo"), ("other", nil))
         let share = try ida.share("photo")

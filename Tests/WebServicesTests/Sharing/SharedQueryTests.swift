@@ -1,6 +1,6 @@
 import Testing
 
-/// Queries of a participant find what he is shown, and tell him of nothing else in the zone.
+/// Queries of a participant find what they are shown, and tell them of nothing else in the zone.
 @Suite("Queries in shared zones")
 struct SharedQueryTests {
     let server: WireServer

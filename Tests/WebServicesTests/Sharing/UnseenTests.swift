@@ -2,7 +2,7 @@ import CloudDatabase
 import Foundation
 import Testing
 
-/// What somebody may not see is told him as what is not there: in the same bytes, and the same time
+/// For what somebody may not see they get the answer of what is not there, in the same bytes and time
 /// (rulings.md 37 and 38).
 @Suite("What is out of sight")
 struct UnseenTests {
@@ -163,7 +163,7 @@ struct UnseenTests {
         ]
     }
 
-    @Test("A short identifier: of a share that is not for him, and of none")
+    @Test("A short identifier: of a share that is not for them, and of none")
     func links() throws {
         let unknown = String(guid.prefix(4) + "0123456789abcdefghijk")
         for path in ["public/records/resolve", "public/records/accept"] {
@@ -176,7 +176,7 @@ struct UnseenTests {
     }
 
     @Test(
-        "Nobody finds a shared root by the parent that he is not shown, nor the parent by the root")
+        "Nobody finds a shared root by a parent that is hidden, nor the parent by the root")
     func parents() throws {
         try ida.put(("top", nil), ("middle", "top"), ("leaf", "middle"))
         try bo.join(try ida.share("middle"))
@@ -207,7 +207,7 @@ struct UnseenTests {
                 operation("delete", "top", type: nil),
             ], zone: nil, atomic: false, in: "shared", more: shelf)
         #expect(guess.records.map(\.code) == [nil, "NOT_FOUND"], "a guess of the parent's name")
-        // A circle through the parent that he is not shown would tell that it is the parent.
+        // A circle through the parent that they are not shown would tell that it is the parent.
         for hidden in ["top", "drawer"] {
             let circle = try bo.modify(
                 [
@@ -220,7 +220,7 @@ struct UnseenTests {
         }
     }
 
-    @Test("Who has left a share and leaves it again is shown nothing of it, whatever tag he sends")
+    @Test("Who has left a share and leaves it again sees nothing of it, whatever tag they send")
     func left() throws {
         try bo.join(try ida.share("secret"))
         let old = try bo.lookup(["share-note"], zone: nil, in: "shared", more: shelf).records[0].tag
@@ -257,7 +257,7 @@ struct UnseenTests {
         #expect(kept?["acceptanceStatus"].string == "ACCEPTED")
     }
 
-    @Test("A share does not name the administrator who saved it to somebody who is not shown him")
+    @Test("A share does not name the administrator who saved it to those who do not see that one")
     func modifier() throws {
         let share = try ida.shareNote(
             "song", as: "song-share", publicPermission: "READ_ONLY",

@@ -24,8 +24,8 @@ package struct LetterText: Sendable, Equatable {
 
 /// Sends what is due.
 ///
-/// A letter is sent at least once: one whose row could not be removed any more is sent again, with another
-/// secret.
+/// A letter is sent at least once. If its row could not be removed afterwards, it is sent again,
+/// with another secret.
 package struct LetterRound: Sendable {
     /// What became of the letters of a round.
     package struct Outcome: Sendable, Equatable {

@@ -4,8 +4,9 @@ import Storage
 
 /// Queues what is to be sent to people, and makes the secrets when it leaves.
 ///
-/// Queueing looks at no account: what is done, and how long it takes, is the same for an address that has
-/// one and for one that has none. Who it is for is found out when the letter leaves.
+/// Queueing looks at no account. So it does the same work, in the same time, for an address that
+/// has an account and for one that has none. Only when the letter leaves, the server looks whom it
+/// is for.
 package struct Letters: Sendable {
     /// What became of a wish for a letter.
     package enum Outcome: Sendable, Equatable {

@@ -4,10 +4,10 @@ import Synchronization
 
 /// Counts guesses, and makes whoever guesses wrong wait longer each time.
 ///
-/// What is counted is what was typed and where it came from, whether there is such an account or not. The
-/// counts lie in two rows of places that a keyed hash chooses: memory stays the same however many are
-/// tried, nothing is ever forgotten to make room, and two that share a place in one row hardly share the
-/// other. Any thread may call.
+/// It counts what was typed and where it came from, whether there is such an account or not. The
+/// counts lie in two rows of places, and a keyed hash chooses the place. So memory stays the same
+/// however much is tried, and nothing is forgotten to make room. Two things that share a place in
+/// one row hardly share the place in the other. Any thread may call.
 package final class GuessLimits: Sendable {
     /// What a guess counts to.
     package enum Subject: Hashable, Sendable {

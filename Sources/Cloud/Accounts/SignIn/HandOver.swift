@@ -66,8 +66,10 @@ package struct HandOver: Sendable {
         tickets = try SignInTickets(catalog: catalog, random: random, settings: settings)
     }
 
-    /// Who asks by a ticket; nil when it is not good, or its API token is gone, or does not allow the origin
-    /// any more.
+    /// Who asks with a ticket.
+    ///
+    /// Nil when the ticket is not good, its API token is gone, or the token no longer allows the
+    /// origin.
     package func asker(_ ticket: String, now: Milliseconds) throws -> Asker? {
         guard let contents = tickets.contents(of: ticket, now: now),
             let token = try catalog.apiToken(hash: contents.apiTokenHash)
@@ -78,10 +80,10 @@ package struct HandOver: Sendable {
         return Asker(apiToken: token, origin: contents.origin)
     }
 
-    /// How the outcome is to reach the asker; nil when nothing that they ask for is allowed.
+    /// How to hand the outcome to the asker; nil when nothing that they ask for is allowed.
     ///
-    /// A callback counts only when it is the one that is registered with the API token, of which a loopback
-    /// address may have any port.
+    /// A callback counts only if it is the one that is registered with the API token. If that is a
+    /// loopback address, any port will do.
     package func way(to asker: Asker, _ wish: Wish) -> Way? {
         let registered = asker.apiToken.callback.flatMap { $0 == APITokens.postMessage ? nil : $0 }
         guard wish.callback != nil || wish.challenge != nil else {

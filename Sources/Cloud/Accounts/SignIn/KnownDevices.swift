@@ -2,10 +2,10 @@ import CloudModel
 import Cryptography
 import Storage
 
-/// Tells browsers that an account has signed in at from all others, by what their cookie holds.
+/// Knows the browsers in which an account has signed in before, by what their cookie holds.
 ///
-/// Nothing is kept: a cookie holds a random name and a code over it that only this server makes for the
-/// account.
+/// The server stores nothing. A cookie holds a random name, and a code over it that only this
+/// server can make for the account.
 package struct KnownDevices: Sendable {
     private static let nameBytes = 16
     private let key: HMACSHA256

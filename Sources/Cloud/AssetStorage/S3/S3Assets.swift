@@ -4,10 +4,10 @@ import HTTPClient
 
 /// Assets in a bucket of an S3-compatible store: an object each, named by its digest below a prefix.
 ///
-/// Uploads are received into a folder of this machine, hashed (and sealed, if there is a key) there, and
-/// are in the bucket before they count as in place. An object that is there already is sent once more: from an
-/// upload that took no time one would learn that somebody has the same file. The sums of their parts are kept
-/// on this machine, by which what comes back is checked.
+/// Uploads come into a folder of this machine. There they are hashed, and sealed if there is a key.
+/// They are in the bucket before they count as in place. An object that is there already is sent
+/// once more. Otherwise people could learn from a fast upload that somebody has the same file. This
+/// machine keeps the sums of the parts, and checks by them what comes back.
 package final class S3Assets: AssetBlobStore {
     private let bucket: S3Bucket
     private let prefix: String

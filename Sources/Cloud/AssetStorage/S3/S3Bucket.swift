@@ -183,7 +183,9 @@ package final class S3Bucket: Sendable {
         return .system(call: what, reason: "\(status) \(code)")
     }
 
-    /// Waits: twice as long from attempt to attempt; half of it is left to chance, so that many do not come at once.
+    /// Waits, twice as long after each attempt.
+    ///
+    /// Half of the time is left to chance, so that many do not come at once.
     func pause(after attempt: Int) {
         let longest = min(Self.pauseMax, Self.pauseBase << Milliseconds(min(attempt - 1, 10)))
         let chance = surroundings.random.bytes(2)

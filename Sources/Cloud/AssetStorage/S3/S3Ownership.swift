@@ -2,11 +2,13 @@ import Cryptography
 import HTTPClient
 import Synchronization
 
-/// Sees to it that no two data folders keep their assets below one prefix of a bucket, where each would
-/// remove the files of the other.
+/// Makes sure that no two data folders keep their assets below one prefix of a bucket.
 ///
-/// An object below the prefix names the data folder that it belongs to; it is made by the first that comes,
-/// and stays. It is looked at once before anything is written or removed.
+/// Each would remove the files of the other.
+///
+/// An object below the prefix names the data folder to which the prefix belongs. The first folder
+/// that comes makes it, and it stays. The server looks at it once before it writes or removes
+/// anything.
 package final class S3Ownership: Sendable {
     private static let objectName = "lenticular-owner"
 

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The bytes of one object, asked for in windows and read as they come.
 ///
-/// Whoever reads on where the last piece ended gets the next bytes of the same answer; a break in the
-/// middle is mended by asking for the rest.
+/// A caller who reads on where the last piece ended gets the next bytes of the same answer. When
+/// the answer breaks off in the middle, the reader asks for the rest.
 final class S3Object: StoredBytes {
     /// An answer that is being read.
     private struct Window {

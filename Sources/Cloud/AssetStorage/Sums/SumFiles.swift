@@ -10,9 +10,9 @@ import Dispatch
 
 /// The sums of assets, a small file each beside the folder of the assets.
 ///
-/// They can always be made anew from contents that are what their digest says. So they need not be on
-/// disk when an upload is acknowledged, and one that is missing, torn or another's is made again when its
-/// asset is next read.
+/// They can always be made again from contents that fit their digest. So they need not be on disk
+/// when an upload is acknowledged. A file of sums that is missing or torn, or belongs to another
+/// asset, is made again when its asset is next read.
 final class SumFiles: Sendable {
     private let path: String
     private let known = KnownSums()

@@ -63,7 +63,7 @@ struct ShareRule {
     func checkPlaceOfNewShare() throws {
         guard database.scope == .private else {
             throw Fault.badRequest(
-                "Cannot share here: the owner makes shares, in his private database")
+                "Cannot share here: the owner makes shares, in their private database")
         }
         guard !context.zone.name.isDefault else {
             throw Fault.badRequest("Cannot share from the default zone; use a zone of your own")

@@ -117,8 +117,8 @@ package final class PushKeys: Sendable {
 
     /// The server's own key towards the services of browsers, made when it is asked for the first time.
     ///
-    /// Made anew where the key is gone that sealed it, and the operator has begun anew without it: browsers
-    /// have to subscribe again then.
+    /// It is made again when the key that sealed it is gone and the operator has begun anew without
+    /// that key. Browsers must then subscribe again.
     /// - Throws: `SecretRefusal` when it has been changed; what the catalog reports.
     package func ownKey() throws -> P256PrivateKey {
         do { return try ownKey(named: Self.ownKeyName) } catch SecretRefusal.otherKey {

@@ -3,9 +3,10 @@ import Storage
 
 /// Carries notices to destinations of one kind: webhooks, browsers by Web Push, devices by APNs.
 ///
-/// `OutboxRunner` calls it. It takes what waits from the outbox of each store, hands it over, and takes note
-/// of what came of it: the sender keeps nothing. After a crash a notice may be handed over again, with the
-/// same `identifier` (rulings.md 58), so that a sender need not remember what it has sent.
+/// `OutboxRunner` calls it. It takes what waits from the outbox of each store, hands it over, and
+/// notes what became of it. The sender stores nothing. After a crash, a notice may be handed over
+/// again, with the same `identifier` (rulings.md 58). So a sender need not remember what it has
+/// sent.
 ///
 /// A sender's own queues, connections and back-off towards a service are its business. What concerns one
 /// destination is not: after `later` the runner tries that destination again after a growing delay.
@@ -54,8 +55,8 @@ package enum DeliveryOutcome: Sendable, Equatable {
     ///   - reason: for operators; names no secret.
     ///   - seconds: what the destination asked for (`Retry-After`); nil for the runner's own growing delay.
     case later(reason: String, seconds: Int? = nil)
-    /// The destination takes nothing any more: it is removed with all that waits for it, a webhook excepted,
-    /// whose notices become dead letters one by one.
+    /// The destination takes nothing any more. It is removed, with everything that waits for it. A
+    /// webhook stays; its notices become dead letters one by one.
     case gone(reason: String)
     /// This notice will never be taken, others may be: it is given up. A webhook's becomes a dead letter.
     case refused(reason: String)

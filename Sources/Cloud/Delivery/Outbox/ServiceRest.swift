@@ -2,8 +2,8 @@ import Synchronization
 
 /// How long services are left alone that have said that they are busy, or do not answer.
 ///
-/// What is sent to one service goes to many destinations: when one of them hears that it is the service that
-/// is in trouble, the others need not try.
+/// Many destinations lie behind one service. When an attempt for one of them shows that the service
+/// itself is in trouble, the others need not try.
 final class ServiceRest: Sendable {
     private static let secondsMax = 60
     private static let servicesMax = 1_024
@@ -21,7 +21,9 @@ final class ServiceRest: Sendable {
         return left > 0 ? Int(clamping: left) : nil
     }
 
-    /// A service is in trouble: it is left alone for as long as it asks, or for twice as long as before.
+    /// Notes that a service is in trouble.
+    ///
+    /// It is left alone for as long as it asks, or for twice as long as before.
     func fail(_ service: String, asked: Int?, seconds: Int64) {
         rests.withLock { all in
             if all.count >= Self.servicesMax { all = [:] }

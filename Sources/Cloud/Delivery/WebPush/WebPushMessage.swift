@@ -31,7 +31,7 @@ package struct WebPushSubscription: Sendable {
     }
 }
 
-/// What is pushed to a browser, sealed so that the push service cannot read it (RFC 8291, in the content
+/// A message to a browser, sealed so that the push service cannot read it (RFC 8291, in the content
 /// coding `aes128gcm` of RFC 8188).
 package enum WebPushMessage {
     /// Of the plain text: what one record of 4,096 bytes holds, which push services take (RFC 8291 §4).

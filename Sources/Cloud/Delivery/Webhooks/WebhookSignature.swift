@@ -1,15 +1,17 @@
 import Cryptography
 
-/// What tells the receiver of a webhook that it comes from this server, unchanged and lately: the headers
-/// `webhook-id`, `webhook-timestamp` and `webhook-signature`.
+/// Shows the receiver of a webhook that the request comes from this server, is unchanged, and is
+/// recent.
+///
+/// It is in the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`.
 package enum WebhookSignature {
     /// Of a key: as long as the code, so that guessing it is no easier.
     package static let keyBytes = HMACSHA256.codeBytes
 
     /// The headers of one delivery.
     ///
-    /// The signature is `v1,` and the base64 of the HMAC-SHA256 over `id.timestamp.body`; while a key is
-    /// being replaced there is one for each, with a space between.
+    /// The signature is `v1,` and the base64 of the HMAC-SHA256 over `id.timestamp.body`. While a
+    /// key is being replaced, there is one signature for each key, with a space between.
     /// - Parameters:
     ///   - identifier: the same whenever the same notice is sent again; has no `.` and no space.
     ///   - seconds: when it is sent, since 1970.

@@ -30,8 +30,10 @@ struct Cookies: Sendable {
         return nil
     }
 
-    /// A header field that sets a cookie, which scripts never see and other sites' requests bring along only
-    /// when they lead here.
+    /// A header field that sets a cookie.
+    ///
+    /// Scripts never see it. Requests from other sites bring it only when they lead people to a
+    /// page here.
     ///
     /// - Parameter seconds: nil for as long as the browser runs, 0 to remove it.
     func setting(_ name: Name, to value: String, seconds: Int?) -> (name: String, value: String) {

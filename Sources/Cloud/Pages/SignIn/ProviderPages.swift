@@ -58,8 +58,8 @@ extension Pages {
 
     /// `/sign-in/with`: sends the browser to a provider.
     ///
-    /// By a page that goes on by itself: a form that is sent on to another server would have to be allowed to,
-    /// by name, on every page that shows it.
+    /// It answers with a page that goes on by itself. A form that leads to another server would
+    /// need permission for that server, by name, on every page that shows the form.
     func signInWith(_ visit: Visit) throws -> PageAnswer {
         let (request, form) = (visit.request, visit.request.form)
         guard request.isPost, let providers = reception.providerSignIn else {

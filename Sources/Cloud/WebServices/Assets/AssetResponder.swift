@@ -8,8 +8,8 @@ import Storage
 
 /// Answers below `/assets/`: uploads and downloads, by addresses that the server has handed out.
 ///
-/// It checks no credential. Whoever has an address may use it while the address is good, and while the user
-/// and the credential that it was handed out to still exist.
+/// It checks no credential. Everybody who has an address may use it while the address is good. The
+/// user and the credential to which it was handed out must still exist.
 final class AssetResponder: Sendable {
     private let stores: any StoreAccess
     private let options: AssetOptions

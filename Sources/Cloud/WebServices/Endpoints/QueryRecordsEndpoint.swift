@@ -60,8 +60,9 @@ enum QueryRecordsEndpoint {
         }
     }
 
-    /// Whether the body, or the query string as some clients have it, asks for the zone's token, and the
-    /// zone may have one.
+    /// Whether the request asks for the zone's token, and the zone may have one.
+    ///
+    /// Some clients ask for it in the query string, others in the body.
     private static func wantsSyncToken(
         _ body: RequestObject, _ database: Database, _ context: RequestContext
     ) throws -> Bool {

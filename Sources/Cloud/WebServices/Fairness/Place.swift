@@ -21,13 +21,19 @@ enum Place: Sendable, Equatable {
 /// The threads for what is too long for an event loop.
 typealias Workers = WorkPool<Principal>
 
-/// An answer on an event loop turned out to be long, or has waited for a commit: a worker makes it anew.
+/// An answer on an event loop turned out to be long, or has waited for a commit.
+///
+/// A worker makes it again.
 struct NeedsWorker: Error {}
 
-/// An answer must wait for a commit where that would hold up others; it is made anew where it may wait.
+/// An answer must wait for a commit, in a place where that would hold up others.
+///
+/// It is made again where it may wait.
 struct WaitsForCommit: Error {}
 
-/// An answer shows nothing yet, but soon may: it waits, and is made anew.
+/// An answer has nothing to show yet, but soon may.
+///
+/// It waits, and is made again.
 struct HeldAnswer: Error {
     /// The places that change when there may be something to show.
     let places: Set<StorePlace>

@@ -1,7 +1,7 @@
 /// Reads a JSON5 text (json5.org, version 1.0.0).
 ///
-/// Stricter in what can only be a mistake in a settings file: keys come once, numbers are finite,
-/// surrogates come in pairs, and containers are nested at most `depthMax` deep.
+/// It refuses some things that can only be a mistake in a settings file: keys that come twice,
+/// numbers that are not finite, single surrogates, and containers nested more than `depthMax` deep.
 struct JSON5Reader {
     /// How deep containers may be nested.
     static let depthMax = 32

@@ -6,14 +6,14 @@ package struct Command: Sendable {
     package enum Action: Sendable {
         /// Runs in the process that was started, and touches no data folder of a running server.
         case local(@Sendable (Invocation, ProcessEnvironment) throws -> CommandOutput)
-        /// Acts on the server's data, in the process that holds the data folder: this one, or the
-        /// server (through its control socket).
+        /// Acts on the server's data, in the process that holds the data folder. That is this
+        /// process, or the server, which is reached through its control socket.
         case data(@Sendable (Invocation, Administrator) throws -> CommandOutput)
-        /// As `data`, and makes a folder that an argument names, which the process that was started
-        /// writes: the server may have no right to.
+        /// As `data`, and makes a folder that an argument names. The process that was started
+        /// writes this folder, because the server may have no right to.
         ///
-        /// - Parameter file: of what is made, the name of the one file that is put in the folder's place; nil
-        ///   for all of the folder.
+        /// - Parameter file: the name of one file of the folder, which is put in the folder's
+        ///   place; nil for the whole folder.
         case copy(
             to: String, file: String? = nil,
             @Sendable (Invocation, Administrator, CopyPlace) throws -> CommandOutput)

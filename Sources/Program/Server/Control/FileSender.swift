@@ -4,8 +4,9 @@
     import Darwin
 #endif
 
-/// Sends files to the process that a command was typed in, which writes them where it may and the server
-/// may not.
+/// Sends files to the process in which somebody typed a command.
+///
+/// That process may write in places where the server may not.
 struct FileSender {
     /// How long the caller may take for a piece: its disk may be slow.
     static let pieceSecondsMax = 300

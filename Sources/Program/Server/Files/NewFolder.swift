@@ -6,10 +6,11 @@ import Files
     import Darwin
 #endif
 
-/// A folder that is filled under another name and is in its place only when it is whole.
+/// A folder that is filled under another name, and moves to its place only when it is whole.
 ///
-/// Until then it holds a mark, whose lock whoever fills it has: a marked folder that nobody has locked was left
-/// by a process that ended, and goes when the next one is made beside it, whatever that one's name.
+/// Until then the folder holds a mark, and the process that fills it holds a lock on the mark. When
+/// nobody holds the lock, a process that ended has left the folder. It is removed when the next
+/// folder is made beside it, under whatever name.
 final class NewFolder {
     /// Under this name it grows.
     private static let partialSuffix = ".partial"

@@ -2,8 +2,10 @@ import CloudModel
 import JSON
 import WebServices
 
-/// The log's line for one finished request, as JSON: the same as its `LogEvent` would make, but
-/// several times faster, as there is one for every request.
+/// The log's line for one finished request, as JSON.
+///
+/// It is the line that a `LogEvent` would make, but several times faster, because there is one for
+/// every request.
 struct RequestLine {
     /// More than the usual line is long.
     private static let usualBytes = 512

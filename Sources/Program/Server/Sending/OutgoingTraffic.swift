@@ -2,8 +2,9 @@ import Configuration
 import HTTPClient
 import Network
 
-/// What the server sends by itself, as the settings `outgoing` say: the requests on their event loop, and
-/// the threads that look names up for it.
+/// What the server sends by itself, as the settings `outgoing` say.
+///
+/// It has an event loop for the requests, and threads that look up names for it.
 package final class OutgoingTraffic: Sendable {
     package let requests: OutgoingRequests
     private let resolver: NameResolver

@@ -45,10 +45,12 @@ struct AssetCheck {
             + told("asset that nothing refers to", try stray(known))
     }
 
-    /// As `problems`, by the list of files and lengths that the storage gives; no file is read.
+    /// As `problems`, but it compares only the list of files and lengths that the storage gives.
     ///
-    /// For files that are elsewhere: reading all of them would take hours and cost money, and such
-    /// stores hold their bytes against digests of their own.
+    /// It reads no file.
+    ///
+    /// This is for files that are not on this machine. To read all of them would take hours and
+    /// cost money, and such stores check their bytes themselves.
     func listedProblems() throws -> [String] {
         var listed: [AssetDigest: AssetListing] = [:]
         try visitListings { listed[$0.digest] = $0 }

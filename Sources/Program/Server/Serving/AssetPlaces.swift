@@ -23,8 +23,8 @@ struct AssetPlaces: Sendable {
     private let ownership: S3Ownership?
 
     /// - Parameter folder: the data folder whose assets they are.
-    /// - Throws: `CommandFailure` for a key file that holds no key, and for files of the store's keys
-    ///   and certificates that cannot be used.
+    /// - Throws: `CommandFailure` for a key file that holds no key, and when the files with the S3
+    ///   store's keys and certificates cannot be used.
     init(
         _ configuration: ServerConfiguration, of folder: String, clock: Clock, random: RandomSource
     ) throws {
@@ -68,10 +68,10 @@ struct AssetPlaces: Sendable {
         }
     }
 
-    /// Looks whose the bucket's prefix is, before anything is served.
+    /// Looks to which server the bucket's prefix belongs, before anything is served.
     ///
-    /// - Parameter unanswered: told when the store does not say; then it is asked again before anything is
-    ///   written or removed there.
+    /// - Parameter unanswered: told when the S3 store does not answer. The server then asks again
+    ///   before it writes or removes anything there.
     /// - Throws: `CommandFailure` when it is another server's.
     func confirmOwnership(unanswered: (AssetFailure) -> Void) throws {
         do throws(AssetFailure) { try ownership?.confirm() } catch {

@@ -76,8 +76,8 @@ struct DataBackup {
 
     /// Fills an empty data folder, whose lock the caller holds, from a copy.
     ///
-    /// Every store begins a new incarnation, so that nothing handed out after the copy was made is
-    /// taken for what comes from now on.
+    /// Every store begins a new incarnation. So nothing that was handed out after the copy was made
+    /// is mistaken for what comes from now on.
     ///
     /// - Returns: assets that the copy does not have whole.
     /// - Throws: `CommandFailure` when the folder is not empty or the source is no copy,

@@ -1,11 +1,14 @@
 import Dispatch
 import Synchronization
 
-/// Values that are costly to keep: each is opened when it is asked for, stays open while somebody has a
-/// lease of it, and is closed when nobody has had one for long or others need its place.
+/// Keeps values open that are costly to keep.
 ///
-/// Of one key there is never more than one value: who asks for one that is being closed gets a new one,
-/// opened after that. More than `countMax` are open only while leases or the values' own work keep them so.
+/// It opens a value when somebody asks for it. The value stays open while somebody has a lease of
+/// it. It is closed when nobody has had a lease for long, or when others need its place.
+///
+/// There is never more than one value of a key. Those who ask for a value while it is being closed
+/// get a new one, which is opened afterwards. More than `countMax` values are open only while
+/// leases or their own work keep them open.
 final class LeaseCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// What is done with values.
     struct Actions: Sendable {
@@ -133,10 +136,12 @@ final class LeaseCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Hands over a lease of a value, opened first where it is not; calls back on any thread, or at once.
+    /// Hands over a lease of a value, and opens the value first if it is not open.
     ///
-    /// - Parameter isIncidental: for work that is no sign that others will come: the value is the first to
-    ///   be closed again.
+    /// Calls back on any thread, or at once.
+    ///
+    /// - Parameter isIncidental: for work that does not mean that others will come. The value is
+    ///   then the first to be closed again.
     func open(_ key: Key, isIncidental: Bool = false, _ receive: @escaping Receive) {
         let waiter = Waiter(receive: receive, isIncidental: isIncidental)
         var outcome: Result<Lease, any Error>?
@@ -284,13 +289,15 @@ extension LeaseCache {
 
 // For those who need a value gone.
 extension LeaseCache {
-    /// Takes a key for the caller alone: what is open of it leaves the cache, also while others still have
-    /// leases, and whoever asks meanwhile gets an error.
+    /// Takes a key for the caller alone.
     ///
-    /// Waits for an opening or a closing that goes on. Blocks.
+    /// Its value leaves the cache, even while others still have leases. Those who ask for the key
+    /// meanwhile get the error.
+    ///
+    /// Blocks, and waits for an opening or a closing that is under way.
     ///
     /// - Returns: the value, which the caller closes; nil for none.
-    /// - Throws: what another has given who has taken it.
+    /// - Throws: the error that another caller gave when they took the key.
     func take(_ key: Key, refusing error: any Error) throws -> Value? {
         try untilSettled { state in
             switch state.slots[key] {

@@ -2,10 +2,11 @@ import CloudModel
 import Storage
 import Synchronization
 
-/// Looks for stores that the catalog knows and whose file is not there, is another's, or is not for this
-/// version.
+/// Looks for stores that the catalog knows, but whose file is missing, belongs to another store, or
+/// is not for this version.
 ///
-/// A server may have tens of thousands: each look is at some of them, and goes on where the last one ended.
+/// A server may have tens of thousands of stores. So each look is at some of them, and goes on
+/// where the last one ended.
 final class MissingSearch: Sendable {
     private struct State {
         /// What the catalog knows; nil when it has to be read again.

@@ -10,8 +10,8 @@ import Files
 
 /// The keys that seal the secrets of a data folder: read at its opening, made at the first.
 ///
-/// The folder notes which key seals. When that key is not there, the folder is not opened: what it seals
-/// would be lost to a new one made in silence.
+/// The folder notes which key seals. When that key is missing, the folder is not opened. Otherwise
+/// the server would silently make a new key, and everything that the old one seals would be lost.
 enum SecretKeys {
     /// Where the keys are, below the data folder, unless `security.keyFile` says otherwise.
     static let fileName = "secrets.key"

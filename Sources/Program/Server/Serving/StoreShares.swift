@@ -98,8 +98,10 @@ struct StoreShares: SharedLinks {
         let isMeant: Bool
     }
 
-    /// The stores that a link may lead to; for a link that leads to none the first of all, so that finding
-    /// nothing takes the same time.
+    /// The stores that a link may lead to.
+    ///
+    /// For a link that leads to none, it is the first store of all: so finding nothing takes the
+    /// same time.
     private func places(of link: String) throws -> [Place] {
         let route = ShareLink(link)?.guid.route
         let stores = try folder.engine.stores()

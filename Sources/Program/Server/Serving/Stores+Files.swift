@@ -37,8 +37,8 @@ extension Stores {
 
     /// What is wrong with the disk, in a word; nil when nothing is.
     ///
-    /// Does not block. Being asked has a store whose disk is full try whether there is room again: while it
-    /// says so, nobody may be sending it the write that would find out.
+    /// Does not block. A store whose disk is full then looks whether there is room again. While it
+    /// says that the disk is full, perhaps nobody sends it a write that would find this out.
     var diskTrouble: String? {
         var trouble: String?
         for store in open {

@@ -4,8 +4,10 @@ import Storage
 import Synchronization
 import WebServices
 
-/// The stores of a data folder, one for each container environment: opened when somebody asks for one, and
-/// closed when nobody has needed it for long or others need its place.
+/// The stores of a data folder, one for each container environment.
+///
+/// A store is opened when somebody asks for it. It is closed when nobody has needed it for long, or
+/// when others need its place.
 package final class Stores: Sendable {
     package typealias Key = StoreKey
 
@@ -64,11 +66,12 @@ package final class Stores: Sendable {
                 isBusy: { keeper.isBusy($0) }))
     }
 
-    /// The store of a container environment, made when it is asked for the first time; it stays open as long
-    /// as this is kept.
+    /// The store of a container environment.
     ///
-    /// Blocks while it is being opened, migrated and recovered, and delays no other store meanwhile: never
-    /// on an event loop.
+    /// The first request makes it. It stays open as long as the caller keeps it.
+    ///
+    /// Blocks while the store is opened, migrated and recovered. So never call it on an event loop.
+    /// It delays no other store meanwhile.
     ///
     /// - Throws: `CatalogRefusal.containerUnknown`, `StorageFailure.full`, `missing` and `beginning`, and
     ///   what the engine reports.
