@@ -19,7 +19,7 @@ final class TestReception {
         server = try TestServer(settings: settings)
         reception = try Reception(
             catalog: server.catalog, secrets: .forTests(), settings: settings, signUp: .open,
-            hasLetters: true,
+            letterKinds: [.email],
             publicBaseURL: "https://sync.example")
     }
 

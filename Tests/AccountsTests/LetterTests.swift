@@ -189,7 +189,7 @@ struct LetterTests {
         let sender = StubSender()
         let round = LetterRound(
             catalog: test.catalog, letters: test.reception.letters, sender: sender,
-            compose: { LetterText(subject: "s", body: "\($0)") })
+            compose: { contents, _ in LetterText(subject: "s", body: "\(contents)") })
         _ = try ask(.reset, "ida@example.org")
         sender.fails = true
         #expect(try round.run(now: now).failures.count == 1)

@@ -168,6 +168,6 @@ extension TestReception {
         change(&settings)
         return try Reception(
             catalog: catalog, secrets: .forTests(), settings: settings, signUp: .open,
-            hasLetters: true, publicBaseURL: "https://sync.example")
+            letterKinds: [.email], publicBaseURL: "https://sync.example")
     }
 }

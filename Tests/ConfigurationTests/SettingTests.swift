@@ -107,6 +107,13 @@ struct SettingTests {
             ["sync@example.org"],
             ["", "sync", "a@b@c", "a b@c", "é@example.org", "a@b,c@d", "<a@b>", "a@b\\n"]
         ),
+        "textMessages.sender": (["none", "log", "webhook"], ["", "smtp", "Log"]),
+        "textMessages.url": (
+            ["", "https://texts.example/send", "http://127.0.0.1:1/"], ["texts.example", "ftp://a"]
+        ),
+        "textMessages.keyFile": (["", "/etc/lenticular/texts.key"], ["a\\0b"]),
+        "pages.textsFolder": (["", "/etc/lenticular/texts"], ["a\\0b"]),
+        "pages.language": (["en", "pt-BR"], [""]),
         "data": (["/var/lib/x", "data"], ["", "a\\0b"]),
         "publicBaseURL": (
             ["", "https://notes.example", "http://10.0.0.1:8080", "https://[::1]:8443"],

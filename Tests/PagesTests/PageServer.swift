@@ -25,10 +25,12 @@ final class PageServer: Sendable {
     let clock: PageClock
     let log: PageLog
     let noted = NotedActions()
+    private let books: Phrasebooks
 
     init(
-        signUp: SignUpMode = .open, hasLetters: Bool = true, base: String = "https://sync.example",
-        fetch: (any ProviderFetch)? = nil, shares: (any SharedLinks)? = nil,
+        signUp: SignUpMode = .open, letterKinds: Set<Address.Kind> = [.email],
+        base: String = "https://sync.example", fetch: (any ProviderFetch)? = nil,
+        shares: (any SharedLinks)? = nil, books: Phrasebooks = .english,
         _ change: (inout AccountsSettings) -> Void = { _ in }
     ) throws {
         folder = FileManager.default.temporaryDirectory
@@ -41,7 +43,7 @@ final class PageServer: Sendable {
         self.settings = settings
         reception = try Reception(
             catalog: catalog, secrets: .forTests(), settings: settings, signUp: signUp,
-            hasLetters: hasLetters,
+            letterKinds: letterKinds,
             publicBaseURL: base, note: { [noted] what, _, _ in noted.add(what) },
             fetch: fetch)
         authenticator = try Authenticator(
@@ -51,9 +53,10 @@ final class PageServer: Sendable {
         self.clock = clock
         let seen = PageLog()
         log = seen
-        responder = try PagesResponder(reception, shares: shares, clock: Clock { clock.now }) {
-            seen.add($0)
-        }
+        self.books = books
+        responder = try PagesResponder(
+            reception, shares: shares, books: books, clock: Clock { clock.now }
+        ) { seen.add($0) }
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
@@ -99,11 +102,11 @@ final class PageServer: Sendable {
 
     /// What the letters that are due say, and to whom.
     func letters() throws -> [(address: String, text: LetterText)] {
-        let compose = LetterTexts.compose(base: "https://sync.example")
+        let compose = LetterTexts.compose(base: "https://sync.example", books: books)
         return try catalog.dueLetters(now: now, countMax: 100).compactMap { letter in
             defer { try? catalog.deleteLetter(letter.number) }
             return try reception.letters.contents(of: letter, now: now).map {
-                (letter.address.text, compose($0))
+                (letter.address.text, compose($0, letter))
             }
         }
     }

@@ -280,7 +280,9 @@ struct ProviderPageTests {
     func apart() throws {
         let path = try server.signInPath(server.apiToken())
         let page = try browser.get(path)
-        #expect(page.text.contains("action=\"/sign-in/with\" target=\"_blank\""))
+        #expect(
+            page.text.contains(
+                "formaction=\"/sign-in/with\" formnovalidate formtarget=\"_blank\""))
         #expect(page.text.contains("value=\"/sign-in/done\""))
         let callback = try server.apiToken(callback: "https://app.example/back", name: "b")
         #expect(try !browser.get(server.signInPath(callback)).text.contains("_blank"))

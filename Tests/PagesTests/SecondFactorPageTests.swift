@@ -208,7 +208,7 @@ struct SecondFactorPageTests {
         let settings = server.settings
         let reception = try Reception(
             catalog: server.catalog, secrets: .forTests(), settings: settings, signUp: .open,
-            hasLetters: true, publicBaseURL: "https://sync.example",
+            letterKinds: [.email], publicBaseURL: "https://sync.example",
             note: { _, _, _ in throw Full() })
         _ = try setUp()
         let id = try #require(try Users(catalog: server.catalog).list().first?.id)

@@ -267,7 +267,7 @@ struct SharePageTests {
 
     @Test("Where no letters are sent, the page says who can add an address")
     func noLetters() throws {
-        let server = try PageServer(hasLetters: false, shares: links)
+        let server = try PageServer(letterKinds: [], shares: links)
         try server.user()
         let browser = Browser(server)
         try browser.get(path)

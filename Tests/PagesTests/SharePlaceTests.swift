@@ -71,6 +71,8 @@ struct SharePlaceTests {
         let ida = try server.user()
         let secret = server.reception.secondFactors.makeSecret()
         for hasFactor in [false, true] {
+            // News of the browser of before.
+            _ = try server.letters()
             let visitor = Browser(server)
             let address = try link("/sign-in/forgotten", by: visitor)
             try visitor.get(address)
@@ -107,6 +109,7 @@ struct SharePlaceTests {
             "/sign-in/new?to=https://evil.example", "/sign-in/new?to=", stolen, old,
         ].enumerated() {
             let visitor = address == old ? browser : Browser(server)
+            visitor.client = "192.0.2.\(number)"
             try visitor.get(address)
             let asked = try visitor.post(address, ["address": "n\(number)@example.org"])
             #expect(asked.status == 200, "\(address)")

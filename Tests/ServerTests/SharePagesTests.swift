@@ -106,11 +106,47 @@ struct SharePagesTests {
         }
     }
 
-    private func started() throws -> (ServerProcess, App) {
-        let server = try ServerProcess(data: folder.path("data"), environment: cheap)
+    private func started(
+        _ environment: [String: String] = [:]
+    ) throws -> (ServerProcess, App) {
+        let server = try ServerProcess(
+            data: folder.path("data"), environment: cheap.merging(environment) { $1 })
         // Others, to which the link does not lead.
         for name in ["iCloud.a", "iCloud.b"] { _ = try App(server, name) }
         return (server, try App(server, "iCloud.org.example.Notes"))
+    }
+
+    @Test("Somebody invited by phone shows by a text message that the number is theirs, and joins")
+    func phone() throws {
+        let receiver = try PostReceiver(answering: "204 No Content")
+        let (server, app) = try started([
+            "LENTICULAR_TEXT_MESSAGES_SENDER": "webhook",
+            "LENTICULAR_TEXT_MESSAGES_URL": "http://127.0.0.1:\(receiver.port)/",
+            "LENTICULAR_OUTGOING_ALLOWED_NETWORKS": "127.0.0.1",
+        ])
+        let (ida, mo) = (
+            try Person(server, "ida", in: folder, app), try Person(server, "mo", in: folder, app)
+        )
+        let share = try ida.share(
+            """
+            "participants":[{"permission":"READ_ONLY","userIdentity":{"lookupInfo":\
+            {"phoneNumber":"+49 171 234-5678"}}}]
+            """)
+        let path = "/share/\(try #require(share["shortGUID"] as? String))"
+        try mo.signIn(path)
+        #expect(try mo.get(path).status == 404)
+        let number = "+49 (171) 2345678"
+        #expect(try mo.send(path, ["do": "address", "address": number]).status == 200)
+        let message = try receiver.next()
+        let object = try JSONSerialization.jsonObject(with: message.body) as? [String: String]
+        #expect(object?["to"] == "+491712345678")
+        let text = try #require(object?["text"])
+        let code = try #require(text.firstMatch(of: #/[0-9]{4} [0-9]{4}/#)).output
+        let proved = try mo.send(path, ["do": "code", "address": number, "code": String(code)])
+        #expect(proved.status == 303)
+        #expect(try mo.send(path, ["do": "join"]).status == 303)
+        let zones = try mo.post("shared/zones/list", "{}")
+        #expect((zones["zones"] as? [Any])?.count == 1)
     }
 
     @Test("Somebody joins by a link, is sent on to the app's page, and has the records")

@@ -122,6 +122,12 @@ class Run:
         assert answer["secondFactor"] is True and answer["recoveryCodes"] == 9, answer
         self.server.command("user", "second-factor", "ann@example.org", "--remove")
 
+    @staticmethod
+    def is_kept(context):
+        """Whether the browser stays signed in when it is closed."""
+        return any(cookie["name"].endswith("lenticular-session") and cookie["expires"] > 0
+                   for cookie in context.cookies())
+
     def passkeys(self, browser):
         context = self.context(browser)
         page = context.new_page()
@@ -141,9 +147,11 @@ class Run:
         page.get_by_role("button", name="Sign out", exact=True).click()
         page.wait_for_url("**/sign-in")
         self.look(page, "sign-in-passkey")
+        page.get_by_label("Keep me signed in").check()
         page.get_by_role("button", name="Sign in with a passkey").click()
         page.wait_for_url("**/account")
         assert "ann@example.org" in page.content()
+        assert self.is_kept(context)
         # A second one of the same authenticator is refused by it.
         page.goto(f"{self.base}/account/passkeys")
         page.get_by_role("button", name="Make a passkey").click()
@@ -180,9 +188,12 @@ class Run:
                 page.get_by_role("button", name="Sign in with Stand-in").wait_for()
             else:
                 self.look(page, "sign-in-provider")
+            if post:
+                page.get_by_label("Keep me signed in").check()
             page.get_by_role("button", name="Sign in with Stand-in").click()
             page.wait_for_url("**/account")
             assert "ann@example.org" in page.content()
+            assert self.is_kept(context) == post
             context.close()
         provider.form_post = False
         refusals = ("none", "hs256", "nonce", "issuer", "audience", "expired", "early", "key",

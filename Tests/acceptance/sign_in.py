@@ -134,8 +134,26 @@ class Run:
         seen = json.loads(page.text_content("#seen"))
         assert seen["messages"] == [[self.base, "ckSession,ckWebAuthToken"]], seen
         assert seen["first"] == "Ann" and seen["zones"] == 1 and seen["header"], seen
+        # Opened again, the page asks for nothing but whether to go on.
+        page.reload()
+        with context.expect_page() as opened:
+            page.click("#in")
+        popup = opened.value
+        popup.get_by_role("button", name="Continue").wait_for()
+        self.look(popup, "continue")
+        popup.get_by_role("button", name="Continue").click()
+        page.wait_for_function("document.getElementById('seen').textContent !== ''")
+        assert json.loads(page.text_content("#seen"))["first"] == "Ann"
         page.goto(f"{self.base}/account")
         self.look(page, "account")
+        page.get_by_role("button", name="Sign out", exact=True).click()
+        page.wait_for_url("**/sign-in")
+        # Signed out, it asks for everything.
+        page.goto(f"{self.app}/")
+        with context.expect_page() as opened:
+            page.click("#in")
+        opened.value.get_by_label("Password", exact=True).wait_for()
+        opened.value.close()
         page.goto(f"{self.base}/sign-in/forgotten")
         self.look(page, "forgotten")
         context.close()
@@ -206,7 +224,7 @@ def main():
             run.by_callback(browser, other)
             browser.close()
         app.shutdown()
-        assert run.looked_at == 10, run.looked_at
+        assert run.looked_at == 12, run.looked_at
         server.stop()
 
 

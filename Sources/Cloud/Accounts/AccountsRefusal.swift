@@ -12,6 +12,7 @@ package enum AccountsRefusal: Error, Sendable, Equatable {
     case emailIllegal
     case phoneIllegal
     case addressIllegal
+    case phoneNotInternational
     case userUnknown
     case passwordIllegal
     case passwordNotHashed
@@ -42,6 +43,7 @@ extension AccountsRefusal: CustomStringConvertible {
         case .emailIllegal: "that is not an e-mail address"
         case .phoneIllegal: "a phone number is 5 to 15 digits with an optional + in front"
         case .addressIllegal: "that is neither an e-mail address nor a phone number"
+        case .phoneNotInternational: "a phone number begins with + and the country's code here"
         case .userUnknown: "no such user"
         case .passwordIllegal: "a password has 8 to 1024 bytes"
         case .passwordNotHashed: "there is not enough memory to hash a password"

@@ -29,6 +29,8 @@ package struct AccountsSettings: Sendable {
         free: 5, secondsMax: 3_600, forgetSeconds: 86_400)
     /// Letters that wait to be sent; strangers' wishes beyond are refused.
     package var lettersWaitingMax = 1_000
+    /// Text messages in an hour, whoever asks for them.
+    package var textMessagesPerHourMax = 200
     /// The greatest age of a browser's session.
     package var sessionSeconds = 43_200
     /// The same where the person asked to stay signed in.

@@ -43,6 +43,11 @@ package enum AddressFormat {
         return Address(kind: .phone, text: text, folded: folded)
     }
 
+    /// Whether a phone number begins with `+` and a country's code, so that it means the same everywhere.
+    package static func isInternational(_ phone: Address) -> Bool {
+        phone.folded.hasPrefix("+") && !phone.folded.hasPrefix("+0")
+    }
+
     /// Whichever of the two the text is.
     ///
     /// - Throws: `addressIllegal`.

@@ -2,12 +2,14 @@ import CloudModel
 import Storage
 
 extension CatalogStorage {
-    /// The account that an operator names by a verified e-mail address, or by its ID.
+    /// The account that an operator names by a verified address, or by its ID.
     ///
     /// - Throws: `emailIllegal`, `userUnknown`.
     func account(namedByOperator text: String) throws -> AccountRecord {
         if let account = try account(AccountID(text)) { return account }
-        guard let account = try account(verified: AddressFormat.email(text)) else {
+        // NB: what is no phone number is refused as an e-mail address.
+        let address = try (try? AddressFormat.phone(text)) ?? AddressFormat.email(text)
+        guard let account = try account(verified: address) else {
             throw AccountsRefusal.userUnknown
         }
         return account

@@ -37,8 +37,8 @@ package struct Reception: Sendable {
     package let note: Note
     package let settings: AccountsSettings
     package let signUp: SignUpMode
-    /// Whether letters can be sent at all.
-    package let hasLetters: Bool
+    /// What letters reach: mail, phones, both or nothing.
+    package let letterKinds: Set<Address.Kind>
     /// Where browsers reach the server, without a slash at the end.
     package let publicBaseURL: String
     /// The host's name in it.
@@ -58,7 +58,8 @@ package struct Reception: Sendable {
     package init(
         catalog: any CatalogStorage, random: RandomSource = .system, secrets: SealedSecrets,
         settings: AccountsSettings = AccountsSettings(), signUp: SignUpMode = .invitation,
-        hasLetters: Bool, publicBaseURL: String, note: @escaping Note = { _, _, _ in },
+        letterKinds: Set<Address.Kind>, publicBaseURL: String,
+        note: @escaping Note = { _, _, _ in },
         export: Export? = nil, fetch: (any ProviderFetch)? = nil
     ) throws {
         let limits = GuessLimits(random: random)
@@ -66,7 +67,7 @@ package struct Reception: Sendable {
         self.random = random
         self.settings = settings
         self.signUp = signUp
-        self.hasLetters = hasLetters
+        self.letterKinds = letterKinds
         self.publicBaseURL = publicBaseURL
         sessions = BrowserSessions(catalog: catalog, random: random, settings: settings)
         devices = try KnownDevices(catalog: catalog, random: random)
@@ -102,6 +103,12 @@ package struct Reception: Sendable {
         }
         formKey = try catalog.secret("page-forms", orStore: random.bytes(32))
     }
+
+    /// Whether letters can be sent at all.
+    package var hasLetters: Bool { !letterKinds.isEmpty }
+
+    /// Whether letters reach addresses of a kind.
+    package func reaches(_ kind: Address.Kind) -> Bool { letterKinds.contains(kind) }
 
     /// Counts a way to an identity provider to a network address, until somebody comes back.
     ///

@@ -31,7 +31,7 @@ struct PageAnswer: Sendable {
         self.policy = policy
         let page: Markup = """
             <!doctype html>
-            <html lang="\(Texts.language)">
+            <html lang="\(Phrasebook.current.tag)" dir="\(Phrasebook.current.direction)">
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="color-scheme" content="light dark">

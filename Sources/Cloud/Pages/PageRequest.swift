@@ -37,6 +37,9 @@ struct PageRequest: Sendable {
         self.now = now
     }
 
+    /// The language that the address asks for; nil where it asks for none.
+    var chosenLanguage: String? { query["lang"] }
+
     /// What the browser is, in a few words that its owner knows it by.
     var device: String {
         let agent = headers["user-agent"] ?? ""

@@ -2,14 +2,6 @@ import Accounts
 import CloudModel
 import Cryptography
 
-/// The letters of this server, in its words.
-package enum LetterTexts {
-    /// - Parameter base: where links lead, without a slash at the end.
-    package static func compose(base: String) -> @Sendable (Letters.Contents) -> LetterText {
-        { Texts.letter($0, base: base) }
-    }
-}
-
 /// Somebody at a page.
 struct Visit: Sendable {
     let request: PageRequest
@@ -37,16 +29,34 @@ struct Pages: Sendable {
     let reception: Reception
     /// Nil where nothing is shared.
     let shares: (any SharedLinks)?
+    private let books: Phrasebooks
     private let forms: FormGuard
 
-    init(_ reception: Reception, shares: (any SharedLinks)?) throws {
+    init(
+        _ reception: Reception, shares: (any SharedLinks)?, books: Phrasebooks
+    ) throws {
         self.reception = reception
         self.shares = shares
+        self.books = books
         forms = FormGuard(key: reception.formKey, random: reception.random)
     }
 
-    /// The page at an address, with the name that the log knows it by.
+    /// The page at an address in the language of whoever asks, with the name that the log knows it by.
     func find(_ request: PageRequest) -> (name: String, work: Work) {
+        let (name, work) = page(at: request)
+        return (name, { request in try speaking(to: request) { try work(request) } })
+    }
+
+    /// Has everything that a page says be said in the language that somebody chose or their browser names.
+    func speaking<Outcome>(
+        to request: PageRequest, _ body: () throws -> Outcome
+    ) rethrows -> Outcome {
+        let chosen = request.chosenLanguage ?? request.cookies[.language]
+        let book = books.choose(chosen: chosen, accepted: request.headers["accept-language"])
+        return try Phrasebook.$current.withValue(book) { try body() }
+    }
+
+    private func page(at request: PageRequest) -> (name: String, work: Work) {
         if request.path.first == "account" { return accountPage(request.path.dropFirst()) }
         let rest = request.path.dropFirst()
         if request.path.first == "share" {
@@ -69,7 +79,7 @@ struct Pages: Sendable {
         case ("done"?, _, 1):
             return (
                 "sign-in/done",
-                { _ in PageAnswer(title: Texts.done, "<p>\(Texts.goBackToWindow)</p>") }
+                { _ in PageAnswer(title: Phrase.done.text, "<p>\(Phrase.goBackToWindow)</p>") }
             )
         case ("token"?, _, 1): return ("sign-in/token", { try trade($0) })
         case ("forgotten"?, _, 1): return ("sign-in/forgotten", visit { try forgotten($0) })
@@ -98,7 +108,8 @@ struct Pages: Sendable {
         }
     }
 
-    private static let nothing: Work = { _ in PageAnswer(404, title: Texts.notHere, .nothing) }
+    private static let nothing: Work = { _ in PageAnswer(404, title: Phrase.notHere.text, .nothing)
+    }
 
     private static func fixed(_ text: String, _ type: String) -> Work {
         { _ in PageAnswer(200, type: type, body: Array(text.utf8), isCacheable: true) }
@@ -109,8 +120,8 @@ struct Pages: Sendable {
         { request in
             if request.isPost, !forms.admits(request) {
                 return PageAnswer(
-                    403, title: Texts.formExpired,
-                    "<p><a href=\"\(request.target)\">\(Texts.openAgain)</a></p>")
+                    403, title: Phrase.formExpired.text,
+                    "<p><a href=\"\(request.target)\">\(Phrase.openAgain)</a></p>")
             }
             let (cookie, isNew) = forms.cookie(request.cookies[.form])
             var answer = try work(
@@ -120,6 +131,11 @@ struct Pages: Sendable {
                         request.cookies[.session], now: request.now)))
             if isNew {
                 answer.headers.append(request.cookies.setting(.form, to: cookie, seconds: nil))
+            }
+            if request.chosenLanguage != nil {
+                // Links lead on without it. The tag is ours, not what was sent.
+                answer.headers.append(
+                    request.cookies.setting(.language, to: Phrasebook.current.tag, seconds: nil))
             }
             return answer
         }

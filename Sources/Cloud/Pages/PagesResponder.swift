@@ -31,12 +31,14 @@ package final class PagesResponder: Sendable {
 
     /// - Parameters:
     ///   - shares: what share pages know of links; nil where nothing is shared.
+    ///   - books: the languages at hand.
     ///   - observe: told of each page; from any thread, must not block.
     package init(
-        _ reception: Reception, shares: (any SharedLinks)? = nil, clock: Clock,
+        _ reception: Reception, shares: (any SharedLinks)? = nil, books: Phrasebooks = .english,
+        clock: Clock,
         observe: @escaping @Sendable (PageObservation) -> Void
     ) throws {
-        pages = try Pages(reception, shares: shares)
+        pages = try Pages(reception, shares: shares, books: books)
         isSecure = reception.publicBaseURL.hasPrefix("https:")
         self.clock = clock
         self.observe = observe
@@ -61,12 +63,17 @@ package final class PagesResponder: Sendable {
 
     private static let roots = ["/sign-in", "/account", "/share"].map { Array($0.utf8) }
 
+    private static var tooMuch: PageAnswer {
+        PageAnswer(413, title: Phrase.tooMuch.text, .nothing)
+    }
+
     /// Refuses what is too long for a form before it comes in.
     package func decide(on request: HTTPRequest, reply: HTTPReply) -> BodyDecision {
         if let length = request.headers["content-length"].flatMap({ Int($0) }),
             length > Self.bodyBytesMax
         {
-            reply.send(PageAnswer(413, title: Texts.tooMuch, .nothing).response)
+            let page = PageRequest(request, isSecure: isSecure, now: clock.now())
+            reply.send(pages.speaking(to: page) { Self.tooMuch }.response)
             return .answered
         }
         return .receive(BodyReception(owner: .block(request.client)))
@@ -89,12 +96,14 @@ package final class PagesResponder: Sendable {
             reply.send(response)
         }
         guard [.get, .head, .post].contains(request.method) else {
-            var answer = PageAnswer(405, title: Texts.notHere, .nothing)
+            var answer = pages.speaking(to: page) {
+                PageAnswer(405, title: Phrase.notHere.text, .nothing)
+            }
             answer.headers.append(("Allow", "GET, HEAD, POST"))
             return finish(answer, "none")
         }
         guard request.body.count <= Self.bodyBytesMax else {
-            return finish(PageAnswer(413, title: Texts.tooMuch, .nothing), "none")
+            return finish(pages.speaking(to: page) { Self.tooMuch }, "none")
         }
         do {
             try workers.submit(.short, for: page.client ?? "a proxy") { [pages] in
@@ -103,11 +112,16 @@ package final class PagesResponder: Sendable {
                     let answer = try work(page)
                     finish(answer, name, answer.failure)
                 } catch {
-                    finish(PageAnswer(500, title: Texts.failure, .nothing), name, "\(error)")
+                    let answer = pages.speaking(to: page) {
+                        PageAnswer(500, title: Phrase.failure.text, .nothing)
+                    }
+                    finish(answer, name, "\(error)")
                 }
             }
         } catch {
-            var answer = PageAnswer(429, title: Texts.busy, .nothing)
+            var answer = pages.speaking(to: page) {
+                PageAnswer(429, title: Phrase.busy.text, .nothing)
+            }
             answer.headers.append(("Retry-After", "2"))
             finish(answer, "none")
         }

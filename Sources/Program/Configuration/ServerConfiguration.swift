@@ -14,6 +14,8 @@ package struct ServerConfiguration: Sendable, Equatable {
     package var tokens = TokenSettings()
     package var accounts = AccountSettings()
     package var mail = MailSettings()
+    package var textMessages = TextMessageSettings()
+    package var pages = PageSettings()
     package var retention = RetentionSettings()
     package var storage = StorageSettings()
     package var assets = AssetSettings()

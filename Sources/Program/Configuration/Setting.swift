@@ -38,8 +38,8 @@ package struct Setting: Sendable {
     package static let sections = [
         Section(name: "", documentation: "", settings: ServerConfiguration.settings),
         HTTPSettings.section, TLSSettings.section, LimitSettings.section, TokenSettings.section,
-        AccountSettings.section, MailSettings.section, RetentionSettings.section,
-        StorageSettings.section,
+        AccountSettings.section, MailSettings.section, TextMessageSettings.section,
+        PageSettings.section, RetentionSettings.section, StorageSettings.section,
         AssetSettings.section, S3Settings.section, SecuritySettings.section,
         PushSettings.section, OutgoingSettings.section, LogSettings.section,
         MetricsSettings.section,

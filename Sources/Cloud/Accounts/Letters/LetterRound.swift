@@ -48,12 +48,12 @@ package struct LetterRound: Sendable {
     private let catalog: any CatalogStorage
     private let letters: Letters
     private let sender: any LetterSender
-    private let compose: @Sendable (Letters.Contents) -> LetterText
+    private let compose: @Sendable (Letters.Contents, Letter) -> LetterText
 
-    /// - Parameter compose: puts what a letter says into words.
+    /// - Parameter compose: puts what a letter says into words, for its address and in its language.
     package init(
         catalog: any CatalogStorage, letters: Letters, sender: any LetterSender,
-        compose: @escaping @Sendable (Letters.Contents) -> LetterText
+        compose: @escaping @Sendable (Letters.Contents, Letter) -> LetterText
     ) {
         self.catalog = catalog
         self.letters = letters
@@ -78,7 +78,7 @@ package struct LetterRound: Sendable {
                 continue
             }
             do {
-                try sender.send(compose(contents), to: letter.address)
+                try sender.send(compose(contents, letter), to: letter.address)
                 outcome.sent += 1
                 try catalog.deleteLetter(letter.number)
             } catch {

@@ -40,6 +40,7 @@ package struct Letters: Sendable {
     private let limits: GuessLimits
     private let random: RandomSource
     private let settings: AccountsSettings
+    private let textBudget: HourlyBudget
 
     package init(
         catalog: any CatalogStorage, limits: GuessLimits, random: RandomSource,
@@ -49,6 +50,7 @@ package struct Letters: Sendable {
         self.limits = limits
         self.random = random
         self.settings = settings
+        textBudget = HourlyBudget(countMax: settings.textMessagesPerHourMax)
     }
 
     /// Queues a letter that somebody asks for, unless they or the address had many lately.
@@ -70,6 +72,9 @@ package struct Letters: Sendable {
         guard try catalog.letterCount() < settings.lettersWaitingMax else {
             return .wait(seconds: Self.fullSeconds)
         }
+        if address.kind == .phone, let wait = textBudget.take(now: now) {
+            return .wait(seconds: wait)
+        }
         try post(
             purpose, to: address, of: account, place: place, language: language, now: now)
         return .queued
@@ -84,6 +89,16 @@ package struct Letters: Sendable {
             Letter(
                 purpose: purpose, account: account, address: address, detail: detail,
                 place: place, language: language, madeAt: now), dueAt: now)
+    }
+
+    /// Queues news of a browser that was not known; beyond the budget of text messages there is none.
+    package func tell(
+        of device: String, to address: Address, of account: AccountID, language: String,
+        now: Milliseconds
+    ) throws {
+        if address.kind == .phone, textBudget.take(now: now) != nil { return }
+        try post(
+            .device, to: address, of: account, detail: device, language: language, now: now)
     }
 
     /// Makes a link by which an account for an address is made, to be handed on by an operator.

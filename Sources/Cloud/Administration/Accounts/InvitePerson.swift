@@ -4,7 +4,7 @@ import Storage
 
 /// Invites somebody to make an account of their own.
 ///
-/// Refusals: `AccountsRefusal.emailIllegal`, `CatalogRefusal.addressTaken`, `SignUpIsOff`.
+/// Refusals: `AccountsRefusal.addressIllegal`, `CatalogRefusal.addressTaken`, `SignUpIsOff`.
 package struct InvitePerson: AdministrativeAction {
     package enum Outcome: Sendable {
         /// A letter to the address is on its way.
@@ -15,18 +15,23 @@ package struct InvitePerson: AdministrativeAction {
 
     package var name: String { "user invite" }
 
-    private let email: String
+    private let address: String
 
-    package init(_ email: String) { self.email = email }
+    /// - Parameter address: an e-mail address or a phone number.
+    package init(_ address: String) { self.address = address }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> Outcome {
-        let address = try AddressFormat.email(email)
+        let address = try AddressFormat.any(address)
+        // Its owner types it with the country's code.
+        guard address.kind == .email || AddressFormat.isInternational(address) else {
+            throw AccountsRefusal.phoneNotInternational
+        }
         let (reception, now) = (data.reception, data.clock.now())
         guard reception.signUp != .off else { throw SignUpIsOff() }
         guard try reception.catalog.account(verified: address) == nil else {
             throw CatalogRefusal.addressTaken
         }
-        guard !reception.hasLetters else {
+        guard !reception.reaches(address.kind) else {
             try reception.letters.post(.invitation, to: address, now: now)
             return .sent(address)
         }

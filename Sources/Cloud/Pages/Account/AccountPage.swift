@@ -49,7 +49,7 @@ extension Pages {
             return Outcome()
         case "findable":
             try reception.catalog.setDiscoverable(form["findable"] != nil, of: account)
-            return Outcome(note: Texts.saved)
+            return Outcome(note: Phrase.saved.text)
         case "password": return try changePassword(visit, signedIn)
         case "add-address": return try addAddress(visit, signedIn)
         case "prove-address": return try proveAddress(visit, signedIn)
@@ -72,51 +72,51 @@ extension Pages {
                 client: visit.request.client, device: visit.request.cookies[.device]),
             now: visit.request.now)
         switch proof {
-        case .wrong: return Outcome(status: 403, problem: Texts.wrong)
-        case .unavailable: return Outcome(status: 503, problem: Texts.unavailable)
+        case .wrong: return Outcome(status: 403, problem: Phrase.wrong.text)
+        case .unavailable: return Outcome(status: 503, problem: Phrase.unavailable.text)
         case .wait(let seconds): return Outcome(status: 429, problem: Texts.wait(seconds))
         case .signedIn: break
         }
         do {
             try reception.passwords.set(
                 typed(visit, "password"), of: signedIn.account.id, except: signedIn.session.hash)
-            return Outcome(note: Texts.changed)
+            return Outcome(note: Phrase.changed.text)
         } catch AccountsRefusal.passwordIllegal {
-            return Outcome(status: 422, problem: Texts.passwordRefused)
+            return Outcome(status: 422, problem: Phrase.passwordRefused.text)
         }
     }
 
     private func addAddress(
         _ visit: Visit, _ signedIn: BrowserSessions.SignedIn
     ) throws -> Outcome {
-        guard reception.hasLetters,
-            let address = Self.email(visit.request.form.filled("address"))
-        else { return Outcome(status: 422, problem: Texts.addressRefused) }
+        guard let address = reachable(visit.request.form.filled("address")) else {
+            return Outcome(status: 422, problem: addressProblem)
+        }
         let outcome = try reception.letters.ask(
             for: .address, to: address, of: signedIn.account.id, by: signedIn.account.id.text,
-            now: visit.request.now)
+            language: Phrasebook.current.tag, now: visit.request.now)
         if case .wait(let seconds) = outcome {
             return Outcome(status: 429, problem: Texts.wait(seconds))
         }
-        return Outcome(note: Texts.codeSent, awaited: address.text)
+        return Outcome(note: Phrase.codeSent.text, awaited: address.text)
     }
 
     private func proveAddress(
         _ visit: Visit, _ signedIn: BrowserSessions.SignedIn
     ) throws -> Outcome {
         let text = visit.request.form.filled("address") ?? ""
-        guard let address = Self.email(text) else {
-            return Outcome(status: 422, problem: Texts.addressRefused)
+        guard let address = reachable(text) else {
+            return Outcome(status: 422, problem: addressProblem)
         }
         do {
             let outcome = try reception.letterAnswers.prove(
                 address, of: signedIn.account.id, code: visit.request.form["code"] ?? "",
                 now: visit.request.now)
             return outcome == .right
-                ? Outcome(note: Texts.addressProved)
-                : Outcome(status: 422, problem: Texts.codeWrong, awaited: text)
+                ? Outcome(note: Phrase.addressProved.text)
+                : Outcome(status: 422, problem: Phrase.codeWrong.text, awaited: text)
         } catch CatalogRefusal.addressTaken {
-            return Outcome(status: 422, problem: Texts.addressTaken)
+            return Outcome(status: 422, problem: Phrase.addressTaken.text)
         }
     }
 
@@ -127,11 +127,11 @@ extension Pages {
     ) throws -> PageAnswer {
         let account = signedIn.account
         return PageAnswer(
-            outcome.status, title: Texts.account,
+            outcome.status, title: Phrase.account.text,
             """
             \(Self.alert(outcome.problem))\(Self.note(outcome.note))
             <p>\(Texts.signedInAs(account.fullName, account.email ?? ""))</p>
-            \(visit.form(to: "/sign-in/out", "<button class=\"second\">\(Texts.signOut)</button>"))
+            \(visit.form(to: "/sign-in/out", "<button class=\"second\">\(Phrase.signOut)</button>"))
             \(addressesPart(visit, account, outcome))
             \(try browsersPart(visit, signedIn))
             \(try appsPart(visit, account.id))
@@ -154,23 +154,21 @@ extension Pages {
             forms = visit.form(
                 """
                 <input type="hidden" name="address" value="\(awaited)">
-                <label for="code">\(Texts.code) (\(awaited))</label>
+                <label for="code">\(Self.codeLabel(for: awaited)) (\(awaited))</label>
                 <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" \
                 required maxlength="12">
-                <div class="row"><button name="do" value="prove-address">\(Texts.proveAddress)\
+                <div class="row"><button name="do" value="prove-address">\(Phrase.proveAddress)\
                 </button></div>
                 """)
         } else if reception.hasLetters {
             forms = visit.form(
                 """
-                <label for="address">\(Texts.addAddress)</label>
-                <input id="address" name="address" type="email" autocomplete="email" required \
-                maxlength="254">
+                \(addressField(.addAddress, autocomplete: "off"))
                 <div class="row"><button class="second" name="do" value="add-address">\
-                \(Texts.sendCode)</button></div>
+                \(Phrase.sendCode)</button></div>
                 """)
         }
-        return "<h2>\(Texts.addresses)</h2><ul>\(held)</ul>\(forms)"
+        return "<h2>\(Phrase.addresses)</h2><ul>\(held)</ul>\(forms)"
     }
 
     private func browsersPart(
@@ -178,23 +176,23 @@ extension Pages {
     ) throws -> Markup {
         let sessions = try reception.sessions.list(signedIn.account.id, now: visit.request.now)
         let items: [Markup] = sessions.map { session in
-            let device = session.device.isEmpty ? Texts.unknownDevice : session.device
-            let time = "\(Texts.lastUsed) \(PageDate.text(session.usedAt))"
+            let device = session.device.isEmpty ? Phrase.unknownDevice.text : session.device
+            let time = "\(Phrase.lastUsed.text) \(PageDate.text(session.usedAt))"
             guard session.hash != signedIn.session.hash else {
-                return "<li>\(device) (\(Texts.thisBrowser)), \(time)</li>"
+                return "<li>\(device) (\(Phrase.thisBrowser)), \(time)</li>"
             }
             return """
                 <li>\(device), \(time)\(visit.form("""
                 <input type="hidden" name="name" value="\(session.name)">
                 <button class="second" name="do" value="end-browser" \
-                aria-label="\(Texts.revoke): \(device)">\(Texts.revoke)</button>
+                aria-label="\(Phrase.revoke): \(device)">\(Phrase.revoke)</button>
                 """))</li>
                 """
         }
         return """
-            <h2>\(Texts.browsers)</h2><ul>\(items)</ul>
+            <h2>\(Phrase.browsers)</h2><ul>\(items)</ul>
             \(visit.form("""
-            <button class="second" name="do" value="end-all">\(Texts.signOutEverywhere)</button>
+            <button class="second" name="do" value="end-all">\(Phrase.signOutEverywhere)</button>
             """))
             """
     }
@@ -207,15 +205,15 @@ extension Pages {
             name, token in
             let app = "\(token.container.name) (\(token.environment.rawValue))"
             return """
-                <li>\(app), \(Texts.lastUsed) \(PageDate.text(token.madeAt))\(visit.form("""
+                <li>\(app), \(Phrase.lastUsed) \(PageDate.text(token.madeAt))\(visit.form("""
                 <input type="hidden" name="name" value="\(name)">
                 <button class="second" name="do" value="end-app" \
-                aria-label="\(Texts.revoke): \(app)">\(Texts.revoke)</button>
+                aria-label="\(Phrase.revoke): \(app)">\(Phrase.revoke)</button>
                 """))</li>
                 """
         }
-        let list: Markup = items.isEmpty ? "<p>\(Texts.noApps)</p>" : "<ul>\(items)</ul>"
-        return "<h2>\(Texts.apps)</h2>\(list)"
+        let list: Markup = items.isEmpty ? "<p>\(Phrase.noApps)</p>" : "<ul>\(items)</ul>"
+        return "<h2>\(Phrase.apps)</h2>\(list)"
     }
 
     private func findablePart(_ visit: Visit, _ account: AccountID) throws -> Markup {
@@ -224,22 +222,22 @@ extension Pages {
         return visit.form(
             """
             <div class="check"><input id="findable" name="findable" type="checkbox" value="1"\
-            \(isOn)><label for="findable">\(Texts.findable)</label></div>
-            <button class="second" name="do" value="findable">\(Texts.save)</button>
+            \(isOn)><label for="findable">\(Phrase.findable)</label></div>
+            <button class="second" name="do" value="findable">\(Phrase.save)</button>
             """)
     }
 
     private func passwordPart(_ visit: Visit, _ account: AccountRecord) -> Markup {
         guard account.password != nil else { return .nothing }
         return """
-            <h2>\(Texts.changePassword)</h2>
+            <h2>\(Phrase.changePassword)</h2>
             \(visit.form("""
             \(Self.hiddenAddress(account.email ?? ""))
-            <label for="present">\(Texts.presentPassword)</label>
+            <label for="present">\(Phrase.presentPassword)</label>
             <input id="present" name="present" type="password" autocomplete="current-password" \
             required maxlength="1024">
             \(Self.newPasswordField)
-            <div class="row"><button name="do" value="password">\(Texts.savePassword)</button></div>
+            <div class="row"><button name="do" value="password">\(Phrase.savePassword)</button></div>
             """))
             """
     }

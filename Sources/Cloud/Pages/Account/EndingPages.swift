@@ -8,11 +8,11 @@ extension Pages {
     func dataPart(_ visit: Visit) -> Markup {
         let export: Markup =
             reception.export == nil
-            ? .nothing : "<p><a href=\"/account/export\">\(Texts.exportTitle)</a></p>"
+            ? .nothing : "<p><a href=\"/account/export\">\(Phrase.exportTitle)</a></p>"
         return """
-            <h2>\(Texts.yourData)</h2>
+            <h2>\(Phrase.yourData)</h2>
             \(export)
-            <p><a href="/account/delete">\(Texts.deleteTitle)</a></p>
+            <p><a href="/account/delete">\(Phrase.deleteTitle)</a></p>
             """
     }
 
@@ -20,20 +20,20 @@ extension Pages {
     func export(_ visit: Visit) throws -> PageAnswer {
         try proved("export", visit) { signedIn in
             guard let export = reception.export else {
-                return PageAnswer(404, title: Texts.notHere, .nothing)
+                return PageAnswer(404, title: Phrase.notHere.text, .nothing)
             }
             guard visit.request.isPost else {
                 return PageAnswer(
-                    title: Texts.exportTitle,
+                    title: Phrase.exportTitle.text,
                     """
-                    <p>\(Texts.exportHint)</p>
-                    \(visit.form("<button>\(Texts.exportGet)</button>"))
-                    <p><a href="/account">\(Texts.account)</a></p>
+                    <p>\(Phrase.exportHint)</p>
+                    \(visit.form("<button>\(Phrase.exportGet)</button>"))
+                    <p><a href="/account">\(Phrase.account)</a></p>
                     """)
             }
             try reception.note("account exported", signedIn.account.id, visit.request.now)
             guard let file = try export(signedIn.account) else {
-                var answer = PageAnswer(503, title: Texts.busy, .nothing)
+                var answer = PageAnswer(503, title: Phrase.busy.text, .nothing)
                 answer.headers.append(("Retry-After", "60"))
                 return answer
             }
@@ -58,24 +58,25 @@ extension Pages {
             let fate = visit.request.form["public"].flatMap { PublicRecordsFate(rawValue: $0) }
             guard visit.request.isPost, let fate else {
                 return PageAnswer(
-                    visit.request.isPost ? 422 : 200, title: Texts.deleteTitle,
+                    visit.request.isPost ? 422 : 200, title: Phrase.deleteTitle.text,
                     """
-                    <p>\(Texts.deleteHint(day))</p>
+                    <p>\(Phrase.deleteHint.text(["day": day]))</p>
                     \(visit.form("""
-                    <fieldset><legend>\(Texts.publicRecords)</legend>
-                    \(Self.choice(.keep, Texts.publicKeep, isChosen: true))
-                    \(Self.choice(.anonymous, Texts.publicAnonymous))
-                    \(Self.choice(.delete, Texts.publicDelete))
+                    <fieldset><legend>\(Phrase.publicRecords)</legend>
+                    \(Self.choice(.keep, Phrase.publicKeep.text, isChosen: true))
+                    \(Self.choice(.anonymous, Phrase.publicAnonymous.text))
+                    \(Self.choice(.delete, Phrase.publicDelete.text))
                     </fieldset>
-                    <div class="row"><button>\(Texts.deleteDo)</button></div>
+                    <div class="row"><button>\(Phrase.deleteDo)</button></div>
                     """))
-                    <p><a href="/account">\(Texts.account)</a></p>
+                    <p><a href="/account">\(Phrase.account)</a></p>
                     """)
             }
             try reception.note("account deletion asked for", signedIn.account.id, now)
             try reception.endings.ask(for: signedIn.account.id, publicRecords: fate, now: now)
             var answer = PageAnswer(
-                title: Texts.deleteAsked, "<p role=\"status\">\(Texts.deleteAskedHint(day))</p>")
+                title: Phrase.deleteAsked.text,
+                "<p role=\"status\">\(Phrase.deleteAskedHint.text(["day": day]))</p>")
             answer.headers.append(visit.request.cookies.setting(.session, to: "", seconds: 0))
             return answer
         }

@@ -14,7 +14,7 @@ extension Pages {
         """
         <form method="post" action="\(place ?? visit.request.target)" hidden \
         data-challenge="\(question.challenge)" data-host="\(reception.host)" \
-        data-problem="\(Texts.passkeyFailed)"\(attributes)>
+        data-problem="\(Phrase.passkeyFailed)"\(attributes)>
         <input type="hidden" name="guard" value="\(visit.formToken)">
         <input type="hidden" name="pass" value="\(question.pass)">
         <input type="hidden" name="id"><input type="hidden" name="client-data">
@@ -34,7 +34,7 @@ extension Pages {
             visit, question, to: place, attributes: " data-passkey=\"use\"",
             """
             <input type="hidden" name="step" value="passkey"><input type="hidden" name="keep">
-            <button class="second">\(Texts.passkeySignIn)</button>
+            <button class="second">\(Phrase.passkeySignIn)</button>
             """)
     }
 
@@ -45,7 +45,7 @@ extension Pages {
             Self.answer(in: form), to: form["pass"], browser: visit.browser,
             now: visit.request.now)
         guard let signedIn else {
-            return .asked(SignInAsking(status: 403, problem: Texts.passkeyFailed))
+            return .asked(SignInAsking(status: 403, problem: Phrase.passkeyFailed.text))
         }
         return signedIn.isUserVerified
             ? try welcomeIn(signedIn.account, visit, isKept: Self.isKept(visit.request))
@@ -68,7 +68,7 @@ extension Pages {
                 let own = try reception.catalog.passkeys(of: account.id).map(\.id)
                 guard let id = form["name"].flatMap({ Hexadecimal.decode($0) }),
                     own.contains(id), try mayRemovePasskey(of: account)
-                else { return try passkeyPage(visit, account, problem: Texts.passkeyLast) }
+                else { return try passkeyPage(visit, account, problem: Phrase.passkeyLast.text) }
                 try reception.note("passkey removed", account.id, now)
                 try reception.catalog.deletePasskey(id: id, of: account.id)
                 return .redirect(to: "/account/passkeys")
@@ -79,10 +79,10 @@ extension Pages {
                         Self.answer(in: form), to: form["pass"], name: visit.request.device,
                         of: account.id, browser: visit.browser, now: now)
                     guard isAdded else {
-                        return try passkeyPage(visit, account, problem: Texts.passkeyFailed)
+                        return try passkeyPage(visit, account, problem: Phrase.passkeyFailed.text)
                     }
                 } catch CatalogRefusal.passkeyTaken {
-                    return try passkeyPage(visit, account, problem: Texts.passkeyTaken)
+                    return try passkeyPage(visit, account, problem: Phrase.passkeyTaken.text)
                 }
                 return .redirect(to: "/account/passkeys")
             default: return .redirect(to: "/account/passkeys")
@@ -102,16 +102,16 @@ extension Pages {
     ) throws -> PageAnswer {
         let kept = try reception.catalog.passkeys(of: account.id)
         let items: [Markup] = kept.map { passkey in
-            let name = passkey.name.isEmpty ? Texts.unknownDevice : passkey.name
+            let name = passkey.name.isEmpty ? Phrase.unknownDevice.text : passkey.name
             return """
-                <li>\(name), \(Texts.lastUsed) \(PageDate.text(passkey.usedAt))\(visit.form("""
+                <li>\(name), \(Phrase.lastUsed) \(PageDate.text(passkey.usedAt))\(visit.form("""
                 <input type="hidden" name="name" value="\(Hexadecimal.encode(passkey.id))">
                 <button class="second" name="do" value="remove" \
-                aria-label="\(Texts.passkeyRemove): \(name)">\(Texts.passkeyRemove)</button>
+                aria-label="\(Phrase.passkeyRemove): \(name)">\(Phrase.passkeyRemove)</button>
                 """))</li>
                 """
         }
-        let list: Markup = items.isEmpty ? "<p>\(Texts.passkeyNone)</p>" : "<ul>\(items)</ul>"
+        let list: Markup = items.isEmpty ? "<p>\(Phrase.passkeyNone)</p>" : "<ul>\(items)</ul>"
         let question = reception.passkeys.question(
             for: account.id, browser: visit.browser, now: visit.request.now)
         let handle = Base64.encode(Array(account.id.text.utf8), .urlSafe)
@@ -125,17 +125,17 @@ extension Pages {
                 """,
             """
             <input type="hidden" name="do" value="add">
-            <button>\(Texts.passkeyAdd)</button>
+            <button>\(Phrase.passkeyAdd)</button>
             """)
         return PageAnswer(
-            problem == nil ? 200 : 422, title: Texts.passkeysTitle,
+            problem == nil ? 200 : 422, title: Phrase.passkeysTitle.text,
             """
             \(Self.alert(problem))
-            <p>\(Texts.passkeysHint)</p>
+            <p>\(Phrase.passkeysHint)</p>
             \(list)
             \(adding)
-            <noscript><p>\(Texts.passkeyNeedsScript)</p></noscript>
-            <p><a href="/account">\(Texts.account)</a></p>
+            <noscript><p>\(Phrase.passkeyNeedsScript)</p></noscript>
+            <p><a href="/account">\(Phrase.account)</a></p>
             """, policy: PageAnswer.Policy(runsScript: true), script: Self.passkeyScript)
     }
 }

@@ -44,8 +44,8 @@ extension Pages {
                 address: account.email ?? "", password: typed(visit, "present"),
                 client: request.client, device: request.cookies[.device]), now: request.now)
         switch password {
-        case .wrong: return SignInAsking(status: 403, problem: Texts.proofWrong)
-        case .unavailable: return SignInAsking(status: 503, problem: Texts.unavailable)
+        case .wrong: return SignInAsking(status: 403, problem: Phrase.proofWrong.text)
+        case .unavailable: return SignInAsking(status: 503, problem: Phrase.unavailable.text)
         case .wait(let seconds): return .wait(seconds)
         case .signedIn: break
         }
@@ -56,7 +56,7 @@ extension Pages {
                 device: request.cookies[.device]), of: account.id, now: request.now)
         switch code {
         case .right: return nil
-        case .wrong: return SignInAsking(status: 403, problem: Texts.proofWrong)
+        case .wrong: return SignInAsking(status: 403, problem: Phrase.proofWrong.text)
         case .wait(let seconds): return .wait(seconds)
         }
     }
@@ -67,27 +67,27 @@ extension Pages {
         let account = signedIn.account
         guard account.password != nil else {
             return PageAnswer(
-                title: Texts.proveTitle,
+                title: Phrase.proveTitle.text,
                 """
-                <p>\(Texts.proveBySigningIn)</p>
-                \(visit.form(to: "/sign-in/out", "<button>\(Texts.signOut)</button>"))
+                <p>\(Phrase.proveBySigningIn)</p>
+                \(visit.form(to: "/sign-in/out", "<button>\(Phrase.signOut)</button>"))
                 """)
         }
         let hasFactor = try reception.secondFactors.recoveryLeft(of: account.id) != nil
         var answer = PageAnswer(
-            asking.status, title: Texts.proveTitle,
+            asking.status, title: Phrase.proveTitle.text,
             """
             \(Self.alert(asking.problem))
-            <p>\(Texts.proveHint)</p>
+            <p>\(Phrase.proveHint)</p>
             \(visit.form("""
             \(Self.hiddenAddress(account.email ?? ""))
-            <label for="present">\(Texts.password)</label>
+            <label for="present">\(Phrase.password)</label>
             <input id="present" name="present" type="password" autocomplete="current-password" \
             required maxlength="1024">
             \(hasFactor ? Self.factorCodeField : .nothing)
-            <div class="row"><button>\(Texts.proceed)</button></div>
+            <div class="row"><button>\(Phrase.proceed)</button></div>
             """))
-            <p><a href="/account">\(Texts.account)</a></p>
+            <p><a href="/account">\(Phrase.account)</a></p>
             """)
         answer.headers += asking.headers
         return answer

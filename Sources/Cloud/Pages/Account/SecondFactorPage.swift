@@ -12,15 +12,15 @@ extension Pages {
     func securityPart(_ visit: Visit, _ account: AccountRecord) throws -> Markup {
         let left = try reception.secondFactors.recoveryLeft(of: account.id)
         return """
-            <h2>\(Texts.security)</h2>
-            <p>\(left.map { Texts.factorIsOn($0) } ?? Texts.factorIsOff)</p>
+            <h2>\(Phrase.security)</h2>
+            <p>\(left.map { Texts.factorIsOn($0) } ?? Phrase.factorIsOff.text)</p>
             <p><a href="/account/second-factor">\
-            \(left == nil ? Texts.factorSetUp : Texts.factorChange)</a></p>
+            \(left == nil ? Phrase.factorSetUp.text : Phrase.factorChange.text)</a></p>
             \(reception.passkeys.areOffered
-                ? "<p><a href=\"/account/passkeys\">\(Texts.passkeysTitle)</a></p>" : .nothing)
+                ? "<p><a href=\"/account/passkeys\">\(Phrase.passkeysTitle)</a></p>" : .nothing)
             \(try reception.catalog.identityProviders().isEmpty
                 ? .nothing
-                : "<p><a href=\"/account/identities\">\(Texts.identitiesTitle)</a></p>")
+                : "<p><a href=\"/account/identities\">\(Phrase.identitiesTitle)</a></p>")
             """
     }
 
@@ -46,13 +46,13 @@ extension Pages {
     ) throws -> PageAnswer {
         if let left = try reception.secondFactors.recoveryLeft(of: account.id) {
             return PageAnswer(
-                title: Texts.factorTitle,
+                title: Phrase.factorTitle.text,
                 """
                 <p>\(Texts.factorIsOn(left))</p>
                 \(visit.form("""
-                <button name="do" value="remove">\(Texts.factorRemove)</button>
+                <button name="do" value="remove">\(Phrase.factorRemove)</button>
                 """))
-                <p><a href="/account">\(Texts.account)</a></p>
+                <p><a href="/account">\(Phrase.account)</a></p>
                 """)
         }
         let secret = reception.secondFactors.makeSecret()
@@ -70,22 +70,23 @@ extension Pages {
             issuer: reception.host,
             account: account.email ?? account.fullName)
         let picture =
-            QRCode(address).map { Markup(made: $0.svg(label: Texts.factorPicture)) } ?? .nothing
+            QRCode(address).map { Markup(made: $0.svg(label: Phrase.factorPicture.text)) }
+            ?? .nothing
         return PageAnswer(
-            problem == nil ? 200 : 422, title: Texts.factorTitle,
+            problem == nil ? 200 : 422, title: Phrase.factorTitle.text,
             """
             \(Self.alert(problem))
-            <p>\(Texts.factorHint)</p>
+            <p>\(Phrase.factorHint)</p>
             <div class="code">\(picture)</div>
-            <p>\(Texts.factorSecret) <code>\(Base32.encode(secret))</code></p>
+            <p>\(Phrase.factorSecret) <code>\(Base32.encode(secret))</code></p>
             \(visit.form("""
             <input type="hidden" name="pass" value="\(pass)">
-            <label for="code">\(Texts.factorFirstCode)</label>
+            <label for="code">\(Phrase.factorFirstCode)</label>
             <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" \
             required maxlength="12">
-            <div class="row"><button name="do" value="set">\(Texts.factorSet)</button></div>
+            <div class="row"><button name="do" value="set">\(Phrase.factorSet)</button></div>
             """))
-            <p><a href="/account">\(Texts.account)</a></p>
+            <p><a href="/account">\(Phrase.account)</a></p>
             """)
     }
 
@@ -106,7 +107,7 @@ extension Pages {
         guard step != nil,
             try reception.passes.spend(pass, seconds: Self.setupSeconds, now: request.now)
         else {
-            return setupPage(visit, account, secret, pass, problem: Texts.factorCodeWrong)
+            return setupPage(visit, account, secret, pass, problem: Phrase.factorCodeWrong.text)
         }
         try reception.note("second factor added", account.id, request.now)
         guard
@@ -115,11 +116,11 @@ extension Pages {
         else { return .redirect(to: "/account/second-factor") }
         let items: [Markup] = codes.map { "<li><code>\($0)</code></li>" }
         return PageAnswer(
-            title: Texts.factorDone,
+            title: Phrase.factorDone.text,
             """
-            <p role="status">\(Texts.recoveryHint)</p>
+            <p role="status">\(Phrase.recoveryHint)</p>
             <ul>\(items)</ul>
-            <p><a href="/account">\(Texts.account)</a></p>
+            <p><a href="/account">\(Phrase.account)</a></p>
             """)
     }
 }

@@ -10,6 +10,6 @@ extension Pages {
             <li>\(app.app) (\(app.environment.rawValue)): \(Texts.amount(app.records, app.bytes))</li>
             """
         }
-        return "<h2>\(Texts.kept)</h2><ul>\(items)</ul>"
+        return "<h2>\(Phrase.kept)</h2><ul>\(items)</ul>"
     }
 }

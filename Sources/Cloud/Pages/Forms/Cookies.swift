@@ -9,6 +9,8 @@ struct Cookies: Sendable {
         case form
         /// Somebody who is away at an identity provider.
         case provider
+        /// The language that somebody or an app chose for them.
+        case language
     }
 
     /// Whether browsers reach the server by TLS alone.

@@ -29,7 +29,7 @@ extension Pages {
                 answer = try doorstep(visit, link)
             }
         } catch let fault as Fault where fault.code == .tryAgainLater {
-            answer = PageAnswer(503, title: Texts.busy, .nothing)
+            answer = PageAnswer(503, title: Phrase.busy.text, .nothing)
             answer.headers.append(("Retry-After", "\(fault.retryAfterSeconds ?? 2)"))
         }
         // What shows previews of links, or collects pages, is told nothing.
@@ -54,10 +54,10 @@ extension Pages {
         }
         let thing = try shares?.look(at: link, as: nil)
         var answer = PageAnswer(
-            asking.status, title: Texts.sharedLink,
+            asking.status, title: Phrase.sharedLink.text,
             """
             \(thing.map { Self.card($0) } ?? .nothing)
-            <p>\(Texts.signInToOpen)</p>
+            <p>\(Phrase.signInToOpen)</p>
             \(try signInForm(visit, asking, leadingTo: SharePlace(link: link)))
             """, policy: PageAnswer.Policy(runsScript: runsScript(asking)),
             script: runsScript(asking) ? Self.passkeyScript : .nothing)
@@ -79,15 +79,15 @@ extension Pages {
                 return .redirect(to: thing?.destination ?? "/share/\(link)")
             } catch let fault as Fault where fault.code == .badRequest {
                 return try page(
-                    visit, link, account, Outcome(status: 409, problem: Texts.shareFull))
+                    visit, link, account, Outcome(status: 409, problem: Phrase.shareFull.text))
             }
         case "ask":
             do {
                 try shares?.ask(for: link, as: account)
-                return try page(visit, link, account, Outcome(status: 200, note: Texts.asked))
+                return try page(visit, link, account, Outcome(status: 200, note: Phrase.asked.text))
             } catch let fault as Fault where fault.code == .throttled {
                 return try page(
-                    visit, link, account, Outcome(status: 429, problem: Texts.askedTooOften))
+                    visit, link, account, Outcome(status: 429, problem: Phrase.askedTooOften.text))
             }
         case "address":
             return try page(visit, link, account, sendCode(visit, account))
@@ -106,32 +106,32 @@ extension Pages {
 
     /// Sends a code to any address, whether anybody was invited by it or not.
     private func sendCode(_ visit: Visit, _ account: AccountRecord) throws -> Outcome {
-        guard reception.hasLetters,
-            let address = Self.email(visit.request.form.filled("address"))
-        else { return Outcome(status: 422, problem: Texts.addressRefused) }
+        guard let address = reachable(visit.request.form.filled("address")) else {
+            return Outcome(status: 422, problem: addressProblem)
+        }
         let outcome = try reception.letters.ask(
             for: .address, to: address, of: account.id, by: account.id.text,
-            now: visit.request.now)
+            language: Phrasebook.current.tag, now: visit.request.now)
         if case .wait(let seconds) = outcome {
             return Outcome(status: 429, problem: Texts.wait(seconds))
         }
-        return Outcome(status: 200, note: Texts.codeSent, awaited: address.text)
+        return Outcome(status: 200, note: Phrase.codeSent.text, awaited: address.text)
     }
 
     /// Makes an address the account's for good, once its code is typed.
     private func proveAddress(_ visit: Visit, _ account: AccountRecord) throws -> Outcome {
         let text = visit.request.form.filled("address") ?? ""
-        guard let address = Self.email(text) else {
-            return Outcome(status: 422, problem: Texts.addressRefused)
+        guard let address = reachable(text) else {
+            return Outcome(status: 422, problem: addressProblem)
         }
         do {
             let outcome = try reception.letterAnswers.prove(
                 address, of: account.id, code: visit.request.form["code"] ?? "",
                 now: visit.request.now)
             return outcome == .right
-                ? Outcome() : Outcome(status: 422, problem: Texts.codeWrong, awaited: text)
+                ? Outcome() : Outcome(status: 422, problem: Phrase.codeWrong.text, awaited: text)
         } catch CatalogRefusal.addressTaken {
-            return Outcome(status: 422, problem: Texts.addressTaken)
+            return Outcome(status: 422, problem: Phrase.addressTaken.text)
         }
     }
 
@@ -144,25 +144,25 @@ extension Pages {
         let who: Markup = """
             <p class="quiet">\(Texts.signedInAs(account.fullName, account.email ?? ""))</p>
             \(visit.form("""
-            <button class="second" name="do" value="switch">\(Texts.useAnother)</button>
+            <button class="second" name="do" value="switch">\(Phrase.useAnother)</button>
             """))
             """
         guard let thing = try shares?.look(at: link, as: account) else {
             return PageAnswer(
-                outcome.status ?? 404, title: Texts.sharedLink,
+                outcome.status ?? 404, title: Phrase.sharedLink.text,
                 """
                 \(said)
                 \(outcome.note == nil && outcome.problem == nil ? Self.nothingToSee : .nothing)
                 \(elsewhere(visit, outcome))
-                <h2>\(Texts.askTitle)</h2>
-                <p>\(Texts.askHint)</p>
-                \(visit.form("<button class=\"second\" name=\"do\" value=\"ask\">\(Texts.ask)</button>"))
+                <h2>\(Phrase.askTitle)</h2>
+                <p>\(Phrase.askHint)</p>
+                \(visit.form("<button class=\"second\" name=\"do\" value=\"ask\">\(Phrase.ask)</button>"))
                 \(who)
                 """)
         }
         let target = thing.destination.flatMap(CallbackAddress.policySource)
         return PageAnswer(
-            outcome.status ?? 200, title: Texts.sharedLink,
+            outcome.status ?? 200, title: Phrase.sharedLink.text,
             """
             \(said)
             \(Self.card(thing))
@@ -173,13 +173,13 @@ extension Pages {
             """, policy: PageAnswer.Policy(formTargets: target.map { [$0] } ?? []))
     }
 
-    private static let nothingToSee: Markup = "<p>\(Texts.nothingShared)</p>"
+    private static var nothingToSee: Markup { "<p>\(Phrase.nothingShared)</p>" }
 
     /// Asks for another address that the account was invited by.
     private func elsewhere(_ visit: Visit, _ outcome: Outcome) -> Markup {
         guard reception.hasLetters else {
             return """
-                <h2>\(Texts.otherAddress)</h2><p>\(Texts.otherAddressByOperator)</p>
+                <h2>\(Phrase.otherAddress)</h2><p>\(Phrase.otherAddressByOperator)</p>
                 """
         }
         let form: Markup
@@ -187,21 +187,19 @@ extension Pages {
             form = visit.form(
                 """
                 <input type="hidden" name="address" value="\(awaited)">
-                <label for="code">\(Texts.code) (\(awaited))</label>
+                <label for="code">\(Self.codeLabel(for: awaited)) (\(awaited))</label>
                 <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" \
                 required maxlength="12">
-                <div class="row"><button name="do" value="code">\(Texts.proveAddress)</button></div>
+                <div class="row"><button name="do" value="code">\(Phrase.proveAddress)</button></div>
                 """)
         } else {
             form = visit.form(
                 """
-                <label for="address">\(Texts.invitedAddress)</label>
-                <input id="address" name="address" type="email" autocomplete="email" required \
-                maxlength="254">
-                <div class="row"><button name="do" value="address">\(Texts.sendCode)</button></div>
+                \(addressField(.invitedAddress, autocomplete: "off"))
+                <div class="row"><button name="do" value="address">\(Phrase.sendCode)</button></div>
                 """)
         }
-        return "<h2>\(Texts.otherAddress)</h2><p>\(Texts.otherAddressHint)</p>\(form)"
+        return "<h2>\(Phrase.otherAddress)</h2><p>\(Phrase.otherAddressHint)</p>\(form)"
     }
 
     /// What the visitor may do now.
@@ -211,7 +209,7 @@ extension Pages {
             return visit.form(
                 """
                 <div class="row"><button name="do" value="join">\
-                \(thing.standing == .left ? Texts.rejoin : Texts.join)</button></div>
+                \(thing.standing == .left ? Phrase.rejoin.text : Phrase.join.text)</button></div>
                 """)
         case .owner, .joined:
             guard let destination = thing.destination else {
@@ -219,7 +217,7 @@ extension Pages {
             }
             return """
                 <div class="row"><a class="button" href="\(destination)" rel="noreferrer">\
-                \(Texts.openIt)</a></div>
+                \(Phrase.openIt)</a></div>
                 """
         }
     }
@@ -232,16 +230,16 @@ extension Pages {
             } ?? .nothing
         let kind: Markup = thing.type.map { "<p class=\"quiet\">\($0)</p>" } ?? .nothing
         return """
-            <div class="card">\(picture)<h2>\(thing.title ?? Texts.untitled)</h2>\(kind)</div>
+            <div class="card">\(picture)<h2>\(thing.title ?? Phrase.untitled.text)</h2>\(kind)</div>
             """
     }
 
     /// The link for others, as text and as a picture for their phones.
     private static func handOn(_ thing: SharedThing) -> Markup {
         guard thing.standing == .owner || thing.standing == .joined else { return .nothing }
-        let picture = QRCode(thing.link).map { Markup(made: $0.svg(label: Texts.qrCode)) }
+        let picture = QRCode(thing.link).map { Markup(made: $0.svg(label: Phrase.qrCode.text)) }
         return """
-            <details><summary>\(Texts.handOn)</summary>
+            <details><summary>\(Phrase.handOn)</summary>
             <p><code>\(thing.link)</code></p><div class="qr">\(picture ?? .nothing)</div></details>
             """
     }

@@ -7,19 +7,19 @@ extension Pages {
     /// `/sign-in/forgotten`: answered alike for every address, after the same work.
     func forgotten(_ visit: Visit) throws -> PageAnswer {
         guard reception.hasLetters else {
-            return PageAnswer(title: Texts.forgotten, "<p>\(Texts.noLetters)</p>")
+            return PageAnswer(title: Phrase.forgotten.text, "<p>\(Phrase.noLetters)</p>")
         }
         return try ask(
-            for: .reset, visit, title: Texts.forgotten, sent: Texts.resetSentHint)
+            for: .reset, visit, title: Phrase.forgotten.text, sent: Phrase.resetSentHint.text)
     }
 
     /// `/sign-in/new`: where everybody may make an account.
     func newAccount(_ visit: Visit) throws -> PageAnswer {
         guard reception.signUp == .open, reception.hasLetters else {
-            return PageAnswer(404, title: Texts.signUpClosed, .nothing)
+            return PageAnswer(404, title: Phrase.signUpClosed.text, .nothing)
         }
         return try ask(
-            for: .invitation, visit, title: Texts.newHere, sent: Texts.signUpSentHint)
+            for: .invitation, visit, title: Phrase.newHere.text, sent: Phrase.signUpSentHint.text)
     }
 
     private func ask(
@@ -31,23 +31,23 @@ extension Pages {
                 """
                 \(Self.alert(problem))
                 \(visit.form("""
-                <label for="address">\(Texts.address)</label>
-                <input id="address" name="address" type="email" autocomplete="username" \
-                required maxlength="254" value="\(visit.request.form.filled("address") ?? "")">
-                <div class="row"><button>\(Texts.resetAsk)</button></div>
+                \(addressField(
+                    autocomplete: "username", value: visit.request.form.filled("address") ?? ""))
+                <div class="row"><button>\(Phrase.resetAsk)</button></div>
                 """))
                 """)
         }
         guard visit.request.isPost else { return form(200, nil) }
-        guard let address = Self.email(visit.request.form.filled("address")) else {
-            return form(422, Texts.addressRefused)
+        guard let address = reachable(visit.request.form.filled("address")) else {
+            return form(422, addressProblem)
         }
         let outcome = try reception.letters.ask(
             for: purpose, to: address, by: visit.request.client ?? "a proxy",
-            place: place(visit)?.path, now: visit.request.now)
+            place: place(visit)?.path, language: Phrasebook.current.tag, now: visit.request.now)
         switch outcome {
         case .queued:
-            return PageAnswer(title: Texts.resetSent, "<p role=\"status\">\(sent)</p>")
+            let title = address.kind == .email ? Phrase.resetSent : .messageSent
+            return PageAnswer(title: title.text, "<p role=\"status\">\(sent)</p>")
         case .wait(let seconds):
             var answer = form(429, Texts.wait(seconds))
             answer.headers.append(("Retry-After", "\(seconds)"))
@@ -72,17 +72,17 @@ extension Pages {
                 return try answer(
                     admit(account, visit, isKept: false), visit, leadingTo: Self.next(link))
             } catch AccountsRefusal.passwordIllegal {
-                problem = Texts.passwordRefused
+                problem = Phrase.passwordRefused.text
             }
         }
         return PageAnswer(
-            problem == nil ? 200 : 422, title: Texts.resetTitle,
+            problem == nil ? 200 : 422, title: Phrase.resetTitle.text,
             """
             \(Self.alert(problem))
             \(visit.form("""
             \(Self.hiddenAddress(link.address.text))
             \(Self.newPasswordField)
-            <div class="row"><button>\(Texts.savePassword)</button></div>
+            <div class="row"><button>\(Phrase.savePassword)</button></div>
             """))
             """)
     }
@@ -106,28 +106,28 @@ extension Pages {
                 answer.headers += try begin(account.id, visit, true, isKept: false)
                 return answer
             } catch AccountsRefusal.passwordIllegal {
-                problem = Texts.passwordRefused
+                problem = Phrase.passwordRefused.text
             } catch AccountsRefusal.nameIllegal {
-                problem = Texts.nameRefused
+                problem = Phrase.nameRefused.text
             } catch CatalogRefusal.addressTaken {
-                problem = Texts.addressTaken
+                problem = Phrase.addressTaken.text
             }
         }
         return PageAnswer(
-            problem == nil ? 200 : 422, title: Texts.welcome,
+            problem == nil ? 200 : 422, title: Phrase.welcome.text,
             """
             <p>\(link.address.text)</p>
             \(Self.alert(problem))
             \(visit.form("""
             \(Self.hiddenAddress(link.address.text))
-            <label for="given">\(Texts.givenName)</label>
+            <label for="given">\(Phrase.givenName)</label>
             <input id="given" name="given" autocomplete="given-name" maxlength="128" \
             value="\(request.form["given"] ?? "")">
-            <label for="family">\(Texts.familyName)</label>
+            <label for="family">\(Phrase.familyName)</label>
             <input id="family" name="family" autocomplete="family-name" maxlength="128" \
             value="\(request.form["family"] ?? "")">
             \(Self.newPasswordField)
-            <div class="row"><button>\(Texts.makeAccount)</button></div>
+            <div class="row"><button>\(Phrase.makeAccount)</button></div>
             """))
             """)
     }
@@ -135,12 +135,6 @@ extension Pages {
     /// Where a letter's link leads on to.
     private static func next(_ link: LetterLink) -> String {
         SharePlace(link.place)?.path ?? "/account"
-    }
-
-    /// What somebody typed as an e-mail address; nil when it is none.
-    static func email(_ text: String?) -> Address? {
-        // NB: there is one way to be no address.
-        try? AddressFormat.email(text ?? "")
     }
 
     /// What somebody typed as a password.
@@ -155,14 +149,17 @@ extension Pages {
         """
     }
 
-    static let newPasswordField: Markup = """
-        <label for="password">\(Texts.newPassword)</label>
+    static var newPasswordField: Markup {
+        """
+        <label for="password">\(Phrase.newPassword)</label>
         <input id="password" name="password" type="password" autocomplete="new-password" \
         required minlength="8" maxlength="1024" aria-describedby="rule">
-        <p class="quiet" id="rule">\(Texts.passwordRule)</p>
+        <p class="quiet" id="rule">\(Phrase.passwordRule)</p>
         """
+    }
 
     private static var linkEnded: PageAnswer {
-        PageAnswer(404, title: Texts.linkEnded, "<p><a href=\"/sign-in\">\(Texts.signIn)</a></p>")
+        PageAnswer(
+            404, title: Phrase.linkEnded.text, "<p><a href=\"/sign-in\">\(Phrase.signIn)</a></p>")
     }
 }

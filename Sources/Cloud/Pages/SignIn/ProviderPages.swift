@@ -20,7 +20,7 @@ extension Pages {
         let buttons: [Markup] = offered.map { provider in
             """
             <button class="second" name="provider" value="\(provider.name)" \
-            formaction="/sign-in/with" formnovalidate\(window)>\(Texts.signInWith(provider.name))\
+            formaction="/sign-in/with" formnovalidate\(window)>\(Phrase.signInWith.text(["provider": provider.name]))\
             </button>
             """
         }
@@ -32,7 +32,7 @@ extension Pages {
     /// What leads on from a window beside which a provider was shown; nothing where none is.
     func wentOn(to target: String, isApart: Bool) throws -> Markup {
         guard isApart, !(try offeredProviders()).isEmpty else { return .nothing }
-        return "<p><a href=\"\(target)\">\(Texts.wentOnThere)</a></p>"
+        return "<p><a href=\"\(target)\">\(Phrase.wentOnThere)</a></p>"
     }
 
     /// Buttons that let further providers let somebody in.
@@ -47,7 +47,7 @@ extension Pages {
                     """
                     <input type="hidden" name="do" value="link">
                     <button class="second" name="provider" value="\(provider.name)">\
-                    \(Texts.linkWith(provider.name))</button>
+                    \(Phrase.linkWith.text(["provider": provider.name]))</button>
                     """)
             })
     }
@@ -81,9 +81,9 @@ extension Pages {
                 target: Self.local(form["target"]), isKept: Self.isKept(request),
                 browser: visit.browser, now: request.now)
             var answer = PageAnswer(
-                title: Texts.goingThere,
+                title: Phrase.goingThere.text,
                 """
-                <p><a href="\(begun.address)">\(Texts.proceed)</a></p>
+                <p><a href="\(begun.address)">\(Phrase.proceed)</a></p>
                 """, script: "<meta http-equiv=\"refresh\" content=\"0;url=\(begun.address)\">")
             answer.headers.append(
                 request.cookies.setting(
@@ -131,10 +131,10 @@ extension Pages {
     private func comeIn(_ outcome: ProviderSignIn.Outcome, _ visit: Visit) throws -> PageAnswer {
         guard let account = try account(behind: outcome, visit) else {
             return PageAnswer(
-                403, title: Texts.signIn,
+                403, title: Phrase.signIn.text,
                 """
-                \(Self.alert(Texts.unknownThere(outcome.providerName)))
-                <p><a href="/sign-in">\(Texts.signIn)</a></p>
+                \(Self.alert(Phrase.unknownThere.text(["provider": outcome.providerName])))
+                <p><a href="/sign-in">\(Phrase.signIn)</a></p>
                 """)
         }
         return try answer(
@@ -182,7 +182,7 @@ extension Pages {
             try reception.note("identity added", signedIn.account.id, now)
             try reception.catalog.add(outcome.identity, of: signedIn.account.id, now: now)
         } catch CatalogRefusal.identityTaken {
-            return providerProblem(409, Texts.identityTaken)
+            return providerProblem(409, Phrase.identityTaken.text)
         }
         return .redirect(to: "/account")
     }
@@ -206,15 +206,15 @@ extension Pages {
 
     private func providerProblem(_ failure: ProviderFailure, _ request: PageRequest) -> PageAnswer {
         switch failure {
-        case .unknown: return providerProblem(404, Texts.notHere)
+        case .unknown: return providerProblem(404, Phrase.notHere.text)
         case .unreachable(let reason):
-            var answer = providerProblem(502, Texts.providerSilent)
+            var answer = providerProblem(502, Phrase.providerSilent.text)
             answer.failure = "an identity provider: \(reason)"
             return answer
-        case .notBegun: return providerProblem(403, Texts.tookTooLong)
-        case .refused: return providerProblem(403, Texts.cancelled)
+        case .notBegun: return providerProblem(403, Phrase.tookTooLong.text)
+        case .refused: return providerProblem(403, Phrase.cancelled.text)
         case .notBelieved(let reason):
-            var answer = providerProblem(403, Texts.providerWrong)
+            var answer = providerProblem(403, Phrase.providerWrong.text)
             answer.failure = "an identity provider: \(reason)"
             return answer
         }
@@ -224,10 +224,10 @@ extension Pages {
         _ status: Int, _ problem: String, retry: Int? = nil
     ) -> PageAnswer {
         var answer = PageAnswer(
-            status, title: Texts.signIn,
+            status, title: Phrase.signIn.text,
             """
             \(Self.alert(problem))
-            <p><a href="/sign-in">\(Texts.signIn)</a></p>
+            <p><a href="/sign-in">\(Phrase.signIn)</a></p>
             """)
         if let retry { answer.headers.append(("Retry-After", "\(retry)")) }
         return answer
@@ -260,17 +260,17 @@ extension Pages {
                     <li>\(name)\(visit.form("""
                     <input type="hidden" name="issuer" value="\(identity.issuer)">
                     <button class="second" name="do" value="unlink" \
-                    aria-label="\(Texts.unlink): \(name)">\(Texts.unlink)</button>
+                    aria-label="\(Phrase.unlink): \(name)">\(Phrase.unlink)</button>
                     """))</li>
                     """
             }
             return PageAnswer(
-                title: Texts.identitiesTitle,
+                title: Phrase.identitiesTitle.text,
                 """
-                <p>\(Texts.identitiesHint)</p>
+                <p>\(Phrase.identitiesHint)</p>
                 <ul>\(items)</ul>
                 \(try linkButtons(visit, known: known))
-                <p><a href="/account">\(Texts.account)</a></p>
+                <p><a href="/account">\(Phrase.account)</a></p>
                 """)
         }
     }

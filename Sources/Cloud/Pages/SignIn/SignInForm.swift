@@ -35,11 +35,11 @@ extension Pages {
                 password: Array((request.form["password"] ?? "").utf8), client: request.client,
                 device: request.cookies[.device]), now: request.now)
         switch outcome {
-        case .wrong: return .asked(SignInAsking(status: 403, problem: Texts.wrong))
+        case .wrong: return .asked(SignInAsking(status: 403, problem: Phrase.wrong.text))
         case .unavailable:
             return .asked(
                 SignInAsking(
-                    status: 503, problem: Texts.unavailable, headers: [("Retry-After", "5")]))
+                    status: 503, problem: Phrase.unavailable.text, headers: [("Retry-After", "5")]))
         case .wait(let seconds): return .asked(.wait(seconds))
         case .signedIn(let account, _):
             return try admit(account, visit, isKept: Self.isKept(request))
@@ -73,7 +73,7 @@ extension Pages {
             let account = try reception.catalog.account(AccountID(contents[0])),
             // A password that was set meanwhile ends what began with the former one.
             account.password ?? "" == contents[1]
-        else { return .asked(SignInAsking(status: 403, problem: Texts.tookTooLong)) }
+        else { return .asked(SignInAsking(status: 403, problem: Phrase.tookTooLong.text)) }
         let outcome = try reception.secondFactors.check(
             SecondFactors.Attempt(
                 code: request.form["code"] ?? "", client: request.client,
@@ -82,7 +82,7 @@ extension Pages {
         case .right: return try welcomeIn(account, visit, isKept: contents[2] == "kept")
         case .wrong:
             return .asked(
-                SignInAsking(status: 403, problem: Texts.factorCodeWrong, pass: pass))
+                SignInAsking(status: 403, problem: Phrase.factorCodeWrong.text, pass: pass))
         case .wait(let seconds):
             var asking = SignInAsking.wait(seconds)
             asking.pass = pass
@@ -100,9 +100,10 @@ extension Pages {
         }
         let isNewDevice =
             reception.devices.name(in: request.cookies[.device], of: account.id) == nil
-        if isNewDevice, reception.hasLetters, let primary = account.primary {
-            try reception.letters.post(
-                .device, to: primary, of: account.id, detail: request.device, now: request.now)
+        if isNewDevice, let primary = account.primary, reception.reaches(primary.kind) {
+            try reception.letters.tell(
+                of: request.device, to: primary, of: account.id,
+                language: Phrasebook.current.tag, now: request.now)
         }
         return .signedIn(
             account, isKept: isKept,
@@ -152,28 +153,26 @@ extension Pages {
         let new = self.address("/sign-in/new", leadingTo: share, visit)
         let again: Markup =
             reception.signUp == .open && reception.hasLetters
-            ? "<p><a href=\"\(new)\">\(Texts.newHere)</a></p>" : .nothing
+            ? "<p><a href=\"\(new)\">\(Phrase.newHere)</a></p>" : .nothing
         let target = place == "/sign-in" ? "/account" : visit.request.target
         return """
             \(Self.alert(asking.problem))
             \(visit.form(to: place, """
             <input type="hidden" name="step" value="sign-in">
-            <label for="address">\(Texts.address)</label>
-            <input id="address" name="address" type="email" autocomplete="username" \
-            required maxlength="254" value="\(address)">
-            <label for="password">\(Texts.password)</label>
+            \(signInAddressField(address))
+            <label for="password">\(Phrase.password)</label>
             <input id="password" name="password" type="password" \
             autocomplete="current-password" required maxlength="1024">
             <div class="check"><input id="keep" name="keep" type="checkbox" value="1">\
-            <label for="keep">\(Texts.keepSignedIn)</label></div>
-            <div class="row"><button>\(Texts.signIn)</button>
+            <label for="keep">\(Phrase.keepSignedIn)</label></div>
+            <div class="row"><button>\(Phrase.signIn)</button>
             \(try providerButtons(target: target, isApart: providersApart))</div>
             """))
             \(passkeySignInForm(visit, to: place))
             \(try wentOn(to: target, isApart: providersApart))
             \(further)
             <p><a href="\(self.address("/sign-in/forgotten", leadingTo: share, visit))">\
-            \(Texts.forgotten)</a></p>
+            \(Phrase.forgotten)</a></p>
             \(again)
             """
     }
@@ -193,17 +192,19 @@ extension Pages {
         <input type="hidden" name="step" value="code">
         <input type="hidden" name="pass" value="\(pass)">
         \(Self.factorCodeField)
-        <div class="row"><button>\(Texts.signIn)</button></div>
+        <div class="row"><button>\(Phrase.signIn)</button></div>
         """))
         """
     }
 
-    static let factorCodeField: Markup = """
-        <label for="code">\(Texts.factorCode)</label>
+    static var factorCodeField: Markup {
+        """
+        <label for="code">\(Phrase.factorCode)</label>
         <input id="code" name="code" autocomplete="one-time-code" autocapitalize="none" \
         spellcheck="false" required maxlength="64" aria-describedby="factor">
-        <p class="quiet" id="factor">\(Texts.factorCodeHint)</p>
+        <p class="quiet" id="factor">\(Phrase.factorCodeHint)</p>
         """
+    }
 
     /// What went wrong, where screen readers say it at once.
     static func alert(_ problem: String?) -> Markup {
@@ -242,7 +243,7 @@ extension Pages {
                 || SharePlace(target) != nil
             let place = isTaken ? target : "/sign-in"
             var answer = PageAnswer(
-                asking.status, title: Texts.signIn,
+                asking.status, title: Phrase.signIn.text,
                 try signInForm(visit, asking, to: place),
                 policy: PageAnswer.Policy(runsScript: runsScript(asking)),
                 script: runsScript(asking) ? Self.passkeyScript : .nothing)

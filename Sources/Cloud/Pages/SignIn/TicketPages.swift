@@ -33,14 +33,14 @@ extension Pages {
         let request = visit.request
         guard let asker = try reception.handOver.asker(ticket, now: request.now) else {
             return PageAnswer(
-                404, title: Texts.ticketEnded, "<p>\(Texts.ticketEndedHint)</p>")
+                404, title: Phrase.ticketEnded.text, "<p>\(Phrase.ticketEndedHint)</p>")
         }
         let wish = HandOver.Wish(
             callback: request.query["callback"], state: request.query["state"],
             challenge: request.query["code_challenge"],
             challengeMethod: request.query["code_challenge_method"])
         guard let way = reception.handOver.way(to: asker, wish) else {
-            return PageAnswer(400, title: Texts.wayRefused, "<p>\(Texts.wayRefusedHint)</p>")
+            return PageAnswer(400, title: Phrase.wayRefused.text, "<p>\(Phrase.wayRefusedHint)</p>")
         }
         let asking = Asking(visit: visit, asker: asker, way: way)
         guard request.isPost else { return try show(asking) }
@@ -62,15 +62,15 @@ extension Pages {
             of: signedIn.account.id, for: asking.asker)
         let consent = hasConsent ? Markup.nothing : Texts.consent(asking.app)
         return PageAnswer(
-            title: Texts.signIn,
+            title: Phrase.signIn.text,
             """
             <p>\(Texts.asks(asking.app, asking.asker.origin))</p>
             <p>\(Texts.signedInAs(signedIn.account.fullName, signedIn.account.email ?? ""))</p>
             \(consent)
             \(asking.visit.form("""
-            <div class="row"><button name="step" value="continue">\(Texts.proceed)</button>
-            <button class="second" name="step" value="switch">\(Texts.useAnother)</button>
-            <button class="second" name="step" value="cancel">\(Texts.cancel)</button></div>
+            <div class="row"><button name="step" value="continue">\(Phrase.proceed)</button>
+            <button class="second" name="step" value="switch">\(Phrase.useAnother)</button>
+            <button class="second" name="step" value="cancel">\(Phrase.cancel)</button></div>
             """))
             """, policy: asking.policy)
     }
@@ -81,13 +81,13 @@ extension Pages {
         var policy = asking.policy
         policy.runsScript = runsScript(wanted)
         return PageAnswer(
-            wanted.status, title: Texts.signIn,
+            wanted.status, title: Phrase.signIn.text,
             """
             <p>\(Texts.asks(asking.app, asking.asker.origin))</p>
             \(try signInForm(
                 asking.visit, wanted,
                 further: asking.visit.form("""
-                <button class="second" name="step" value="cancel">\(Texts.cancel)</button>
+                <button class="second" name="step" value="cancel">\(Phrase.cancel)</button>
                 """), providersApart: asking.isByMessage))
             """, policy: policy, script: policy.runsScript ? Self.passkeyScript : .nothing)
     }
@@ -127,7 +127,8 @@ extension Pages {
         case .redirect(let address): return .redirect(to: address)
         case .message(let origin, let token):
             return Self.handOver(
-                Texts.done, "<div id=\"outcome\" data-origin=\"\(origin)\" data-token=\"\(token)\">"
+                Phrase.done.text,
+                "<div id=\"outcome\" data-origin=\"\(origin)\" data-token=\"\(token)\">"
             )
         }
     }
@@ -136,7 +137,7 @@ extension Pages {
         switch asking.way {
         case .message(let origin):
             return handOver(
-                Texts.cancelled,
+                Phrase.cancelled.text,
                 "<div id=\"outcome\" data-origin=\"\(origin)\" data-error=\"accessError\">")
         case .tokens(let callback):
             return .redirect(
@@ -154,8 +155,8 @@ extension Pages {
             title: title,
             """
             \(outcome)</div>
-            <p>\(Texts.goBack)</p>
-            <noscript><p class="problem">\(Texts.needsScript)</p></noscript>
+            <p>\(Phrase.goBack)</p>
+            <noscript><p class="problem">\(Phrase.needsScript)</p></noscript>
             """, policy: PageAnswer.Policy(runsScript: true),
             script: "<script src=\"/sign-in/hand-over.js\" defer></script>")
     }

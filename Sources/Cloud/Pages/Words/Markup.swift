@@ -27,6 +27,8 @@ struct Markup: ExpressibleByStringInterpolation, Sendable {
 
         mutating func appendInterpolation(_ value: String) { text += Markup.escaped(value) }
 
+        mutating func appendInterpolation(_ phrase: Phrase) { text += Markup.escaped(phrase.text) }
+
         mutating func appendInterpolation(_ value: Int) { text += String(value) }
 
         mutating func appendInterpolation(_ value: Markup) { text += value.text }

@@ -1,4 +1,5 @@
 import Configuration
+import Pages
 
 extension Command {
     static let configs: [Command] = [
@@ -7,6 +8,7 @@ extension Command {
             action: .local { invocation, process in
                 let loaded = try LoadedConfiguration(for: invocation, in: process)
                 _ = try loaded.values.makeTLS()
+                _ = try loaded.values.phrasebooks()
                 return described(loaded)
             }),
         Command(
@@ -17,6 +19,12 @@ extension Command {
                 var text = ServerConfiguration.reference
                 while text.hasSuffix("\n") { text.removeLast() }
                 return CommandOutput(text)
+            }),
+        Command(
+            "config texts", "print a file with every text of the pages and letters, in English",
+            action: .local { invocation, _ in
+                guard !invocation.has("json") else { return CommandOutput() }
+                return CommandOutput(Phrasebooks.template)
             }),
     ]
 

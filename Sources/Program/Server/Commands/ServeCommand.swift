@@ -48,7 +48,7 @@ struct ServeProcess {
         let loaded = try LoadedConfiguration(for: invocation, in: process)
         var configuration = loaded.values
         let isDevelopment = invocation.has("dev")
-        if isDevelopment, configuration.mail.sender == .none { configuration.mail.sender = .log }
+        if isDevelopment { DevelopmentSetup.printLetters(&configuration) }
         if isDevelopment {
             try DevelopmentSetup.checkIsLocal(
                 configuration.addresses, environment: process.environment)

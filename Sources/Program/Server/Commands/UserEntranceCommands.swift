@@ -45,7 +45,10 @@ extension Command {
             }),
         Command(
             "user invite", "invite somebody to make an account",
-            places: [CommandPlace("EMAIL", "the address that the account is to have")],
+            places: [
+                CommandPlace(
+                    "EMAIL", "the e-mail address or phone number that the account is to have")
+            ],
             action: .data { invocation, administrator in
                 described(try administrator.perform(InvitePerson(invocation.required("EMAIL"))))
             }),
@@ -55,7 +58,7 @@ extension Command {
         switch invitation {
         case .sent(let address):
             CommandOutput(
-                "a letter to \(address.text) is on its way",
+                "a \(address.kind == .email ? "letter" : "text message") to \(address.text) is on its way",
                 values: [("email", .text(address.text)), ("sent", .flag(true))])
         case .link(let link, let address):
             CommandOutput(

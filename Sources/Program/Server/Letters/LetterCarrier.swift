@@ -11,6 +11,7 @@ final class LetterCarrier: Sendable {
     private static let secondsBetweenLooks = 2
 
     private let round: LetterRound
+    private let senders: LetterSenders
     private let clock: Clock
     private let log: Log
     private let queue = DispatchQueue(label: "lenticular.letters", qos: .utility)
@@ -18,10 +19,13 @@ final class LetterCarrier: Sendable {
     private nonisolated(unsafe) let timer: any DispatchSourceTimer
 
     /// Begins to look.
-    init(_ folder: DataFolder, _ sender: any LetterSender, log: Log) {
+    init(
+        _ folder: DataFolder, _ senders: LetterSenders, _ books: Phrasebooks, log: Log
+    ) {
+        self.senders = senders
         round = LetterRound(
-            catalog: folder.catalog, letters: folder.reception.letters, sender: sender,
-            compose: LetterTexts.compose(base: folder.configuration.baseURL))
+            catalog: folder.catalog, letters: folder.reception.letters, sender: senders,
+            compose: LetterTexts.compose(base: folder.configuration.baseURL, books: books))
         clock = folder.clock
         self.log = log
         timer = DispatchSource.makeTimerSource(queue: queue)
@@ -36,23 +40,7 @@ final class LetterCarrier: Sendable {
     func stop() {
         timer.cancel()
         queue.sync {}
-    }
-
-    /// What sends letters; nil where the settings name nothing.
-    ///
-    /// - Throws: `CommandFailure` when the settings cannot be used.
-    static func sender(
-        of folder: DataFolder
-    ) throws(CommandFailure) -> (any LetterSender)? {
-        let settings = folder.configuration.mail
-        switch settings.sender {
-        case .none: return nil
-        case .log: return PrintedLetters()
-        case .program: return ProgramSender(program: settings.program, from: settings.from)
-        case .smtp:
-            return try ServerSender(
-                settings, clock: folder.clock, random: folder.random)
-        }
+        senders.stop()
     }
 
     private func look() {

@@ -13,7 +13,11 @@ struct PrintedLetters: LetterSender {
 
     func send(_ text: LetterText, to address: Address) throws {
         let lines =
-            ["", "  A letter to \(address.text): \(text.subject)", ""]
+            [
+                "",
+                "  A \(address.kind == .email ? "letter" : "text message") to \(address.text): \(text.subject)",
+                "",
+            ]
             + text.body.split(separator: "\n", omittingEmptySubsequences: false).map { "  \($0)" }
         writeAll(Array((lines.joined(separator: "\n") + "\n\n").utf8), to: STDERR_FILENO)
     }

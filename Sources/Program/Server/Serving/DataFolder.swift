@@ -65,7 +65,7 @@ package final class DataFolder: Sendable {
             catalog: catalog, random: random, secrets: secrets,
             settings: configuration.accountsSettings,
             signUp: SignUpMode(configuration.accounts.signUp),
-            hasLetters: configuration.mail.sender != .none,
+            letterKinds: configuration.letterKinds,
             publicBaseURL: configuration.baseURL, note: Self.ownersNote(in: audit),
             export: { [personalFiles] in try personalFiles.make(of: $0) }, fetch: providerAccess)
         pushKeys = PushKeys(catalog: catalog, secrets: secrets)

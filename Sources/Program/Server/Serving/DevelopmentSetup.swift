@@ -1,5 +1,6 @@
 import Administration
 import CloudModel
+import Configuration
 import Cryptography
 import Files
 import Network
@@ -31,6 +32,12 @@ struct DevelopmentSetup {
     let folder: DataFolder
     let administrator: Administrator
     let address: ListenAddress
+
+    /// Has letters and text messages printed that nothing else carries.
+    static func printLetters(_ configuration: inout ServerConfiguration) {
+        if configuration.mail.sender == .none { configuration.mail.sender = .log }
+        if configuration.textMessages.sender == .none { configuration.textMessages.sender = .log }
+    }
 
     /// Makes everything and says how to use it; nil when the folder holds containers already.
     ///

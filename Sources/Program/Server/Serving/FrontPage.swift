@@ -24,8 +24,9 @@ struct FrontPage: Sendable {
         <h1>Lenticular</h1>
         <p>A sync server runs here. Apps keep their records on it and learn what has changed, at
         <code>/database/1/</code>, by CloudKit Web Services.</p>
-        <p>There is nothing to sign in to on this page: open the app that sent you here. Whether the server
-        takes work is told at <a href="/readyz"><code>/readyz</code></a>.</p>
+        <p>To use an app, open the app. What it keeps of yours, and who acts for you, is at
+        <a href="/account">your account</a>. Whether the server takes work is told at
+        <a href="/readyz"><code>/readyz</code></a>.</p>
         </html>
 
         """

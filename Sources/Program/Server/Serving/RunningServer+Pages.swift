@@ -5,12 +5,16 @@ import Pages
 extension RunningServer {
     /// The part that shows pages to people.
     ///
-    /// - Parameter configuration: the folder's, with the ports that are in use.
+    /// - Parameters:
+    ///   - configuration: the folder's, with the ports that are in use.
+    ///   - books: the languages at hand.
     static func pages(
-        on folder: DataFolder, _ configuration: ServerConfiguration, log: Log
+        on folder: DataFolder, _ configuration: ServerConfiguration, _ books: Phrasebooks, log: Log
     ) throws -> PagesResponder {
         let shares = try StoreShares(folder, baseURL: configuration.baseURL)
-        return try PagesResponder(folder.reception, shares: shares, clock: folder.clock) { page in
+        return try PagesResponder(
+            folder.reception, shares: shares, books: books, clock: folder.clock
+        ) { page in
             if let failure = page.failure {
                 log.error(
                     "page failed inside",

@@ -253,6 +253,7 @@ extension ServerConfiguration {
         settings.accountPatience.secondsMax = accounts.guessWaitSecondsMax
         settings.clientPatience.secondsMax = accounts.guessWaitSecondsMax
         settings.letterPatience.free = accounts.lettersMax
+        settings.textMessagesPerHourMax = textMessages.perHourMax
         settings.lettersWaitingMax = accounts.lettersWaitingMax
         settings.resetSeconds = accounts.resetSecondsMax
         settings.invitationSeconds = accounts.invitationSecondsMax

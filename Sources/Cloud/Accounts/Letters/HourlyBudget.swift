@@ -1,0 +1,34 @@
+import CloudModel
+import Synchronization
+
+/// How many of something may be done in an hour by all together.
+///
+/// Any thread may call.
+final class HourlyBudget: Sendable {
+    private static let hourMilliseconds: Milliseconds = 3_600_000
+
+    private struct State {
+        var hour: Milliseconds = 0
+        var used = 0
+    }
+
+    private let countMax: Int
+    private let state = Mutex(State())
+
+    init(countMax: Int) { self.countMax = countMax }
+
+    /// Takes one.
+    ///
+    /// - Returns: the seconds to wait for the next hour; nil when one was left.
+    func take(now: Milliseconds) -> Int? {
+        let hour = now / Self.hourMilliseconds
+        return state.withLock { state in
+            if state.hour != hour { state = State(hour: hour) }
+            guard state.used < countMax else {
+                return Int(((hour + 1) * Self.hourMilliseconds - now + 999) / 1_000)
+            }
+            state.used += 1
+            return nil
+        }
+    }
+}

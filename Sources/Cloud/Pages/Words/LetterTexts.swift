@@ -1,0 +1,79 @@
+import Accounts
+import Storage
+
+/// The letters of this server, in its words.
+package enum LetterTexts {
+    /// - Parameters:
+    ///   - base: where links lead, without a slash at the end.
+    ///   - books: the languages at hand.
+    package static func compose(
+        base: String, books: Phrasebooks = .english
+    ) -> @Sendable (Letters.Contents, Letter) -> LetterText {
+        { contents, letter in
+            Phrasebook.$current.withValue(books.book(letter.language)) {
+                letter.address.kind == .phone
+                    ? message(contents, base) : mail(contents, base)
+            }
+        }
+    }
+
+    private static func mail(_ contents: Letters.Contents, _ base: String) -> LetterText {
+        func letter(_ subject: Phrase, _ paragraphs: String...) -> LetterText {
+            LetterText(subject: subject.text, body: paragraphs.joined(separator: "\n\n"))
+        }
+        let unasked = Phrase.letterUnasked.text
+        switch contents {
+        case .reset(let secret):
+            return letter(
+                .letterReset, Phrase.letterResetText.text, "\(base)/sign-in/reset/\(secret)",
+                unasked)
+        case .invitation(let secret):
+            return letter(
+                .letterInvitation, Phrase.letterInvitationText.text,
+                "\(base)/sign-in/welcome/\(secret)", unasked)
+        case .accountExists(let place):
+            return letter(
+                .letterExists, Phrase.letterExistsText.text, base + self.place(place), unasked)
+        case .code(let code):
+            return letter(
+                .letterCode, Phrase.letterCodeText.text, spaced(code),
+                "\(Phrase.letterCodeGood.text) \(unasked)")
+        case .device(let device):
+            return letter(
+                .letterDevice, news(of: device), Phrase.letterDeviceHint.text, "\(base)/account")
+        }
+    }
+
+    /// As short as phones like it: a text message is paid for by its length.
+    private static func message(_ contents: Letters.Contents, _ base: String) -> LetterText {
+        let (subject, body): (Phrase, String) =
+            switch contents {
+            case .reset(let secret):
+                (
+                    .letterReset,
+                    Phrase.messageReset.text(["link": "\(base)/sign-in/reset/\(secret)"])
+                )
+            case .invitation(let secret):
+                (
+                    .letterInvitation,
+                    Phrase.messageInvitation.text(["link": "\(base)/sign-in/welcome/\(secret)"])
+                )
+            case .accountExists(let place):
+                (.letterExists, Phrase.messageExists.text(["link": base + self.place(place)]))
+            case .code(let code): (.letterCode, Phrase.messageCode.text(["code": spaced(code)]))
+            case .device(let device): (.letterDevice, news(of: device))
+            }
+        return LetterText(subject: subject.text, body: body)
+    }
+
+    private static func place(_ place: String?) -> String {
+        SharePlace(place)?.path ?? "/sign-in"
+    }
+
+    private static func spaced(_ code: String) -> String { "\(code.prefix(4)) \(code.suffix(4))" }
+
+    private static func news(of device: String) -> String {
+        device.isEmpty
+            ? Phrase.letterDeviceText.text : Phrase.letterDeviceNamed.text(["device": device])
+    }
+}
