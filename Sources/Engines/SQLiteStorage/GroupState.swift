@@ -43,6 +43,7 @@ final class GroupState: GroupHooks {
     private(set) var statements: WriteStatements?
     private(set) var snapshot: SQLiteSnapshot?
     private(set) var indexWriter: IndexWriter?
+    private var versionWriter: VersionWriter?
     private var preparedForShares: ShareWriteStatements?
     private var preparedForCoverage: CoverageStatements?
     private var preparedInvariants: CoverageInvariants?
@@ -52,6 +53,8 @@ final class GroupState: GroupHooks {
     private var preparedForFollowing: FollowingStatements?
     private let publishedIndexes: PublishedIndexes
     private let notices: CommitNotices
+    private let moving: MoveProgress
+    private let moveFreeBytesMin: Int
     var indexes: IndexCatalog
     private(set) var following: Following
     /// As of the last commit.
@@ -91,7 +94,7 @@ final class GroupState: GroupHooks {
     init(
         schema: TransactionSchema, shared: SharedFacts, publishedIndexes: PublishedIndexes,
         positions: PositionCounter, following: Following, followerChangesMax: Int,
-        notices: CommitNotices
+        notices: CommitNotices, moving: MoveProgress, moveFreeBytesMin: Int
     ) {
         self.schema = schema
         self.committedSchema = schema
@@ -103,6 +106,8 @@ final class GroupState: GroupHooks {
         committedFollowing = following
         self.followerChangesMax = followerChangesMax
         self.notices = notices
+        self.moving = moving
+        self.moveFreeBytesMin = moveFreeBytesMin
     }
 
     /// The writer's own reader, on the connection on which it writes.
@@ -119,6 +124,16 @@ final class GroupState: GroupHooks {
         let made = try IndexWriter(
             connection, terms: try prepared(connection).0.indexes.terms())
         indexWriter = made
+        return made
+    }
+
+    /// What writes versions, on the connection on which it writes.
+    func preparedVersionWriter(_ connection: Connection) throws -> VersionWriter {
+        if let versionWriter { return versionWriter }
+        let made = try VersionWriter(
+            connection, try prepared(connection).0.versions.texts.names,
+            moveFreeBytesMin: moveFreeBytesMin)
+        versionWriter = made
         return made
     }
 
@@ -166,7 +181,7 @@ final class GroupState: GroupHooks {
 
     /// Lets go of the connection, once the writer is closed.
     func letGo() {
-        (statements, snapshot, indexWriter) = (nil, nil, nil)
+        (statements, snapshot, indexWriter, versionWriter) = (nil, nil, nil, nil)
         (preparedForShares, preparedForCoverage, preparedForAssets) = (nil, nil, nil)
         (preparedForWork, preparedForFollowing) = (nil, nil)
         positions.letGo()
@@ -180,6 +195,7 @@ final class GroupState: GroupHooks {
         if job.notedChanges > 0 { changesKept = changesKept.map { $0 + job.notedChanges } }
         indexes = job.indexes
         if job.hasQueuedWork { hasQueuedWork = true }
+        if let moved = job.movedVersions { moving.note(moved.count, isDone: moved.isDone) }
         if let made = job.newSchema { schema = made }
     }
 
@@ -192,7 +208,10 @@ final class GroupState: GroupHooks {
     }
 
     /// A job that failed may have made what others would find.
-    func jobRolledBack() { places = Places() }
+    func jobRolledBack() {
+        places = Places()
+        snapshot?.versions.texts.forget()
+    }
 
     func groupWillCommit(_ connection: Connection) throws {
         let (_, statements) = try prepared(connection)
@@ -240,6 +259,7 @@ final class GroupState: GroupHooks {
 
     func groupCommitted() {
         positions.groupCommitted()
+        moving.committed()
         committedFollowing = following
         if indexes.version != publishedIndexes.value.version {
             if indexes.whole != publishedIndexes.value.whole { moved.insert(.indexes) }
@@ -261,6 +281,8 @@ final class GroupState: GroupHooks {
 
     func groupRolledBack() {
         positions.groupRolledBack()
+        moving.rolledBack()
+        snapshot?.versions.texts.forget()
         following = committedFollowing
         moved = []
         sums = Sums()

@@ -29,6 +29,9 @@ struct KnownFacts: Sendable {
 /// The latest facts that any connection of a store has read.
 final class SharedFacts: Sendable {
     private let stored = Mutex(KnownFacts())
+    let damage: Damage
+
+    init(damage: Damage = Damage()) { self.damage = damage }
 
     fileprivate func schema(_ revision: Int64) -> KnownFacts.KnownSchema? {
         stored.withLock { $0.schema.flatMap { $0.revision == revision ? $0 : nil } }

@@ -25,8 +25,11 @@ package final class SQLiteStore: Store {
         package var admit: @Sendable (StoreFacts) throws -> Void = { _ in }
         /// What the catalog is to know a file by that has no name yet; empty for none.
         package var name: [UInt8] = []
-        /// Told what its opening has found.
+        /// Told what its opening has found, and what is found later.
         package var report: @Sendable (StoreReport) -> Void = { _ in }
+        /// The room that a step that moves versions leaves on the disk at least.
+        package var moveFreeBytesMin = 67_108_864
+        var versionCounts = VersionCounts()
 
         package init(clock: Clock, random: @escaping @Sendable (Int) -> [UInt8]) {
             self.clock = clock
@@ -225,7 +228,7 @@ package final class SQLiteStore: Store {
 
 /// What the writer's connection holds when it has just been opened.
 private struct Opened {
-    let facts = SharedFacts()
+    let facts: SharedFacts
     let life: StoreIdentity
     let publishedIndexes: PublishedIndexes
     let note: PositionNote?
@@ -233,6 +236,7 @@ private struct Opened {
     let name: [UInt8]?
 
     init(_ connection: Connection, _ options: SQLiteStore.Options) throws {
+        facts = SharedFacts(damage: Damage(options.versionCounts) { options.report(.damaged($0)) })
         do {
             try options.admit(StoreFacts(connection))
         } catch {
@@ -265,7 +269,10 @@ private struct Opened {
         note = PositionNote(besideStore: connection.path, incarnation: self.life.incarnation)
         let schema = try FactReader(connection, facts).schema()
         publishedIndexes = PublishedIndexes(
-            IndexCatalog(try SQLiteIndexReader(connection).indexes()))
+            IndexCatalog(
+                try SQLiteIndexReader(
+                    connection, VersionReader(connection, facts.damage)
+                ).indexes()))
         let clock = options.clock
         group = GroupState(
             schema: TransactionSchema(schema: schema.schema, heldUntil: schema.heldUntil),
@@ -275,7 +282,10 @@ private struct Opened {
                 beginning: isFirst ? nil : life,
                 note: note, now: { clock.now() }),
             following: try Following(connection),
-            followerChangesMax: options.followerChangesMax, notices: options.notices)
+            followerChangesMax: options.followerChangesMax, notices: options.notices,
+            moving: MoveProgress(options.versionCounts) {
+                options.report(.movedVersions($0, isDone: $1))
+            }, moveFreeBytesMin: options.moveFreeBytesMin)
     }
 }
 

@@ -12,5 +12,9 @@ extension SQLiteTransaction {
         of name: RecordName, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
     ) throws -> Value? { try snapshot.current(of: name, in: zone, visit) }
 
+    func name(at position: Position, in zone: ZoneNumber) throws -> RecordName? {
+        try snapshot.name(at: position, in: zone)
+    }
+
     func links(of source: RecordNumber) throws -> [Link] { try snapshot.links(of: source) }
 }
