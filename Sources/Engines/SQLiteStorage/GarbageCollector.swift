@@ -15,13 +15,18 @@ struct GarbageCollector {
 
     private let connection: Connection
     private let indexes: Indexes?
+    private let names: NameWriter
     var rowsLeft: Int
     let now: Milliseconds
 
     /// - Parameter indexes: nil when the store has none.
-    init(_ connection: Connection, rowsMax: Int, now: Milliseconds, indexes: Indexes?) {
+    init(
+        _ connection: Connection, rowsMax: Int, now: Milliseconds, indexes: Indexes?,
+        names: NameWriter
+    ) {
         self.connection = connection
         self.indexes = indexes
+        self.names = names
         self.rowsLeft = rowsMax
         self.now = now
     }
@@ -51,7 +56,7 @@ struct GarbageCollector {
                 try run("DELETE FROM links WHERE source = ?1", record)
                 try letAssetsGo(of: record)
                 try run("DELETE FROM short_guids WHERE record = ?1", record)
-                try run("DELETE FROM heads WHERE id = ?1", record)
+                try forgetHead(record)
                 try run("DELETE FROM versions WHERE key = ?1", key)
             }
             rowsLeft -= max(victims.count, 1)
@@ -64,6 +69,11 @@ struct GarbageCollector {
                     """, zone.value)
             }
         }
+    }
+
+    private func forgetHead(_ record: Int64) throws {
+        try names.remove(RecordNumber(record))
+        try run("DELETE FROM heads WHERE id = ?1", record)
     }
 
     private func letAssetsGo(of record: Int64) throws {
@@ -127,7 +137,7 @@ struct GarbageCollector {
             guard let record = try tombstone(at: key) else { continue }
             try run("DELETE FROM versions WHERE key = ?1", key)
             try run("DELETE FROM short_guids WHERE record = ?1", record)
-            try run("DELETE FROM heads WHERE id = ?1", record)
+            try forgetHead(record)
             try run(
                 "UPDATE zones SET whole_after = max(whole_after, ?2) WHERE id = ?1",
                 key >> SQLiteSnapshot.positionBits, key & SQLiteSnapshot.positionMask)

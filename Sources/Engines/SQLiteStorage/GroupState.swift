@@ -43,6 +43,7 @@ final class GroupState: GroupHooks {
     private(set) var statements: WriteStatements?
     private(set) var snapshot: SQLiteSnapshot?
     private(set) var indexWriter: IndexWriter?
+    private var preparedForNames: NameWriter?
     private var preparedForShares: ShareWriteStatements?
     private var preparedForCoverage: CoverageStatements?
     private var preparedInvariants: CoverageInvariants?
@@ -122,6 +123,13 @@ final class GroupState: GroupHooks {
         return made
     }
 
+    func names(_ connection: Connection) throws -> NameWriter {
+        if let preparedForNames { return preparedForNames }
+        let made = try NameWriter(connection, prepared(connection).0.names)
+        preparedForNames = made
+        return made
+    }
+
     func shareStatements(_ connection: Connection) throws -> ShareWriteStatements {
         if let preparedForShares { return preparedForShares }
         let made = try ShareWriteStatements(connection)
@@ -168,7 +176,7 @@ final class GroupState: GroupHooks {
     func letGo() {
         (statements, snapshot, indexWriter) = (nil, nil, nil)
         (preparedForShares, preparedForCoverage, preparedForAssets) = (nil, nil, nil)
-        (preparedForWork, preparedForFollowing) = (nil, nil)
+        (preparedForWork, preparedForFollowing, preparedForNames) = (nil, nil, nil)
         positions.letGo()
     }
 
@@ -192,7 +200,10 @@ final class GroupState: GroupHooks {
     }
 
     /// A job that failed may have made what others would find.
-    func jobRolledBack() { places = Places() }
+    func jobRolledBack() {
+        places = Places()
+        preparedForNames?.rolledBack()
+    }
 
     func groupWillCommit(_ connection: Connection) throws {
         let (_, statements) = try prepared(connection)
@@ -261,6 +272,7 @@ final class GroupState: GroupHooks {
 
     func groupRolledBack() {
         positions.groupRolledBack()
+        preparedForNames?.rolledBack()
         following = committedFollowing
         moved = []
         sums = Sums()

@@ -28,7 +28,11 @@ struct KnownFacts: Sendable {
 
 /// The latest facts that any connection of a store has read.
 final class SharedFacts: Sendable {
+    /// What the store knows names by, as long as its file lives.
+    let nameHash: NameHash
     private let stored = Mutex(KnownFacts())
+
+    init(_ nameHash: NameHash) { self.nameHash = nameHash }
 
     fileprivate func schema(_ revision: Int64) -> KnownFacts.KnownSchema? {
         stored.withLock { $0.schema.flatMap { $0.revision == revision ? $0 : nil } }

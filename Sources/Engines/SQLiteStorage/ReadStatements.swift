@@ -9,9 +9,7 @@ struct ReadStatements {
     let livingZones: Statement
     let changedZones: Statement
     let lastChange: Statement
-    let headByName: Statement
     let versionByKey: Statement
-    let currentByName: Statement
     let linksOfSource: Statement
     let lastPosition: Statement
     let versionsAscending: Statement
@@ -27,13 +25,6 @@ struct ReadStatements {
     let zoneCount: Statement
     let recordCount: Statement
     let clientToken: Statement
-
-    private static let current = """
-        SELECT versions.record, versions.record_type, versions.flags, versions.body,
-            heads.position
-        FROM heads CROSS JOIN versions ON versions.key = (heads.zone << 40 | heads.position)
-        WHERE heads.zone = ?1 AND heads.name = ?2
-        """
 
     private static let history = """
         SELECT number, made_at, made_by, difference FROM schema_changes
@@ -59,11 +50,8 @@ struct ReadStatements {
             "\(zone) FROM zones WHERE owner = ?1 AND changed > ?2 ORDER BY changed LIMIT ?3")
         lastChange = try connection.prepare(
             "SELECT coalesce(max(changed), 0) FROM zones WHERE owner = ?1")
-        headByName = try connection.prepare(
-            "SELECT id, position FROM heads WHERE zone = ?1 AND name = ?2")
         let version = "SELECT record, record_type, flags, body, key FROM versions WHERE"
         versionByKey = try connection.prepare("\(version) key = ?1")
-        currentByName = try connection.prepare(Self.current)
         linksOfSource = try connection.prepare(
             "SELECT target_zone, target_name, kind FROM links WHERE source = ?1")
         lastPosition = try connection.prepare("SELECT last_position FROM progress WHERE id = 0")

@@ -8,22 +8,16 @@ extension SQLiteSnapshot {
         of names: [RecordName], in zone: ZoneNumber,
         _ visit: (_ index: Int, StoredVersion) throws -> Void
     ) throws {
-        for (index, name) in names.enumerated() {
-            _ = try current(of: name, in: zone) { try visit(index, $0) }
+        for index in try self.names.order(of: names, in: zone) {
+            _ = try current(of: names[index], in: zone) { try visit(index, $0) }
         }
     }
 
     func current<Value>(
         of name: RecordName, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
     ) throws -> Value? {
-        let statement = statements.currentByName
-        defer { statement.reset() }
-        statement.bind(zone.value, at: 1)
-        var text = name.text
-        return try text.withUTF8 { bytes -> Value? in
-            statement.bindBorrowed(text: UnsafeRawBufferPointer(bytes), at: 2)
-            guard try statement.step() else { return nil }
-            return try visit(Self.version(statement, position: statement.int64(4)))
+        try names.current(of: name, in: zone) {
+            try visit(Self.version($0, position: $0.int64(4)))
         }
     }
 

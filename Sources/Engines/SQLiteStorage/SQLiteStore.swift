@@ -23,6 +23,8 @@ package final class SQLiteStore: Store {
         package var life: StoreLife?
         /// Told what the file says of itself before anything is done to it; what it throws ends the opening.
         package var admit: @Sendable (StoreFacts) throws -> Void = { _ in }
+        /// How many bits of the hashes of names are used; fewer only to have hashes meet in tests.
+        package var nameHashBits = 64
         /// What the catalog is to know a file by that has no name yet; empty for none.
         package var name: [UInt8] = []
         /// Told what its opening has found.
@@ -225,7 +227,7 @@ package final class SQLiteStore: Store {
 
 /// What the writer's connection holds when it has just been opened.
 private struct Opened {
-    let facts = SharedFacts()
+    let facts: SharedFacts
     let life: StoreIdentity
     let publishedIndexes: PublishedIndexes
     let note: PositionNote?
@@ -247,6 +249,9 @@ private struct Opened {
         let properties = StoreProperties(connection)
         let isNew = try properties.makeMissing(random: options.random)
         if !options.name.isEmpty { try properties.takeName(options.name) }
+        facts = SharedFacts(
+            try properties.takeNameHash(bits: options.nameHashBits, random: options.random))
+        try NameWriter.begin(connection)
         // In the file itself: with its log lost it must still be known as this server's.
         if isNew { connection.truncateLog() }
         let recorded = try properties.identity()
