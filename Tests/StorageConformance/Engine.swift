@@ -96,7 +96,8 @@ package struct StoragePromise: Sendable, CustomStringConvertible {
 
     /// Everything that is promised.
     package static let all: [StoragePromise] =
-        transactions + notices + followers + positions + zones + records + currentRecords + surveys
+        transactions + notices + followers + positions + zones + records + currentRecords + names
+        + surveys
         + schemas + lives + shares + stays + indexes + places + words + assets + subscriptions
         + work
         + collection + catalog + people + browsers + letters + factors + engines

@@ -128,8 +128,18 @@ package protocol RecordWriting: RecordReading {
     /// leads to no version of the record.
     ///
     /// - Parameter versions: each of another record.
+    /// A name that has a head already and comes without it is a `BrokenInvariant`, too.
+    ///
     /// - Returns: the records' numbers; a name that had none gets a new one.
     func save(_ versions: [NewVersion]) throws -> [RecordNumber]
+
+    /// Does a step of the work `WorkTask.names`; an engine that has none of it returns nil.
+    ///
+    /// - Parameters:
+    ///   - cursor: where the step before ended; 0 at first.
+    ///   - namesMax: about how many names the step may move.
+    /// - Returns: where the next step begins; nil when there is nothing left.
+    func workOnNames(after cursor: Int64, namesMax: Int) throws -> Int64?
 
     /// Replaces the links of one record.
     func replaceLinks(of source: RecordNumber, with links: [Link]) throws

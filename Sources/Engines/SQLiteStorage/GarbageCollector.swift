@@ -16,17 +16,19 @@ struct GarbageCollector {
     private let connection: Connection
     private let versions: VersionReader
     private let indexes: Indexes?
+    private let names: NameWriter
     var rowsLeft: Int
     let now: Milliseconds
 
     /// - Parameter indexes: nil when the store has none.
     init(
         _ connection: Connection, versions: VersionReader, rowsMax: Int, now: Milliseconds,
-        indexes: Indexes?
+        indexes: Indexes?, names: NameWriter
     ) {
         self.connection = connection
         self.versions = versions
         self.indexes = indexes
+        self.names = names
         self.rowsLeft = rowsMax
         self.now = now
     }
@@ -53,7 +55,7 @@ struct GarbageCollector {
                 try run("DELETE FROM links WHERE source = ?1", record)
                 try letAssetsGo(of: record)
                 try run("DELETE FROM short_guids WHERE record = ?1", record)
-                try run("DELETE FROM heads WHERE id = ?1", record)
+                try forgetHead(record)
                 try removeVersion(at: key)
             }
             rowsLeft -= max(victims.count, 1)
@@ -66,6 +68,11 @@ struct GarbageCollector {
                     """, zone.value)
             }
         }
+    }
+
+    private func forgetHead(_ record: Int64) throws {
+        try names.remove(RecordNumber(record))
+        try run("DELETE FROM heads WHERE id = ?1", record)
     }
 
     private func letAssetsGo(of record: Int64) throws {
@@ -170,7 +177,7 @@ struct GarbageCollector {
             guard let record = try tombstone(at: key) else { continue }
             try removeVersion(at: key)
             try run("DELETE FROM short_guids WHERE record = ?1", record)
-            try run("DELETE FROM heads WHERE id = ?1", record)
+            try forgetHead(record)
             try run(
                 "UPDATE zones SET whole_after = max(whole_after, ?2) WHERE id = ?1",
                 key >> SQLiteSnapshot.positionBits, key & SQLiteSnapshot.positionMask)

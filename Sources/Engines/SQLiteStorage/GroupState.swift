@@ -44,6 +44,7 @@ final class GroupState: GroupHooks {
     private(set) var snapshot: SQLiteSnapshot?
     private(set) var indexWriter: IndexWriter?
     private var versionWriter: VersionWriter?
+    private var preparedForNames: NameWriter?
     private var preparedForShares: ShareWriteStatements?
     private var preparedForCoverage: CoverageStatements?
     private var preparedInvariants: CoverageInvariants?
@@ -137,6 +138,13 @@ final class GroupState: GroupHooks {
         return made
     }
 
+    func names(_ connection: Connection) throws -> NameWriter {
+        if let preparedForNames { return preparedForNames }
+        let made = try NameWriter(connection, prepared(connection).0.names)
+        preparedForNames = made
+        return made
+    }
+
     func shareStatements(_ connection: Connection) throws -> ShareWriteStatements {
         if let preparedForShares { return preparedForShares }
         let made = try ShareWriteStatements(connection)
@@ -183,7 +191,7 @@ final class GroupState: GroupHooks {
     func letGo() {
         (statements, snapshot, indexWriter, versionWriter) = (nil, nil, nil, nil)
         (preparedForShares, preparedForCoverage, preparedForAssets) = (nil, nil, nil)
-        (preparedForWork, preparedForFollowing) = (nil, nil)
+        (preparedForWork, preparedForFollowing, preparedForNames) = (nil, nil, nil)
         positions.letGo()
     }
 
@@ -211,6 +219,7 @@ final class GroupState: GroupHooks {
     func jobRolledBack() {
         places = Places()
         snapshot?.versions.texts.forget()
+        preparedForNames?.rolledBack()
     }
 
     func groupWillCommit(_ connection: Connection) throws {
@@ -283,6 +292,7 @@ final class GroupState: GroupHooks {
         positions.groupRolledBack()
         moving.rolledBack()
         snapshot?.versions.texts.forget()
+        preparedForNames?.rolledBack()
         following = committedFollowing
         moved = []
         sums = Sums()

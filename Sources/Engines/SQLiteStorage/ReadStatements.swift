@@ -9,7 +9,6 @@ struct ReadStatements {
     let livingZones: Statement
     let changedZones: Statement
     let lastChange: Statement
-    let headByName: Statement
     let linksOfSource: Statement
     let lastPosition: Statement
     let sources: Statement
@@ -45,8 +44,6 @@ struct ReadStatements {
             "\(zone) FROM zones WHERE owner = ?1 AND changed > ?2 ORDER BY changed LIMIT ?3")
         lastChange = try connection.prepare(
             "SELECT coalesce(max(changed), 0) FROM zones WHERE owner = ?1")
-        headByName = try connection.prepare(
-            "SELECT id, position FROM heads WHERE zone = ?1 AND name = ?2")
         linksOfSource = try connection.prepare(
             "SELECT target_zone, target_name, kind FROM links WHERE source = ?1")
         lastPosition = try connection.prepare("SELECT last_position FROM progress WHERE id = 0")

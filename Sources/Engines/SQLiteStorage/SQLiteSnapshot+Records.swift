@@ -8,8 +8,8 @@ extension SQLiteSnapshot {
         of names: [RecordName], in zone: ZoneNumber,
         _ visit: (_ index: Int, StoredVersion) throws -> Void
     ) throws {
-        for (index, name) in names.enumerated() {
-            _ = try current(of: name, in: zone) { try visit(index, $0) }
+        for index in try self.names.order(of: names, in: zone) {
+            _ = try current(of: names[index], in: zone) { try visit(index, $0) }
         }
     }
 

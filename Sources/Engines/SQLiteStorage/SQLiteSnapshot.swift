@@ -10,6 +10,7 @@ class SQLiteSnapshot: StoreSnapshot {
     let statements: ReadStatements
     let versions: VersionReader
     let indexes: SQLiteIndexReader
+    let names: NameReader
     private let facts: FactReader
     /// Whether somebody looks at a version.
     private var isVisiting = false
@@ -23,6 +24,7 @@ class SQLiteSnapshot: StoreSnapshot {
         self.statements = try ReadStatements(connection)
         self.versions = try VersionReader(connection, shared.damage)
         self.indexes = try SQLiteIndexReader(connection, versions)
+        self.names = try NameReader(connection, shared.nameHash)
         self.facts = try FactReader(connection, shared)
     }
 
@@ -154,16 +156,7 @@ class SQLiteSnapshot: StoreSnapshot {
     }
 
     func head(of name: RecordName, in zone: ZoneNumber) throws -> StoredHead? {
-        let statement = statements.headByName
-        defer { statement.reset() }
-        statement.bind(zone.value, at: 1)
-        var text = name.text
-        return try text.withUTF8 { bytes -> StoredHead? in
-            statement.bindBorrowed(text: UnsafeRawBufferPointer(bytes), at: 2)
-            guard try statement.step() else { return nil }
-            return StoredHead(
-                record: RecordNumber(statement.int64(0)), position: statement.int64(1))
-        }
+        try names.head(of: name, in: zone)
     }
 
     func version<Value>(

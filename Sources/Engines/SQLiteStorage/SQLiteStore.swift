@@ -23,6 +23,8 @@ package final class SQLiteStore: Store {
         package var life: StoreLife?
         /// Told what the file says of itself before anything is done to it; what it throws ends the opening.
         package var admit: @Sendable (StoreFacts) throws -> Void = { _ in }
+        /// How many bits of the hashes of names are used; fewer only to have hashes meet in tests.
+        package var nameHashBits = 64
         /// What the catalog is to know a file by that has no name yet; empty for none.
         package var name: [UInt8] = []
         /// Told what its opening has found, and what is found later.
@@ -236,7 +238,6 @@ private struct Opened {
     let name: [UInt8]?
 
     init(_ connection: Connection, _ options: SQLiteStore.Options) throws {
-        facts = SharedFacts(damage: Damage(options.versionCounts) { options.report(.damaged($0)) })
         do {
             try options.admit(StoreFacts(connection))
         } catch {
@@ -251,6 +252,10 @@ private struct Opened {
         let properties = StoreProperties(connection)
         let isNew = try properties.makeMissing(random: options.random)
         if !options.name.isEmpty { try properties.takeName(options.name) }
+        facts = SharedFacts(
+            try properties.takeNameHash(bits: options.nameHashBits, random: options.random),
+            Damage(options.versionCounts) { options.report(.damaged($0)) })
+        try NameWriter.begin(connection)
         // In the file itself: with its log lost it must still be known as this server's.
         if isNew { connection.truncateLog() }
         let recorded = try properties.identity()

@@ -30,6 +30,8 @@ final class SQLiteTransaction: StoreTransaction {
     private var firstTaken: Position?
     /// Of the last change that it has written.
     private var lastWritten: Position = 0
+    /// Hashes of names that it has found to lead nowhere, so that a save need not look again.
+    var freeNames: Set<Int64> = []
 
     init(_ connection: Connection, group: GroupState, now: Milliseconds) throws {
         (snapshot, statements) = try group.prepared(connection)
@@ -39,6 +41,8 @@ final class SQLiteTransaction: StoreTransaction {
         self.following = group.following
         self.now = now
     }
+
+    func names() throws -> NameWriter { try group.names(snapshot.connection) }
 
     func shareStatements() throws -> ShareWriteStatements {
         try group.shareStatements(snapshot.connection)
@@ -263,6 +267,9 @@ final class SQLiteTransaction: StoreTransaction {
             try require(snapshot.connection.changeCount == 1, former, zone)
             return former.record
         }
+        let names = try names()
+        let hash = snapshot.names.hash(version.name, in: zone)
+        try requireFree(version.name, hash, zone)
         let insert = statements.insertHead
         var name = version.name.text
         try name.withUTF8 { bytes in
@@ -271,7 +278,9 @@ final class SQLiteTransaction: StoreTransaction {
             insert.bind(version.position, at: 3)
             try insert.run()
         }
-        return RecordNumber(snapshot.connection.lastInsertedRowID)
+        let record = RecordNumber(snapshot.connection.lastInsertedRowID)
+        if try snapshot.names.isWhole(), try names.add(hash, record) { try enqueue(.names) }
+        return record
     }
 
     /// A head leads to its version: so both were there, once.
@@ -352,7 +361,7 @@ final class SQLiteTransaction: StoreTransaction {
                 catalog: indexes, writer: try group.preparedIndexWriter(snapshot.connection))
         return try GarbageCollector(
             snapshot.connection, versions: snapshot.versions, rowsMax: rowsMax, now: now,
-            indexes: indexes
+            indexes: indexes, names: names()
         )
         .run(olderThan: moment)
     }
@@ -393,10 +402,6 @@ extension SQLiteTransaction {
 
     func lastChange(of owner: OwnerNumber) throws -> Position {
         try snapshot.lastChange(of: owner)
-    }
-
-    func head(of name: RecordName, in zone: ZoneNumber) throws -> StoredHead? {
-        try snapshot.head(of: name, in: zone)
     }
 
     func version<Value>(

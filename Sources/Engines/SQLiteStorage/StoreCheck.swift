@@ -14,11 +14,15 @@ package struct StoreCheck: Sendable {
 
     private let path: String
     private let lossesSince: Milliseconds
+    private let nameHashBits: Int
 
-    /// - Parameter lossesSince: losses that a start has found are told when they are not older.
-    package init(path: String, lossesSince: Milliseconds = 0) {
+    /// - Parameters:
+    ///   - lossesSince: losses that a start has found are told when they are not older.
+    ///   - nameHashBits: as in the options of the store.
+    package init(path: String, lossesSince: Milliseconds = 0, nameHashBits: Int = 64) {
         self.path = path
         self.lossesSince = lossesSince
+        self.nameHashBits = nameHashBits
     }
 
     /// What is wrong, a line each; empty when nothing is.
@@ -48,7 +52,9 @@ package struct StoreCheck: Sendable {
                 let count = try statement.step() ? statement.int64(0) : 0
                 return count == 0 ? nil : "\(rule.broken): \(count)"
             }
-            return try census.problems(connection) + broken + IndexCheck.problems(connection, versions)
+            return try census.problems(connection) + broken
+                + NameCheck.problems(connection, hashBits: nameHashBits)
+                + IndexCheck.problems(connection, versions)
                 + Self.losses(connection, noted: note, since: lossesSince)
         }
     }
@@ -229,7 +235,7 @@ package struct StoreCheck: Sendable {
 }
 
 extension Connection {
-    fileprivate func hasTable(_ name: String) throws -> Bool {
+    func hasTable(_ name: String) throws -> Bool {
         let statement = try prepare(
             "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1")
         defer { statement.reset() }
