@@ -37,13 +37,14 @@ struct VersionRowTests {
 
         /// - Returns: nil for a text that is not taken apart.
         func row() -> [UInt8]? {
-            text.withUnsafeBytes { text in
+            let modifier: Int64 = created.user == modified.user ? 1 : 2
+            return text.withUnsafeBytes { text in
                 RecordText(text, type: Self.type, position: position, zone: Self.zone).map {
                     VersionRow.row(
                         VersionRow.Head(
                             key: key, record: RecordNumber(81), type: 5, flags: .hasLinks), text,
                         $0,
-                        VersionRow.Users(creator: 1, modifier: created.user == modified.user ? 1 : 2))
+                        VersionRow.Users(creator: 1, modifier: modifier))
                 }
             }
         }

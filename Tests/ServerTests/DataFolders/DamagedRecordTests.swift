@@ -43,7 +43,9 @@ struct DamagedRecordTests {
     }
 
     /// The row of a record that was just saved: the last.
-    private func lastRow() throws -> (key: Int64, content: [UInt8]) { try #require(try rows().last) }
+    private func lastRow() throws -> (key: Int64, content: [UInt8]) {
+        try #require(try rows().last)
+    }
 
     private func damage(_ place: Int = 40, of row: (key: Int64, content: [UInt8])) throws {
         var content = row.content
@@ -91,7 +93,8 @@ struct DamagedRecordTests {
                 #expect(NSDictionary(dictionary: now) == NSDictionary(dictionary: then))
             }
             let last = try #require(found.last)
-            #expect(last["serverErrorCode"] as? String == "INTERNAL_ERROR", "byte \(place): \(last)")
+            #expect(
+                last["serverErrorCode"] as? String == "INTERNAL_ERROR", "byte \(place): \(last)")
             #expect(last["fields"] == nil)
         }
         try put(row.content, row.key)

@@ -207,7 +207,8 @@ final class BatchContext {
     func creator(of key: RecordKey) throws -> String? {
         if let known = creators[key] { return known }
         let former = try former(key)
-        let read = try former.isDamaged
+        let read =
+            try former.isDamaged
             ? nil
             : former.head.flatMap { head in
                 try stored.version(at: head.position, in: key.zone) {

@@ -158,13 +158,14 @@ struct IndexWork {
             last = statement.int64(0)
             let key = statement.int64(1)
             do {
-                rowsLeft -= try versions.visit(at: key) { version in
-                    guard types.contains(version.type), !version.flags.contains(.tombstone)
-                    else { return 0 }
-                    return try body(
-                        RecordNumber(last), ZoneNumber(key >> SQLiteSnapshot.positionBits),
-                        version.type, StoredFields(version.body))
-                } ?? 0
+                rowsLeft -=
+                    try versions.visit(at: key) { version in
+                        guard types.contains(version.type), !version.flags.contains(.tombstone)
+                        else { return 0 }
+                        return try body(
+                            RecordNumber(last), ZoneNumber(key >> SQLiteSnapshot.positionBits),
+                            version.type, StoredFields(version.body))
+                    } ?? 0
             } catch is DamagedVersion {
                 // NB: no query shows it either.
                 continue

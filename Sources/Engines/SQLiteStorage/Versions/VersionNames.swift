@@ -18,8 +18,9 @@ final class VersionNames {
 
         init(_ name: [UInt8]) {
             self.name = name
-            let user = Self.bytes(RecordText.beforeUser) + name + Self.bytes(RecordText.beforeDevice)
-                + Self.bytes(RecordText.plainDevice)
+            let user =
+                Self.bytes(RecordText.beforeUser) + name
+                + Self.bytes(RecordText.beforeDevice) + Self.bytes(RecordText.plainDevice)
             madeIt = user + Self.bytes(RecordText.beforeModified)
             savedIt = user + Self.bytes(RecordText.beforeZone)
         }

@@ -51,7 +51,9 @@ final class VersionReader {
 
     // MARK: - One version
 
-    /// Visits the version at a place. Further versions may be read meanwhile.
+    /// Visits the version at a place.
+    ///
+    /// Further versions may be read meanwhile.
     ///
     /// - Parameter record: whose it must be; nil for anybody's.
     /// - Returns: nil when there is none.

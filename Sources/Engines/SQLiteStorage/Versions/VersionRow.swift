@@ -24,7 +24,9 @@ struct VersionRow {
         let device: Range<Int>
     }
 
-    /// Bits of a row's shape. Those of the name and of the parent are a `PackedName.Form` each.
+    /// Bits of a row's shape.
+    ///
+    /// Those of the name and of the parent are a `PackedName.Form` each.
     enum Shape {
         static let name: UInt8 = 0
         /// Who made the record saved it last, at the same time and by the same device.

@@ -47,7 +47,9 @@ extension Command {
                 var lines = found.problems.isEmpty ? ["no problems"] : found.problems
                 if trashed > 0 { lines.append("assets in the trash: \(trashed)") }
                 let waiting = found.recordsToMove
-                if waiting > 0 { lines.append("records of former versions to be moved: \(waiting)") }
+                if waiting > 0 {
+                    lines.append("records of former versions to be moved: \(waiting)")
+                }
                 let removed = found.removedRecords
                 if removed > 0 { lines.append("damaged records removed: \(removed)") }
                 var output = outcome(
