@@ -32,8 +32,8 @@ package struct StoreCheck: Sendable {
         let connection = try Connection(path: path, mode: .readOnly)
         // Before the snapshot, which then has all that it tells of.
         let note = PositionNote.read(besideStore: path)
-        // What it notes of each version may be much. The file itself is opened for reading.
-        try connection.execute("PRAGMA temp_store = FILE; PRAGMA query_only = OFF")
+        // What it notes of each version goes into memory. The file itself is opened for reading.
+        try connection.execute("PRAGMA query_only = OFF")
         return try connection.snapshot { connection in
             let damage = try connection.integrityCheck()
             // Rules would only repeat in other words what a damaged file shows.
