@@ -23,10 +23,10 @@ final class VersionTexts {
     private var modifier = VersionNames.User([])
     private var moment = MomentText()
 
-    /// More than all that is the same in every text, and all numbers in it.
-    private static let frameMax = 512
-    /// A name that is packed becomes at most this many times as long.
-    private static let growth = 3
+    /// More than all that is the same in every text, all numbers in it, and what two packed names grow by.
+    private static let frameMax = 640
+    /// Up to this size, a buffer has room for texts twice as long as the one that it was made for.
+    private static let roomyMax = 65_536
 
     init(_ connection: Connection) throws { names = try VersionNames(connection) }
 
@@ -107,7 +107,7 @@ final class VersionTexts {
 
     /// Whether a row of some bytes may stand for a text of so many.
     static func mayHold(_ textCount: Int, inRowOf count: Int) -> Bool {
-        textCount <= growth * count + 4 * frameMax
+        textCount <= count + 4 * frameMax
     }
 
     /// Reads the names that a text needs.
@@ -132,8 +132,8 @@ final class VersionTexts {
 
     @inline(__always)
     private func sizeMax(_ row: VersionRow) -> Int {
-        Self.growth * row.bytes.count + type.count + zone.count + creator.madeIt.count
-            + modifier.savedIt.count + Self.frameMax
+        row.bytes.count + type.count + zone.count + creator.madeIt.count + modifier.savedIt.count
+            + Self.frameMax
     }
 
     @inline(__always)
@@ -143,7 +143,8 @@ final class VersionTexts {
     }
 
     private func grownBuffer(_ size: Int) -> UnsafeMutableRawBufferPointer {
-        let made = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * size, alignment: 16)
+        let made = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: size < Self.roomyMax ? 2 * size : size, alignment: 16)
         if depth < buffers.count {
             buffers[depth].deallocate()
             buffers[depth] = made
