@@ -16,6 +16,8 @@ import machine
 import nginx
 from client import ClientMeasures
 from fairness import FairnessMeasures
+from growth import SIZES as GROWTH_SIZES
+from growth import GrowthMeasures
 from measures import Measures
 from notices import NoticeMeasures
 from programs import REPOSITORY, Programs
@@ -41,6 +43,8 @@ class Sizes:
     subscribers: int = 1_000
     ingest_rounds: int = 6
     ingest_requests: int = 25
+    growth: tuple = GROWTH_SIZES[:2]
+    growth_singles: int = 20_000
 
 
 MARKER = "<!-- measured -->"
@@ -48,7 +52,8 @@ MARKER = "<!-- measured -->"
 QUICK = Sizes(
     records=10_000, singles=3_000, large=20_000, idle=1_000, seconds=0.4, delta_rounds=1,
     shares=40, seconds_quiet=2, fairness_seconds=2, fairness_rounds=1,
-    containers=300, waiters=100, saves=10, subscribers=20, ingest_rounds=2, ingest_requests=2)
+    containers=300, waiters=100, saves=10, subscribers=20, ingest_rounds=2, ingest_requests=2,
+    growth=(20_000,), growth_singles=1_000)
 
 
 def arguments():
@@ -57,11 +62,15 @@ def arguments():
     parser.add_argument("--quick", action="store_true", help="small counts, a smoke test")
     parser.add_argument(
         "--only",
-        choices=["assets", "client", "fairness", "notices", "queries", "sharing", "stores"],
+        choices=["assets", "client", "fairness", "growth", "notices", "queries", "sharing",
+                 "stores"],
         help="one part alone"
     )
     parser.add_argument("--fairness-seconds", type=float, help="of each round of that part")
-    parser.add_argument("--before", type=Path, help="an older server, for the part fairness")
+    parser.add_argument("--growth-records", type=int, help="the one size of the part growth")
+    parser.add_argument("--large", action="store_true", help="sizes that take hours, too")
+    parser.add_argument(
+        "--before", type=Path, help="an older server, for the parts fairness and growth")
     parser.add_argument("--seed", type=int, default=0, help="of names and contents; 0 draws one")
     parser.add_argument("--json", type=Path, help="a file for all figures of all runs")
     parser.add_argument("--page", type=Path, help="a page whose measured part is written anew")
@@ -77,13 +86,16 @@ def one_run(sizes, programs, binary, parent, seed, only, before):
     busy, stolen = machine.busy_seconds()
     try:
         figures = {}
-        if only not in ("client", "notices", "queries", "fairness", "stores"):
+        if only not in ("client", "growth", "notices", "queries", "fairness", "stores"):
             figures |= Measures(sizes, programs, binary, folder, seed).run(only)
         if only in (None, "queries"):
             figures |= QueryMeasures(sizes, programs, binary, folder / "queries", seed).run()
         # By itself alone: its many rounds take longer than all the rest together.
         if only == "fairness":
             figures |= FairnessMeasures(sizes, binary, folder / "fairness", before).run()
+        if only in (None, "growth"):
+            figures |= GrowthMeasures(
+                sizes, programs, binary, folder / "growth", seed, before).run()
         if only in (None, "notices"):
             figures |= NoticeMeasures(sizes, binary, folder / "notices").run()
         if only in (None, "stores"):
@@ -121,6 +133,10 @@ def main():
     sizes = QUICK if asked.quick else Sizes()
     if asked.fairness_seconds:
         sizes.fairness_seconds = asked.fairness_seconds
+    if asked.large:
+        sizes.growth = GROWTH_SIZES
+    if asked.growth_records:
+        sizes.growth = (asked.growth_records,)
     if machine.raise_open_files() < sizes.idle + 100:
         sys.exit(f"benchmark: needs {sizes.idle + 100} open files, see ulimit -n")
     if not asked.binary.exists():

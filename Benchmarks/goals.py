@@ -3,6 +3,7 @@
 import assets
 import client
 import fairness
+import growth
 import notices
 import queries
 import sharing
@@ -72,6 +73,7 @@ GOALS = [
     *queries.GOALS,
     *assets.GOALS,
     *fairness.GOALS,
+    *growth.GOALS,
     *notices.GOALS,
     *stores.GOALS,
     *client.GOALS,
@@ -91,6 +93,7 @@ LIMITS = [
     *queries.BESIDE,
     *assets.BESIDE,
     *fairness.BESIDE,
+    *growth.BESIDE,
     *notices.BESIDE,
     *stores.BESIDE,
     *client.BESIDE,
@@ -99,7 +102,7 @@ LIMITS = [
 
 WORKLOADS = (
     "ingest", "sync1", "sync2", "sync2000", "singles", "lookup", "deltaEmpty", "delta.small",
-    "delta.large", *sharing.WORKLOADS, *queries.WORKLOADS,
+    "delta.large", *sharing.WORKLOADS, *queries.WORKLOADS, *growth.WORKLOADS,
 )
 
 

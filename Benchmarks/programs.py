@@ -32,9 +32,10 @@ class Programs:
     def compile(self):
         load = [str(path) for path in sorted((HERE / "load").glob("*.c"))]
         subprocess.run(["cc", *FLAGS, "-o", str(self.load_path), *load], check=True)
-        limits = [str(HERE / "limits/limits.c"), str(HERE / "load/latency.c")]
+        limits = [
+            str(HERE / path) for path in ("limits/limits.c", "limits/names.c", "load/latency.c")]
         subprocess.run(
-            ["cc", *FLAGS, "-o", str(self.limits_path), *limits, "-lsqlite3"],
+            ["cc", *FLAGS, "-o", str(self.limits_path), *limits, "-lsqlite3", "-lm"],
             check=True)
         queries = [str(HERE / "limits/queries.c"), str(HERE / "load/latency.c")]
         subprocess.run(

@@ -1,11 +1,13 @@
 /* What SQLite's C API reaches with the server's schema, pragmas and rows: the limits that the
    server's figures are held against.
 
-     limits write --source STORE --zone NAME --store FILE [--schema FILE]… --rows N --per-commit K
+     limits write --source STORE --zone NAME --store FILE [--schema FILE]… --rows N [--skip N]
+         --per-commit K [--page-bytes N]
      limits scan --store FILE --per-page N --seconds S
 
-   `write` reads the rows of a zone from the server's own file, then saves them in another file as
-   a save does: look up the head, insert the head, insert the version. */
+   `write` reads the rows of a zone from the server's own file, some at a time, then saves them in another
+   file as a save does: look up the head, insert the head, let the name lead to it, insert the version. The
+   clock stands still while it reads. */
 #include <getopt.h>
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -15,8 +17,9 @@
 #include <string.h>
 
 #include "../load/latency.h"
+#include "names.h"
 
-enum { CHECKPOINT_PAGES = 4000, SCHEMA_FILES_MAX = 64 };
+enum { CHECKPOINT_PAGES = 4000, SCHEMA_FILES_MAX = 64, ROWS_AT_A_TIME = 50000 };
 
 struct row {
     char *name;
@@ -28,8 +31,8 @@ struct row {
 struct settings {
     const char *source, *zone, *store, *schema[SCHEMA_FILES_MAX];
     unsigned schema_count;
-    uint64_t rows, per_commit, per_page;
-    int cache_kib;
+    uint64_t rows, skip, per_commit, per_page;
+    int cache_kib, page_bytes;
     double seconds;
 };
 
@@ -54,13 +57,14 @@ static sqlite3 *open_store(const char *path, const struct settings *settings) {
     sqlite3 *database;
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     if (sqlite3_open_v2(path, &database, flags, NULL) != SQLITE_OK) fail(path, database);
-    char pragmas[256];
+    char pragmas[512];
     snprintf(
         pragmas, sizeof pragmas,
+        "PRAGMA page_size = %d; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA secure_delete = FAST;"
         "PRAGMA mmap_size = 0; PRAGMA cache_size = -%d; PRAGMA temp_store = MEMORY;"
         "PRAGMA cell_size_check = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
         "PRAGMA wal_autocheckpoint = 0;",
-        settings->cache_kib);
+        settings->page_bytes, settings->cache_kib);
     sqlite3_busy_timeout(database, 10000);
     execute(database, pragmas);
     return database;
@@ -89,22 +93,31 @@ static void *copied(const void *from, int length) {
     return copy;
 }
 
-static struct row *read_rows(const struct settings *settings, uint64_t *count) {
+/* The rows of the source's zone behind the first ones. */
+static sqlite3_stmt *open_rows(const struct settings *settings) {
     sqlite3 *database;
     if (sqlite3_open_v2(settings->source, &database, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         fail(settings->source, database);
     sqlite3_stmt *statement = prepare(
         database,
-        "SELECT heads.name, versions.record_type, versions.flags, versions.body FROM versions"
-        " JOIN heads ON heads.id = versions.record, zones ON zones.name = ?1"
-        " WHERE versions.key > zones.id << 40 AND versions.key < (zones.id + 1) << 40"
+        "SELECT heads.name, versions.record_type, versions.flags, versions.body"
+        " FROM versions CROSS JOIN heads ON heads.id = versions.record WHERE versions.key >= ("
+        "  SELECT v.key FROM zones CROSS JOIN versions v WHERE zones.name = ?1"
+        "  AND v.key > zones.id << 40 ORDER BY v.key LIMIT 1 OFFSET ?3)"
         " ORDER BY versions.key LIMIT ?2");
     sqlite3_bind_text(statement, 1, settings->zone, -1, SQLITE_STATIC);
     sqlite3_bind_int64(statement, 2, (sqlite3_int64)settings->rows);
-    struct row *rows = calloc(settings->rows, sizeof *rows);
-    if (rows == NULL) fail("out of memory", NULL);
-    for (*count = 0; sqlite3_step(statement) == SQLITE_ROW; (*count)++) {
-        struct row *row = &rows[*count];
+    sqlite3_bind_int64(statement, 3, (sqlite3_int64)settings->skip);
+    return statement;
+}
+
+/* Reads some rows in place of those before. */
+static uint64_t read_rows(sqlite3_stmt *statement, struct row rows[static ROWS_AT_A_TIME]) {
+    uint64_t count = 0;
+    while (count < ROWS_AT_A_TIME && sqlite3_step(statement) == SQLITE_ROW) {
+        struct row *row = &rows[count++];
+        free(row->name);
+        free(row->body);
         row->name_length = sqlite3_column_bytes(statement, 0);
         row->name = copied(sqlite3_column_text(statement, 0), row->name_length);
         row->record_type = sqlite3_column_int64(statement, 1);
@@ -112,10 +125,7 @@ static struct row *read_rows(const struct settings *settings, uint64_t *count) {
         row->body_length = sqlite3_column_bytes(statement, 3);
         row->body = copied(sqlite3_column_blob(statement, 3), row->body_length);
     }
-    sqlite3_finalize(statement);
-    sqlite3_close(database);
-    if (*count == 0) fail("the source has no such rows", NULL);
-    return rows;
+    return count;
 }
 
 /* The writer checkpoints by itself: nobody else is there to be held up. */
@@ -126,19 +136,21 @@ static int log_grew(void *checkpoints, sqlite3 *database, const char *name, int 
 }
 
 struct save {
-    sqlite3_stmt *find, *head, *version, *begin, *commit;
+    struct names names;
+    sqlite3_stmt *head, *version, *begin, *commit;
 };
 
 static void save_row(sqlite3 *database, struct save *save, const struct row *row, int64_t position) {
-    sqlite3_bind_text(save->find, 2, row->name, row->name_length, SQLITE_STATIC);
-    if (sqlite3_step(save->find) != SQLITE_DONE) fail("a record was there already", database);
-    sqlite3_reset(save->find);
+    int64_t hash = name_hash(1, row->name, row->name_length);
+    if (names_find(&save->names, row->name, row->name_length, hash) != 0)
+        fail("a record was there already", database);
     sqlite3_bind_text(save->head, 2, row->name, row->name_length, SQLITE_STATIC);
     sqlite3_bind_int64(save->head, 3, position);
     if (sqlite3_step(save->head) != SQLITE_DONE) fail("insert head", database);
     sqlite3_reset(save->head);
+    names_add(&save->names, hash, sqlite3_last_insert_rowid(database));
     sqlite3_bind_int64(save->version, 1, (int64_t)1 << 40 | position);
-    sqlite3_bind_int64(save->version, 2, sqlite3_last_insert_rowid(database));
+    sqlite3_bind_int64(save->version, 2, (int64_t)save->names.records);
     sqlite3_bind_int64(save->version, 3, row->record_type);
     sqlite3_bind_int64(save->version, 4, row->flags);
     sqlite3_bind_blob(save->version, 5, row->body, row->body_length, SQLITE_STATIC);
@@ -159,9 +171,18 @@ static int64_t last_position(sqlite3 *database) {
     return last;
 }
 
+/* What the file has once the log is in it. */
+static int64_t file_bytes(sqlite3 *database) {
+    sqlite3_stmt *statement = prepare(
+        database, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
+    if (sqlite3_step(statement) != SQLITE_ROW) fail("page count", database);
+    int64_t bytes = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return bytes;
+}
+
 static struct save prepare_save(sqlite3 *database) {
     struct save save = {
-        .find = prepare(database, "SELECT id, position FROM heads WHERE zone = ?1 AND name = ?2"),
         .head = prepare(database, "INSERT INTO heads (zone, name, position) VALUES (?1, ?2, ?3)"),
         .version = prepare(
             database,
@@ -170,14 +191,14 @@ static struct save prepare_save(sqlite3 *database) {
         .begin = prepare(database, "BEGIN IMMEDIATE"),
         .commit = prepare(database, "COMMIT"),
     };
-    sqlite3_bind_int64(save.find, 1, 1);
     sqlite3_bind_int64(save.head, 1, 1);
+    names_open(&save.names, database);
     return save;
 }
 
 static void write_rows(const struct settings *settings) {
-    uint64_t count;
-    struct row *rows = read_rows(settings, &count);
+    sqlite3_stmt *source = open_rows(settings);
+    static struct row rows[ROWS_AT_A_TIME];
     sqlite3 *database = open_store(settings->store, settings);
     run_schema(database, settings);
     int64_t position = last_position(database);
@@ -185,24 +206,33 @@ static void write_rows(const struct settings *settings) {
     sqlite3_wal_hook(database, log_grew, &checkpoints);
     struct save save = prepare_save(database);
     static struct latency commits;
-    uint64_t began = now_ns(), bytes = 0;
-    for (uint64_t index = 0; index < count; index++) {
-        if (index % settings->per_commit == 0) step(database, save.begin);
-        save_row(database, &save, &rows[index], ++position);
-        bytes += (uint64_t)rows[index].body_length;
-        if (index + 1 == count || (index + 1) % settings->per_commit == 0) {
-            uint64_t committing = now_ns();
-            step(database, save.commit);
-            latency_add(&commits, now_ns() - committing);
+    uint64_t spent = 0, bytes = 0, count = 0, read;
+    do {
+        read = read_rows(source, rows);
+        uint64_t began = now_ns();
+        for (uint64_t index = 0; index < read; index++) {
+            if (index % settings->per_commit == 0) step(database, save.begin);
+            save_row(database, &save, &rows[index], ++position);
+            bytes += (uint64_t)rows[index].body_length;
+            if (index + 1 == read || (index + 1) % settings->per_commit == 0) {
+                names_step(&save.names);
+                uint64_t committing = now_ns();
+                step(database, save.commit);
+                latency_add(&commits, now_ns() - committing);
+            }
         }
-    }
-    double seconds = (double)(now_ns() - began) / 1e9;
+        spent += now_ns() - began;
+        count += read;
+    } while (read == ROWS_AT_A_TIME);
+    if (count == 0) fail("the source has no such rows", NULL);
+    double seconds = (double)spent / 1e9;
     printf(
         "{\"rows\":%llu,\"seconds\":%.6f,\"rowsPerSecond\":%.1f,\"bodyBytesMean\":%.1f,"
-        "\"commits\":%llu,\"commitP50us\":%.1f,\"commitP99us\":%.1f,\"checkpoints\":%llu}\n",
+        "\"commits\":%llu,\"commitP50us\":%.1f,\"commitP99us\":%.1f,\"checkpoints\":%llu,"
+        "\"fileBytes\":%llu}\n",
         (unsigned long long)count, seconds, (double)count / seconds, (double)bytes / (double)count,
         (unsigned long long)commits.count, latency_us(&commits, 0.5), latency_us(&commits, 0.99),
-        (unsigned long long)checkpoints);
+        (unsigned long long)checkpoints, (unsigned long long)file_bytes(database));
 }
 
 /* One pass over the zone by pages, each a read transaction of its own; returns the rows. */
@@ -267,9 +297,10 @@ int main(int count, char **arguments) {
         {"source", 1, NULL, 's'},     {"zone", 1, NULL, 'z'},     {"store", 1, NULL, 'f'},
         {"schema", 1, NULL, 'm'},     {"rows", 1, NULL, 'r'},     {"per-commit", 1, NULL, 'k'},
         {"per-page", 1, NULL, 'p'},   {"seconds", 1, NULL, 'd'},  {"cache-kib", 1, NULL, 'c'},
-        {NULL, 0, NULL, 0},
+        {"skip", 1, NULL, 'o'},       {"page-bytes", 1, NULL, 'b'}, {NULL, 0, NULL, 0},
     };
-    struct settings settings = {.rows = 1, .per_commit = 1600, .per_page = 200, .cache_kib = 4096};
+    struct settings settings = {
+        .rows = 1, .per_commit = 1600, .per_page = 200, .cache_kib = 4096, .page_bytes = 4096};
     int option;
     while ((option = getopt_long(count, arguments, "", options, NULL)) != -1) switch (option) {
         case 's': settings.source = optarg; break;
@@ -282,6 +313,8 @@ int main(int count, char **arguments) {
         case 'r': settings.rows = strtoull(optarg, NULL, 10); break;
         case 'k': settings.per_commit = strtoull(optarg, NULL, 10); break;
         case 'p': settings.per_page = strtoull(optarg, NULL, 10); break;
+        case 'o': settings.skip = strtoull(optarg, NULL, 10); break;
+        case 'b': settings.page_bytes = atoi(optarg); break;
         case 'd': settings.seconds = strtod(optarg, NULL); break;
         case 'c': settings.cache_kib = atoi(optarg); break;
         default: usage();

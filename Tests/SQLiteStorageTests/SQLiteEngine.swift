@@ -9,6 +9,11 @@ import Synchronization
 extension Engine {
     /// The engine of this target, in folders that are gone with their trial.
     static let sqlite = Engine(name: "SQLite") { try SQLitePlace($0) }
+
+    /// One whose hashes of names meet all the time.
+    static let sqliteWithMeetingHashes = Engine(name: "SQLite with hashes of 3 bits") {
+        try SQLitePlace($0, nameHashBits: 3)
+    }
 }
 
 /// A folder with one store and one catalog.
@@ -21,9 +26,11 @@ final class SQLitePlace: EnginePlace {
 
     private let root: URL
     private let clock: TrialClock
+    private let nameHashBits: Int
     private let state: Mutex<State>
 
-    init(_ clock: TrialClock = TrialClock()) throws {
+    init(_ clock: TrialClock = TrialClock(), nameHashBits: Int = 64) throws {
+        self.nameHashBits = nameHashBits
         root = FileManager.default.temporaryDirectory.appending(path: "store-\(UUID().uuidString)")
         let folder = root.appending(path: "0")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -40,6 +47,7 @@ final class SQLitePlace: EnginePlace {
         var options = SQLiteStore.Options(
             clock: clock.clock, random: { count in (0..<count).map { _ in .random(in: 0...255) } })
         options.loopCount = 2
+        options.nameHashBits = nameHashBits
         options.followerChangesMax = followerChangesMax
         let store = try SQLiteStore(path: path, options: options, onIndeterminate: { _ in })
         state.withLock { $0.open.append(store) }
@@ -88,7 +96,9 @@ final class SQLitePlace: EnginePlace {
         return folder.path
     }
 
-    func problems() throws -> [String] { try StoreCheck(path: path).problems() }
+    func problems() throws -> [String] {
+        try StoreCheck(path: path, nameHashBits: nameHashBits).problems()
+    }
 
     func remove() {
         let open = state.withLock { state in

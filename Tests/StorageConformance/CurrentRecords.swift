@@ -3,7 +3,7 @@ import Storage
 
 // What stands under names, many at once.
 extension StoragePromise {
-    static let currentRecords = [
+    package static let currentRecords = [
         StoragePromise("What stands under names is found in one call, deleted or not, each once") {
             trial in
             let zone = try trial.makeZone()

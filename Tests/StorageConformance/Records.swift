@@ -3,7 +3,7 @@ import Storage
 
 // Records, their versions and their links.
 extension StoragePromise {
-    static let records = [
+    package static let records = [
         StoragePromise("A record keeps its number; its name leads to its one version") { trial in
             let zone = try trial.makeZone()
             let first = try trial.write { try $0.save("a", in: zone, body: [49]) }

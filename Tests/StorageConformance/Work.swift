@@ -138,7 +138,7 @@ extension StoragePromise {
         },
     ]
 
-    static let collection = [
+    package static let collection = [
         StoragePromise(
             "What is past its time goes in steps, and the zone says from where on it is whole"
         ) {

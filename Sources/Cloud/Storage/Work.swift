@@ -15,6 +15,8 @@ package enum WorkKind: Int64, Sendable, CaseIterable {
     case collect = 4
     case collectAssets = 5
     case tellRequests = 6
+    case names = 7
+    case versions = 8
 }
 
 /// Something that a write leaves to be done in steps afterwards.
@@ -38,6 +40,10 @@ package enum WorkTask: Hashable, Sendable {
     ///
     /// Nil when the request led to no share: it leaves the same work, so that nobody can tell the difference.
     case tellRequests(ShareNumber?)
+    /// Puts in order by what an engine finds records by their names.
+    case names
+    /// Brings versions that a server of before has written into the engine's present form.
+    case versions
 
     package var kind: WorkKind {
         switch self {
@@ -47,6 +53,8 @@ package enum WorkTask: Hashable, Sendable {
         case .collect: .collect
         case .collectAssets: .collectAssets
         case .tellRequests: .tellRequests
+        case .names: .names
+        case .versions: .versions
         }
     }
 }

@@ -39,6 +39,7 @@ package final class GroupWriter: Sendable {
         /// Jobs taken over from `waiting` that no group has held yet.
         var backlog = FairBacklog()
         var gathering = GroupGathering()
+        var time: GroupTime
         var use = CallerUse()
         var isFull = false
         var probeAt: UInt64 = 0
@@ -72,7 +73,8 @@ package final class GroupWriter: Sendable {
         queue = DispatchQueue(label: "sqlite.writer")
         confined = Confined(
             committer: try GroupCommitter(connection: connection, hooks: hooks, now: options.now),
-            reserve: options.reserve.map(DiskReserve.init))
+            reserve: options.reserve.map(DiskReserve.init),
+            time: GroupTime(milliseconds: options.groupMillisecondsMax))
         checkpointer = options.checkpoints.map {
             Checkpointer(
                 path: path, fileSystem: options.fileSystem,
@@ -252,6 +254,7 @@ package final class GroupWriter: Sendable {
             confined.gathering.committed(
                 jobs: group.count, waiting: waiting.withLock { $0.jobs.count },
                 nanoseconds: committer.commitNanoseconds)
+            confined.time.committed(nanoseconds: committer.commitNanoseconds)
             measured.withLock { measured in
                 measured.commits &+= 1
                 measured.jobs &+= UInt64(group.count)
@@ -307,7 +310,7 @@ package final class GroupWriter: Sendable {
     private func goingOn(
         _ group: ArraySlice<PendingJob>, now: UInt64
     ) -> (_ nanoseconds: UInt64) -> Bool {
-        let nanosecondsMax = UInt64(max(0, options.groupMillisecondsMax)) * 1_000_000
+        let nanosecondsMax = confined.time.nanoseconds
         let use = confined.use
         guard let bound = use.lightBound(beside: group.lazy.map(\.caller), now: now) else {
             return { $0 <= nanosecondsMax }

@@ -52,6 +52,8 @@ final class GroupState: GroupHooks {
     private(set) var statements: WriteStatements?
     private(set) var snapshot: SQLiteSnapshot?
     private(set) var indexWriter: IndexWriter?
+    private var versionWriter: VersionWriter?
+    private var preparedForNames: NameWriter?
     private var preparedForShares: ShareWriteStatements?
     private var preparedForCoverage: CoverageStatements?
     private var preparedInvariants: CoverageInvariants?
@@ -61,6 +63,8 @@ final class GroupState: GroupHooks {
     private var preparedForFollowing: FollowingStatements?
     private let publishedIndexes: PublishedIndexes
     private let notices: CommitNotices
+    private let moving: MoveProgress
+    private let moveFreeBytesMin: Int
     var indexes: IndexCatalog
     private(set) var following: Following
     /// As of the last commit.
@@ -103,7 +107,7 @@ final class GroupState: GroupHooks {
     init(
         schema: TransactionSchema, shared: SharedFacts, publishedIndexes: PublishedIndexes,
         positions: PositionCounter, following: Following, followerChangesMax: Int,
-        notices: CommitNotices
+        notices: CommitNotices, moving: MoveProgress, moveFreeBytesMin: Int
     ) {
         self.schema = schema
         self.committedSchema = schema
@@ -115,6 +119,8 @@ final class GroupState: GroupHooks {
         committedFollowing = following
         self.followerChangesMax = followerChangesMax
         self.notices = notices
+        self.moving = moving
+        self.moveFreeBytesMin = moveFreeBytesMin
     }
 
     /// The writer's own reader, on the connection on which it writes.
@@ -131,6 +137,23 @@ final class GroupState: GroupHooks {
         let made = try IndexWriter(
             connection, terms: try prepared(connection).0.indexes.terms())
         indexWriter = made
+        return made
+    }
+
+    /// What writes versions, on the connection on which it writes.
+    func preparedVersionWriter(_ connection: Connection) throws -> VersionWriter {
+        if let versionWriter { return versionWriter }
+        let made = try VersionWriter(
+            connection, try prepared(connection).0.versions.texts.names,
+            moveFreeBytesMin: moveFreeBytesMin)
+        versionWriter = made
+        return made
+    }
+
+    func names(_ connection: Connection) throws -> NameWriter {
+        if let preparedForNames { return preparedForNames }
+        let made = try NameWriter(connection, prepared(connection).0.names)
+        preparedForNames = made
         return made
     }
 
@@ -178,9 +201,9 @@ final class GroupState: GroupHooks {
 
     /// Lets go of the connection, once the writer is closed.
     func letGo() {
-        (statements, snapshot, indexWriter) = (nil, nil, nil)
+        (statements, snapshot, indexWriter, versionWriter) = (nil, nil, nil, nil)
         (preparedForShares, preparedForCoverage, preparedForAssets) = (nil, nil, nil)
-        (preparedForWork, preparedForFollowing) = (nil, nil)
+        (preparedForWork, preparedForFollowing, preparedForNames) = (nil, nil, nil)
         positions.letGo()
     }
 
@@ -192,6 +215,7 @@ final class GroupState: GroupHooks {
         if job.notedChanges > 0 { changesKept = changesKept.map { $0 + job.notedChanges } }
         indexes = job.indexes
         if job.hasQueuedWork { hasQueuedWork = true }
+        if let moved = job.movedVersions { moving.note(moved.count, isDone: moved.isDone) }
         if let made = job.newSchema { schema = made }
     }
 
@@ -207,6 +231,8 @@ final class GroupState: GroupHooks {
     func jobRolledBack() {
         places = Places()
         treeless = []
+        snapshot?.versions.texts.forget()
+        preparedForNames?.rolledBack()
     }
 
     func noteTrees(in zone: ZoneNumber) { treeless.remove(zone) }
@@ -262,6 +288,7 @@ final class GroupState: GroupHooks {
 
     func groupCommitted() {
         positions.groupCommitted()
+        moving.committed()
         committedFollowing = following
         if indexes.version != publishedIndexes.value.version {
             if indexes.whole != publishedIndexes.value.whole { moved.insert(.indexes) }
@@ -280,6 +307,9 @@ final class GroupState: GroupHooks {
 
     func groupRolledBack() {
         positions.groupRolledBack()
+        moving.rolledBack()
+        snapshot?.versions.texts.forget()
+        preparedForNames?.rolledBack()
         following = committedFollowing
         moved = []
         sums = Sums()

@@ -9,31 +9,16 @@ struct ReadStatements {
     let livingZones: Statement
     let changedZones: Statement
     let lastChange: Statement
-    let headByName: Statement
-    let versionByKey: Statement
-    let currentByName: Statement
     let linksOfSource: Statement
     let lastPosition: Statement
-    let versionsAscending: Statement
-    let versionsDescending: Statement
-    let bodiesAscending: Statement
-    let bodiesDescending: Statement
     let sources: Statement
     let sourcesInOrder: Statement
     let recordTypes: Statement
-    let everyVersion: Statement
     let schemaHistory: Statement
     let assignedRoles: Statement
     let zoneCount: Statement
     let recordCount: Statement
     let clientToken: Statement
-
-    private static let current = """
-        SELECT versions.record, versions.record_type, versions.flags, versions.body,
-            heads.position
-        FROM heads CROSS JOIN versions ON versions.key = (heads.zone << 40 | heads.position)
-        WHERE heads.zone = ?1 AND heads.name = ?2
-        """
 
     private static let history = """
         SELECT number, made_at, made_by, difference FROM schema_changes
@@ -59,21 +44,9 @@ struct ReadStatements {
             "\(zone) FROM zones WHERE owner = ?1 AND changed > ?2 ORDER BY changed LIMIT ?3")
         lastChange = try connection.prepare(
             "SELECT coalesce(max(changed), 0) FROM zones WHERE owner = ?1")
-        headByName = try connection.prepare(
-            "SELECT id, position FROM heads WHERE zone = ?1 AND name = ?2")
-        let version = "SELECT record, record_type, flags, body, key FROM versions WHERE"
-        versionByKey = try connection.prepare("\(version) key = ?1")
-        currentByName = try connection.prepare(Self.current)
         linksOfSource = try connection.prepare(
             "SELECT target_zone, target_name, kind FROM links WHERE source = ?1")
         lastPosition = try connection.prepare("SELECT last_position FROM progress WHERE id = 0")
-        let range = "FROM versions WHERE key > ?1 AND key <= ?2 ORDER BY key"
-        let numbered = "SELECT key, flags, body, record, record_type \(range)"
-        versionsAscending = try connection.prepare(numbered)
-        versionsDescending = try connection.prepare("\(numbered) DESC")
-        let bodies = "SELECT key, flags, body \(range)"
-        bodiesAscending = try connection.prepare(bodies)
-        bodiesDescending = try connection.prepare("\(bodies) DESC")
         let sources = """
             SELECT links.kind, links.source, heads.zone, heads.name
             FROM links JOIN heads ON heads.id = links.source
@@ -85,7 +58,6 @@ struct ReadStatements {
         sourcesInOrder = try connection.prepare(
             "\(sources) AND links.kind = ?3 AND links.source > ?4 ORDER BY links.source LIMIT ?5")
         recordTypes = try connection.prepare("SELECT id, name FROM record_types")
-        everyVersion = try connection.prepare("\(version) key > ?1 ORDER BY key LIMIT ?2")
         schemaHistory = try connection.prepare(Self.history)
         assignedRoles = try connection.prepare(
             "SELECT role FROM assigned_roles WHERE user_record_name = ?1")

@@ -8,23 +8,54 @@ extension SQLiteSnapshot {
         of names: [RecordName], in zone: ZoneNumber,
         _ visit: (_ index: Int, StoredVersion) throws -> Void
     ) throws {
-        for (index, name) in names.enumerated() {
-            _ = try current(of: name, in: zone) { try visit(index, $0) }
+        for index in try self.names.order(of: names, in: zone) {
+            _ = try current(of: names[index], in: zone) { try visit(index, $0) }
         }
     }
 
     func current<Value>(
         of name: RecordName, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
     ) throws -> Value? {
-        let statement = statements.currentByName
+        guard let head = try head(of: name, in: zone) else { return nil }
+        do {
+            return try versions.visit(
+                at: Self.key(zone, head.position), of: head.record, visit)
+        } catch let damaged as DamagedVersion
+            where damaged == DamagedVersion(zone: zone, position: head.position)
+        {
+            return try visit(damagedVersion(head, in: zone))
+        }
+    }
+
+    /// What the store knows of a version that is not what was written.
+    private func damagedVersion(
+        _ head: StoredHead, in zone: ZoneNumber
+    ) throws -> StoredVersion {
+        let key = Self.key(zone, head.position)
+        var flags: VersionFlags = [.hasLinks, .hasAssets]
+        if try isThere("SELECT 1 FROM tombstones WHERE key = ?1", key) { flags = .tombstone }
+        let standing = "SELECT 1 FROM shares WHERE ended IS NULL AND"
+        if try isThere("\(standing) record = ?1", head.record.value) { flags.insert(.share) }
+        if try isThere("\(standing) root = ?1", head.record.value) { flags.insert(.root) }
+        return StoredVersion(
+            damaged: head.record, position: head.position, flags: flags,
+            bytesCounted: try versions.bytesCounted(ofDamaged: key) ?? 0)
+    }
+
+    private func isThere(_ sql: String, _ value: Int64) throws -> Bool {
+        let statement = try connection.prepare(sql)
+        defer { statement.reset() }
+        statement.bind(value, at: 1)
+        return try statement.step()
+    }
+
+    func name(at position: Position, in zone: ZoneNumber) throws -> RecordName? {
+        let statement = try connection.prepare(
+            "SELECT name FROM heads WHERE zone = ?1 AND position = ?2")
         defer { statement.reset() }
         statement.bind(zone.value, at: 1)
-        var text = name.text
-        return try text.withUTF8 { bytes -> Value? in
-            statement.bindBorrowed(text: UnsafeRawBufferPointer(bytes), at: 2)
-            guard try statement.step() else { return nil }
-            return try visit(Self.version(statement, position: statement.int64(4)))
-        }
+        statement.bind(position, at: 2)
+        return try statement.step() ? RecordName(statement.string(0)) : nil
     }
 
     func links(of source: RecordNumber) throws -> [Link] {

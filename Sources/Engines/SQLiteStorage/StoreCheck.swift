@@ -14,11 +14,15 @@ package struct StoreCheck: Sendable {
 
     private let path: String
     private let lossesSince: Milliseconds
+    private let nameHashBits: Int
 
-    /// - Parameter lossesSince: losses that a start has found are told when they are not older.
-    package init(path: String, lossesSince: Milliseconds = 0) {
+    /// - Parameters:
+    ///   - lossesSince: losses that a start has found are told when they are not older.
+    ///   - nameHashBits: as in the options of the store.
+    package init(path: String, lossesSince: Milliseconds = 0, nameHashBits: Int = 64) {
         self.path = path
         self.lossesSince = lossesSince
+        self.nameHashBits = nameHashBits
     }
 
     /// What is wrong, a line each; empty when nothing is.
@@ -28,10 +32,17 @@ package struct StoreCheck: Sendable {
         let connection = try Connection(path: path, mode: .readOnly)
         // Before the snapshot, which then has all that it tells of.
         let note = PositionNote.read(besideStore: path)
+        // What it notes of each version goes into memory. The file itself is opened for reading.
+        try connection.execute("PRAGMA query_only = OFF")
         return try connection.snapshot { connection in
             let damage = try connection.integrityCheck()
             // Rules would only repeat in other words what a damaged file shows.
             guard damage.isEmpty else { return damage }
+            if try !connection.hasTable("version_rows") {
+                try VersionCensus.standIn(on: connection)
+            }
+            let versions = try VersionReader(connection, Damage())
+            let census = try VersionCensus(connection, versions)
             let rules =
                 try Self.rules + (connection.hasTable("work") ? Self.work : [])
                 + (connection.hasTable("client_tokens") ? Self.clientTokens : [])
@@ -41,21 +52,11 @@ package struct StoreCheck: Sendable {
                 let count = try statement.step() ? statement.int64(0) : 0
                 return count == 0 ? nil : "\(rule.broken): \(count)"
             }
-            return try broken + Self.unreadable(connection) + IndexCheck.problems(connection)
+            return try census.problems(connection) + broken
+                + NameCheck.problems(connection, hashBits: nameHashBits)
+                + IndexCheck.problems(connection, versions)
                 + Self.losses(connection, noted: note, since: lossesSince)
         }
-    }
-
-    /// Records that are not the JSON that the server reads and sends.
-    private static func unreadable(_ connection: Connection) throws -> [String] {
-        let rows = try connection.prepare("SELECT body FROM versions")
-        defer { rows.reset() }
-        var count = 0
-        while try rows.step() {
-            // NB: what is wrong with it helps nobody; that it is wrong is counted.
-            if (try? StoredFields(rows.bytes(0))) == nil { count += 1 }
-        }
-        return count == 0 ? [] : ["records that are not JSON: \(count)"]
     }
 
     private static let rules = records + sums + references + positions + shares + assets
@@ -64,13 +65,13 @@ package struct StoreCheck: Sendable {
         Rule(
             broken: "names whose record is not where they say",
             count: """
-                SELECT count(*) FROM heads h LEFT JOIN versions v
+                SELECT count(*) FROM heads h LEFT JOIN every_version v
                 ON v.key = (h.zone << 40 | h.position) WHERE v.record IS NOT h.id
                 """),
         Rule(
             broken: "records that no name leads to",
             count: """
-                SELECT count(*) FROM versions v LEFT JOIN heads h ON h.id = v.record
+                SELECT count(*) FROM every_version v LEFT JOIN heads h ON h.id = v.record
                 WHERE (h.zone << 40 | h.position) IS NOT v.key
                 """),
         Rule(
@@ -79,7 +80,7 @@ package struct StoreCheck: Sendable {
         Rule(
             broken: "records of types that do not exist",
             count: """
-                SELECT count(*) FROM versions WHERE flags & 1 = 0
+                SELECT count(*) FROM every_version WHERE flags & 1 = 0
                 AND record_type NOT IN (SELECT id FROM record_types WHERE is_removed = 0)
                 AND (key >> 40) IN (SELECT id FROM zones WHERE deleted_at IS NULL)
                 """),
@@ -97,7 +98,7 @@ package struct StoreCheck: Sendable {
         Rule(
             broken: "deletions that are never forgotten",
             count: """
-                SELECT count(*) FROM versions WHERE flags & 1 = 1
+                SELECT count(*) FROM every_version WHERE flags & 1 = 1
                 AND key NOT IN (SELECT key FROM tombstones)
                 """),
         Rule(
@@ -111,14 +112,14 @@ package struct StoreCheck: Sendable {
             count: """
                 SELECT count(*) FROM zones z WHERE deleted_at IS NULL AND
                 (record_count, body_bytes) IS NOT (
-                    SELECT count(*), coalesce(sum(length(body)), 0) FROM versions
+                    SELECT count(*), coalesce(sum(bytes), 0) FROM every_version
                     WHERE key > z.id << 40 AND key < (z.id + 1) << 40 AND flags & 1 = 0)
                 """),
         Rule(
             broken: "deleted zones that keep records",
             count: """
                 SELECT count(*) FROM zones z WHERE is_purged = 1 AND EXISTS (
-                    SELECT 1 FROM versions WHERE key > z.id << 40 AND key < (z.id + 1) << 40)
+                    SELECT 1 FROM every_version WHERE key > z.id << 40 AND key < (z.id + 1) << 40)
                 """),
         Rule(
             broken: "owners who miscount their bytes",
@@ -134,7 +135,7 @@ package struct StoreCheck: Sendable {
             broken: "references from records that do not exist",
             count: """
                 SELECT count(*) FROM links l LEFT JOIN heads h ON h.id = l.source
-                LEFT JOIN versions v ON v.key = (h.zone << 40 | h.position)
+                LEFT JOIN every_version v ON v.key = (h.zone << 40 | h.position)
                 WHERE v.flags IS NULL OR v.flags & 1 = 1
                 """),
         Rule(
@@ -146,7 +147,7 @@ package struct StoreCheck: Sendable {
                 -- In the public database a reference may outlive what it leads to.
                 JOIN owners o ON o.id = own.owner AND o.record_name <> '_defaultOwner'
                 LEFT JOIN heads h ON h.zone = l.target_zone AND h.name = l.target_name
-                LEFT JOIN versions v ON v.key = (h.zone << 40 | h.position)
+                LEFT JOIN every_version v ON v.key = (h.zone << 40 | h.position)
                 WHERE l.kind IN (2, 3) AND (v.flags IS NULL OR v.flags & 1 = 1)
                 """),
     ]
@@ -188,13 +189,13 @@ package struct StoreCheck: Sendable {
             broken: "assets held by records that do not exist or do not show them",
             count: """
                 SELECT count(*) FROM asset_uses u LEFT JOIN heads h ON h.id = u.record
-                LEFT JOIN versions v ON v.key = (h.zone << 40 | h.position)
+                LEFT JOIN every_version v ON v.key = (h.zone << 40 | h.position)
                 WHERE v.flags IS NULL OR v.flags & 9 <> 8
                 """),
         Rule(
             broken: "records that show assets and hold none",
             count: """
-                SELECT count(*) FROM versions v WHERE flags & 8 = 8
+                SELECT count(*) FROM every_version v WHERE flags & 8 = 8
                 AND NOT EXISTS (SELECT 1 FROM asset_uses WHERE record = v.record)
                 """),
         Rule(
@@ -234,7 +235,7 @@ package struct StoreCheck: Sendable {
 }
 
 extension Connection {
-    fileprivate func hasTable(_ name: String) throws -> Bool {
+    func hasTable(_ name: String) throws -> Bool {
         let statement = try prepare(
             "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1")
         defer { statement.reset() }

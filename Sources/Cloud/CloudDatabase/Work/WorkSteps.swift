@@ -15,7 +15,7 @@ struct WorkSteps: Sendable {
 
     /// The kinds, in the order in which they take turns.
     static let kinds: [WorkKind] = [
-        .cover, .deleteSources, .index, .collect, .tellRequests,
+        .cover, .deleteSources, .index, .names, .collect, .tellRequests, .versions,
     ]
     /// The kinds that only remove; they go on while the disk is full.
     static let freeingKinds: [WorkKind] = [.deleteSources, .collect]
@@ -33,6 +33,8 @@ struct WorkSteps: Sendable {
         case .index: return 64...4_096
         case .collect, .collectAssets: return 32...512
         case .tellRequests: return 1...1
+        case .versions: return 16...512
+        case .names: return 256...4_096
         }
     }
 
@@ -81,9 +83,16 @@ struct WorkSteps: Sendable {
                 unusedSince: transaction.now - idle, limit: recordsMax)
             return Outcome(
                 records: recordsMax, cursor: hasMore || ended == recordsMax ? 0 : nil)
+        case .names:
+            let cursor = try transaction.workOnNames(
+                after: work.cursor, namesMax: recordsMax)
+            return Outcome(records: recordsMax, cursor: cursor)
         case .tellRequests(let share):
             let moment = try share.flatMap { try RequestTelling.tell($0, transaction) }
             return Outcome(records: 1, cursor: nil, moment: moment)
+        case .versions:
+            let hasMore = try transaction.moveVersions(limit: recordsMax)
+            return Outcome(records: recordsMax, cursor: hasMore ? 0 : nil)
         case .collectAssets:
             return Outcome(records: 1, cursor: work.cursor)
         }

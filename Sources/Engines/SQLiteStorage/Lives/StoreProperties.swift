@@ -23,6 +23,7 @@ struct StoreProperties {
     private static let incarnationKey = "incarnation"
     private static let tokenKeyKey = "token_key"
     private static let nameKey = "catalog_name"
+    private static let nameHashKey = "name_hash_key"
     /// How far a restored store's counter moves at least: further than its former life can have gone
     /// since.
     private static let restoredGap: Position = 1 << 30
@@ -62,6 +63,22 @@ struct StoreProperties {
     func takeName(_ name: [UInt8]) throws {
         guard try self.name() == nil else { return }
         try set(Self.nameKey) { $0.bind(name, at: 2) }
+    }
+
+    /// What the file knows names by; nil for a file of before it.
+    ///
+    /// - Parameter bits: how many bits of the hash are used.
+    func nameHash(bits: Int = 64) throws -> NameHash? {
+        try value(Self.nameHashKey) { NameHash(key: [UInt8]($0.bytes(0)), bits: bits) } ?? nil
+    }
+
+    /// What the file knows names by, which gets a key if it has none.
+    func takeNameHash(bits: Int, random: (Int) -> [UInt8]) throws -> NameHash {
+        if try value(Self.nameHashKey, { _ in true }) == nil {
+            try set(Self.nameHashKey) { $0.bind(random(NameHash.keyBytes), at: 2) }
+        }
+        guard let hash = try nameHash(bits: bits) else { throw InvalidRow(table: "properties") }
+        return hash
     }
 
     /// The life that the file has recorded last, and those before it.

@@ -78,7 +78,11 @@ extension StorageSettings {
             .number(
                 "storage.groupMillisecondsMax", \.storage.groupMillisecondsMax, 1...10_000,
                 "milliseconds",
-                "For how long further requests are taken into a group before it is committed."),
+                """
+                For how long further requests are taken into a group before it is committed. Where \
+                commits take long, up to twice as long as they do, while both together stay within \
+                three times this.
+                """),
             .number(
                 "storage.waitingWritesMax", \.storage.waitingWritesMax, 8...1_000_000, "requests",
                 """

@@ -1,0 +1,242 @@
+import CloudModel
+import SQLite
+import Storage
+
+/// Keeps the names of records in the order of their hashes, on the writer's connection.
+///
+/// A new name goes into the small table `new_names`. Once that holds enough, queued work moves its names into `names`
+/// in the order of the hash, so that one step writes each page of `names` once for all of its names.
+final class NameWriter {
+    /// How many names a pass over `names` is worth, at least.
+    private static let waitingMin = 10_000
+    /// The names that a commit of a busy store brings, about.
+    private static let commitNames = 1_000.0
+    /// The most names that a step moves, unless more have come since the last one.
+    private static let stepMax = 4_096
+
+    private let connection: Connection
+    private let reader: NameReader
+    private let add: Statement
+    private let head: Statement
+    private let forgetNew: Statement
+    private let forgetOld: Statement
+    /// How many names wait in `new_names`; nil when they have not been counted.
+    private var waiting: Int?
+    private var addedSinceStep = 0
+    private var isQueued = false
+
+    init(_ connection: Connection, _ reader: NameReader) throws {
+        self.connection = connection
+        self.reader = reader
+        add = try connection.prepare("INSERT INTO new_names (hash, record) VALUES (?1, ?2)")
+        head = try connection.prepare("SELECT zone, name FROM heads WHERE id = ?1")
+        forgetNew = try connection.prepare("DELETE FROM new_names WHERE hash = ?1 AND record = ?2")
+        forgetOld = try connection.prepare("DELETE FROM names WHERE hash = ?1 AND record = ?2")
+    }
+
+    /// What it has counted was undone.
+    func rolledBack() {
+        (waiting, isQueued) = (nil, false)
+        reader.forget()
+    }
+
+    /// Lets a name lead to a record.
+    ///
+    /// - Returns: whether work on names is to be queued, which it is not yet.
+    func add(_ hash: Int64, _ record: RecordNumber) throws -> Bool {
+        add.bind(hash, at: 1)
+        add.bind(record.value, at: 2)
+        try add.run()
+        addedSinceStep += 1
+        waiting = waiting.map { $0 + 1 }
+        let count = try count()
+        guard !isQueued, count >= Self.enough(record) else { return false }
+        isQueued = true
+        addedSinceStep = 0
+        return true
+    }
+
+    /// Lets the name of a record that goes lead nowhere; before its head goes.
+    func remove(_ record: RecordNumber) throws {
+        head.bind(record.value, at: 1)
+        defer { head.reset() }
+        guard try head.step() else { return }
+        let hash = reader.hash(head.bytes(1), in: ZoneNumber(head.int64(0)))
+        for statement in [forgetOld, forgetNew] {
+            statement.bind(hash, at: 1)
+            statement.bind(record.value, at: 2)
+            try statement.run()
+        }
+        let removed = connection.changeCount
+        waiting = waiting.map { $0 - removed }
+    }
+
+    /// How many names are worth a pass.
+    ///
+    /// A commit writes most pages of `new_names`, and a pass most pages of `names`. With N names, W of them waiting and
+    /// C in a commit, each name costs about W / 2C + N / W names' worth of pages; that is least where W² = 2CN.
+    private static func enough(_ last: RecordNumber) -> Int {
+        max(waitingMin, Int((2 * commitNames * Double(max(0, last.value))).squareRoot()))
+    }
+
+    private func count() throws -> Int {
+        if let waiting { return waiting }
+        let row = try connection.prepare("SELECT count(*) FROM new_names")
+        defer { row.reset() }
+        let count = try row.step() ? Int(row.int64(0)) : 0
+        waiting = count
+        return count
+    }
+
+    // MARK: - Queued work
+
+    /// Does a step.
+    ///
+    /// - Parameter cursor: where the step before ended; 0 at first.
+    /// - Returns: where the next one begins; nil when there is nothing left to do.
+    func step(after cursor: Int64, namesMax: Int) throws -> Int64? {
+        // More than have come since, or else a busy store would have more and more waiting.
+        let wanted = max(1, namesMax, 2 * addedSinceStep)
+        let limit = max(addedSinceStep, min(Self.stepMax, wanted))
+        addedSinceStep = 0
+        let last = RecordNumber(
+            try value("SELECT coalesce(max(id), 0) FROM heads"))
+        if cursor == 0, try count() < Self.enough(last) {
+            isQueued = try reader.isWhole() ? removeFormer(limit) : moveFormer(limit)
+            return isQueued ? 0 : nil
+        }
+        isQueued = true
+        let next = try merge(from: cursor ^ NameHash.first, limit)
+        if let next { return next ^ NameHash.first }
+        isQueued = try !reader.isWhole() || count() >= Self.enough(last)
+        return isQueued ? 0 : nil
+    }
+
+    /// Moves names from a hash on.
+    ///
+    /// - Returns: the hash to go on from; nil after the last one.
+    private func merge(from first: Int64, _ limit: Int) throws -> Int64? {
+        let through =
+            try value(
+                "SELECT hash FROM new_names WHERE hash >= ?1 ORDER BY hash LIMIT 1 OFFSET ?2",
+                first, Int64(limit - 1), orElse: .max)
+        let range = "new_names WHERE hash BETWEEN ?1 AND ?2"
+        for sql in [
+            "INSERT INTO names SELECT hash, record FROM \(range) ORDER BY hash, record",
+            "DELETE FROM \(range)",
+        ] {
+            let statement = try connection.prepare(sql)
+            statement.bind(first, at: 1)
+            statement.bind(through, at: 2)
+            try statement.run()
+        }
+        waiting = waiting.map { $0 - connection.changeCount }
+        return through == .max ? nil : through + 1
+    }
+
+    /// Lets the hashes of records lead to them that a version before hashes has left, in the order of records.
+    ///
+    /// With the last of them, the index of their text is none any more.
+    ///
+    /// - Returns: whether there is more to do.
+    private func moveFormer(_ limit: Int) throws -> Bool {
+        let through = try value("SELECT names_through FROM progress WHERE id = 0")
+        let rows = try connection.prepare(
+            "SELECT id, zone, name FROM heads WHERE id > ?1 ORDER BY id LIMIT ?2")
+        defer { rows.reset() }
+        rows.bind(through, at: 1)
+        rows.bind(Int64(limit), at: 2)
+        var moved: [(hash: Int64, record: Int64)] = []
+        while try rows.step() {
+            let hash = reader.hash(rows.bytes(2), in: ZoneNumber(rows.int64(1)))
+            moved.append((hash, rows.int64(0)))
+        }
+        rows.reset()
+        let last = moved.last?.record ?? through
+        moved.sort { $0.hash < $1.hash }
+        for (hash, record) in moved {
+            add.bind(hash, at: 1)
+            add.bind(record, at: 2)
+            try add.run()
+        }
+        waiting = waiting.map { $0 + moved.count }
+        guard moved.count < limit else {
+            let note = try connection.prepare(
+                "UPDATE progress SET names_through = ?1 WHERE id = 0")
+            note.bind(last, at: 1)
+            try note.run()
+            return true
+        }
+        try endFormer()
+        return true
+    }
+
+    /// Ends the former way of finding names.
+    ///
+    /// Dropping the index would hold everybody up, the longer the more names there are. In a file an index is kept as a
+    /// table without row ids is whose key has the same columns. So it becomes that table, and goes in steps.
+    private func endFormer() throws {
+        let version = try value("PRAGMA schema_version")
+        // NB: after an error only; that one is to be told.
+        defer { try? connection.execute("PRAGMA writable_schema = OFF") }
+        try connection.execute(
+            """
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_schema SET type = 'table', name = '\(Self.former)', tbl_name = '\(Self.former)',
+                sql = 'CREATE TABLE \(Self.former) (zone INTEGER NOT NULL, name TEXT NOT NULL,
+                    record INTEGER NOT NULL, PRIMARY KEY (zone, name, record)) WITHOUT ROWID'
+                WHERE name = 'heads_by_name';
+            PRAGMA schema_version = \(version + 1);
+            PRAGMA writable_schema = RESET;
+            UPDATE progress SET names_through = NULL WHERE id = 0;
+            """)
+    }
+
+    private static let former = "former_names"
+
+    /// Removes what is left of the index.
+    ///
+    /// - Returns: whether there is more to do.
+    private func removeFormer(_ limit: Int) throws -> Bool {
+        guard try connection.hasTable(Self.former) else { return false }
+        let key = "zone, name, record"
+        let delete = try connection.prepare(
+            """
+            DELETE FROM \(Self.former) WHERE (\(key)) IN (
+                SELECT \(key) FROM \(Self.former) ORDER BY \(key) LIMIT ?1)
+            """)
+        delete.bind(Int64(limit), at: 1)
+        try delete.run()
+        guard connection.changeCount < limit else { return true }
+        try connection.execute("DROP TABLE \(Self.former)")
+        return false
+    }
+
+    /// Lets a store without records begin with hashes.
+    static func begin(_ connection: Connection) throws {
+        let isNew = try connection.prepare(
+            """
+            SELECT 1 FROM progress WHERE names_through IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM heads)
+            """)
+        defer { isNew.reset() }
+        guard try isNew.step() else { return }
+        isNew.reset()
+        try connection.execute(
+            """
+            BEGIN IMMEDIATE;
+            DROP INDEX heads_by_name;
+            UPDATE progress SET names_through = NULL WHERE id = 0;
+            COMMIT
+            """)
+    }
+
+    private func value(
+        _ sql: String, _ values: Int64..., orElse missing: Int64 = 0
+    ) throws -> Int64 {
+        let row = try connection.prepare(sql)
+        defer { row.reset() }
+        for (index, value) in values.enumerated() { row.bind(value, at: Int32(index + 1)) }
+        return try row.step() ? row.int64(0) : missing
+    }
+}

@@ -1,0 +1,28 @@
+import CloudModel
+import Storage
+
+// What leads from names to records, with what the transaction has written.
+extension SQLiteTransaction {
+    func head(of name: RecordName, in zone: ZoneNumber) throws -> StoredHead? {
+        let found = try snapshot.head(of: name, in: zone)
+        if found == nil { noteFree(CollectionOfOne(name), in: zone) }
+        return found
+    }
+
+    /// Notes names that have been found to lead nowhere.
+    func noteFree(_ names: some Sequence<RecordName>, in zone: ZoneNumber) {
+        for name in names { freeNames.insert(snapshot.names.hash(name, in: zone)) }
+    }
+
+    /// A name is of one record: it led nowhere until now.
+    func requireFree(_ name: RecordName, _ hash: Int64, _ zone: ZoneNumber) throws {
+        guard freeNames.remove(hash) == nil, let head = try snapshot.head(of: name, in: zone)
+        else { return }
+        throw BrokenInvariant(
+            "a name is of one record: it is of \(head.record.value) in zone \(zone.value)")
+    }
+
+    func workOnNames(after cursor: Int64, namesMax: Int) throws -> Int64? {
+        try names().step(after: cursor, namesMax: namesMax)
+    }
+}
