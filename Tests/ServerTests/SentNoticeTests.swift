@@ -78,7 +78,7 @@ struct SentNoticeTests {
         @Test("A device is pushed to by Apple's service, and forgotten when that says it has gone")
         func applePush() throws {
             guard let service = try HTTP2Server() else { return }
-            let home = try Home(
+            let home = try DeliveryHome(
                 folder.path("data"),
                 environment: [
                     "LENTICULAR_OUTGOING_APPLE_PUSH_DEVELOPMENT_URL":
