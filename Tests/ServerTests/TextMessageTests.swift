@@ -4,6 +4,7 @@ import Configuration
 import Cryptography
 import Delivery
 import Foundation
+import HTTPClient
 import Storage
 import Testing
 
@@ -78,6 +79,28 @@ struct TextMessageTests {
         #expect(throws: (any Error).self) { try receiver.next(withinSeconds: 0) }
     }
 
+    @Test("A message on its way ends with the server, and none begins after that")
+    func stopped() throws {
+        let silent = try SilentReceiver()
+        let sender = try TextMessageSender(
+            settings(to: "http://127.0.0.1:\(silent.port)/"), clock: Clock { 0 },
+            random: .system)
+        let number = try AddressFormat.phone("+491712345678")
+        let ended = DispatchSemaphore(value: 0)
+        Foundation.Thread.detachNewThread {
+            #expect(throws: TextMessageSender.Failure.notTaken("\(ClientFailure.overloaded)")) {
+                try sender.send(LetterText(subject: "s", body: "b"), to: number)
+            }
+            ended.signal()
+        }
+        try silent.waitForSomebody()
+        sender.stop()
+        #expect(ended.wait(timeout: .now() + 60) == .success)
+        #expect(throws: TextMessageSender.Failure.notTaken("the server stops")) {
+            try sender.send(LetterText(subject: "s", body: "b"), to: number)
+        }
+    }
+
     @Test("Settings that do not go together stop the start, each by its name")
     func together() throws {
         func problem(_ configuration: ServerConfiguration) -> String {
@@ -128,5 +151,50 @@ struct TextMessageTests {
         #expect(server.wait() == 0)
         let log = server.log().joined()
         #expect(!log.contains("1712345678") && !log.contains(String(link.1)))
+    }
+}
+
+/// Takes connections on a port of its own and never says anything.
+private final class SilentReceiver {
+    let port: UInt16
+    private let listener: Int32
+    private var connection: Int32 = -1
+
+    init() throws {
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var patience = timeval(tv_sec: 60, tv_usec: 0)
+        setsockopt(
+            listener, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let listener = listener
+        let isBound = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, length) == 0 && listen(listener, 4) == 0
+                    && getsockname(listener, $0, &length) == 0
+            }
+        }
+        guard isBound else { throw CocoaError(.fileReadUnknown) }
+        port = UInt16(bigEndian: address.sin_port)
+    }
+
+    deinit {
+        if connection >= 0 { close(connection) }
+        close(listener)
+    }
+
+    /// Waits for a connection, and for what is sent first on it.
+    ///
+    /// - Throws: when nobody comes in a minute.
+    func waitForSomebody() throws {
+        connection = accept(listener, nil, nil)
+        guard connection >= 0 else { throw CocoaError(.fileReadUnknown) }
+        var patience = timeval(tv_sec: 60, tv_usec: 0)
+        setsockopt(
+            connection, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var byte: UInt8 = 0
+        guard read(connection, &byte, 1) == 1 else { throw CocoaError(.fileReadUnknown) }
     }
 }

@@ -36,11 +36,11 @@ final class LetterCarrier: Sendable {
         timer.activate()
     }
 
-    /// Ends it, and waits for a letter that is on its way.
+    /// Ends it, and waits for a letter that is on its way; a text message fails instead, to be sent later.
     func stop() {
         timer.cancel()
-        queue.sync {}
         senders.stop()
+        queue.sync {}
     }
 
     private func look() {

@@ -13,7 +13,7 @@ import Synchronization
 /// Posts text messages to whoever hands them to a provider.
 final class TextMessageSender: LetterSender {
     /// Why a message is still here.
-    enum Failure: Error, CustomStringConvertible {
+    enum Failure: Error, Equatable, CustomStringConvertible {
         case notTaken(String)
 
         var description: String {
@@ -26,6 +26,8 @@ final class TextMessageSender: LetterSender {
     private static let keyBytesMin = 24
     private static let keyFileBytesMax = 4_096
     private static let keyPrefix = "whsec_"
+    /// Letters wait for each other: nobody's mail waits long for a provider that is silent.
+    private static let millisecondsMax = 10_000
     /// Longer than any request may take: nobody waits for ever.
     private static let secondsMax = 30
 
@@ -34,6 +36,7 @@ final class TextMessageSender: LetterSender {
     private let traffic: OutgoingTraffic
     private let clock: Clock
     private let random: RandomSource
+    private let isStopping = Atomic(false)
 
     /// Starts the threads that post, which `stop` has to end.
     ///
@@ -54,12 +57,18 @@ final class TextMessageSender: LetterSender {
     }
 
     /// Ends it; a message that is on its way fails.
-    func stop() { traffic.stop() }
+    func stop() {
+        isStopping.store(true, ordering: .relaxed)
+        traffic.stop()
+    }
 
     func reaches(_ kind: Address.Kind) -> Bool { kind == .phone }
 
     /// Each try is another message: the code in it is another one.
     func send(_ text: LetterText, to address: Address) throws {
+        guard !isStopping.load(ordering: .relaxed) else {
+            throw Failure.notTaken("the server stops")
+        }
         var body = JSONWriter(reserving: 512)
         body.raw("{\"to\":")
         body.string(address.folded)
@@ -81,7 +90,7 @@ final class TextMessageSender: LetterSender {
         traffic.requests.send(
             OutgoingRequest(
                 method: "POST", url: url, headers: headers + signature, body: body.bytes,
-                isRepeatable: false)
+                millisecondsMax: Self.millisecondsMax, isRepeatable: false)
         ) { result in
             arrival.result.withLock { $0 = result }
             arrived.signal()
