@@ -57,11 +57,17 @@ struct MemoryOfFiles {
     }
 }
 
-/// What this process has had of memory at most.
+/// What this process has of memory.
 enum ResidentMemory {
-    static func peakBytes() throws -> Int {
-        let text = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-        for line in text.split(separator: "\n") where line.hasPrefix("VmHWM:") {
+    /// The most that it has had, as the system keeps it.
+    static func peakBytes() throws -> Int { try bytes(of: "VmHWM:", in: "status") }
+
+    /// What it has now, counted page by page.
+    static func bytes() throws -> Int { try bytes(of: "Rss:", in: "smaps_rollup") }
+
+    private static func bytes(of key: String, in file: String) throws -> Int {
+        let text = try String(contentsOfFile: "/proc/self/\(file)", encoding: .utf8)
+        for line in text.split(separator: "\n") where line.hasPrefix(key) {
             let digits = line.filter(\.isNumber)
             if let kilobytes = Int(digits) { return kilobytes * 1024 }
         }
