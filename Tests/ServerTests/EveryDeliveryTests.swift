@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 
 /// Two people, several devices: each kind of subscription in each database, by each delivery.
-@Suite("Every kind of notice, by every delivery", .timeLimit(.minutes(3)))
+@Suite("Every kind of notice, by every delivery")
 struct EveryDeliveryTests {
     private let folder: TemporaryFolder
 

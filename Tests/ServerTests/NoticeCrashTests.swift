@@ -5,7 +5,7 @@ import Testing
 @testable import Server
 
 /// What is told is told, whatever becomes of the server, the connection or whoever waits.
-@Suite("Notices that are cut short", .timeLimit(.minutes(5)))
+@Suite("Notices that are cut short")
 struct NoticeCrashTests {
     private let folder: TemporaryFolder
 

@@ -98,11 +98,13 @@ package protocol DestinationReading: AnyObject {
     /// The destinations of a kind, in the order in which they were made.
     func destinations(_ kind: DestinationKind) throws -> [StoredDestination]
 
-    /// Destinations for which something waits and that a sender may try now, the longest due first.
-    func destinationsDue(by moment: Milliseconds, limit: Int) throws -> [StoredDestination]
+    /// Destinations of some kinds for which something waits and that a sender may try now, the longest due first.
+    func destinationsDue(
+        _ kinds: Set<DestinationKind>, by moment: Milliseconds, limit: Int
+    ) throws -> [StoredDestination]
 
-    /// When a sender may try the next destination; nil while nothing waits for any of them.
-    func nextDestinationMoment() throws -> Milliseconds?
+    /// When, after a moment, a sender may try the next destination; nil while nothing waits for any then.
+    func nextDestinationMoment(after moment: Milliseconds) throws -> Milliseconds?
 }
 
 /// What a write does with destinations.
