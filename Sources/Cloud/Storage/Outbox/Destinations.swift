@@ -107,6 +107,20 @@ package protocol DestinationReading: AnyObject {
     func nextDestinationMoment(after moment: Milliseconds) throws -> Milliseconds?
 }
 
+extension DestinationReading {
+    /// Destinations of every kind that are due, the longest due first.
+    package func destinationsDue(
+        by moment: Milliseconds, limit: Int
+    ) throws -> [StoredDestination] {
+        try destinationsDue(Set(DestinationKind.allCases), by: moment, limit: limit)
+    }
+
+    /// When a sender may try the next destination; nil while nothing waits for any of them.
+    package func nextDestinationMoment() throws -> Milliseconds? {
+        try nextDestinationMoment(after: .min)
+    }
+}
+
 /// What a write does with destinations.
 package protocol DestinationWriting: DestinationReading {
     /// Registers a destination at the transaction's moment, or renews the one with the same kind and key.
