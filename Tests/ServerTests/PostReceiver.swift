@@ -39,10 +39,12 @@ final class PostReceiver: @unchecked Sendable {
                 guard connection >= 0 else { return }
                 // Whoever is held keeps no other from being taken.
                 Foundation.Thread.detachNewThread { [weak self] in
-                    self?.took(Self.request(on: connection))
+                    defer { close(connection) }
+                    // Whoever is killed while it sends has sent nothing.
+                    guard let request = Self.request(on: connection) else { return }
+                    self?.took(request)
                     self?.waitUntilReleased()
                     _ = answer.withUnsafeBytes { write(connection, $0.baseAddress, $0.count) }
-                    close(connection)
                 }
             }
         }
@@ -92,8 +94,8 @@ final class PostReceiver: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// Reads a head and a body of the length that it names.
-    private static func request(on connection: Int32) -> Data {
+    /// Reads a head and a body of the length that it names; nil when the connection ends before.
+    private static func request(on connection: Int32) -> Data? {
         var patience = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(
             connection, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -108,7 +110,7 @@ final class PostReceiver: @unchecked Sendable {
                 if request.count - end >= length ?? 0 { return request }
             }
             let count = read(connection, &piece, piece.count)
-            guard count > 0 else { return request }
+            guard count > 0 else { return nil }
             request += piece[..<count]
         }
     }

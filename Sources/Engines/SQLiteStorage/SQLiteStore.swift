@@ -206,7 +206,8 @@ package final class SQLiteStore: Store {
                 connection, group: group.value, now: clock.now())
             let work = try transaction.nextWorkMoment(WorkKind.allCases, for: WorkHolder(1))
             // What waits for a sender is work as well.
-            let next = [work, try transaction.nextDestinationMoment()].compactMap { $0 }.min()
+            let next = [work, try transaction.nextDestinationMoment()].compactMap { $0 }
+                .min()
             return (next, group.value.positions.rest(of: life))
         }
     }

@@ -137,6 +137,42 @@ struct OutboxRunnerTests {
         #expect(try waiting(over).isEmpty)
     }
 
+    @Test("What no sender is set up for holds up nothing else, however much of it there is")
+    func withoutSender() throws {
+        let devices = try (0..<4).map { number in
+            try server.store.writeAndWait {
+                try $0.register(
+                    NewDestination(
+                        kind: .webPush, key: [UInt8(number)], user: UserRecordName("_u")))
+            }
+        }
+        for device in devices { try put("p", for: device) }
+        let hook = try webhook("a")
+        try put("1", for: hook)
+        let sender = ScriptedSender { _ in .delivered }
+        let runner = try runner(sender) { $0.atOnceMax = 2 }
+        defer { runner.stop() }
+        #expect(try sender.first(1) == ["1"])
+    }
+
+    @Test("A destination that hangs keeps no other from being tried again in time")
+    func retries() throws {
+        let now = Mutex(Self.clock.now())
+        let (dead, busy) = (try webhook("dead"), try webhook("busy"))
+        let sender = ScriptedSender {
+            $0.destination.number == dead ? nil : .later(reason: "busy", seconds: 1)
+        }
+        let runner = try runner(sender) { $0.clock = Clock { now.withLock { $0 } } }
+        defer { runner.stop() }
+        try put("d", for: dead)
+        #expect(try sender.first(1) == ["d"])
+        try put("b", for: busy)
+        try until { try server.store.read { try $0.destination(busy)?.failures } == 1 }
+        now.withLock { $0 += 60_000 }
+        #expect(try sender.first(2) == ["d", "b"])
+        try until { try server.store.read { try $0.destination(busy)?.failures } == 2 }
+    }
+
     @Test("A failure leaves the notice, and the destination is left alone for a growing time")
     func later() throws {
         let hook = try webhook("a")
@@ -146,7 +182,7 @@ struct OutboxRunnerTests {
         #expect(try sender.first(1) == ["1"])
         try until { try server.store.read { try $0.destination(hook)?.failures } == 1 }
         runner.stop()
-        let next = try #require(try server.store.read { try $0.nextDestinationMoment() })
+        let next = try #require(try server.store.read { try $0.nextDestinationMoment(after: 0) })
         #expect(next >= Self.clock.now() + 60_000)
         #expect(try waiting(hook) == ["1"])
     }

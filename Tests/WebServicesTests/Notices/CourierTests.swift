@@ -1,6 +1,7 @@
 import Accounts
 import CloudModel
 import Testing
+import WebServices
 
 /// How a device waits for its notices (web-services.md §4.16, clients.md B.8, rulings.md 41 and 58).
 @Suite("The web courier")
@@ -87,6 +88,57 @@ struct CourierTests {
         try WebTokens(catalog: server.catalog).revokeAll(email: ida.email)
         try server.user("ida").save("a")
         #expect(try waiting.answer().status == 401)
+    }
+
+    @Test("A token that nobody has polled for its days ends, and one that is polled does not")
+    func idle() throws {
+        #expect(ServiceLimits().courierIdleDays == 30)
+        let server = try WireServer {
+            $0.courierPollSeconds = 0
+            $0.courierIdleDays = 3
+        }
+        let ida = try server.user("ida")
+        let (phone, tablet) = (
+            try NoticeListener(ida, device: "phone"), try NoticeListener(ida, device: "tablet")
+        )
+        server.clock.advance(2 * 86_400_000)
+        let now = server.clock.now
+        #expect(try phone.poll().status == 200)
+        let user = try #require(UserRecordName(ida.name))
+        try server.until {
+            let all = try? server.store().read { try $0.destinations(of: user) }
+            return all?.contains { $0.usedAt == now } ?? false
+        }
+        server.clock.advance(2 * 86_400_000)
+        #expect(try tablet.poll().status == 401)
+        #expect(try phone.poll().status == 200)
+    }
+
+    @Test("Polls count towards the rate of the token's account, others towards their address")
+    func rates() throws {
+        var rates = RateLimits()
+        (rates.user.requests, rates.anonymous.requests, rates.burstSeconds) = (10, 10, 1)
+        let server = try WireServer(rates: rates) { $0.courierPollSeconds = 0 }
+        let ida = try server.user("ida")
+        let phone = try NoticeListener(ida, device: "phone")
+        func refused(_ ask: () throws -> Answer) throws -> Answer? {
+            for _ in 0..<20 {
+                let answer = try ask()
+                if answer.status == 429 { return answer }
+            }
+            return nil
+        }
+        let polled = try #require(try refused { try phone.poll() })
+        #expect(polled.code == "THROTTLED" && polled.header("Retry-After") != nil)
+        let wrong =
+            "/courier/1/\(WireServer.tea)/development?tok="
+            + String(repeating: "ab", count: 32)
+        #expect(
+            try refused {
+                try server.stranger.send(raw: Array(wrong.utf8), body: [], method: .get)
+            } != nil)
+        server.clock.advance(2_000)
+        #expect(try phone.poll().status == 200)
     }
 
     @Test("A session that is over by time takes its courier along")

@@ -162,6 +162,27 @@ struct NoticeTests {
         #expect(try phone.heard()[0]["aps"]["badge"].int == 1)
     }
 
+    @Test("In localised texts a date is in UTC, and a reference the name of its record")
+    func arguments() throws {
+        let phone = try NoticeListener(ida, device: "phone")
+        try phone.subscribe(
+            querySubscription(
+                "s",
+                more: #","notificationInfo":{"alertLocalizationKey":"K","#
+                    + #""alertLocalizationArgs":["when","far","whom","where","half"]}"#))
+        try ida.save(
+            "a",
+            #"{"when":{"value":1767225600123,"type":"TIMESTAMP"},"#
+                + #""far":{"value":900000000000000,"type":"TIMESTAMP"},"#
+                + #""whom":{"value":{"recordName":"b","action":"NONE"}},"#
+                + #""where":{"value":{"latitude":1,"longitude":2}},"#
+                + #""half":{"value":1.5,"type":"DOUBLE"}}"#)
+        let heard = try phone.heard()
+        #expect(
+            heard[0]["aps"]["alert"]["loc-args"].raw
+                == #"["2026-01-01T00:00:00.123Z","900000000000000","b","","1.5"]"#)
+    }
+
     @Test("What is too large loses its parts in the documented order, and stays below 4 KB")
     func pruning() throws {
         let phone = try NoticeListener(ida, device: "phone")

@@ -147,7 +147,7 @@ package final class OutboxRunner: StoreWorker {
         let (underWay, count) = state.withLock { ($0.underWay, $0.underWayCount) }
         var room = options.atOnceMax - count
         for destination in try snapshot.destinationsDue(
-            by: now, limit: options.atOnceMax + underWay.count)
+            Set(options.senders.keys), by: now, limit: options.atOnceMax + underWay.count)
         {
             guard room > 0 else { break }
             guard let sender = options.senders[destination.kind] else { continue }
@@ -170,7 +170,8 @@ package final class OutboxRunner: StoreWorker {
                 room -= 1
             }
         }
-        if let next = try snapshot.nextDestinationMoment(), next > now { found.next = next }
+        // Those that are due by now, and under way or without a sender, hide no later one.
+        found.next = try snapshot.nextDestinationMoment(after: now)
         return found
     }
 

@@ -98,11 +98,27 @@ package protocol DestinationReading: AnyObject {
     /// The destinations of a kind, in the order in which they were made.
     func destinations(_ kind: DestinationKind) throws -> [StoredDestination]
 
-    /// Destinations for which something waits and that a sender may try now, the longest due first.
-    func destinationsDue(by moment: Milliseconds, limit: Int) throws -> [StoredDestination]
+    /// Destinations of some kinds for which something waits and that a sender may try now, the longest due first.
+    func destinationsDue(
+        _ kinds: Set<DestinationKind>, by moment: Milliseconds, limit: Int
+    ) throws -> [StoredDestination]
+
+    /// When, after a moment, a sender may try the next destination; nil while nothing waits for any then.
+    func nextDestinationMoment(after moment: Milliseconds) throws -> Milliseconds?
+}
+
+extension DestinationReading {
+    /// Destinations of every kind that are due, the longest due first.
+    package func destinationsDue(
+        by moment: Milliseconds, limit: Int
+    ) throws -> [StoredDestination] {
+        try destinationsDue(Set(DestinationKind.allCases), by: moment, limit: limit)
+    }
 
     /// When a sender may try the next destination; nil while nothing waits for any of them.
-    func nextDestinationMoment() throws -> Milliseconds?
+    package func nextDestinationMoment() throws -> Milliseconds? {
+        try nextDestinationMoment(after: .min)
+    }
 }
 
 /// What a write does with destinations.

@@ -44,11 +44,15 @@ extension SQLiteSnapshot {
         return try Self.destinations(rows)
     }
 
-    func destinationsDue(by moment: Milliseconds, limit: Int) throws -> [StoredDestination] {
+    func destinationsDue(
+        _ kinds: Set<DestinationKind>, by moment: Milliseconds, limit: Int
+    ) throws -> [StoredDestination] {
+        let list = kinds.map(\.rawValue).sorted().map { "\($0)" }.joined(separator: ",")
         let rows = try connection.prepare(
             """
             SELECT \(Self.columns) FROM destinations
-            WHERE due_at IS NOT NULL AND due_at <= ?1 ORDER BY due_at LIMIT ?2
+            WHERE due_at IS NOT NULL AND due_at <= ?1 AND kind IN (\(list))
+            ORDER BY due_at LIMIT ?2
             """)
         defer { rows.reset() }
         rows.bind(moment, at: 1)
@@ -56,10 +60,11 @@ extension SQLiteSnapshot {
         return try Self.destinations(rows)
     }
 
-    func nextDestinationMoment() throws -> Milliseconds? {
+    func nextDestinationMoment(after moment: Milliseconds) throws -> Milliseconds? {
         let row = try connection.prepare(
-            "SELECT due_at FROM destinations WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1")
+            "SELECT due_at FROM destinations WHERE due_at > ?1 ORDER BY due_at LIMIT 1")
         defer { row.reset() }
+        row.bind(moment, at: 1)
         return try row.step() ? row.int64(0) : nil
     }
 

@@ -20,11 +20,15 @@ extension SQLiteTransaction {
         try snapshot.destinations(kind)
     }
 
-    func destinationsDue(by moment: Milliseconds, limit: Int) throws -> [StoredDestination] {
-        try snapshot.destinationsDue(by: moment, limit: limit)
+    func destinationsDue(
+        _ kinds: Set<DestinationKind>, by moment: Milliseconds, limit: Int
+    ) throws -> [StoredDestination] {
+        try snapshot.destinationsDue(kinds, by: moment, limit: limit)
     }
 
-    func nextDestinationMoment() throws -> Milliseconds? { try snapshot.nextDestinationMoment() }
+    func nextDestinationMoment(after moment: Milliseconds) throws -> Milliseconds? {
+        try snapshot.nextDestinationMoment(after: moment)
+    }
 
     func register(_ destination: NewDestination) throws -> DestinationNumber {
         if let known = try self.destination(destination.kind, key: destination.key) {
