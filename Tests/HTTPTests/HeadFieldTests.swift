@@ -49,6 +49,40 @@ struct HeadFieldTests {
         }
     }
 
+    @Test("A value with a control character becomes a 500, wherever the character stands")
+    func controlCharacters() throws {
+        let server = try HTTPServer(
+            HTTPServer.Configuration(addresses: [.tcp(host: "127.0.0.1", port: 0)]),
+            responder: ValueResponder())
+        let address = try server.start()[0]
+        defer { server.drain(withinSeconds: 0) }
+        for (byte, status): (UInt8, Int) in [
+            (0x00, 500), (0x0A, 500), (0x0D, 500), (0x1F, 500), (0x7F, 500), (0x09, 200),
+            (0x20, 200), (0x7E, 200),
+        ] {
+            for place in 0..<ValueResponder.length {
+                let client = try RawClient(address)
+                try client.send("GET /\(place)/\(byte) HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(try client.answer().status == status, "\(byte) at \(place)")
+            }
+        }
+    }
+
+    /// Answers `/place/byte` with a field whose value has that byte in that place.
+    private struct ValueResponder: Responder {
+        static let length = 18
+
+        func respond(to request: HTTPRequest, reply: HTTPReply) {
+            let numbers = String(decoding: request.target, as: UTF8.self).split(separator: "/")
+                .compactMap { UInt8($0) }
+            var value = [UInt8](repeating: 0x61, count: Self.length)
+            value[Int(numbers[0])] = numbers[1]
+            reply.send(
+                HTTPResponse(
+                    status: 200, headers: [("x", String(decoding: value, as: UTF8.self))]))
+        }
+    }
+
     private struct FieldResponder: Responder {
         let name: String
 

@@ -5,6 +5,28 @@ import Testing
 struct RequestParserTests {
     let harness = ParserHarness()
 
+    @Test("A byte that has no place in a target is refused wherever it stands")
+    func bytesOfTargets() {
+        let cases: [(byte: UInt8, isAllowed: Bool)] = [
+            (0x21, true), (0x22, true), (0x24, true), (0x25, true), (0x7E, true), (0x1F, false),
+            (0x09, false), (0x23, false), (0x7F, false), (0x80, false), (0xA1, false),
+            (0xFF, false),
+        ]
+        for count in [1, 7, 8, 9, 16, 23] {
+            for place in 0..<count {
+                for (byte, isAllowed) in cases {
+                    var target = [UInt8](repeating: 0x61, count: count)
+                    target[place] = byte
+                    let events = harness.events(
+                        Array("GET /".utf8) + target + Array(" HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+                    #expect(
+                        events.count == 1 && events[0].hasPrefix("400 ") != isAllowed,
+                        "\(byte) at \(place) of \(count): \(events)")
+                }
+            }
+        }
+    }
+
     @Test(
         "Reads what the standard allows",
         arguments: [

@@ -84,7 +84,7 @@ struct OpenIDTests {
     func callback() throws {
         let signIn = OpenIDSignIn(state: "s t", nonce: "n", verifier: "v")
         func answer(_ text: String) -> OpenIDSignIn.Callback? {
-            FormFields(Array(text.utf8)).flatMap { signIn.callback($0) }
+            ProviderFields(Array(text.utf8)).flatMap { signIn.callback($0) }
         }
         #expect(answer("code=abc&state=s+t") == .code("abc"))
         #expect(answer("state=s%20t&code=%C3%A4") == .code("ä"))
@@ -176,14 +176,14 @@ struct OpenIDTests {
             let bytes = (0..<random.below(40)).map { _ in
                 random.one(of: Array("ab=&%+0fF\u{0}".utf8) + [0xC3, 0xA4, 0xFF])
             }
-            _ = FormFields(bytes)
+            _ = ProviderFields(bytes)
             let value = String(decoding: bytes, as: UTF8.self)
-            let written = FormFields.encode([("n", value), ("m&", "")])
-            let read = try #require(FormFields(Array(written.utf8)))
+            let written = ProviderFields.encode([("n", value), ("m&", "")])
+            let read = try #require(ProviderFields(Array(written.utf8)))
             #expect(read["n"] == value && read["m&"] == "")
         }
-        let many = (0...FormFields.fieldsMax).map { "a\($0)=1" }.joined(separator: "&")
-        #expect(FormFields(Array(many.utf8)) == nil)
+        let many = (0...ProviderFields.fieldsMax).map { "a\($0)=1" }.joined(separator: "&")
+        #expect(ProviderFields(Array(many.utf8)) == nil)
     }
 
     @Test("Apple's secret is a token of the client's own key")

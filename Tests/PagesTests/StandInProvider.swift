@@ -60,7 +60,7 @@ final class StandInProvider: ProviderFetch {
     /// Lets somebody in who was sent here; what the browser brings back.
     func letIn(_ address: String) throws -> (state: String, code: String) {
         let query = try #require(address.split(separator: "?", maxSplits: 1).last)
-        let fields = try #require(FormFields(Array(query.utf8)))
+        let fields = try #require(ProviderFields(Array(query.utf8)))
         #expect(fields["client_id"] == Self.client && fields["response_type"] == "code")
         #expect(fields["code_challenge_method"] == "S256")
         let code = UUID().uuidString
@@ -118,7 +118,7 @@ final class StandInProvider: ProviderFetch {
     private static func trade(
         _ form: String, _ authorization: String?, _ state: inout State
     ) -> String? {
-        guard let fields = FormFields(Array(form.utf8)), let code = fields["code"],
+        guard let fields = ProviderFields(Array(form.utf8)), let code = fields["code"],
             let waiting = state.waiting.removeValue(forKey: code),
             fields["redirect_uri"] == waiting.redirect, let verifier = fields["code_verifier"],
             OpenIDSignIn.challenge(of: verifier) == waiting.challenge

@@ -82,6 +82,23 @@ extension StoragePromise {
                 try expect(snapshot.record(ofShortGUID: "guid") == tree.root.record)
             }
         },
+        StoragePromise("A write that fails to end a share leaves a zone with a tree to keep") {
+            trial in
+            struct Refusal: Error {}
+            let zone = try trial.makeZone()
+            try expect(!trial.write { try $0.keepsTrees(zone.number) })
+            let tree = try trial.write { try Tree("t", in: zone, $0) }
+            try expectFailure(Refusal.self) {
+                try trial.write { transaction in
+                    try transaction.save("t", in: zone)
+                    try transaction.writeTombstone("t-share", in: zone)
+                    try transaction.endShare(tree.share.number)
+                    try expect(!transaction.keepsTrees(zone.number))
+                    throw Refusal()
+                }
+            }
+            try expect(trial.write { try $0.keepsTrees(zone.number) })
+        },
         StoragePromise("Participants are found by share, by user and by address") { trial in
             let zone = try trial.makeZone()
             let share = try trial.write { try Tree("t", in: zone, $0).share.number }

@@ -96,7 +96,7 @@ package final class ProviderSignIn: Sendable {
     ) throws -> Outcome {
         guard let pass,
             let kept = passes.open(pass, .provider, browser: browser, now: now), kept.count == 7,
-            let fields = FormFields(query)
+            let fields = ProviderFields(query)
         else { throw ProviderFailure.notBegun }
         let signIn = OpenIDSignIn(state: kept[1], nonce: kept[2], verifier: kept[3])
         guard let callback = signIn.callback(fields) else { throw ProviderFailure.notBegun }

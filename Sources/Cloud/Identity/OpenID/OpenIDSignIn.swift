@@ -62,7 +62,7 @@ package struct OpenIDSignIn: Sendable, Equatable {
         ]
         if client.usesFormPost { fields.append(("response_mode", "form_post")) }
         let separator = provider.authorizationEndpoint.contains("?") ? "&" : "?"
-        return provider.authorizationEndpoint + separator + FormFields.encode(fields)
+        return provider.authorizationEndpoint + separator + ProviderFields.encode(fields)
     }
 
     /// What the browser brought back.
@@ -73,7 +73,7 @@ package struct OpenIDSignIn: Sendable, Equatable {
     }
 
     /// Reads what came back; nil when it does not belong to this sign-in.
-    package func callback(_ fields: FormFields) -> Callback? {
+    package func callback(_ fields: ProviderFields) -> Callback? {
         guard let state = fields["state"],
             ConstantTime.areEqual(Array(state.utf8), Array(self.state.utf8))
         else { return nil }
@@ -96,12 +96,13 @@ package struct OpenIDSignIn: Sendable, Equatable {
         ]
         if let secret, !provider.takesSecretInBody {
             // RFC 6749 §2.3.1: both parts are escaped before they are joined.
-            let pair = FormFields.encode([(client.identifier, secret)]).replacing("=", with: ":")
-            return (FormFields.encode(fields), "Basic \(Base64.encode(Array(pair.utf8)))")
+            let pair = ProviderFields.encode([(client.identifier, secret)]).replacing(
+                "=", with: ":")
+            return (ProviderFields.encode(fields), "Basic \(Base64.encode(Array(pair.utf8)))")
         }
         fields.append(("client_id", client.identifier))
         if let secret { fields.append(("client_secret", secret)) }
-        return (FormFields.encode(fields), nil)
+        return (ProviderFields.encode(fields), nil)
     }
 
     /// The ID token of the provider's answer; nil when there is none.

@@ -25,7 +25,7 @@ enum RecordChangesEndpoint {
             writer.raw(page.moreComing ? "\",\"moreComing\":true" : "\",\"moreComing\":false")
             writer.raw(request.newestFirst ? ",\"reverse\":true}" : ",\"reverse\":false}")
             var pages = HeldPages(waitSeconds: nil)
-            pages.note(page, place: nil)
+            pages.note(page, hasNews: true)
             return try pages.admit(writer.bytes, context.limits)
         }
     }

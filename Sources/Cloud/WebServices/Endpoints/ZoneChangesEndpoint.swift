@@ -52,7 +52,8 @@ enum ZoneChangesEndpoint {
             let page = try feed.append(request, to: &writer, budget: &budget)
             let hasNews =
                 writer.bytes.count > start || page.moreComing || request.syncToken?.isEmpty ?? true
-            try pages.note(page, place: hasNews ? nil : feed.places(of: id))
+            pages.note(page, hasNews: hasNews)
+            if pages.mayWait { pages.wait(for: try feed.places(of: id)) }
             if context.loop != nil, budget.isExhausted { throw NeedsWorker() }
             writer.raw("],\"syncToken\":\"")
             writer.bytes.append(contentsOf: page.syncToken.utf8)
@@ -81,11 +82,16 @@ struct HeldPages {
 
     init(waitSeconds: Int?) { self.waitSeconds = waitSeconds }
 
-    /// - Parameter place: what moves when there may be something new; nil for a page that has something.
-    mutating func note(_ page: ZoneChangesPage, place: Set<StorePlace>?) {
+    mutating func note(_ page: ZoneChangesPage, hasNews: Bool) {
         if let zone = page.awaited { awaited.insert(.zone(zone)) } else { otherCount += 1 }
-        if let place { places.formUnion(place) } else { hasNews = true }
+        if hasNews { self.hasNews = true }
     }
+
+    /// Whether the request wants to wait, and no page so far has something new.
+    var mayWait: Bool { waitSeconds != nil && !hasNews }
+
+    /// Adds places that move when there may be something new.
+    mutating func wait(for places: Set<StorePlace>) { self.places.formUnion(places) }
 
     mutating func noteFault() {
         otherCount += 1

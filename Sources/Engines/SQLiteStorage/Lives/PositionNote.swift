@@ -60,7 +60,7 @@ package final class PositionNote: Sendable {
 
     func write(_ position: Position) {
         let numbers = [Self.mark, incarnation, position, Self.checksum(incarnation, position)]
-            .map(\.bigEndian)
+            .map { $0.bigEndian }
         // NB: a note that is not written says less, and what it says stays true.
         _ = numbers.withUnsafeBytes { pwrite(file, $0.baseAddress, Self.byteCount, 0) }
     }

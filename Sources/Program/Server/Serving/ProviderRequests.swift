@@ -6,6 +6,9 @@ import Network
 import Synchronization
 
 /// Asks identity providers, by way of the one check of where the server may send to.
+///
+/// It has an event loop and connections of its own, apart from those of notices (`OutgoingTraffic`): somebody
+/// who signs in must not wait behind thousands of webhooks that answer slowly.
 final class ProviderRequests: ProviderFetch {
     private static let answerBytesMax = 262_144
     private static let millisecondsMax = 10_000

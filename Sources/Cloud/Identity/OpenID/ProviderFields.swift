@@ -1,7 +1,11 @@
 import Cryptography
 
-/// Fields of a form or of a query string (`application/x-www-form-urlencoded`).
-package struct FormFields: Sendable {
+/// What an identity provider and this server say to each other in a form or a query string
+/// (`application/x-www-form-urlencoded`).
+///
+/// It is stricter than the forms that people send (`FormFields` in `Pages`): what a provider says decides who
+/// comes in. So text that could be read in two ways is refused as a whole.
+package struct ProviderFields: Sendable {
     package static let bytesMax = 65_536
     package static let fieldsMax = 64
 
