@@ -36,6 +36,7 @@ package struct StoreCheck: Sendable {
             let damage = try connection.integrityCheck()
             // Rules would only repeat in other words what a damaged file shows.
             guard damage.isEmpty else { return damage }
+            try NameCheck.nameRecords(on: connection, hashBits: nameHashBits)
             let rules =
                 try Self.rules + (connection.hasTable("work") ? Self.work : [])
                 + (connection.hasTable("client_tokens") ? Self.clientTokens : [])
@@ -150,7 +151,7 @@ package struct StoreCheck: Sendable {
                 JOIN zones own ON own.id = s.zone AND own.deleted_at IS NULL
                 -- In the public database a reference may outlive what it leads to.
                 JOIN owners o ON o.id = own.owner AND o.record_name <> '_defaultOwner'
-                LEFT JOIN heads h ON h.zone = l.target_zone AND h.name = l.target_name
+                LEFT JOIN heads h ON h.id = record_named(l.target_zone, l.target_name)
                 LEFT JOIN versions v ON v.key = (h.zone << 40 | h.position)
                 WHERE l.kind IN (2, 3) AND (v.flags IS NULL OR v.flags & 1 = 1)
                 """),

@@ -14,7 +14,8 @@ final class NameReader {
     }
 
     let hash: NameHash
-    private let connection: Connection
+    // Functions of the connection may have a reader; whoever else has one keeps the connection.
+    private unowned let connection: Connection
     private let whole: Statement
     private var byHash: Statements?
     private var byText: Statements?
@@ -45,6 +46,13 @@ final class NameReader {
         }
     }
 
+    /// The number of the record that a name leads to.
+    ///
+    /// - Parameter name: in UTF-8.
+    func record(of name: UnsafeRawBufferPointer, in zone: ZoneNumber) throws -> Int64? {
+        try find(name, in: zone, \.head) { $0.int64(0) }
+    }
+
     /// Visits the row of `record`, `record_type`, `flags`, `body` and `position` of the current version.
     func current<Value>(
         of name: RecordName, in zone: ZoneNumber, _ visit: (Statement) throws -> Value
@@ -63,17 +71,23 @@ final class NameReader {
         _ name: RecordName, in zone: ZoneNumber, _ kind: KeyPath<Statements, Statement>,
         _ visit: (Statement) throws -> Value
     ) throws -> Value? {
+        var text = name.text
+        return try text.withUTF8 {
+            try find(UnsafeRawBufferPointer($0), in: zone, kind, visit)
+        }
+    }
+
+    private func find<Value>(
+        _ name: UnsafeRawBufferPointer, in zone: ZoneNumber,
+        _ kind: KeyPath<Statements, Statement>, _ visit: (Statement) throws -> Value
+    ) throws -> Value? {
         let isWhole = try isWhole()
         let statement = try (isWhole ? statementsByHash() : statementsByText())[keyPath: kind]
         defer { statement.reset() }
         statement.bind(zone.value, at: 1)
-        var text = name.text
-        return try text.withUTF8 { bytes -> Value? in
-            let bytes = UnsafeRawBufferPointer(bytes)
-            statement.bindBorrowed(text: bytes, at: 2)
-            if isWhole { statement.bind(hash(bytes, in: zone), at: 3) }
-            return try statement.step() ? visit(statement) : nil
-        }
+        statement.bindBorrowed(text: name, at: 2)
+        if isWhole { statement.bind(hash(name, in: zone), at: 3) }
+        return try statement.step() ? visit(statement) : nil
     }
 
     private func statementsByHash() throws -> Statements {
