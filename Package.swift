@@ -89,7 +89,7 @@ let package = Package(
             "AssetStorage", in: .cloud, ["CChecksum", "CloudModel", "Cryptography", "HTTPClient"]),
         layer(
             "SQLiteStorage", in: .engines,
-            ["Storage", "CloudModel", "Files", "SQLite", "Migrations"]),
+            ["CChecksum", "Storage", "CloudModel", "Files", "SQLite", "Migrations"]),
         layer(
             "CloudDatabase", in: .cloud,
             ["CloudModel", "Storage", "AssetStorage", "Cryptography", "JSON"]),
@@ -155,7 +155,10 @@ let package = Package(
             path: "Tests/StorageConformance", swiftSettings: strict),
         tests(
             of: "SQLiteStorageTests",
-            ["SQLiteStorage", "SQLite", "Storage", "CloudModel", "StorageConformance"]),
+            [
+                "SQLiteStorage", "SQLite", "Storage", "CloudModel", "StorageConformance",
+                "Seeding",
+            ]),
         tests(of: "CryptographyTests", ["Cryptography", "Seeding"]),
         tests(of: "AuditTests", ["Audit", "Seeding"]),
         tests(

@@ -1,6 +1,9 @@
-// What closes the other descriptors and changes the folder hides behind this.
 #define _GNU_SOURCE
 #include "CChildProcess.h"
+
+#ifdef __linux__
+#include "Starter.h"
+#else
 
 #include <fcntl.h>
 #include <signal.h>
@@ -13,28 +16,24 @@ static int prepare(
         error = descriptors[number] < 0
             ? posix_spawn_file_actions_addopen(actions, number, "/dev/null", O_RDWR, 0)
             : posix_spawn_file_actions_adddup2(actions, descriptors[number], number);
-#ifdef __linux__
-    if (error == 0) error = posix_spawn_file_actions_addclosefrom_np(actions, 3);
-#endif
     return error;
 }
 
+// Darwin itself closes what is not handed on.
 int child_process_start(
     const char *program, char *const arguments[], char *const environment[], const char *folder,
     const int descriptors[3], pid_t *child) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none;
-    short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP;
-#ifdef POSIX_SPAWN_CLOEXEC_DEFAULT
-    flags |= POSIX_SPAWN_CLOEXEC_DEFAULT;
-#endif
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
     sigemptyset(&none);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, flags);
+    posix_spawnattr_setflags(
+        &attributes,
+        POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_CLOEXEC_DEFAULT);
     int error = prepare(&actions, folder, descriptors);
     if (error == 0)
         error = posix_spawn(child, program, &actions, &attributes, arguments, environment);
@@ -42,3 +41,5 @@ int child_process_start(
     posix_spawn_file_actions_destroy(&actions);
     return error;
 }
+
+#endif

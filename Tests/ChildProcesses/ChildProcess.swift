@@ -5,8 +5,9 @@ import Foundation
 ///
 /// Foundation's own hears of an end through one thread for all processes and a descriptor that other
 /// children may inherit: one child that stays can keep the ends of all the others from being noticed.
-/// Here a thread waits for each child, children inherit what they are given and nothing else, and a
-/// child that has not ended after `secondsMax` is killed, so that nothing waits for ever.
+/// Here a thread waits for each child. Children are started by a process without descriptors, so they
+/// inherit what they are given and nothing else, at no moment. A child that has not ended after `secondsMax`
+/// is killed, so that nothing waits for ever.
 package final class ChildProcess: @unchecked Sendable {
     // Unchecked: what is set before `run` changes no more, and the end is touched under the condition.
 

@@ -62,6 +62,9 @@ static const unsigned char store_0011[] = {
 static const unsigned char store_0012[] = {
 #embed "store/0012-access-requests.sql"
 };
+static const unsigned char store_0013[] = {
+#embed "store/0013-version-rows.sql"
+};
 static const unsigned char store_0014[] = {
 #embed "store/0014-names.sql"
 };
@@ -89,6 +92,7 @@ static const struct lenticular_migration store[] = {
     {"0010-revisions", (const char *)store_0010, sizeof store_0010},
     {"0011-notices", (const char *)store_0011, sizeof store_0011},
     {"0012-access-requests", (const char *)store_0012, sizeof store_0012},
+    {"0013-version-rows", (const char *)store_0013, sizeof store_0013},
     {"0014-names", (const char *)store_0014, sizeof store_0014},
 };
 

@@ -95,6 +95,12 @@ package struct Fault: Error, Sendable, Equatable {
     package static let foreignZone = Fault.badRequest(
         "zoneID: the private database has no zones of another owner; use the shared database")
 
+    /// The stored record is not what was written, so that nobody can be shown it.
+    ///
+    /// It can be deleted, or written anew by `forceReplace`.
+    package static let recordUnreadable = Fault(
+        .internalError, "the stored record cannot be read")
+
     package static let recordNotFound = Fault(.notFound, "Record not found")
 
     /// A query for a record type that the schema does not have (rulings.md 24).

@@ -2,6 +2,8 @@ import CloudModel
 
 /// Reads the current records of many names at once; part of every snapshot.
 ///
+/// A version that is not what was written is visited as one that `isDamaged`.
+///
 /// An engine over a network answers each call in one round trip.
 package protocol CurrentRecordReading: AnyObject {
     /// Visits the current version of each name, tombstones included; skips names that have none.

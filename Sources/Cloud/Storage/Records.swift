@@ -12,6 +12,11 @@ import CloudModel
 /// The reason: an engine hands out what it has already read, and must not need its way to the data while
 /// somebody looks.
 ///
+/// # Damage
+///
+/// A version that is not what was written is never handed out. In its place, members that read versions throw
+/// `DamagedVersion`; those that visit many have visited all before it.
+///
 /// ```swift
 /// var last: Position = 0
 /// try snapshot.versions(
@@ -30,6 +35,11 @@ package protocol RecordReading: AnyObject {
 
     /// Where a record lies; nil once it is collected.
     func place(of record: RecordNumber) throws -> RecordPlace?
+
+    /// The name whose head gives a position; looks through all names of the zone.
+    ///
+    /// For a version that is not what was written: others say it themselves.
+    func name(at position: Position, in zone: ZoneNumber) throws -> RecordName?
 
     /// Reads the version at the position that a head gives.
     func version<Value>(
@@ -158,13 +168,16 @@ package struct NewVersion {
     /// How many bytes the former version's body had; 0 for none and for a tombstone.
     package var formerBytes: Int
     package var formerIsAlive: Bool
+    /// Whether the former version is not what was written: it goes, whatever it says.
+    package var formerIsDamaged: Bool
     package var type: Int64
     package var flags: VersionFlags
     package var body: [UInt8]
 
     package init(
         zone: StoredZone, name: RecordName, position: Position, former: StoredHead?,
-        formerBytes: Int, formerIsAlive: Bool, type: Int64, flags: VersionFlags, body: [UInt8]
+        formerBytes: Int, formerIsAlive: Bool, formerIsDamaged: Bool = false, type: Int64,
+        flags: VersionFlags, body: [UInt8]
     ) {
         self.zone = zone
         self.name = name
@@ -172,6 +185,7 @@ package struct NewVersion {
         self.former = former
         self.formerBytes = formerBytes
         self.formerIsAlive = formerIsAlive
+        self.formerIsDamaged = formerIsDamaged
         self.type = type
         self.flags = flags
         self.body = body

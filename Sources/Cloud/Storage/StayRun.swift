@@ -35,9 +35,10 @@ package final class StayRun {
     }
 
     /// Adds a stay with its version; copies the body.
-    package func append(_ stay: StoredStay, _ flags: VersionFlags, _ body: UnsafeRawBufferPointer) {
+    package func append(_ stay: StoredStay, _ version: StoredVersion) {
         stays.append(stay)
-        bodies.append(Body(flags: flags, range: bytes.count..<bytes.count + body.count))
+        let body = version.body
+        bodies.append(Body(flags: version.flags, range: bytes.count..<bytes.count + body.count))
         bytes.append(contentsOf: body)
         if bodies.count == Self.sampleCount {
             let expected = bytes.count / Self.sampleCount * limit

@@ -131,16 +131,81 @@ package struct StoredVersion {
     package let flags: VersionFlags
     /// The final JSON of the answer; valid only while the visiting closure runs.
     package let body: UnsafeRawBufferPointer
+    /// How many bytes the version counts towards its owner's: those of the body, whatever an engine keeps.
+    package let bytesCounted: Int
+    /// Whether it is not what was written; then its body is empty, and its type 0.
+    ///
+    /// Only `CurrentRecordReading` hands out such versions; others are a `DamagedVersion`.
+    package let isDamaged: Bool
+    /// Nil where the engine does not know them apart from the body.
+    private let authors: Authors?
+
+    /// Where a body names who made the record, and who saved it last.
+    package struct Authors {
+        let creator: Range<Int>
+        let modifier: Range<Int>
+
+        package init(creator: Range<Int>, modifier: Range<Int>) {
+            self.creator = creator
+            self.modifier = modifier
+        }
+    }
 
     package init(
         record: RecordNumber, position: Position, type: Int64, flags: VersionFlags,
-        body: UnsafeRawBufferPointer
+        body: UnsafeRawBufferPointer, authors: Authors? = nil
     ) {
         self.record = record
         self.position = position
         self.type = type
         self.flags = flags
         self.body = body
+        self.authors = authors
+        bytesCounted = body.count
+        isDamaged = false
+    }
+
+    /// A version of which nothing but its place is known.
+    ///
+    /// - Parameter flags: what the store knows of the record beside its version.
+    package init(
+        damaged record: RecordNumber, position: Position, flags: VersionFlags, bytesCounted: Int
+    ) {
+        self.record = record
+        self.position = position
+        self.flags = flags
+        self.bytesCounted = bytesCounted
+        type = 0
+        body = UnsafeRawBufferPointer(start: nil, count: 0)
+        authors = nil
+        isDamaged = true
+    }
+
+    /// The record name of who made the record; nil where only the body says it.
+    package var creator: String? {
+        authors.map { String(decoding: body[$0.creator], as: UTF8.self) }
+    }
+
+    /// The record name of who saved the record last; nil where only the body says it.
+    package var modifier: String? {
+        authors.map { String(decoding: body[$0.modifier], as: UTF8.self) }
+    }
+}
+
+/// A stored version that is not what was written, such as one on a disk that has decayed.
+///
+/// Nothing of it can be served. The record can be deleted or written anew.
+package struct DamagedVersion: Error, Equatable, CustomStringConvertible {
+    package let zone: ZoneNumber
+    package let position: Position
+
+    package init(zone: ZoneNumber, position: Position) {
+        self.zone = zone
+        self.position = position
+    }
+
+    package var description: String {
+        "the version at \(position) in zone \(zone.value) is not what was written"
     }
 }
 

@@ -16,6 +16,7 @@ package enum WorkKind: Int64, Sendable, CaseIterable {
     case collectAssets = 5
     case tellRequests = 6
     case names = 7
+    case versions = 8
 }
 
 /// Something that a write leaves to be done in steps afterwards.
@@ -41,6 +42,8 @@ package enum WorkTask: Hashable, Sendable {
     case tellRequests(ShareNumber?)
     /// Puts in order by what an engine finds records by their names.
     case names
+    /// Brings versions that a server of before has written into the engine's present form.
+    case versions
 
     package var kind: WorkKind {
         switch self {
@@ -51,6 +54,7 @@ package enum WorkTask: Hashable, Sendable {
         case .collectAssets: .collectAssets
         case .tellRequests: .tellRequests
         case .names: .names
+        case .versions: .versions
         }
     }
 }

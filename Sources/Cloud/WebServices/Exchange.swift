@@ -149,6 +149,8 @@ final class Exchange: @unchecked Sendable {
         case StorageFailure.unavailable(.callerBusy): fail(.tooManyWrites, failure: nil)
         case StorageFailure.unavailable(.unreachable(let words)):
             fail(.tryAgainLater("the container's data cannot be reached"), failure: words)
+        // The store has told of it.
+        case is DamagedVersion: fail(.recordUnreadable, failure: nil)
         default: fail(Fault(.internalError, "internal error"), failure: "\(error)")
         }
     }

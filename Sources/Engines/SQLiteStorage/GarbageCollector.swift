@@ -14,6 +14,7 @@ struct GarbageCollector {
     }
 
     private let connection: Connection
+    private let versions: VersionReader
     private let indexes: Indexes?
     private let names: NameWriter
     var rowsLeft: Int
@@ -21,10 +22,11 @@ struct GarbageCollector {
 
     /// - Parameter indexes: nil when the store has none.
     init(
-        _ connection: Connection, rowsMax: Int, now: Milliseconds, indexes: Indexes?,
-        names: NameWriter
+        _ connection: Connection, versions: VersionReader, rowsMax: Int, now: Milliseconds,
+        indexes: Indexes?, names: NameWriter
     ) {
         self.connection = connection
+        self.versions = versions
         self.indexes = indexes
         self.names = names
         self.rowsLeft = rowsMax
@@ -47,17 +49,14 @@ struct GarbageCollector {
         while rowsLeft > 0, let zone = try nextUnpurgedZone() {
             try purgeShares(of: zone)
             guard rowsLeft > 0 else { return }
-            let victims = try keys(
-                "SELECT key, record FROM versions WHERE key > ?1 AND key <= ?2 LIMIT ?3",
-                SQLiteSnapshot.key(zone, 0),
-                SQLiteSnapshot.key(zone, SQLiteSnapshot.positionMask), Int64(rowsLeft))
+            let victims = try records(of: zone, limit: rowsLeft)
             for (key, record) in victims {
                 try forget(RecordNumber(record), at: key, in: zone)
                 try run("DELETE FROM links WHERE source = ?1", record)
                 try letAssetsGo(of: record)
                 try run("DELETE FROM short_guids WHERE record = ?1", record)
                 try forgetHead(record)
-                try run("DELETE FROM versions WHERE key = ?1", key)
+                try removeVersion(at: key)
             }
             rowsLeft -= max(victims.count, 1)
             if victims.isEmpty {
@@ -106,17 +105,58 @@ struct GarbageCollector {
     /// Takes a record out of the indexes that hold it.
     private func forget(_ record: RecordNumber, at key: Int64, in zone: ZoneNumber) throws {
         guard let indexes else { return }
-        let statement = try connection.prepare(
-            "SELECT record_type, body FROM versions WHERE key = ?1 AND flags & 1 = 0")
-        defer { statement.reset() }
-        statement.bind(key, at: 1)
-        guard try statement.step() else { return }
-        let holding = indexes.catalog.ofType(statement.int64(0)).filter { $0.holds(record) }
-        guard !holding.isEmpty else { return }
-        let fields = try StoredFields(statement.bytes(1))
-        for index in holding {
-            try indexes.writer.replace(fields, with: nil, of: record, in: zone, index)
+        do { try forgetReadable(record, at: key, in: zone, indexes) } catch is DamagedVersion {
+            for index in indexes.catalog.all {
+                try indexes.writer.forget(record, in: zone, index.number)
+            }
         }
+    }
+
+    private func forgetReadable(
+        _ record: RecordNumber, at key: Int64, in zone: ZoneNumber, _ indexes: Indexes
+    ) throws {
+        _ = try versions.visit(at: key, of: record) { version in
+            guard !version.flags.contains(.tombstone) else { return }
+            let holding = indexes.catalog.ofType(version.type).filter { $0.holds(record) }
+            guard !holding.isEmpty else { return }
+            let fields = try StoredFields(version.body)
+            for index in holding {
+                try indexes.writer.replace(fields, with: nil, of: record, in: zone, index)
+            }
+        }
+    }
+
+    /// The first versions of a zone: their keys, and whose they are.
+    private func records(of zone: ZoneNumber, limit: Int) throws -> [(Int64, Int64)] {
+        var found: [(Int64, Int64)] = []
+        do {
+            try versions.scan(
+                after: SQLiteSnapshot.key(zone, 0),
+                through: SQLiteSnapshot.key(zone, SQLiteSnapshot.positionMask), newestFirst: false
+            ) { key, version in
+                found.append((key, version.record.value))
+                return found.count < limit
+            }
+        } catch let damaged as DamagedVersion where found.isEmpty {
+            return [(SQLiteSnapshot.key(zone, damaged.position), try owner(of: damaged) ?? 0)]
+        } catch is DamagedVersion {
+            // NB: it comes first the next time.
+            return found
+        }
+        return found
+    }
+
+    /// Whose a version was that is not what was written; looks through the names of its zone.
+    private func owner(of damaged: DamagedVersion) throws -> Int64? {
+        try keys(
+            "SELECT id, id FROM heads WHERE zone = ?1 AND position = ?2", damaged.zone.value,
+            damaged.position
+        ).first?.0
+    }
+
+    private func removeVersion(at key: Int64) throws {
+        try run("DELETE FROM version_rows WHERE key = ?1", key)
+        try run("DELETE FROM versions WHERE key = ?1", key)
     }
 
     private func nextUnpurgedZone() throws -> ZoneNumber? {
@@ -135,7 +175,7 @@ struct GarbageCollector {
             try run("DELETE FROM tombstones WHERE deleted_at = ?1 AND key = ?2", deletedAt, key)
             // The record may have come back since, or its zone may be gone.
             guard let record = try tombstone(at: key) else { continue }
-            try run("DELETE FROM versions WHERE key = ?1", key)
+            try removeVersion(at: key)
             try run("DELETE FROM short_guids WHERE record = ?1", record)
             try forgetHead(record)
             try run(
@@ -146,11 +186,14 @@ struct GarbageCollector {
     }
 
     private func tombstone(at key: Int64) throws -> Int64? {
-        let statement = try connection.prepare(
-            "SELECT record FROM versions WHERE key = ?1 AND flags & 1 = 1")
-        defer { statement.reset() }
-        statement.bind(key, at: 1)
-        return try statement.step() ? statement.int64(0) : nil
+        do {
+            return try versions.visit(at: key) {
+                $0.flags.contains(.tombstone) ? $0.record.value : nil
+            } ?? nil
+        } catch let damaged as DamagedVersion {
+            // Only deletions are noted to be collected.
+            return try owner(of: damaged)
+        }
     }
 
     private mutating func forgetZones(olderThan moment: Milliseconds) throws {

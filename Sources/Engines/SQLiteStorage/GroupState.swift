@@ -43,6 +43,7 @@ final class GroupState: GroupHooks {
     private(set) var statements: WriteStatements?
     private(set) var snapshot: SQLiteSnapshot?
     private(set) var indexWriter: IndexWriter?
+    private var versionWriter: VersionWriter?
     private var preparedForNames: NameWriter?
     private var preparedForShares: ShareWriteStatements?
     private var preparedForCoverage: CoverageStatements?
@@ -53,6 +54,8 @@ final class GroupState: GroupHooks {
     private var preparedForFollowing: FollowingStatements?
     private let publishedIndexes: PublishedIndexes
     private let notices: CommitNotices
+    private let moving: MoveProgress
+    private let moveFreeBytesMin: Int
     var indexes: IndexCatalog
     private(set) var following: Following
     /// As of the last commit.
@@ -92,7 +95,7 @@ final class GroupState: GroupHooks {
     init(
         schema: TransactionSchema, shared: SharedFacts, publishedIndexes: PublishedIndexes,
         positions: PositionCounter, following: Following, followerChangesMax: Int,
-        notices: CommitNotices
+        notices: CommitNotices, moving: MoveProgress, moveFreeBytesMin: Int
     ) {
         self.schema = schema
         self.committedSchema = schema
@@ -104,6 +107,8 @@ final class GroupState: GroupHooks {
         committedFollowing = following
         self.followerChangesMax = followerChangesMax
         self.notices = notices
+        self.moving = moving
+        self.moveFreeBytesMin = moveFreeBytesMin
     }
 
     /// The writer's own reader, on the connection on which it writes.
@@ -120,6 +125,16 @@ final class GroupState: GroupHooks {
         let made = try IndexWriter(
             connection, terms: try prepared(connection).0.indexes.terms())
         indexWriter = made
+        return made
+    }
+
+    /// What writes versions, on the connection on which it writes.
+    func preparedVersionWriter(_ connection: Connection) throws -> VersionWriter {
+        if let versionWriter { return versionWriter }
+        let made = try VersionWriter(
+            connection, try prepared(connection).0.versions.texts.names,
+            moveFreeBytesMin: moveFreeBytesMin)
+        versionWriter = made
         return made
     }
 
@@ -174,7 +189,7 @@ final class GroupState: GroupHooks {
 
     /// Lets go of the connection, once the writer is closed.
     func letGo() {
-        (statements, snapshot, indexWriter) = (nil, nil, nil)
+        (statements, snapshot, indexWriter, versionWriter) = (nil, nil, nil, nil)
         (preparedForShares, preparedForCoverage, preparedForAssets) = (nil, nil, nil)
         (preparedForWork, preparedForFollowing, preparedForNames) = (nil, nil, nil)
         positions.letGo()
@@ -188,6 +203,7 @@ final class GroupState: GroupHooks {
         if job.notedChanges > 0 { changesKept = changesKept.map { $0 + job.notedChanges } }
         indexes = job.indexes
         if job.hasQueuedWork { hasQueuedWork = true }
+        if let moved = job.movedVersions { moving.note(moved.count, isDone: moved.isDone) }
         if let made = job.newSchema { schema = made }
     }
 
@@ -202,6 +218,7 @@ final class GroupState: GroupHooks {
     /// A job that failed may have made what others would find.
     func jobRolledBack() {
         places = Places()
+        snapshot?.versions.texts.forget()
         preparedForNames?.rolledBack()
     }
 
@@ -251,6 +268,7 @@ final class GroupState: GroupHooks {
 
     func groupCommitted() {
         positions.groupCommitted()
+        moving.committed()
         committedFollowing = following
         if indexes.version != publishedIndexes.value.version {
             if indexes.whole != publishedIndexes.value.whole { moved.insert(.indexes) }
@@ -272,6 +290,8 @@ final class GroupState: GroupHooks {
 
     func groupRolledBack() {
         positions.groupRolledBack()
+        moving.rolledBack()
+        snapshot?.versions.texts.forget()
         preparedForNames?.rolledBack()
         following = committedFollowing
         moved = []

@@ -31,8 +31,12 @@ final class SharedFacts: Sendable {
     /// What the store knows names by, as long as its file lives.
     let nameHash: NameHash
     private let stored = Mutex(KnownFacts())
+    let damage: Damage
 
-    init(_ nameHash: NameHash) { self.nameHash = nameHash }
+    init(_ nameHash: NameHash, _ damage: Damage) {
+        self.nameHash = nameHash
+        self.damage = damage
+    }
 
     fileprivate func schema(_ revision: Int64) -> KnownFacts.KnownSchema? {
         stored.withLock { $0.schema.flatMap { $0.revision == revision ? $0 : nil } }

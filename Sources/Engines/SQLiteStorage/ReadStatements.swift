@@ -9,17 +9,11 @@ struct ReadStatements {
     let livingZones: Statement
     let changedZones: Statement
     let lastChange: Statement
-    let versionByKey: Statement
     let linksOfSource: Statement
     let lastPosition: Statement
-    let versionsAscending: Statement
-    let versionsDescending: Statement
-    let bodiesAscending: Statement
-    let bodiesDescending: Statement
     let sources: Statement
     let sourcesInOrder: Statement
     let recordTypes: Statement
-    let everyVersion: Statement
     let schemaHistory: Statement
     let assignedRoles: Statement
     let zoneCount: Statement
@@ -50,18 +44,9 @@ struct ReadStatements {
             "\(zone) FROM zones WHERE owner = ?1 AND changed > ?2 ORDER BY changed LIMIT ?3")
         lastChange = try connection.prepare(
             "SELECT coalesce(max(changed), 0) FROM zones WHERE owner = ?1")
-        let version = "SELECT record, record_type, flags, body, key FROM versions WHERE"
-        versionByKey = try connection.prepare("\(version) key = ?1")
         linksOfSource = try connection.prepare(
             "SELECT target_zone, target_name, kind FROM links WHERE source = ?1")
         lastPosition = try connection.prepare("SELECT last_position FROM progress WHERE id = 0")
-        let range = "FROM versions WHERE key > ?1 AND key <= ?2 ORDER BY key"
-        let numbered = "SELECT key, flags, body, record, record_type \(range)"
-        versionsAscending = try connection.prepare(numbered)
-        versionsDescending = try connection.prepare("\(numbered) DESC")
-        let bodies = "SELECT key, flags, body \(range)"
-        bodiesAscending = try connection.prepare(bodies)
-        bodiesDescending = try connection.prepare("\(bodies) DESC")
         let sources = """
             SELECT links.kind, links.source, heads.zone, heads.name
             FROM links JOIN heads ON heads.id = links.source
@@ -73,7 +58,6 @@ struct ReadStatements {
         sourcesInOrder = try connection.prepare(
             "\(sources) AND links.kind = ?3 AND links.source > ?4 ORDER BY links.source LIMIT ?5")
         recordTypes = try connection.prepare("SELECT id, name FROM record_types")
-        everyVersion = try connection.prepare("\(version) key > ?1 ORDER BY key LIMIT ?2")
         schemaHistory = try connection.prepare(Self.history)
         assignedRoles = try connection.prepare(
             "SELECT role FROM assigned_roles WHERE user_record_name = ?1")

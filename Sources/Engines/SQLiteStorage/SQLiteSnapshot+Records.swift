@@ -16,9 +16,46 @@ extension SQLiteSnapshot {
     func current<Value>(
         of name: RecordName, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
     ) throws -> Value? {
-        try names.current(of: name, in: zone) {
-            try visit(Self.version($0, position: $0.int64(4)))
+        guard let head = try head(of: name, in: zone) else { return nil }
+        do {
+            return try versions.visit(
+                at: Self.key(zone, head.position), of: head.record, visit)
+        } catch let damaged as DamagedVersion
+            where damaged == DamagedVersion(zone: zone, position: head.position)
+        {
+            return try visit(damagedVersion(head, in: zone))
         }
+    }
+
+    /// What the store knows of a version that is not what was written.
+    private func damagedVersion(
+        _ head: StoredHead, in zone: ZoneNumber
+    ) throws -> StoredVersion {
+        let key = Self.key(zone, head.position)
+        var flags: VersionFlags = [.hasLinks, .hasAssets]
+        if try isThere("SELECT 1 FROM tombstones WHERE key = ?1", key) { flags = .tombstone }
+        let standing = "SELECT 1 FROM shares WHERE ended IS NULL AND"
+        if try isThere("\(standing) record = ?1", head.record.value) { flags.insert(.share) }
+        if try isThere("\(standing) root = ?1", head.record.value) { flags.insert(.root) }
+        return StoredVersion(
+            damaged: head.record, position: head.position, flags: flags,
+            bytesCounted: try versions.bytesCounted(ofDamaged: key) ?? 0)
+    }
+
+    private func isThere(_ sql: String, _ value: Int64) throws -> Bool {
+        let statement = try connection.prepare(sql)
+        defer { statement.reset() }
+        statement.bind(value, at: 1)
+        return try statement.step()
+    }
+
+    func name(at position: Position, in zone: ZoneNumber) throws -> RecordName? {
+        let statement = try connection.prepare(
+            "SELECT name FROM heads WHERE zone = ?1 AND position = ?2")
+        defer { statement.reset() }
+        statement.bind(zone.value, at: 1)
+        statement.bind(position, at: 2)
+        return try statement.step() ? RecordName(statement.string(0)) : nil
     }
 
     func links(of source: RecordNumber) throws -> [Link] {

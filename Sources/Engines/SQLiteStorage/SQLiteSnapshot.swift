@@ -8,6 +8,7 @@ import Storage
 class SQLiteSnapshot: StoreSnapshot {
     let connection: Connection
     let statements: ReadStatements
+    let versions: VersionReader
     let indexes: SQLiteIndexReader
     let names: NameReader
     private let facts: FactReader
@@ -21,7 +22,8 @@ class SQLiteSnapshot: StoreSnapshot {
     init(_ connection: Connection, _ shared: SharedFacts) throws {
         self.connection = connection
         self.statements = try ReadStatements(connection)
-        self.indexes = try SQLiteIndexReader(connection)
+        self.versions = try VersionReader(connection, shared.damage)
+        self.indexes = try SQLiteIndexReader(connection, versions)
         self.names = try NameReader(connection, shared.nameHash)
         self.facts = try FactReader(connection, shared)
     }
@@ -160,50 +162,19 @@ class SQLiteSnapshot: StoreSnapshot {
     func version<Value>(
         at position: Position, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
     ) throws -> Value? {
-        let statement = statements.versionByKey
-        defer { statement.reset() }
-        statement.bind(Self.key(zone, position), at: 1)
-        guard try statement.step() else { return nil }
-        return try visiting { try visit(Self.version(statement, position: position)) }
+        try visiting { try versions.visit(at: Self.key(zone, position), visit) }
     }
 
     func versions(
         in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
         readingNumbers: Bool, _ visit: (StoredVersion) throws -> Bool
     ) throws {
-        let statement =
-            switch (readingNumbers, newestFirst) {
-            case (true, false): statements.versionsAscending
-            case (true, true): statements.versionsDescending
-            case (false, false): statements.bodiesAscending
-            case (false, true): statements.bodiesDescending
-            }
-        defer { statement.reset() }
-        statement.bind(Self.key(zone, after), at: 1)
-        statement.bind(Self.key(zone, min(through, Self.positionMask)), at: 2)
         try visiting {
-            while try statement.step() {
-                let position = statement.int64(0) & Self.positionMask
-                let flags = VersionFlags(rawValue: statement.int64(1))
-                // What a share shows, its number leads to.
-                let record =
-                    try readingNumbers
-                    ? statement.int64(3)
-                    : flags.contains(.share) ? record(at: position, in: zone) : 0
-                let version = StoredVersion(
-                    record: RecordNumber(record), position: position,
-                    type: readingNumbers ? statement.int64(4) : 0, flags: flags,
-                    body: statement.bytes(2))
-                guard try visit(version) else { return }
-            }
+            try versions.scan(
+                after: Self.key(zone, after),
+                through: Self.key(zone, min(through, Self.positionMask)), newestFirst: newestFirst
+            ) { try visit($1) }
         }
-    }
-
-    private func record(at position: Position, in zone: ZoneNumber) throws -> Int64 {
-        let statement = statements.versionByKey
-        defer { statement.reset() }
-        statement.bind(Self.key(zone, position), at: 1)
-        return try statement.step() ? statement.int64(0) : 0
     }
 
     func recordTypes() throws -> [String: Int64] {
@@ -257,24 +228,23 @@ class SQLiteSnapshot: StoreSnapshot {
     func versions(
         after place: SurveyPlace, limit: Int, _ visit: (ZoneNumber, StoredVersion) throws -> Bool
     ) throws -> SurveyPlace? {
-        let statement = statements.everyVersion
-        defer { statement.reset() }
-        statement.bind(Self.key(place.zone, place.position), at: 1)
-        statement.bind(Int64(limit), at: 2)
         var visited = 0
         var last = place
-        return try visiting {
-            while try statement.step() {
-                let key = statement.int64(4)
+        var isCutShort = limit <= 0
+        guard !isCutShort else { return last }
+        try visiting {
+            try versions.scan(
+                after: Self.key(place.zone, place.position), through: .max, newestFirst: false
+            ) { key, version in
                 last = SurveyPlace(
-                    zone: ZoneNumber(key >> Self.positionBits), position: key & Self.positionMask)
+                    zone: ZoneNumber(key >> Self.positionBits), position: version.position)
                 visited += 1
-                let isEnough = try !visit(
-                    last.zone, Self.version(statement, position: last.position))
-                if isEnough { return last }
+                let goesOn = try visit(last.zone, version)
+                isCutShort = !goesOn || visited >= limit
+                return !isCutShort
             }
-            return visited < limit ? nil : last
         }
+        return isCutShort ? last : nil
     }
 
     func schemaHistory(limit: Int) throws -> [StoredSchemaChange] {
@@ -321,12 +291,6 @@ class SQLiteSnapshot: StoreSnapshot {
         var found: Set<Int64> = []
         while try statement.step() { found.insert(statement.int64(0)) }
         return found
-    }
-
-    static func version(_ row: Statement, position: Position) -> StoredVersion {
-        StoredVersion(
-            record: RecordNumber(row.int64(0)), position: position, type: row.int64(1),
-            flags: VersionFlags(rawValue: row.int64(2)), body: row.bytes(3))
     }
 
     static func zones(_ statement: Statement) throws -> [StoredZone] {

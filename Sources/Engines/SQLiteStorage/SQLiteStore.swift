@@ -27,8 +27,11 @@ package final class SQLiteStore: Store {
         package var nameHashBits = 64
         /// What the catalog is to know a file by that has no name yet; empty for none.
         package var name: [UInt8] = []
-        /// Told what its opening has found.
+        /// Told what its opening has found, and what is found later.
         package var report: @Sendable (StoreReport) -> Void = { _ in }
+        /// The room that a step that moves versions leaves on the disk at least.
+        package var moveFreeBytesMin = 67_108_864
+        var versionCounts = VersionCounts()
 
         package init(clock: Clock, random: @escaping @Sendable (Int) -> [UInt8]) {
             self.clock = clock
@@ -250,7 +253,8 @@ private struct Opened {
         let isNew = try properties.makeMissing(random: options.random)
         if !options.name.isEmpty { try properties.takeName(options.name) }
         facts = SharedFacts(
-            try properties.takeNameHash(bits: options.nameHashBits, random: options.random))
+            try properties.takeNameHash(bits: options.nameHashBits, random: options.random),
+            Damage(options.versionCounts) { options.report(.damaged($0)) })
         try NameWriter.begin(connection)
         // In the file itself: with its log lost it must still be known as this server's.
         if isNew { connection.truncateLog() }
@@ -270,7 +274,10 @@ private struct Opened {
         note = PositionNote(besideStore: connection.path, incarnation: self.life.incarnation)
         let schema = try FactReader(connection, facts).schema()
         publishedIndexes = PublishedIndexes(
-            IndexCatalog(try SQLiteIndexReader(connection).indexes()))
+            IndexCatalog(
+                try SQLiteIndexReader(
+                    connection, VersionReader(connection, facts.damage)
+                ).indexes()))
         let clock = options.clock
         group = GroupState(
             schema: TransactionSchema(schema: schema.schema, heldUntil: schema.heldUntil),
@@ -280,7 +287,10 @@ private struct Opened {
                 beginning: isFirst ? nil : life,
                 note: note, now: { clock.now() }),
             following: try Following(connection),
-            followerChangesMax: options.followerChangesMax, notices: options.notices)
+            followerChangesMax: options.followerChangesMax, notices: options.notices,
+            moving: MoveProgress(options.versionCounts) {
+                options.report(.movedVersions($0, isDone: $1))
+            }, moveFreeBytesMin: options.moveFreeBytesMin)
     }
 }
 

@@ -23,5 +23,9 @@ extension SQLiteTransaction {
         return found
     }
 
+    func name(at position: Position, in zone: ZoneNumber) throws -> RecordName? {
+        try snapshot.name(at: position, in: zone)
+    }
+
     func links(of source: RecordNumber) throws -> [Link] { try snapshot.links(of: source) }
 }

@@ -8,7 +8,7 @@ final class SQLiteTransaction: StoreTransaction {
     private(set) var schema: Schema
     /// What the transaction has made of the schema; nil for nothing.
     private(set) var newSchema: TransactionSchema?
-    private(set) var indexes: IndexCatalog
+    var indexes: IndexCatalog
     /// Whether the store's worker is to be woken.
     var hasQueuedWork = false
     /// What has moved beside the zones and owners of `sums`.
@@ -18,10 +18,12 @@ final class SQLiteTransaction: StoreTransaction {
     private(set) var author: ChangeAuthor?
     /// Whether `following` is another than the group's.
     private(set) var isFollowingNew = false
+    /// How many versions it has moved into the present form, and whether these were the last.
+    private(set) var movedVersions: (count: Int, isDone: Bool)?
     /// How many changes it has noted for followers.
     var notedChanges = 0
     private(set) var sums = GroupState.Sums()
-    private let group: GroupState
+    let group: GroupState
     let snapshot: SQLiteSnapshot
     private let statements: WriteStatements
     /// The first position that it has taken; nil for none.
@@ -67,6 +69,17 @@ final class SQLiteTransaction: StoreTransaction {
     /// Notes that shares have ended.
     func noteEnd(of share: ShareNumber?) {
         if let share { group.places.standing[share] = nil } else { group.places.standing = [:] }
+    }
+
+    private func versions() throws -> VersionWriter {
+        try group.preparedVersionWriter(snapshot.connection)
+    }
+
+    func moveVersions(limit: Int) throws -> Bool {
+        let count = try versions().move(limit: limit)
+        let isDone = count < limit
+        movedVersions = (count, isDone)
+        return !isDone
     }
 
     func assetStatements() throws -> AssetWriteStatements {
@@ -222,15 +235,10 @@ final class SQLiteTransaction: StoreTransaction {
         if following.isOn { try note(version, of: record, former: kept) }
         let key = SQLiteSnapshot.key(zone, version.position)
         let isTombstone = version.flags.contains(.tombstone)
-        let insert = statements.insertVersion
-        insert.bind(key, at: 1)
-        insert.bind(record.value, at: 2)
-        insert.bind(version.type, at: 3)
-        insert.bind(version.flags.rawValue, at: 4)
-        try version.body.withUnsafeBytes {
-            insert.bindBorrowed(blob: $0, at: 5)
-            try insert.run()
-        }
+        let head = VersionRow.Head(
+            key: key, record: record, type: version.type, flags: version.flags)
+        try version.body.withUnsafeBytes { try versions().insert(head, $0) }
+        if version.formerIsDamaged { try forgetInIndexes(record, in: zone) }
         if !concerned.isEmpty { try keepUp(concerned, former, version, record) }
         if isTombstone {
             statements.insertTombstone.bind(now, at: 1)
@@ -243,43 +251,20 @@ final class SQLiteTransaction: StoreTransaction {
         return record
     }
 
-    private func formerFields(_ version: NewVersion) throws -> StoredFields? {
-        guard version.formerIsAlive, let former = version.former else { return nil }
-        return try snapshot.version(at: former.position, in: version.zone.number) {
-            $0.flags.contains(.tombstone) ? nil : try StoredFields($0.body)
-        } ?? nil
-    }
-
-    /// Has indexes say of a record what its new version does.
-    private func keepUp(
-        _ indexes: [StoredIndex], _ former: StoredFields?, _ version: NewVersion,
-        _ record: RecordNumber
-    ) throws {
-        let holding = indexes.filter { $0.holds(record) }
-        guard !holding.isEmpty else { return }
-        let writer = try group.preparedIndexWriter(snapshot.connection)
-        let new =
-            try version.flags.contains(.tombstone)
-            ? nil : version.body.withUnsafeBytes { try StoredFields($0) }
-        for index in holding {
-            try writer.replace(
-                former, with: new, of: record, in: version.zone.number, index)
-        }
-    }
-
     /// Points the head at the new version and removes the former one.
     private func place(_ version: NewVersion) throws -> RecordNumber {
         let zone = version.zone.number
         if let former = version.former {
-            statements.deleteVersion.bind(SQLiteSnapshot.key(zone, former.position), at: 1)
-            statements.deleteVersion.bind(former.record.value, at: 2)
-            try statements.deleteVersion.run()
-            try requireOne(former, zone)
+            let key = SQLiteSnapshot.key(zone, former.position)
+            let isRemoved =
+                try version.formerIsDamaged
+                ? versions().remove(at: key) : versions().remove(former.record, at: key)
+            try require(isRemoved, former, zone)
             statements.moveHead.bind(former.record.value, at: 1)
             statements.moveHead.bind(version.position, at: 2)
             statements.moveHead.bind(former.position, at: 3)
             try statements.moveHead.run()
-            try requireOne(former, zone)
+            try require(snapshot.connection.changeCount == 1, former, zone)
             return former.record
         }
         let names = try names()
@@ -299,8 +284,8 @@ final class SQLiteTransaction: StoreTransaction {
     }
 
     /// A head leads to its version: so both were there, once.
-    private func requireOne(_ head: StoredHead, _ zone: ZoneNumber) throws {
-        guard snapshot.connection.changeCount == 1 else {
+    private func require(_ holds: Bool, _ head: StoredHead, _ zone: ZoneNumber) throws {
+        guard holds else {
             throw BrokenInvariant(
                 "a head leads to its version: record \(head.record.value) in zone \(zone.value) "
                     + "at \(head.position)")
@@ -375,34 +360,12 @@ final class SQLiteTransaction: StoreTransaction {
             : GarbageCollector.Indexes(
                 catalog: indexes, writer: try group.preparedIndexWriter(snapshot.connection))
         return try GarbageCollector(
-            snapshot.connection, rowsMax: rowsMax, now: now, indexes: indexes,
-            names: names()
+            snapshot.connection, versions: snapshot.versions, rowsMax: rowsMax, now: now,
+            indexes: indexes, names: names()
         )
         .run(olderThan: moment)
     }
 
-    func makeIndexes(_ needs: [IndexNeed], ofType type: Int64) throws {
-        try workOnIndexes { try $0.make(needs, ofType: type) }
-        if indexes.hasWork { try enqueue(.index) }
-    }
-
-    func dropIndexes(ofType type: Int64, fields: Set<String>?) throws {
-        try workOnIndexes { try $0.drop(ofType: type, fields: fields) }
-        if indexes.hasWork { try enqueue(.index) }
-    }
-
-    func workOnIndexes(recordsMax: Int) throws -> Bool {
-        try workOnIndexes { try $0.step(recordsMax: recordsMax) }
-    }
-
-    private func workOnIndexes<Value>(_ body: (inout IndexWork) throws -> Value) throws -> Value {
-        var work = IndexWork(
-            snapshot.connection, reader: snapshot.indexes,
-            writer: try group.preparedIndexWriter(snapshot.connection), catalog: indexes)
-        let value = try body(&work)
-        indexes = work.catalog
-        return value
-    }
 }
 
 // What a write reads, it reads on its own connection: what it has itself written is there.

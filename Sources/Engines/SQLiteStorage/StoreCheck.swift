@@ -32,10 +32,17 @@ package struct StoreCheck: Sendable {
         let connection = try Connection(path: path, mode: .readOnly)
         // Before the snapshot, which then has all that it tells of.
         let note = PositionNote.read(besideStore: path)
+        // What it notes of each version goes into memory. The file itself is opened for reading.
+        try connection.execute("PRAGMA query_only = OFF")
         return try connection.snapshot { connection in
             let damage = try connection.integrityCheck()
             // Rules would only repeat in other words what a damaged file shows.
             guard damage.isEmpty else { return damage }
+            if try !connection.hasTable("version_rows") {
+                try VersionCensus.standIn(on: connection)
+            }
+            let versions = try VersionReader(connection, Damage())
+            let census = try VersionCensus(connection, versions)
             try NameCheck.nameRecords(on: connection, hashBits: nameHashBits)
             let rules =
                 try Self.rules + (connection.hasTable("work") ? Self.work : [])
@@ -46,22 +53,11 @@ package struct StoreCheck: Sendable {
                 let count = try statement.step() ? statement.int64(0) : 0
                 return count == 0 ? nil : "\(rule.broken): \(count)"
             }
-            return try broken + NameCheck.problems(connection, hashBits: nameHashBits)
-                + Self.unreadable(connection) + IndexCheck.problems(connection)
+            return try census.problems(connection) + broken
+                + NameCheck.problems(connection, hashBits: nameHashBits)
+                + IndexCheck.problems(connection, versions)
                 + Self.losses(connection, noted: note, since: lossesSince)
         }
-    }
-
-    /// Records that are not the JSON that the server reads and sends.
-    private static func unreadable(_ connection: Connection) throws -> [String] {
-        let rows = try connection.prepare("SELECT body FROM versions")
-        defer { rows.reset() }
-        var count = 0
-        while try rows.step() {
-            // NB: what is wrong with it helps nobody; that it is wrong is counted.
-            if (try? StoredFields(rows.bytes(0))) == nil { count += 1 }
-        }
-        return count == 0 ? [] : ["records that are not JSON: \(count)"]
     }
 
     private static let rules = records + sums + references + positions + shares + assets
@@ -70,13 +66,13 @@ package struct StoreCheck: Sendable {
         Rule(
             broken: "names whose record is not where they say",
             count: """
-                SELECT count(*) FROM heads h LEFT JOIN versions v
+                SELECT count(*) FROM heads h LEFT JOIN every_version v
                 ON v.key = (h.zone << 40 | h.position) WHERE v.record IS NOT h.id
                 """),
         Rule(
             broken: "records that no name leads to",
             count: """
-                SELECT count(*) FROM versions v LEFT JOIN heads h ON h.id = v.record
+                SELECT count(*) FROM every_version v LEFT JOIN heads h ON h.id = v.record
                 WHERE (h.zone << 40 | h.position) IS NOT v.key
                 """),
         Rule(
@@ -85,7 +81,7 @@ package struct StoreCheck: Sendable {
         Rule(
             broken: "records of types that do not exist",
             count: """
-                SELECT count(*) FROM versions WHERE flags & 1 = 0
+                SELECT count(*) FROM every_version WHERE flags & 1 = 0
                 AND record_type NOT IN (SELECT id FROM record_types WHERE is_removed = 0)
                 AND (key >> 40) IN (SELECT id FROM zones WHERE deleted_at IS NULL)
                 """),
@@ -103,7 +99,7 @@ package struct StoreCheck: Sendable {
         Rule(
             broken: "deletions that are never forgotten",
             count: """
-                SELECT count(*) FROM versions WHERE flags & 1 = 1
+                SELECT count(*) FROM every_version WHERE flags & 1 = 1
                 AND key NOT IN (SELECT key FROM tombstones)
                 """),
         Rule(
@@ -117,14 +113,14 @@ package struct StoreCheck: Sendable {
             count: """
                 SELECT count(*) FROM zones z WHERE deleted_at IS NULL AND
                 (record_count, body_bytes) IS NOT (
-                    SELECT count(*), coalesce(sum(length(body)), 0) FROM versions
+                    SELECT count(*), coalesce(sum(bytes), 0) FROM every_version
                     WHERE key > z.id << 40 AND key < (z.id + 1) << 40 AND flags & 1 = 0)
                 """),
         Rule(
             broken: "deleted zones that keep records",
             count: """
                 SELECT count(*) FROM zones z WHERE is_purged = 1 AND EXISTS (
-                    SELECT 1 FROM versions WHERE key > z.id << 40 AND key < (z.id + 1) << 40)
+                    SELECT 1 FROM every_version WHERE key > z.id << 40 AND key < (z.id + 1) << 40)
                 """),
         Rule(
             broken: "owners who miscount their bytes",
@@ -140,7 +136,7 @@ package struct StoreCheck: Sendable {
             broken: "references from records that do not exist",
             count: """
                 SELECT count(*) FROM links l LEFT JOIN heads h ON h.id = l.source
-                LEFT JOIN versions v ON v.key = (h.zone << 40 | h.position)
+                LEFT JOIN every_version v ON v.key = (h.zone << 40 | h.position)
                 WHERE v.flags IS NULL OR v.flags & 1 = 1
                 """),
         Rule(
@@ -152,7 +148,7 @@ package struct StoreCheck: Sendable {
                 -- In the public database a reference may outlive what it leads to.
                 JOIN owners o ON o.id = own.owner AND o.record_name <> '_defaultOwner'
                 LEFT JOIN heads h ON h.id = record_named(l.target_zone, l.target_name)
-                LEFT JOIN versions v ON v.key = (h.zone << 40 | h.position)
+                LEFT JOIN every_version v ON v.key = (h.zone << 40 | h.position)
                 WHERE l.kind IN (2, 3) AND (v.flags IS NULL OR v.flags & 1 = 1)
                 """),
     ]
@@ -194,13 +190,13 @@ package struct StoreCheck: Sendable {
             broken: "assets held by records that do not exist or do not show them",
             count: """
                 SELECT count(*) FROM asset_uses u LEFT JOIN heads h ON h.id = u.record
-                LEFT JOIN versions v ON v.key = (h.zone << 40 | h.position)
+                LEFT JOIN every_version v ON v.key = (h.zone << 40 | h.position)
                 WHERE v.flags IS NULL OR v.flags & 9 <> 8
                 """),
         Rule(
             broken: "records that show assets and hold none",
             count: """
-                SELECT count(*) FROM versions v WHERE flags & 8 = 8
+                SELECT count(*) FROM every_version v WHERE flags & 8 = 8
                 AND NOT EXISTS (SELECT 1 FROM asset_uses WHERE record = v.record)
                 """),
         Rule(

@@ -10,8 +10,6 @@ final class WriteStatements {
     let zoneBytes: Statement
     let insertHead: Statement
     let moveHead: Statement
-    let insertVersion: Statement
-    let deleteVersion: Statement
     let insertTombstone: Statement
     let deleteLinks: Statement
     let insertLink: Statement
@@ -40,13 +38,6 @@ final class WriteStatements {
             "INSERT INTO heads (zone, name, position) VALUES (?1, ?2, ?3)")
         moveHead = try connection.prepare(
             "UPDATE heads SET position = ?2 WHERE id = ?1 AND position = ?3")
-        insertVersion = try connection.prepare(
-            """
-            INSERT INTO versions (key, record, record_type, flags, body)
-            VALUES (?1, ?2, ?3, ?4, ?5)
-            """)
-        deleteVersion = try connection.prepare(
-            "DELETE FROM versions WHERE key = ?1 AND record = ?2")
         insertTombstone = try connection.prepare(
             "INSERT INTO tombstones (deleted_at, key) VALUES (?1, ?2)")
         deleteLinks = try connection.prepare("DELETE FROM links WHERE source = ?1")

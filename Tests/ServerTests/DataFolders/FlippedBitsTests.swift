@@ -80,6 +80,8 @@ struct FlippedBitsTests {
     @Test("A record whose JSON has decayed is named by the check, with an index over it or not")
     func records() throws {
         notes.stop()
+        // What a server of before has left: rows of today have a checksum.
+        try FormerVersions.bringBack(notes.store)
         try Connection(path: notes.store, mode: .readWrite).execute(
             "UPDATE versions SET body = CAST(replace(CAST(body AS TEXT), 'text 7', 'text \u{1}') AS BLOB)"
         )

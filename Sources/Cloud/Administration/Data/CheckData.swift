@@ -1,3 +1,5 @@
+import CloudDatabase
+
 /// Reads everything and says what is wrong.
 package struct CheckData: AdministrativeAction {
     package var name: String { "check" }
@@ -8,13 +10,35 @@ package struct CheckData: AdministrativeAction {
         package let problems: [String]
         /// Files of assets in the trash, which is no problem.
         package let trashedAssets: Int
+        /// Records of former versions that wait to be moved, which is no problem.
+        package let recordsToMove: Int
+        /// Records that were removed because they are not what was written.
+        package let removedRecords: Int
     }
 
-    package init() {}
+    private let removesDamaged: Bool
 
-    package var changes: Bool { false }
+    /// - Parameter removesDamaged: whether records that are not what was written are deleted first.
+    package init(removingDamaged removesDamaged: Bool = false) {
+        self.removesDamaged = removesDamaged
+    }
+
+    package var changes: Bool { removesDamaged }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> Outcome {
-        Outcome(problems: try data.problems(), trashedAssets: try data.trashedAssets())
+        var removed = RemoveDamagedRecords.Report()
+        if removesDamaged {
+            for place in try data.environments() {
+                let store = try data.store(of: place.container, in: place.environment)
+                let report = try RemoveDamagedRecords(
+                    in: store, of: place.environment, limits: data.limits
+                ).run()
+                removed.removed += report.removed
+                removed.kept += report.kept
+            }
+        }
+        return Outcome(
+            problems: try data.problems() + removed.kept, trashedAssets: try data.trashedAssets(),
+            recordsToMove: try data.recordsToMove(), removedRecords: removed.removed)
     }
 }

@@ -165,7 +165,9 @@ final class BatchContext {
     ///
     /// - Throws: `Fault` BAD_REQUEST when the bodies that the batch reads take too many bytes.
     func former(_ key: RecordKey, withBody: Bool = false) throws -> CurrentRecord {
-        if let known = formers[key], !withBody || known.body != nil || !known.isAlive {
+        if let known = formers[key],
+            !withBody || known.body != nil || !known.isAlive || known.isDamaged
+        {
             return known
         }
         let read = try CurrentRecord(key, withBody: withBody, in: stored)
@@ -180,9 +182,14 @@ final class BatchContext {
         return read
     }
 
+    /// What a save keeps of a living record.
+    ///
+    /// - Throws: `Fault` INTERNAL_ERROR for a record that is not what was written.
     func kept(_ key: RecordKey) throws -> RecordBody.Kept {
         if let known = keptRecords[key] { return known }
-        let body = try former(key, withBody: true).body ?? []
+        let former = try former(key, withBody: true)
+        guard !former.isDamaged else { throw Fault.recordUnreadable }
+        let body = former.body ?? []
         let read = try body.withUnsafeBytes { try RecordBody.read($0) }
         keptRecords[key] = read
         return read
@@ -199,11 +206,15 @@ final class BatchContext {
     /// Who made a stored record; nil when nobody is named.
     func creator(of key: RecordKey) throws -> String? {
         if let known = creators[key] { return known }
-        let read = try former(key).head.flatMap { head in
-            try stored.version(at: head.position, in: key.zone) {
-                try RecordBody.creator(of: $0.body)
-            } ?? nil
-        }
+        let former = try former(key)
+        let read =
+            try former.isDamaged
+            ? nil
+            : former.head.flatMap { head in
+                try stored.version(at: head.position, in: key.zone) {
+                    try RecordBody.creator(of: $0)
+                } ?? nil
+            }
         creators[key] = .some(read)
         return read
     }

@@ -109,6 +109,7 @@ struct BatchWriter {
             NewVersion(
                 zone: context.zone, name: name, position: position, former: former.head,
                 formerBytes: former.bodyBytes, formerIsAlive: former.isAlive,
+                formerIsDamaged: former.isDamaged,
                 type: try typeNumber(save.type), flags: flags, body: body))
         waiting.saves.append(
             WaitingSaves.Save(
@@ -197,8 +198,8 @@ struct BatchWriter {
         _ = try transaction.save(
             NewVersion(
                 zone: zone, name: key.name, position: position, former: head,
-                formerBytes: former.bodyBytes, formerIsAlive: true, type: former.type,
-                flags: .tombstone,
+                formerBytes: former.bodyBytes, formerIsAlive: true,
+                formerIsDamaged: former.isDamaged, type: former.type, flags: .tombstone,
                 body: RecordBody.tombstone(name: key.name, type: type, zone: json)))
         if former.flags.contains(.hasLinks) {
             try transaction.replaceLinks(of: head.record, with: [])

@@ -12,12 +12,15 @@ struct CurrentRecord {
     var head: StoredHead?
     var flags = VersionFlags()
     var type: Int64 = 0
-    /// 0 when there is no living record.
+    /// 0 when there is no living record; what a damaged one says of itself.
     var bodyBytes = 0
+    /// Whether the stored version is not what was written; then it has no body, and its type is 0.
+    private(set) var isDamaged = false
     /// Nil while nobody has needed the body: bodies may be large.
     var body: [UInt8]?
 
-    var isAlive: Bool { bodyBytes > 0 }
+    /// A damaged record counts as living, so that it can be deleted.
+    var isAlive: Bool { bodyBytes > 0 || isDamaged }
 
     /// The tag that clients know the living record by.
     var changeTag: String { head.map { ChangeTag.text($0.position) } ?? "" }
@@ -34,8 +37,9 @@ struct CurrentRecord {
         flags = version.flags
         type = version.type
         guard !version.flags.contains(.tombstone) else { return }
-        bodyBytes = version.body.count
-        if withBody { body = [UInt8](version.body) }
+        bodyBytes = version.bytesCounted
+        isDamaged = version.isDamaged
+        if withBody, !isDamaged { body = [UInt8](version.body) }
     }
 
     /// The value for a name under which nothing is stored.

@@ -33,9 +33,9 @@ struct RightRule {
         guard context.rights.holdsBack else { return true }
         let former = try context.former(key)
         return try context.rights.allows(permission, ofType: former.type) {
-            guard let head = former.head else { return nil }
+            guard let head = former.head, !former.isDamaged else { return nil }
             return try context.stored.version(at: head.position, in: key.zone) {
-                try RecordBody.creator(of: $0.body)
+                try RecordBody.creator(of: $0)
             } ?? nil
         }
     }

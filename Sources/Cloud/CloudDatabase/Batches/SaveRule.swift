@@ -19,7 +19,7 @@ struct SaveRule {
     ) throws -> DecidedStep {
         let key = context.key(operation.name)
         let shares = ShareRule(context)
-        let kept: RecordBody.Kept? = former == nil ? nil : try context.kept(key)
+        let kept = try kept(operation, over: former)
         if former == nil, operation.type == .share { try shares.checkPlaceOfNewShare() }
         // What the caller may not read, the answer to their save does not tell them either.
         let isShown = try former == nil || RightRule(context).allows(.read, key)
@@ -53,6 +53,21 @@ struct SaveRule {
             save.growth(over: kept, as: operation.name, in: context.zone.name)
             - (try assets.heldBytes(of: former))
         return DecidedStep(step: .save(save), charge: StepCharge(bytes: bytes), grown: grown)
+    }
+
+    /// What is kept of a living record; nil where there is none, and where all of it is replaced without being
+    /// read, since it is not what was written.
+    ///
+    /// - Throws: `Fault` INTERNAL_ERROR for another save over such a record, and for a save of a share or of
+    ///   its root: what stands of the share could not be kept.
+    private func kept(
+        _ operation: RecordOperation, over former: CurrentRecord?
+    ) throws -> RecordBody.Kept? {
+        guard let former else { return nil }
+        let isReplaced =
+            former.isDamaged && operation.kind == .forceReplace
+            && former.flags.isDisjoint(with: [.share, .root])
+        return isReplaced ? nil : try context.kept(context.key(operation.name))
     }
 
     private func type(

@@ -129,7 +129,7 @@ struct FeedPage {
         guard let rights else { return true }
         guard !rights.isOfUsers(version.type) else { return false }
         return try rights.allows(.read, ofType: version.type) {
-            version.flags.contains(.tombstone) ? nil : try RecordBody.creator(of: version.body)
+            version.flags.contains(.tombstone) ? nil : try RecordBody.creator(of: version)
         }
     }
 

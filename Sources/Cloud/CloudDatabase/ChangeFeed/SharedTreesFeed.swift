@@ -39,8 +39,16 @@ struct SharedTreesFeed {
     func append(
         from start: SyncToken, to writer: inout JSONWriter, _ page: inout FeedPage
     ) throws -> ZoneChangesPage {
-        var end = Place(start)
-        let more = try merge(from: end, &end, &writer, &page)
+        let begin = Place(start)
+        var end = begin
+        let more: Bool
+        do {
+            more = try merge(from: begin, &end, &writer, &page)
+        } catch is DamagedVersion {
+            // A page ends before a record that is not what was written.
+            guard !end.isAt(begin) else { throw Fault.recordUnreadable }
+            more = true
+        }
         if !more { end.finish(through: access.view.changed) }
         // What queued work has still to note comes at later places.
         let isUnfinished = try !more && hasUnfinishedShare()
@@ -68,6 +76,12 @@ struct SharedTreesFeed {
             case .first(let through): unseenThrough = through
             case .inside(let place, let after): inside = (place, after)
             }
+        }
+
+        /// Whether nothing was passed since another place.
+        func isAt(_ other: Place) -> Bool {
+            position == other.position && inside?.place == other.inside?.place
+                && inside?.after == other.inside?.after
         }
 
         /// While more is coming: what left before a first fetch began may be noted only after the fetch ends.

@@ -343,6 +343,6 @@ final class NoticeMatching {
 }
 
 /// Stands in for the people where nobody asks for names.
-private struct Nobody: Identities {
+struct Nobody: Identities {
     func person(named name: UserRecordName) throws -> Person? { nil }
 }

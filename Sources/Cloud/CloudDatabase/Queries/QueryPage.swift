@@ -53,6 +53,7 @@ final class QueryPage {
     /// Appends the page's records.
     ///
     /// - Returns: the last place of the page; nil when nothing comes after it.
+    /// - Throws: `Fault` INTERNAL_ERROR where the first candidate is not what was written.
     func append(to writer: inout JSONWriter) throws -> QueryPlace? {
         let candidates = try reading.candidates(source, after: start)
         do {
@@ -63,6 +64,10 @@ final class QueryPage {
             return try appendInOrder(candidates, to: &writer)
         } catch is QueryLimitReached where count == reading.limit {
             // The page is full. The next one finds out whether more comes.
+            return last
+        } catch is DamagedVersion {
+            // A page ends before a record that is not what was written; only the next one fails.
+            guard count > 0, let last else { throw Fault.recordUnreadable }
             return last
         }
     }

@@ -147,6 +147,17 @@ enum RecordBody {
         return writer.bytes
     }
 
+    /// Who made the record of a version; nil when nobody is named, and when nobody can tell.
+    static func creator(of version: StoredVersion) throws -> String? {
+        if version.isDamaged { return nil }
+        return try version.creator ?? creator(of: version.body)
+    }
+
+    /// Who saved the record of a version last.
+    static func modifier(of version: StoredVersion) throws -> String? {
+        try version.modifier ?? modifier(of: version.body)
+    }
+
     /// Who made the record of a stored body; searches from the end, so that large fields cost nothing.
     static func creator(of body: UnsafeRawBufferPointer) throws -> String? {
         // What the server writes comes after the fields, and no member of `fields` begins like this.

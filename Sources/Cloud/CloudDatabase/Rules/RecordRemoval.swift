@@ -18,8 +18,8 @@ struct RecordRemoval {
         _ = try transaction.save(
             NewVersion(
                 zone: zone, name: key.name, position: position, former: head,
-                formerBytes: former.bodyBytes, formerIsAlive: true, type: former.type,
-                flags: .tombstone,
+                formerBytes: former.bodyBytes, formerIsAlive: true,
+                formerIsDamaged: former.isDamaged, type: former.type, flags: .tombstone,
                 body: RecordBody.tombstone(
                     name: key.name, type: type,
                     zone: ZoneJSON.identifier(zone.name, owner: .publicOwner))))

@@ -70,8 +70,8 @@ package enum UserRecord {
         _ = try transaction.save(
             NewVersion(
                 zone: zone, name: name, position: position, former: head,
-                formerBytes: former.bodyBytes, formerIsAlive: true, type: former.type,
-                flags: .tombstone,
+                formerBytes: former.bodyBytes, formerIsAlive: true,
+                formerIsDamaged: former.isDamaged, type: former.type, flags: .tombstone,
                 body: RecordBody.tombstone(
                     name: name, type: RecordTypeName.users.text, zone: place)))
         if former.flags.contains(.hasLinks) {

@@ -6,15 +6,7 @@ import Storage
 enum ZoneJSON {
     /// The `zoneID` object.
     static func identifier(_ name: ZoneName, owner: UserRecordName) -> [UInt8] {
-        var writer = JSONWriter(reserving: 160)
-        writer.raw("{\"zoneName\":")
-        writer.string(name.text)
-        writer.raw(",\"ownerRecordName\":\"")
-        writer.raw(ascii: owner.text)
-        writer.raw("\",\"zoneType\":\"")
-        writer.raw(name.isDefault ? "DEFAULT_ZONE" : "REGULAR_CUSTOM_ZONE")
-        writer.raw("\"}")
-        return writer.bytes
+        name.identifierJSON(owner: owner.text)
     }
 
     /// Appends a zone as the answers of `zones/*` show it.

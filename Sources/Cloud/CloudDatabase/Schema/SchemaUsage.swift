@@ -75,9 +75,14 @@ private final class Survey {
         after place: SurveyPlace, _ snapshot: any StoreSnapshot
     ) throws -> SurveyPlace? {
         var bytesLeft = Self.stepBytesMax
-        return try snapshot.versions(after: place, limit: Self.stepRowsMax) { zone, version in
-            try count(version, in: zone, snapshot, bytesLeft: &bytesLeft)
-            return bytesLeft > 0
+        do {
+            return try snapshot.versions(after: place, limit: Self.stepRowsMax) { zone, version in
+                try count(version, in: zone, snapshot, bytesLeft: &bytesLeft)
+                return bytesLeft > 0
+            }
+        } catch let damaged as DamagedVersion {
+            // NB: nobody can read it, so it needs no part of the schema.
+            return SurveyPlace(zone: damaged.zone, position: damaged.position)
         }
     }
 

@@ -151,7 +151,7 @@ package struct ErasePerson {
         return count
     }
 
-    /// Visits all versions of a zone, page by page.
+    /// Visits all versions of a zone, page by page, but for those that nobody can read.
     private func forEachPage(
         of zone: StoredZone, _ visit: (StoredVersion) throws -> Void
     ) throws {
@@ -159,17 +159,23 @@ package struct ErasePerson {
         while true {
             try requireTime()
             var count = 0
-            try storage.read { snapshot in
-                try snapshot.versions(
-                    in: zone.number, after: last, through: .max, newestFirst: false,
-                    readingNumbers: true
-                ) { version in
-                    guard count < Self.stepRowsMax else { return false }
-                    count += 1
-                    last = version.position
-                    try visit(version)
-                    return true
+            do {
+                try storage.read { snapshot in
+                    try snapshot.versions(
+                        in: zone.number, after: last, through: .max, newestFirst: false,
+                        readingNumbers: true
+                    ) { version in
+                        guard count < Self.stepRowsMax else { return false }
+                        count += 1
+                        last = version.position
+                        try visit(version)
+                        return true
+                    }
                 }
+            } catch let damaged as DamagedVersion {
+                // NB: `check` names it, and it can only be deleted.
+                last = damaged.position
+                continue
             }
             if count < Self.stepRowsMax { return }
         }
@@ -202,7 +208,7 @@ package struct ErasePerson {
         guard let zone else { return 0 }
         var names: [RecordName] = []
         try forEachPage(of: zone) { version in
-            guard !version.flags.contains(.tombstone), try concerns(version.body),
+            guard !version.flags.contains(.tombstone), try concerns(version),
                 let name = try JSONDocument(copying: version.body).root["recordName"]?.string,
                 let name = RecordName(name)
             else { return }
@@ -224,9 +230,9 @@ package struct ErasePerson {
     }
 
     /// Whether the person made a public record, or is named as the one who saved it last.
-    private func concerns(_ body: UnsafeRawBufferPointer) throws -> Bool {
-        if try RecordBody.creator(of: body) == user.text { return true }
-        return try fate == .anonymous && RecordBody.modifier(of: body) == user.text
+    private func concerns(_ version: StoredVersion) throws -> Bool {
+        if try RecordBody.creator(of: version) == user.text { return true }
+        return try fate == .anonymous && RecordBody.modifier(of: version) == user.text
     }
 
     private static func change(

@@ -126,11 +126,17 @@ package struct FetchZoneChanges {
     /// The end of a default zone's feed; the zone itself does not store it.
     private func lastChange(of zone: StoredZone) throws -> Position {
         var last = zone.oldestValidPosition
-        try snapshot.versions(
-            in: zone.number, after: last, through: .max, newestFirst: true, readingNumbers: false
-        ) {
-            last = $0.position
-            return false
+        do {
+            try snapshot.versions(
+                in: zone.number, after: last, through: .max, newestFirst: true,
+                readingNumbers: false
+            ) {
+                last = $0.position
+                return false
+            }
+        } catch let damaged as DamagedVersion {
+            // NB: the page that gets as far as it tells of it.
+            last = damaged.position
         }
         return last
     }
@@ -190,7 +196,7 @@ package struct FetchZoneChanges {
         var position = max(start.position, zone.created)
         var more = false
         if position < place.changed {
-            try scan(
+            let isCutShort = try scan(
                 request, zone, after: start.position, through: place.changed
             ) { version in
                 guard try page.hasRoom(for: version) else {
@@ -202,6 +208,7 @@ package struct FetchZoneChanges {
                 position = version.position
                 return true
             }
+            if isCutShort { more = true }
             if !more { position = place.changed }
         }
         page.settle(&budget)
@@ -217,13 +224,28 @@ package struct FetchZoneChanges {
     /// Visits a zone's versions in the order that the request wants.
     ///
     /// When record types do not matter, it reads no more of a row than a page shows of it.
+    ///
+    /// - Returns: whether it ended before a version that is not what was written, behind others.
+    /// - Throws: `Fault` INTERNAL_ERROR where the first version is such a one.
     private func scan(
         _ request: ZoneChangesRequest, _ zone: StoredZone, after: Position, through: Position,
         _ visit: (StoredVersion) throws -> Bool
-    ) throws {
-        try snapshot.versions(
-            in: zone.number, after: after, through: through, newestFirst: request.newestFirst,
-            readingNumbers: request.recordTypes != nil || rights != nil, visit)
+    ) throws -> Bool {
+        var isFirst = true
+        do {
+            try snapshot.versions(
+                in: zone.number, after: after, through: through, newestFirst: request.newestFirst,
+                readingNumbers: request.recordTypes != nil || rights != nil
+            ) {
+                let goesOn = try visit($0)
+                isFirst = false
+                return goesOn
+            }
+            return false
+        } catch is DamagedVersion {
+            guard !isFirst else { throw Fault.recordUnreadable }
+            return true
+        }
     }
 
     private func appendNewestFirst(
@@ -238,7 +260,9 @@ package struct FetchZoneChanges {
         if case .reverse(let first, let second) = start.cursor { (before, until) = (first, second) }
         if case .first(let through) = start.cursor { unseenThrough = through }
         var more = false
-        try scan(request, zone, after: start.position, through: before - 1) { version in
+        let isCutShort = try scan(
+            request, zone, after: start.position, through: before - 1
+        ) { version in
             guard try page.hasRoom(for: version) else {
                 more = true
                 return false
@@ -248,6 +272,7 @@ package struct FetchZoneChanges {
             before = version.position
             return true
         }
+        if isCutShort { more = true }
         page.settle(&budget)
         let token =
             more

@@ -41,7 +41,7 @@ package struct LookupRecords {
     /// - Returns: how many bytes the stored record has.
     /// - Throws: `Fault` for the item, with nothing appended: NOT_FOUND; ACCESS_DENIED for a record that the
     ///   caller may not read, and for every name when they may read no type at all; TRY_AGAIN_LATER while
-    ///   nobody can tell whether they may.
+    ///   nobody can tell whether they may; INTERNAL_ERROR for a record that is not what was written.
     package func append(_ item: Item, to writer: inout JSONWriter) throws -> Int {
         guard let zone, let name = RecordName(item.name) else { throw missing(item.name) }
         if let shown {
@@ -53,9 +53,10 @@ package struct LookupRecords {
         let found = try snapshot.current(of: name, in: zone.number) { version -> Int? in
             guard !version.flags.contains(.tombstone) else { return nil }
             let mayRead = try access.allows(.read, ofType: version.type) {
-                try RecordBody.creator(of: version.body)
+                try RecordBody.creator(of: version)
             }
             guard mayRead else { throw RecordAccess.readRefused }
+            guard !version.isDamaged else { throw Fault.recordUnreadable }
             try append(version, of: name, as: item.rendering, to: &writer)
             return version.body.count
         }

@@ -135,6 +135,17 @@ package struct ModifyRecords: Sendable {
         return try write(decided, in: transaction)
     }
 
+    /// Decides the batch and writes it within a transaction, however long that takes.
+    ///
+    /// For what operators have done.
+    ///
+    /// - Throws: as `run` reports.
+    func apply(in transaction: any StoreTransaction) throws -> [RecordOutcome] {
+        let plan = try plan(on: DecisionGround(transaction, time: nil))
+        guard !isAtomic || plan.isWhole else { return refused(plan) }
+        return try write(plan, in: transaction)
+    }
+
     /// The result of a decision beside the writer.
     enum Decision {
         /// There is nothing to write.

@@ -63,7 +63,7 @@ struct SourceDeletion {
             for holder in holders {
                 let found = try transaction.current(of: holder.name, in: holder.zone) { version in
                     version.flags.contains(.tombstone)
-                        ? nil : try RecordBody.creator(of: version.body)
+                        ? nil : try RecordBody.creator(of: version)
                 }
                 guard let user = found.flatMap(\.self).flatMap({ UserRecordName($0) }) else {
                     continue

@@ -15,7 +15,7 @@ struct WorkSteps: Sendable {
 
     /// The kinds, in the order in which they take turns.
     static let kinds: [WorkKind] = [
-        .cover, .deleteSources, .index, .names, .collect, .tellRequests,
+        .cover, .deleteSources, .index, .names, .collect, .tellRequests, .versions,
     ]
     /// The kinds that only remove; they go on while the disk is full.
     static let freeingKinds: [WorkKind] = [.deleteSources, .collect]
@@ -33,6 +33,7 @@ struct WorkSteps: Sendable {
         case .index: return 64...4_096
         case .collect, .collectAssets: return 32...512
         case .tellRequests: return 1...1
+        case .versions: return 16...512
         case .names: return 256...4_096
         }
     }
@@ -89,6 +90,9 @@ struct WorkSteps: Sendable {
         case .tellRequests(let share):
             let moment = try share.flatMap { try RequestTelling.tell($0, transaction) }
             return Outcome(records: 1, cursor: nil, moment: moment)
+        case .versions:
+            let hasMore = try transaction.moveVersions(limit: recordsMax)
+            return Outcome(records: recordsMax, cursor: hasMore ? 0 : nil)
         case .collectAssets:
             return Outcome(records: 1, cursor: work.cursor)
         }

@@ -116,6 +116,10 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// - Parameter lossesSince: losses that a start has found are listed unless they are older than this.
     func problems(of key: StoreKey, lossesSince moment: Milliseconds) throws -> [String]
 
+    /// How many versions of a store a former server has left that have still to be brought into the engine's
+    /// present form.
+    func versionsToMove(of key: StoreKey) throws -> Int
+
     /// The asset files that a store refers to; may be read while the store is in use.
     func assets(of key: StoreKey) -> any AssetRows
 
@@ -208,4 +212,9 @@ package enum StoreReport: Sendable, Equatable {
     case migrating(version: Int, copy: String?)
     /// Something that belongs to no store lay in the way and was moved aside.
     case stray(path: String)
+    /// A version was met that is not what was written; each is told of once.
+    case damaged(DamagedVersion)
+    /// So many versions of a former server have been brought into the present form, and whether these were the
+    /// last.
+    case movedVersions(Int, isDone: Bool)
 }

@@ -45,6 +45,11 @@ package final class CommitNotices: Sendable {
     /// How many waits there are; a watch of several places counts once for each.
     package var waitCount: Int { state.withLock { $0.watches.values.reduce(0) { $0 + $1.count } } }
 
+    /// How many wait for one place.
+    package func waitCount(for place: StorePlace) -> Int {
+        state.withLock { $0.watches[place]?.count ?? 0 }
+    }
+
     /// Begins to wait for the next commit that changes one of some places.
     ///
     /// - Parameter mark: noted before the last look; nil when the look is still to come. If anything was

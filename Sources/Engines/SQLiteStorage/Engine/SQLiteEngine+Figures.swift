@@ -16,6 +16,14 @@ extension SQLiteEngine {
                 "lenticular_group_rollbacks_total", "Groups of writes undone as a whole.",
                 .counter(Double(writers.reduce(0) { $0 &+ $1.groupRollbacks }))),
             EngineFigure(
+                "lenticular_damaged_records_total",
+                "Records met that are not what was written.",
+                .counter(Double(versionCounts.damaged))),
+            EngineFigure(
+                "lenticular_records_moved_total",
+                "Records of a former version brought into the present form.",
+                .counter(Double(versionCounts.moved))),
+            EngineFigure(
                 "lenticular_wal_bytes", "Bytes of the write-ahead logs.",
                 .gauge(Double(logBytes))),
         ]

@@ -62,6 +62,7 @@ extension SQLiteEngine {
         made.writer = settings.writer
         made.readers = settings.readers
         made.report = { [options] in options.report(key, $0) }
+        made.versionCounts = versionCounts
         return made
     }
 

@@ -52,6 +52,15 @@ extension SQLiteEngine {
         try StoreCheck(path: files.path(of: key), lossesSince: moment).problems()
     }
 
+    package func versionsToMove(of key: StoreKey) throws -> Int {
+        let connection = try Connection(path: files.path(of: key), mode: .readOnly)
+        return try withExtendedLifetime(connection) {
+            let row = try connection.prepare("SELECT count(*) FROM versions")
+            defer { row.reset() }
+            return try row.step() ? Int(row.int64(0)) : 0
+        }
+    }
+
     package func assets(of key: StoreKey) -> any AssetRows {
         StoredAssets(path: files.path(of: key))
     }

@@ -39,6 +39,7 @@ package final class SQLiteEngine: StorageEngine {
     let options: EngineOptions
     let settings: Settings
     let former: FormerStores
+    let versionCounts = VersionCounts()
     private let state = Mutex(State())
 
     /// Opens the catalog, making it or bringing it to this version.

@@ -3,7 +3,6 @@ import SQLite
 /// The writer's statements for changes that somebody follows, prepared when the first is noted.
 final class FollowingStatements {
     let note: Statement
-    let former: Statement
 
     init(_ connection: Connection) throws {
         note = try connection.prepare(
@@ -13,7 +12,5 @@ final class FollowingStatements {
                 record_type, was_alive, author, device)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
             """)
-        former = try connection.prepare(
-            "SELECT record_type, flags, body FROM versions WHERE key = ?1")
     }
 }

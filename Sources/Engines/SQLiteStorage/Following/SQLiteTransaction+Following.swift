@@ -122,14 +122,20 @@ extension SQLiteTransaction {
         guard version.formerIsAlive, let former = version.former,
             following.mayWant(in: version.zone)
         else { return nil }
-        let row = try followingStatements().former
-        defer { row.reset() }
-        row.bind(SQLiteSnapshot.key(version.zone.number, former.position), at: 1)
-        guard try row.step() else { return nil }
-        let type = row.int64(0)
-        guard following.wants((type, version.type), in: version.zone) else { return nil }
-        return KeptFormer(
-            position: former.position, type: type, flags: row.int64(1), body: [UInt8](row.bytes(2)))
+        let key = SQLiteSnapshot.key(version.zone.number, former.position)
+        do {
+            return try snapshot.versions.visit(at: key, of: former.record) { stored in
+                guard following.wants((stored.type, version.type), in: version.zone) else {
+                    return nil
+                }
+                return KeptFormer(
+                    position: former.position, type: stored.type, flags: stored.flags.rawValue,
+                    body: [UInt8](stored.body))
+            } ?? nil
+        } catch is DamagedVersion {
+            // NB: nobody can be told what it was.
+            return nil
+        }
     }
 
     private func noting(

@@ -5,6 +5,7 @@ import Storage
 /// Holds the indexes of a store to what its records say.
 struct IndexCheck {
     private let connection: Connection
+    private let versions: VersionReader
     private let reader: SQLiteIndexReader
     private var missing = 0
     private var expected = Expected()
@@ -16,14 +17,17 @@ struct IndexCheck {
         var terms: Int64 = 0
     }
 
-    init(_ connection: Connection) throws {
+    init(_ connection: Connection, _ versions: VersionReader) throws {
         self.connection = connection
-        reader = try SQLiteIndexReader(connection)
+        self.versions = versions
+        reader = try SQLiteIndexReader(connection, versions)
     }
 
     /// What is wrong, a line each; empty when nothing is.
-    static func problems(_ connection: Connection) throws -> [String] {
-        var check = try IndexCheck(connection)
+    ///
+    /// - Parameter connection: one that has a `VersionCensus`.
+    static func problems(_ connection: Connection, _ versions: VersionReader) throws -> [String] {
+        var check = try IndexCheck(connection, versions)
         try check.visitRecords()
         return try check.problems()
     }
@@ -34,20 +38,22 @@ struct IndexCheck {
         let byType = Dictionary(grouping: all, by: \.type)
         let rows = try connection.prepare(
             """
-            SELECT h.id, h.zone, v.record_type, v.body FROM heads h
-            JOIN versions v ON v.key = (h.zone << 40 | h.position)
-            WHERE v.flags & 1 = 0 AND v.record_type IN (SELECT record_type FROM indexes)
+            SELECT key, record, record_type FROM every_version
+            WHERE flags & 1 = 0 AND record_type IN (SELECT record_type FROM indexes)
             """)
         defer { rows.reset() }
         while try rows.step() {
-            let record = RecordNumber(rows.int64(0))
+            let (key, record) = (rows.int64(0), RecordNumber(rows.int64(1)))
             let holding = (byType[rows.int64(2)] ?? []).filter { $0.holds(record) }
             // NB: what is no JSON is told of by itself.
-            guard !holding.isEmpty, let fields = try? StoredFields(rows.bytes(3)) else { continue }
+            guard !holding.isEmpty,
+                let fields = try? versions.visit(at: key, { try StoredFields($0.body) })
+            else { continue }
             for index in holding {
                 for entry in IndexEntry.entries(of: fields, for: index.need) {
                     let isThere = try isThere(
-                        entry, record, ZoneNumber(rows.int64(1)), index.number)
+                        entry, record, ZoneNumber(key >> SQLiteSnapshot.positionBits),
+                        index.number)
                     missing += isThere ? 0 : 1
                 }
             }

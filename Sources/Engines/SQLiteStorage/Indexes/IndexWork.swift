@@ -8,15 +8,17 @@ import Storage
 /// holds of the records that the work has passed; the others are left to it.
 struct IndexWork {
     private let connection: Connection
+    private let versions: VersionReader
     private let reader: SQLiteIndexReader
     private let writer: IndexWriter
     var catalog: IndexCatalog
 
     init(
-        _ connection: Connection, reader: SQLiteIndexReader, writer: IndexWriter,
-        catalog: IndexCatalog
+        _ connection: Connection, versions: VersionReader, reader: SQLiteIndexReader,
+        writer: IndexWriter, catalog: IndexCatalog
     ) {
         self.connection = connection
+        self.versions = versions
         self.reader = reader
         self.writer = writer
         self.catalog = catalog
@@ -143,8 +145,7 @@ struct IndexWork {
     ) throws -> (last: Int64, isDone: Bool) {
         let statement = try connection.prepare(
             """
-            SELECT h.id, h.zone, v.record_type, v.flags, v.body FROM heads h
-            LEFT JOIN versions v ON v.key = (h.zone << 40 | h.position) \(rows)
+            SELECT h.id, h.zone << \(SQLiteSnapshot.positionBits) | h.position FROM heads h \(rows)
             """)
         defer { statement.reset() }
         statement.bind(after, at: 1)
@@ -155,13 +156,20 @@ struct IndexWork {
         while rowsLeft > 0, try statement.step() {
             count += 1
             last = statement.int64(0)
-            let type = statement.int64(2)
-            guard types.contains(type),
-                !VersionFlags(rawValue: statement.int64(3)).contains(.tombstone)
-            else { continue }
-            rowsLeft -= try body(
-                RecordNumber(last), ZoneNumber(statement.int64(1)), type,
-                StoredFields(statement.bytes(4)))
+            let key = statement.int64(1)
+            do {
+                rowsLeft -=
+                    try versions.visit(at: key) { version in
+                        guard types.contains(version.type), !version.flags.contains(.tombstone)
+                        else { return 0 }
+                        return try body(
+                            RecordNumber(last), ZoneNumber(key >> SQLiteSnapshot.positionBits),
+                            version.type, StoredFields(version.body))
+                    } ?? 0
+            } catch is DamagedVersion {
+                // NB: no query shows it either.
+                continue
+            }
         }
         return (last, rowsLeft > 0 && count < limit)
     }

@@ -13,8 +13,11 @@ final class IndexWriter {
     private let deleteWords: Statement
     private let insertPlace: Statement
     private let deletePlace: Statement
+    private let deleteValues: Statement
+    private let connection: Connection
 
     init(_ connection: Connection, terms: IndexTerms) throws {
+        self.connection = connection
         self.terms = terms
         insertValue = try connection.prepare(
             """
@@ -35,6 +38,8 @@ final class IndexWriter {
             VALUES (?1, ?2, ?2, ?3, ?3, ?4, ?4 + 1, ?5, ?5 + 1, ?4, ?2, ?3)
             """)
         deletePlace = try connection.prepare("DELETE FROM index_places WHERE id = ?1")
+        deleteValues = try connection.prepare(
+            "DELETE FROM index_values WHERE field = ?1 AND zone = ?2 AND record = ?3")
     }
 
     /// Brings an index from what it says of a record to what it is to say.
@@ -56,6 +61,35 @@ final class IndexWriter {
         for entry in gone { try remove(entry, record, zone, index.number) }
         for entry in come { try add(entry, record, zone, index.number) }
         return gone.count + come.count
+    }
+
+    /// Removes all that an index says of a record; reads all that it says of the zone, and of words all that
+    /// any index says.
+    ///
+    /// For a record that nobody can read any more: what is known of it is taken out by `replace`.
+    func forget(_ record: RecordNumber, in zone: ZoneNumber, _ index: Int64) throws {
+        for number in [index, -index] {
+            deleteValues.bind(number, at: 1)
+            deleteValues.bind(zone.value, at: 2)
+            deleteValues.bind(record.value, at: 3)
+            try deleteValues.run()
+        }
+        let entry = EntryNumber(index, record).value
+        deletePlace.bind(entry, at: 1)
+        try deletePlace.run()
+        try connection.execute(
+            """
+            CREATE VIRTUAL TABLE IF NOT EXISTS temp.index_entries
+            USING fts5vocab('main', 'index_words', 'instance')
+            """)
+        let rows = try connection.prepare("SELECT term FROM temp.index_entries WHERE doc = ?1")
+        rows.bind(entry, at: 1)
+        var terms: [[UInt8]] = []
+        while try rows.step() { terms.append([UInt8](rows.bytes(0))) }
+        guard !terms.isEmpty else { return }
+        deleteWords.bind(entry, at: 1)
+        deleteWords.bind(text: Array(terms.joined(separator: [UInt8(ascii: " ")])), at: 2)
+        try deleteWords.run()
     }
 
     private func add(

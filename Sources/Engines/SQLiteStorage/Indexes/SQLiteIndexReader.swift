@@ -5,11 +5,13 @@ import Storage
 /// Reads the tables of indexes on one connection.
 final class SQLiteIndexReader: IndexReader {
     private let connection: Connection
+    private let versions: VersionReader
     private let statements: IndexReadStatements
     private var tokenizer: WordTokenizer?
 
-    init(_ connection: Connection) throws {
+    init(_ connection: Connection, _ versions: VersionReader) throws {
         self.connection = connection
+        self.versions = versions
         try Region.name(IndexReadStatements.ring, on: connection) { numbers, box in
             guard let ring = GlobeRing(numbers: numbers), box.count >= 4 else { return false }
             return ring.mayMeet(
@@ -179,14 +181,15 @@ final class SQLiteIndexReader: IndexReader {
     func version<Value>(
         of record: RecordNumber, _ visit: (StoredVersion) throws -> Value
     ) throws -> Value? {
-        let statement = statements.version
+        guard let key = try versionKey(of: record) else { return nil }
+        return try versions.visit(at: key, of: record, visit)
+    }
+
+    private func versionKey(of record: RecordNumber) throws -> Int64? {
+        let statement = statements.versionKey
         defer { statement.reset() }
         statement.bind(record.value, at: 1)
-        guard try statement.step() else { return nil }
-        return try visit(
-            StoredVersion(
-                record: record, position: statement.int64(0), type: statement.int64(1),
-                flags: VersionFlags(rawValue: statement.int64(2)), body: statement.bytes(3)))
+        return try statement.step() ? statement.int64(0) : nil
     }
 
     func lastRecord() throws -> RecordNumber {
@@ -269,7 +272,7 @@ struct IndexReadStatements {
     let placesInRing: Places
     let place: Statement
     let words: Statement
-    let version: Statement
+    let versionKey: Statement
     let last: Statement
 
     init(_ connection: Connection) throws {
@@ -297,10 +300,9 @@ struct IndexReadStatements {
             SELECT rowid FROM index_words WHERE index_words MATCH ?1
             AND rowid > ?2 AND rowid < ?3 ORDER BY rowid LIMIT ?4
             """)
-        version = try connection.prepare(
+        versionKey = try connection.prepare(
             """
-            SELECT h.position, v.record_type, v.flags, v.body FROM heads h
-            JOIN versions v ON v.key = (h.zone << 40 | h.position) WHERE h.id = ?1
+            SELECT zone << \(SQLiteSnapshot.positionBits) | position FROM heads WHERE id = ?1
             """)
         last = try connection.prepare("SELECT coalesce(max(id), 0) FROM heads")
     }

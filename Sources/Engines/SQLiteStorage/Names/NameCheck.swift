@@ -35,7 +35,7 @@ struct NameCheck {
         {
             let reader = try NameReader(connection, hash)
             return try RowFinder.name("record_named", on: connection) {
-                try reader.record(of: $1, in: ZoneNumber($0))
+                try reader.head(of: $1, in: ZoneNumber($0))?.record.value
             }
         }
         let former = try connection.prepare("SELECT id FROM heads WHERE zone = ?1 AND name = ?2")

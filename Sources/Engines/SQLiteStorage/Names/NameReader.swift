@@ -7,18 +7,12 @@ import Storage
 /// By the hash of the name, and what is found is compared with the name. In a store whose names have not all been
 /// moved yet, by the former index of their text, which has all of them until then.
 final class NameReader {
-    /// What finds a name in one of both ways.
-    private struct Statements {
-        let head: Statement
-        let current: Statement
-    }
-
     let hash: NameHash
     // Functions of the connection may have a reader; whoever else has one keeps the connection.
     private unowned let connection: Connection
     private let whole: Statement
-    private var byHash: Statements?
-    private var byText: Statements?
+    private var byHash: Statement?
+    private var byText: Statement?
     /// Whether the connection has seen that all names have moved; they stay so.
     private var hasSeenWhole = false
 
@@ -41,23 +35,21 @@ final class NameReader {
     func forget() { hasSeenWhole = false }
 
     func head(of name: RecordName, in zone: ZoneNumber) throws -> StoredHead? {
-        try find(name, in: zone, \.head) {
-            StoredHead(record: RecordNumber($0.int64(0)), position: $0.int64(1))
-        }
+        var text = name.text
+        return try text.withUTF8 { try head(of: UnsafeRawBufferPointer($0), in: zone) }
     }
 
-    /// The number of the record that a name leads to.
-    ///
-    /// - Parameter name: in UTF-8.
-    func record(of name: UnsafeRawBufferPointer, in zone: ZoneNumber) throws -> Int64? {
-        try find(name, in: zone, \.head) { $0.int64(0) }
-    }
-
-    /// Visits the row of `record`, `record_type`, `flags`, `body` and `position` of the current version.
-    func current<Value>(
-        of name: RecordName, in zone: ZoneNumber, _ visit: (Statement) throws -> Value
-    ) throws -> Value? {
-        try find(name, in: zone, \.current, visit)
+    /// The head of a name that is given in UTF-8.
+    func head(of name: UnsafeRawBufferPointer, in zone: ZoneNumber) throws -> StoredHead? {
+        let isWhole = try isWhole()
+        let statement = try isWhole ? statementByHash() : statementByText()
+        defer { statement.reset() }
+        statement.bind(zone.value, at: 1)
+        statement.bindBorrowed(text: name, at: 2)
+        if isWhole { statement.bind(hash(name, in: zone), at: 3) }
+        guard try statement.step() else { return nil }
+        return StoredHead(
+            record: RecordNumber(statement.int64(0)), position: statement.int64(1))
     }
 
     /// The places of names in a list, in the order in which finding them costs least.
@@ -67,61 +59,27 @@ final class NameReader {
             .sorted { $0.0 < $1.0 }.map(\.1)
     }
 
-    private func find<Value>(
-        _ name: RecordName, in zone: ZoneNumber, _ kind: KeyPath<Statements, Statement>,
-        _ visit: (Statement) throws -> Value
-    ) throws -> Value? {
-        var text = name.text
-        return try text.withUTF8 {
-            try find(UnsafeRawBufferPointer($0), in: zone, kind, visit)
-        }
-    }
-
-    private func find<Value>(
-        _ name: UnsafeRawBufferPointer, in zone: ZoneNumber,
-        _ kind: KeyPath<Statements, Statement>, _ visit: (Statement) throws -> Value
-    ) throws -> Value? {
-        let isWhole = try isWhole()
-        let statement = try (isWhole ? statementsByHash() : statementsByText())[keyPath: kind]
-        defer { statement.reset() }
-        statement.bind(zone.value, at: 1)
-        statement.bindBorrowed(text: name, at: 2)
-        if isWhole { statement.bind(hash(name, in: zone), at: 3) }
-        return try statement.step() ? visit(statement) : nil
-    }
-
-    private func statementsByHash() throws -> Statements {
+    private func statementByHash() throws -> Statement {
         if let byHash { return byHash }
-        func from(_ table: String, _ columns: String, _ versions: String) -> String {
+        func from(_ table: String) -> String {
             """
-            SELECT \(columns) FROM \(table) n CROSS JOIN heads h ON h.id = n.record \(versions)
+            SELECT h.id, h.position FROM \(table) n CROSS JOIN heads h ON h.id = n.record
             WHERE n.hash = ?3 AND h.zone = ?1 AND h.name = ?2
             """
         }
-        func both(_ columns: String, _ versions: String = "") throws -> Statement {
-            try connection.prepare(
-                from("names", columns, versions) + " UNION ALL "
-                    + from("new_names", columns, versions))
-        }
-        let made = Statements(
-            head: try both("h.id, h.position"), current: try both(Self.columns, Self.versions))
+        let made = try connection.prepare("\(from("names")) UNION ALL \(from("new_names"))")
         byHash = made
         return made
     }
 
-    private func statementsByText() throws -> Statements {
+    private func statementByText() throws -> Statement {
         if let byText { return byText }
-        let heads = "FROM heads h INDEXED BY heads_by_name"
-        let found = "WHERE h.zone = ?1 AND h.name = ?2"
-        let made = Statements(
-            head: try connection.prepare("SELECT h.id, h.position \(heads) \(found)"),
-            current: try connection.prepare(
-                "SELECT \(Self.columns) \(heads) \(Self.versions) \(found)"))
+        let made = try connection.prepare(
+            """
+            SELECT h.id, h.position FROM heads h INDEXED BY heads_by_name
+            WHERE h.zone = ?1 AND h.name = ?2
+            """)
         byText = made
         return made
     }
-
-    private static let columns = "v.record, v.record_type, v.flags, v.body, h.position"
-    private static let versions =
-        "CROSS JOIN versions v ON v.key = (h.zone << \(SQLiteSnapshot.positionBits) | h.position)"
 }

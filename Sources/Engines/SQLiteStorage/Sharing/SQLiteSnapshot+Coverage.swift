@@ -21,7 +21,7 @@ extension SQLiteSnapshot {
         statement.bind(share.value, at: 1)
         statement.bind(after, at: 2)
         if withVersions { statement.bind(Self.key(zone, 0), at: 3) }
-        return try run(statement, limit: limit, withVersions: withVersions)
+        return try run(statement, limit: limit, withVersionsOf: withVersions ? zone : nil)
     }
 
     func changedStays(
@@ -35,9 +35,15 @@ extension SQLiteSnapshot {
         statement.bind(Self.key(zone, 0), at: 4)
         let run = StayRun(limit: limit)
         while try statement.step() {
-            guard run.hasRoom, statement.int64(9) != 0 else { return nil }
+            guard run.hasRoom, statement.int64(8) != 0 else { return nil }
             // A grant may have changed without a stay.
-            if !statement.isNull(0) { append(statement, to: run, withVersion: true) }
+            guard !statement.isNull(0) else { continue }
+            do {
+                try append(statement, to: run, withVersionOf: zone)
+            } catch is DamagedVersion {
+                // NB: who goes through the shares one by one gets as far as it.
+                return nil
+            }
         }
         run.end()
         return run
@@ -89,28 +95,42 @@ extension SQLiteSnapshot {
     }
 
     /// Takes rows until there are enough of them or no more.
+    ///
+    /// - Parameter zone: that of the versions; nil for none of them.
+    /// - Throws: `DamagedVersion` for the first row; before a later one the run ends.
     private func run(
-        _ statement: Statement, limit: Int, withVersions: Bool
+        _ statement: Statement, limit: Int, withVersionsOf zone: ZoneNumber?
     ) throws -> StayRun {
         defer { statement.reset() }
         let run = StayRun(limit: limit)
         while try statement.step() {
             guard run.hasRoom else { return run }
-            append(statement, to: run, withVersion: withVersions)
+            do {
+                try append(statement, to: run, withVersionOf: zone)
+            } catch let damaged as DamagedVersion {
+                guard !run.stays.isEmpty else { throw damaged }
+                return run
+            }
         }
         run.end()
         return run
     }
 
-    private func append(_ row: Statement, to run: StayRun, withVersion: Bool) {
+    private func append(
+        _ row: Statement, to run: StayRun, withVersionOf zone: ZoneNumber?
+    ) throws {
         let stay = StoredStay(
             share: ShareNumber(row.int64(0)), position: row.int64(1),
             record: RecordNumber(row.int64(2)), version: row.int64(3), type: row.int64(4),
             entered: row.int64(5), left: row.isNull(6) ? nil : row.int64(6))
-        if withVersion, !row.isNull(7) {
-            run.append(stay, VersionFlags(rawValue: row.int64(7)), row.bytes(8))
-        } else {
-            run.append(stay)
+        guard let zone, stay.left == nil else { return run.append(stay) }
+        let key = Self.key(zone, stay.version)
+        if !row.isNull(7) {
+            return try versions.visit(content: row.bytes(7), at: key) {
+                run.append(stay, $0)
+            }
         }
+        let isThere = try versions.visit(at: key) { run.append(stay, $0) } != nil
+        if !isThere { run.append(stay) }
     }
 }

@@ -130,15 +130,15 @@ final class ShareReadStatements {
                 """)
             staysWithVersions = try connection.prepare(
                 """
-                SELECT \(stay), v.flags, v.body FROM stays t
-                    LEFT JOIN versions v ON t.left IS NULL AND v.key = (?3 | t.version)
+                SELECT \(stay), v.content FROM stays t
+                    LEFT JOIN version_rows v ON t.left IS NULL AND v.key = (?3 | t.version)
                 WHERE t.share = ?1 AND t.position > ?2 ORDER BY t.position
                 """)
             changedStays = try connection.prepare(
                 """
-                SELECT \(stay), v.flags, v.body, g.granted <= ?3 AND g.revoked IS NULL
+                SELECT \(stay), v.content, g.granted <= ?3 AND g.revoked IS NULL
                 FROM grants g LEFT JOIN stays t ON t.share = g.share AND t.position > ?3
-                    LEFT JOIN versions v ON t.left IS NULL AND v.key = (?4 | t.version)
+                    LEFT JOIN version_rows v ON t.left IS NULL AND v.key = (?4 | t.version)
                 WHERE g.viewer = ?1 AND g.zone = ?2 AND g.changed > ?3 ORDER BY g.changed
                 """)
             parent = try connection.prepare(

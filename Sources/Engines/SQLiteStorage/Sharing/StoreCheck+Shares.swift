@@ -30,7 +30,7 @@ extension StoreCheck {
             count: """
                 SELECT count(*) FROM stays t JOIN shares s ON s.id = t.share AND s.ended IS NULL
                 LEFT JOIN heads h ON h.id = t.record
-                LEFT JOIN versions v ON v.key = (h.zone << 40 | h.position)
+                LEFT JOIN every_version v ON v.key = (h.zone << 40 | h.position)
                 WHERE t.left IS NULL AND (h.position IS NOT t.version OR h.zone IS NOT s.zone
                     OR v.flags & 1 = 1 OR v.record_type IS NOT t.record_type)
                 """),
@@ -58,7 +58,7 @@ extension StoreCheck {
                 SELECT count(*) FROM shares s WHERE s.ended IS NULL AND EXISTS (
                     SELECT 1 FROM (SELECT s.record AS id UNION ALL SELECT s.root) r
                     LEFT JOIN heads h ON h.id = r.id
-                    LEFT JOIN versions v ON v.key = (h.zone << 40 | h.position)
+                    LEFT JOIN every_version v ON v.key = (h.zone << 40 | h.position)
                     WHERE r.id IS NOT NULL
                     AND (h.zone IS NOT s.zone OR v.flags IS NULL OR v.flags & 1 = 1))
                 """),

@@ -138,7 +138,7 @@ private struct WorkRow {
             self.init(subject: position, item: zone.value, name: target.text)
         case .tellRequests(let share):
             self.init(subject: share?.value ?? 0, item: 0, name: "")
-        case .index, .collect, .collectAssets, .names:
+        case .index, .collect, .collectAssets, .names, .versions:
             self.init(subject: 0, item: 0, name: "")
         }
     }
@@ -154,6 +154,7 @@ private struct WorkRow {
         case .index: .index
         case .collect: .collect
         case .collectAssets: .collectAssets
+        case .versions: .versions
         case .tellRequests: .tellRequests(subject == 0 ? nil : ShareNumber(subject))
         case .names: .names
         }

@@ -35,15 +35,28 @@ extension Command {
                     (["restored into \(configuration.data)"] + problems).joined(separator: "\n"))
             }),
         Command(
-            "check", "read everything and say what is wrong", isLong: true,
-            action: .data { _, administrator in
-                let found = try administrator.perform(CheckData())
+            "check", "read everything and say what is wrong",
+            options: [
+                CommandOption(
+                    "remove-damaged", "first delete the records that are not what was written")
+            ], isLong: true,
+            action: .data { invocation, administrator in
+                let found = try administrator.perform(
+                    CheckData(removingDamaged: invocation.has("remove-damaged")))
                 let trashed = found.trashedAssets
                 var lines = found.problems.isEmpty ? ["no problems"] : found.problems
                 if trashed > 0 { lines.append("assets in the trash: \(trashed)") }
+                let waiting = found.recordsToMove
+                if waiting > 0 {
+                    lines.append("records of former versions to be moved: \(waiting)")
+                }
+                let removed = found.removedRecords
+                if removed > 0 { lines.append("damaged records removed: \(removed)") }
                 var output = outcome(
                     problems: found.problems, lines.joined(separator: "\n"))
                 output.values.append(("trashedAssets", .number(Int64(trashed))))
+                output.values.append(("recordsToMove", .number(Int64(waiting))))
+                output.values.append(("removedRecords", .number(Int64(removed))))
                 return output
             }),
     ]

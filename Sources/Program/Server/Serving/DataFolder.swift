@@ -255,6 +255,22 @@ package final class DataFolder: Sendable {
         }
     }
 
+    /// How many records of former versions have still to be moved into the present form.
+    package func recordsToMove() throws -> Int {
+        do {
+            let missing = Set(try stores.missing())
+            return try stores.existing().filter { !missing.contains($0) }.reduce(0) { sum, key in
+                do { return try sum + engine.versionsToMove(of: key) } catch is any EngineFault {
+                    // NB: `problems` names it.
+                    return sum
+                }
+            }
+        } catch let error as any EngineFault where error.isDamage {
+            // NB: as above.
+            return 0
+        }
+    }
+
     /// How many files of assets lie in the trash.
     package func trashedAssets() throws -> Int {
         do {

@@ -36,7 +36,7 @@ package final class StoreReports: Sendable {
 }
 
 extension Log {
-    /// Writes what a store's opening has found.
+    /// Writes what somebody should know of a store.
     func tell(_ report: StoreReport, of key: Stores.Key) {
         let place: [(key: StaticString, value: LogValue)] = [
             ("container", .text(key.container.name)),
@@ -54,6 +54,18 @@ extension Log {
                 place + [("fromVersion", .number(Int64(version))), ("copy", kept)])
         case .stray(let path):
             warning("files that no store owns were put aside", place + [("path", .text(path))])
+        case .damaged(let version):
+            error(
+                "a record is not what was written",
+                place + [
+                    ("zone", .number(version.zone.value)), ("position", .number(version.position)),
+                ])
+        case .movedVersions(let count, let isDone):
+            info(
+                isDone
+                    ? "a store's records have been moved into the present form"
+                    : "a store's records are being moved into the present form",
+                place + [("moved", .number(Int64(count)))])
         }
     }
 }

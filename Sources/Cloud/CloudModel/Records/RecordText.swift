@@ -1,0 +1,187 @@
+/// A record's JSON as clients read it, taken apart: the places of what differs from record to record.
+///
+/// What lies between the parts is the same for all records (rulings.md 15). So a record can be kept without
+/// it, and put together again byte for byte. All parts are kept as they are written, escapes included.
+package struct RecordText {
+    /// Who did something to a record, when, and by which device.
+    package struct Stamp {
+        package let moment: Milliseconds
+        package let user: Range<Int>
+        package let device: Range<Int>
+    }
+
+    package let name: Range<Int>
+    /// The members of `fields`, joined by commas.
+    package let fields: Range<Int>
+    package let created: Stamp
+    package let modified: Stamp
+    /// The name of the parent.
+    package let parent: Range<Int>?
+    /// The members after all of these: what the record says about sharing.
+    package let rest: Range<Int>
+
+    // MARK: - What lies between the parts
+
+    package static let beforeName: StaticString = "{\"recordName\":\""
+    package static let beforeType: StaticString = "\",\"recordType\":\""
+    package static let beforeFields: StaticString = "\",\"fields\":{"
+    package static let beforeTag: StaticString =
+        "},\"pluginFields\":{},\"recordChangeTag\":\""
+    package static let beforeCreated: StaticString = "\",\"created\":{\"timestamp\":"
+    package static let beforeUser: StaticString = ",\"userRecordName\":\""
+    package static let beforeDevice: StaticString = "\",\"deviceID\":\""
+    package static let beforeModified: StaticString = "\"},\"modified\":{\"timestamp\":"
+    package static let beforeZone: StaticString = "\"},\"deleted\":false,\"zoneID\":"
+    package static let beforeParent: StaticString = ",\"parent\":{\"recordName\":\""
+    package static let afterParent: StaticString = "\"}"
+    package static let end: StaticString = "}"
+    /// Of a deletion in the feeds (rulings.md 30).
+    package static let beforeDeletedZone: StaticString = "\",\"deleted\":true,\"zoneID\":"
+    package static let beforeDeletedType: StaticString = ",\"deletedRecordType\":\""
+    package static let afterDeletedType: StaticString = "\"}"
+
+    /// The device of those who say nothing of theirs.
+    package static let plainDevice: StaticString = "iCloud"
+
+    /// Moments beyond it are not taken apart.
+    package static let momentMax: Milliseconds = 1 << 47
+
+    // MARK: - Taking apart
+
+    /// - Parameters:
+    ///   - type: the name of the record's type.
+    ///   - zone: the whole `zoneID` object.
+    /// - Returns: nil for what is not exactly the text of such a record at the position.
+    package init?(
+        _ text: UnsafeRawBufferPointer, type: [UInt8], position: Int64, zone: [UInt8]
+    ) {
+        var walk = TextWalk(text)
+        walk.pass(Self.beforeName)
+        name = walk.passString()
+        walk.pass(Self.beforeType)
+        walk.pass(type)
+        walk.pass(Self.beforeFields)
+        guard walk.isGood, let end = walk.last(Self.beforeTag) else { return nil }
+        fields = walk.place..<end
+        walk.place = end
+        walk.pass(Self.beforeTag)
+        var tag: [UInt8] = []
+        ChangeTag.append(position, to: &tag)
+        walk.pass(tag)
+        walk.pass(Self.beforeCreated)
+        created = walk.passStamp()
+        walk.pass(Self.beforeModified)
+        modified = walk.passStamp()
+        walk.pass(Self.beforeZone)
+        walk.pass(zone)
+        if walk.passIfThere(Self.beforeParent) {
+            parent = walk.passString()
+            walk.pass(Self.afterParent)
+        } else {
+            parent = nil
+        }
+        guard walk.isGood, walk.place < text.count, text[text.count - 1] == UInt8(ascii: "}")
+        else { return nil }
+        rest = walk.place..<text.count - 1
+    }
+
+    /// The name in a deletion as the feeds show it.
+    ///
+    /// - Returns: nil for what is not exactly the text of such a deletion.
+    package static func deleted(
+        _ text: UnsafeRawBufferPointer, type: [UInt8], zone: [UInt8]
+    ) -> Range<Int>? {
+        var walk = TextWalk(text)
+        walk.pass(beforeName)
+        let name = walk.passString()
+        walk.pass(beforeDeletedZone)
+        walk.pass(zone)
+        walk.pass(beforeDeletedType)
+        walk.pass(type)
+        walk.pass(afterDeletedType)
+        return walk.isGood && walk.place == text.count ? name : nil
+    }
+}
+
+/// Goes along a text that must be what is expected.
+private struct TextWalk {
+    private let text: UnsafeRawBufferPointer
+    var place = 0
+    /// False once something else was met.
+    private(set) var isGood = true
+
+    init(_ text: UnsafeRawBufferPointer) { self.text = text }
+
+    private func holds(_ piece: UnsafeRawBufferPointer, at place: Int) -> Bool {
+        place >= 0 && place + piece.count <= text.count
+            && text[place..<place + piece.count].elementsEqual(piece)
+    }
+
+    mutating func pass(_ piece: StaticString) {
+        if !passIfThere(piece) { isGood = false }
+    }
+
+    mutating func passIfThere(_ piece: StaticString) -> Bool {
+        piece.withUTF8Buffer {
+            let isThere = holds(UnsafeRawBufferPointer($0), at: place)
+            if isThere { place += $0.count }
+            return isThere
+        }
+    }
+
+    mutating func pass(_ piece: [UInt8]) {
+        piece.withUnsafeBytes {
+            if holds($0, at: place) { place += $0.count } else { isGood = false }
+        }
+    }
+
+    /// Passes the rest of a JSON string, up to its closing quote.
+    mutating func passString() -> Range<Int> {
+        let start = place
+        while place < text.count, text[place] != UInt8(ascii: "\"") {
+            place += text[place] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        if place >= text.count {
+            isGood = false
+            place = start
+        }
+        return start..<place
+    }
+
+    /// Passes a moment, a user and a device.
+    mutating func passStamp() -> RecordText.Stamp {
+        let moment = passMoment()
+        pass(RecordText.beforeUser)
+        let user = passString()
+        pass(RecordText.beforeDevice)
+        return RecordText.Stamp(moment: moment, user: user, device: passString())
+    }
+
+    /// Passes a number as the server writes moments: without a sign, zeros in front or an exponent.
+    private mutating func passMoment() -> Milliseconds {
+        let start = place
+        var moment: Milliseconds = 0
+        while place < text.count, case let digit = text[place], (0x30...0x39).contains(digit),
+            moment < RecordText.momentMax
+        {
+            moment = moment * 10 + Milliseconds(digit - 0x30)
+            place += 1
+        }
+        let isPlain = place - start == 1 || (place > start && text[start] != 0x30)
+        if !isPlain || moment >= RecordText.momentMax { isGood = false }
+        return moment
+    }
+
+    /// The last place at or after this one where a piece stands.
+    func last(_ piece: StaticString) -> Int? {
+        piece.withUTF8Buffer { piece in
+            let bytes = UnsafeRawBufferPointer(piece)
+            var found = text.count - bytes.count
+            while found >= place {
+                if text[found] == bytes[0], holds(bytes, at: found) { return found }
+                found -= 1
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import CloudModel
+import SQLite
+import Storage
+
+// What a write does to indexes.
+extension SQLiteTransaction {
+    func formerFields(_ version: NewVersion) throws -> StoredFields? {
+        guard version.formerIsAlive, !version.formerIsDamaged, let former = version.former
+        else { return nil }
+        return try snapshot.version(at: former.position, in: version.zone.number) {
+            $0.flags.contains(.tombstone) ? nil : try StoredFields($0.body)
+        } ?? nil
+    }
+
+    /// Takes a record out of all indexes, of which nobody can tell what they say of it.
+    func forgetInIndexes(_ record: RecordNumber, in zone: ZoneNumber) throws {
+        guard !indexes.isEmpty else { return }
+        let writer = try group.preparedIndexWriter(snapshot.connection)
+        for index in indexes.all { try writer.forget(record, in: zone, index.number) }
+    }
+
+    /// Has indexes say of a record what its new version does.
+    func keepUp(
+        _ indexes: [StoredIndex], _ former: StoredFields?, _ version: NewVersion,
+        _ record: RecordNumber
+    ) throws {
+        let holding = indexes.filter { $0.holds(record) }
+        guard !holding.isEmpty else { return }
+        let writer = try group.preparedIndexWriter(snapshot.connection)
+        let new =
+            try version.flags.contains(.tombstone)
+            ? nil : version.body.withUnsafeBytes { try StoredFields($0) }
+        for index in holding {
+            try writer.replace(
+                former, with: new, of: record, in: version.zone.number, index)
+        }
+    }
+
+    func makeIndexes(_ needs: [IndexNeed], ofType type: Int64) throws {
+        try workOnIndexes { try $0.make(needs, ofType: type) }
+        if indexes.hasWork { try enqueue(.index) }
+    }
+
+    func dropIndexes(ofType type: Int64, fields: Set<String>?) throws {
+        try workOnIndexes { try $0.drop(ofType: type, fields: fields) }
+        if indexes.hasWork { try enqueue(.index) }
+    }
+
+    func workOnIndexes(recordsMax: Int) throws -> Bool {
+        try workOnIndexes { try $0.step(recordsMax: recordsMax) }
+    }
+
+    private func workOnIndexes<Value>(_ body: (inout IndexWork) throws -> Value) throws -> Value {
+        var work = IndexWork(
+            snapshot.connection, versions: snapshot.versions, reader: snapshot.indexes,
+            writer: try group.preparedIndexWriter(snapshot.connection), catalog: indexes)
+        let value = try body(&work)
+        indexes = work.catalog
+        return value
+    }
+}

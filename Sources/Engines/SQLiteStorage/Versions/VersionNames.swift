@@ -1,0 +1,122 @@
+import CChecksum
+import CloudModel
+import SQLite
+
+/// The names behind the numbers in version rows, in the form in which texts hold them.
+///
+/// Of what is committed no number gets another name. So readers keep what they have read; the writer lets go of
+/// it with `forget` when something that it has written is undone.
+final class VersionNames {
+    /// A user as texts name them, with what stands around.
+    final class User {
+        /// The record name, as it stands in JSON.
+        let name: [UInt8]
+        /// From a record's first moment to its second, by a device that is not named.
+        let madeIt: [UInt8]
+        /// From its second moment to the zone, by a device that is not named.
+        let savedIt: [UInt8]
+
+        init(_ name: [UInt8]) {
+            self.name = name
+            let user =
+                Self.bytes(RecordText.beforeUser) + name
+                + Self.bytes(RecordText.beforeDevice) + Self.bytes(RecordText.plainDevice)
+            madeIt = user + Self.bytes(RecordText.beforeModified)
+            savedIt = user + Self.bytes(RecordText.beforeZone)
+        }
+
+        private static func bytes(_ text: StaticString) -> [UInt8] {
+            text.withUTF8Buffer { [UInt8]($0) }
+        }
+    }
+
+    /// How many names of a kind are kept before all of them are read anew.
+    private static let keptMax = 4_096
+
+    private let user: Statement
+    private let numberOfUser: Statement
+    private let type: Statement
+    private let zone: Statement
+    private var users: [Int64: User] = [:]
+    private var types: [Int64: [UInt8]] = [:]
+    private var zones: [Int64: [UInt8]] = [:]
+    private var numbers: [[UInt8]: Int64] = [:]
+
+    init(_ connection: Connection) throws {
+        user = try connection.prepare(
+            "SELECT record_name, checksum FROM version_users WHERE id = ?1")
+        numberOfUser = try connection.prepare(
+            "SELECT id FROM version_users WHERE record_name = ?1")
+        type = try connection.prepare("SELECT name FROM record_types WHERE id = ?1")
+        zone = try connection.prepare(
+            """
+            SELECT zones.name, owners.record_name FROM zones
+            JOIN owners ON owners.id = zones.owner WHERE zones.id = ?1
+            """)
+    }
+
+    /// Forgets what may be another's now.
+    func forget() {
+        users = [:]
+        types = [:]
+        zones = [:]
+        numbers = [:]
+    }
+
+    /// - Throws: `DamagedRow` for a number that nobody has, or whose row has decayed.
+    func user(_ number: Int64) throws -> User {
+        if let known = users[number] { return known }
+        defer { user.reset() }
+        user.bind(number, at: 1)
+        guard try user.step() else { throw DamagedRow() }
+        let name = [UInt8](user.bytes(0))
+        guard user.int64(1) == Self.checksum(number, name) else { throw DamagedRow() }
+        let made = User(name)
+        if users.count >= Self.keptMax { users = [:] }
+        users[number] = made
+        return made
+    }
+
+    /// The number of a user; nil for one that no row names yet.
+    func number(ofUser name: [UInt8]) throws -> Int64? {
+        if let known = numbers[name] { return known }
+        defer { numberOfUser.reset() }
+        numberOfUser.bind(text: name, at: 1)
+        guard try numberOfUser.step() else { return nil }
+        if numbers.count >= Self.keptMax { numbers = [:] }
+        numbers[name] = numberOfUser.int64(0)
+        return numberOfUser.int64(0)
+    }
+
+    /// The name of a type; nil when there is no such type.
+    func type(_ number: Int64) throws -> [UInt8]? {
+        if let known = types[number] { return known }
+        defer { type.reset() }
+        type.bind(number, at: 1)
+        guard try type.step() else { return nil }
+        let name = [UInt8](type.bytes(0))
+        if types.count >= Self.keptMax { types = [:] }
+        types[number] = name
+        return name
+    }
+
+    /// The `zoneID` object of a zone; nil when there is no such zone.
+    func zone(_ number: Int64) throws -> [UInt8]? {
+        if let known = zones[number] { return known }
+        defer { zone.reset() }
+        zone.bind(number, at: 1)
+        guard try zone.step(), let name = ZoneName(zone.string(0)) else { return nil }
+        let object = name.identifierJSON(owner: zone.string(1))
+        if zones.count >= Self.keptMax { zones = [:] }
+        zones[number] = object
+        return object
+    }
+
+    /// The sum over a row of `version_users`.
+    static func checksum(_ number: Int64, _ name: [UInt8]) -> Int64 {
+        let key = withUnsafeBytes(of: number.littleEndian) {
+            checksum_crc32c(0, $0.baseAddress, $0.count)
+        }
+        return Int64(name.withUnsafeBytes { checksum_crc32c(key, $0.baseAddress, $0.count) })
+    }
+}

@@ -1,0 +1,158 @@
+import CloudModel
+import Files
+import SQLite
+import Storage
+
+/// Writes versions into `version_rows`, and takes them out of whichever table has them.
+///
+/// Confined to the writer's queue.
+final class VersionWriter {
+    private let names: VersionNames
+    private let insert: Statement
+    private let delete: Statement
+    private let deleteFormer: Statement
+    private let lastUser: Statement
+    private let insertUser: Statement
+    private let formerRows: Statement
+    private let connection: Connection
+    private let moveFreeBytesMin: Int
+
+    /// - Parameter moveFreeBytesMin: the room on the disk without which nothing is moved.
+    init(_ connection: Connection, _ names: VersionNames, moveFreeBytesMin: Int) throws {
+        self.connection = connection
+        self.names = names
+        self.moveFreeBytesMin = moveFreeBytesMin
+        insert = try connection.prepare("INSERT INTO version_rows (key, content) VALUES (?1, ?2)")
+        delete = try connection.prepare(
+            "DELETE FROM version_rows WHERE key = ?1 AND \(VersionRow.recordSQL) = ?2")
+        deleteFormer = try connection.prepare("DELETE FROM versions WHERE key = ?1 AND record = ?2")
+        lastUser = try connection.prepare("SELECT coalesce(max(id), 0) FROM version_users")
+        insertUser = try connection.prepare(
+            "INSERT INTO version_users (id, record_name, checksum) VALUES (?1, ?2, ?3)")
+        formerRows = try connection.prepare(
+            """
+            SELECT key, record, record_type, flags, body FROM versions
+            WHERE key > ?1 ORDER BY key LIMIT ?2
+            """)
+    }
+
+    /// Writes a version.
+    ///
+    /// - Throws: `BrokenInvariant` for flags that no row can hold.
+    func insert(_ head: VersionRow.Head, _ text: UnsafeRawBufferPointer) throws {
+        guard (0...255).contains(head.flags.rawValue) else {
+            throw BrokenInvariant("a version's flags take a byte: \(head.flags.rawValue)")
+        }
+        let row = try row(head, text)
+        insert.bind(head.key, at: 1)
+        try row.withUnsafeBytes {
+            insert.bindBorrowed(blob: $0, at: 2)
+            try insert.run()
+        }
+    }
+
+    /// Removes the version of a record at a place.
+    ///
+    /// - Returns: whether it was there.
+    func remove(_ record: RecordNumber, at key: Int64) throws -> Bool {
+        delete.bind(key, at: 1)
+        delete.bind(VersionRow.recordBytes(record), at: 2)
+        try delete.run()
+        if connection.changeCount == 1 { return true }
+        deleteFormer.bind(key, at: 1)
+        deleteFormer.bind(record.value, at: 2)
+        try deleteFormer.run()
+        return connection.changeCount == 1
+    }
+
+    /// Removes what is at a place, whosever it says it is.
+    ///
+    /// - Returns: whether there was something.
+    func remove(at key: Int64) throws -> Bool {
+        for table in ["version_rows", "versions"] {
+            let statement = try connection.prepare("DELETE FROM \(table) WHERE key = ?1")
+            statement.bind(key, at: 1)
+            try statement.run()
+            if connection.changeCount == 1 { return true }
+        }
+        return false
+    }
+
+    /// Moves versions from the table of before into the present one, in the order of their keys.
+    ///
+    /// Pages that a step empties are used by those after it, so that the file hardly grows; what a step takes
+    /// is the log's.
+    ///
+    /// - Returns: how many it has moved; less than the limit when there are no more.
+    /// - Throws: `NoRoomToMove` where the disk is too full.
+    func move(limit: Int) throws -> Int {
+        let room = try FileSystem.freeBytes(at: connection.path)
+        guard room >= moveFreeBytesMin else {
+            throw NoRoomToMove(freeBytes: room, freeBytesMin: moveFreeBytesMin)
+        }
+        var moved: [(key: Int64, record: RecordNumber)] = []
+        do {
+            defer { formerRows.reset() }
+            formerRows.bind(Int64(0), at: 1)
+            formerRows.bind(Int64(limit), at: 2)
+            while try formerRows.step() {
+                let head = VersionRow.Head(
+                    key: formerRows.int64(0), record: RecordNumber(formerRows.int64(1)),
+                    type: formerRows.int64(2), flags: VersionFlags(rawValue: formerRows.int64(3)))
+                try insert(head, formerRows.bytes(4))
+                moved.append((head.key, head.record))
+            }
+        }
+        for (key, record) in moved {
+            deleteFormer.bind(key, at: 1)
+            deleteFormer.bind(record.value, at: 2)
+            try deleteFormer.run()
+        }
+        return moved.count
+    }
+
+    /// The row of a version: without what its zone and type say of it, where its text is as the server makes
+    /// texts.
+    private func row(_ head: VersionRow.Head, _ text: UnsafeRawBufferPointer) throws -> [UInt8] {
+        guard let type = try names.type(head.type),
+            let zone = try names.zone(head.key >> SQLiteSnapshot.positionBits)
+        else { return VersionRow.row(whole: head, text) }
+        if head.flags.contains(.tombstone) {
+            return RecordText.deleted(text, type: type, zone: zone).map {
+                VersionRow.row(deletion: head, text, $0)
+            } ?? VersionRow.row(whole: head, text)
+        }
+        let position = head.key & SQLiteSnapshot.positionMask
+        guard let parts = RecordText(text, type: type, position: position, zone: zone),
+            !parts.created.device.isEmpty, !parts.modified.device.isEmpty
+        else { return VersionRow.row(whole: head, text) }
+        let users = VersionRow.Users(
+            creator: try number(ofUser: text[parts.created.user]),
+            modifier: try number(ofUser: text[parts.modified.user]))
+        return VersionRow.row(head, text, parts, users)
+    }
+
+    /// The number of a user, who gets one when they have none.
+    private func number(ofUser name: Slice<UnsafeRawBufferPointer>) throws -> Int64 {
+        let name = [UInt8](name)
+        if let known = try names.number(ofUser: name) { return known }
+        defer { lastUser.reset() }
+        guard try lastUser.step() else { throw InvalidRow(table: "version_users") }
+        let number = lastUser.int64(0) + 1
+        insertUser.bind(number, at: 1)
+        insertUser.bind(text: name, at: 2)
+        insertUser.bind(VersionNames.checksum(number, name), at: 3)
+        try insertUser.run()
+        return number
+    }
+}
+
+/// The disk has too little room for versions to be moved into the present form.
+struct NoRoomToMove: Error, CustomStringConvertible {
+    let freeBytes: Int
+    let freeBytesMin: Int
+
+    var description: String {
+        "records wait to be moved: \(freeBytes) bytes are free and \(freeBytesMin) are needed"
+    }
+}
