@@ -34,6 +34,9 @@ class Programs:
         subprocess.run(["cc", *FLAGS, "-o", str(self.load_path), *load], check=True)
         limits = [
             str(HERE / path) for path in ("limits/limits.c", "limits/names.c", "load/latency.c")]
+        # The server's own sums; the word that Swift reads in their header is not C's.
+        sums = REPOSITORY / "Sources/System/CChecksum"
+        limits += [str(sums / "CChecksum.c"), "-D_Nullable=", "-I", str(sums / "include")]
         subprocess.run(
             ["cc", *FLAGS, "-o", str(self.limits_path), *limits, "-lsqlite3", "-lm"],
             check=True)

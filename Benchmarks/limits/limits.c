@@ -6,8 +6,8 @@
      limits scan --store FILE --per-page N --seconds S
 
    `write` reads the rows of a zone from the server's own file, some at a time, then saves them in another
-   file as a save does: look up the head, insert the head, let the name lead to it, insert the version. The
-   clock stands still while it reads. */
+   file as a save does: look up the head, insert the head, let the name lead to it, insert the version with its
+   sum. The clock stands still while it reads. `scan` checks the sums of what it copies. */
 #include <getopt.h>
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -17,15 +17,17 @@
 #include <string.h>
 
 #include "../load/latency.h"
+#include "CChecksum.h"
 #include "names.h"
 
 enum { CHECKPOINT_PAGES = 4000, SCHEMA_FILES_MAX = 64, ROWS_AT_A_TIME = 50000 };
+/* Where a version's row has its sum's end and the record's number (docs/design/version-rows.md). */
+enum { SUM_BYTES = 4, RECORD_AT = 11, RECORD_BYTES = 6, ROW_BYTES_MIN = 17 };
 
 struct row {
     char *name;
-    void *body;
-    int name_length, body_length;
-    int64_t record_type, flags;
+    uint8_t *content;
+    int name_length, content_length;
 };
 
 struct settings {
@@ -93,37 +95,46 @@ static void *copied(const void *from, int length) {
     return copy;
 }
 
+struct source {
+    sqlite3_stmt *rows, *name;
+};
+
 /* The rows of the source's zone behind the first ones. */
-static sqlite3_stmt *open_rows(const struct settings *settings) {
+static struct source open_rows(const struct settings *settings) {
     sqlite3 *database;
     if (sqlite3_open_v2(settings->source, &database, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         fail(settings->source, database);
     sqlite3_stmt *statement = prepare(
         database,
-        "SELECT heads.name, versions.record_type, versions.flags, versions.body"
-        " FROM versions CROSS JOIN heads ON heads.id = versions.record WHERE versions.key >= ("
-        "  SELECT v.key FROM zones CROSS JOIN versions v WHERE zones.name = ?1"
+        "SELECT content FROM version_rows WHERE key >= ("
+        "  SELECT v.key FROM zones CROSS JOIN version_rows v WHERE zones.name = ?1"
         "  AND v.key > zones.id << 40 ORDER BY v.key LIMIT 1 OFFSET ?3)"
-        " ORDER BY versions.key LIMIT ?2");
+        " ORDER BY key LIMIT ?2");
     sqlite3_bind_text(statement, 1, settings->zone, -1, SQLITE_STATIC);
     sqlite3_bind_int64(statement, 2, (sqlite3_int64)settings->rows);
     sqlite3_bind_int64(statement, 3, (sqlite3_int64)settings->skip);
-    return statement;
+    return (struct source){
+        statement, prepare(database, "SELECT name FROM heads WHERE id = ?1")};
 }
 
 /* Reads some rows in place of those before. */
-static uint64_t read_rows(sqlite3_stmt *statement, struct row rows[static ROWS_AT_A_TIME]) {
+static uint64_t read_rows(struct source source, struct row rows[static ROWS_AT_A_TIME]) {
     uint64_t count = 0;
-    while (count < ROWS_AT_A_TIME && sqlite3_step(statement) == SQLITE_ROW) {
+    while (count < ROWS_AT_A_TIME && sqlite3_step(source.rows) == SQLITE_ROW) {
         struct row *row = &rows[count++];
         free(row->name);
-        free(row->body);
-        row->name_length = sqlite3_column_bytes(statement, 0);
-        row->name = copied(sqlite3_column_text(statement, 0), row->name_length);
-        row->record_type = sqlite3_column_int64(statement, 1);
-        row->flags = sqlite3_column_int64(statement, 2);
-        row->body_length = sqlite3_column_bytes(statement, 3);
-        row->body = copied(sqlite3_column_blob(statement, 3), row->body_length);
+        free(row->content);
+        row->content_length = sqlite3_column_bytes(source.rows, 0);
+        row->content = copied(sqlite3_column_blob(source.rows, 0), row->content_length);
+        if (row->content_length < ROW_BYTES_MIN) fail("a version's row is too short", NULL);
+        int64_t record = 0;
+        for (int index = 0; index < RECORD_BYTES; index++)
+            record = record << 8 | row->content[RECORD_AT + index];
+        sqlite3_bind_int64(source.name, 1, record);
+        if (sqlite3_step(source.name) != SQLITE_ROW) fail("a version without a head", NULL);
+        row->name_length = sqlite3_column_bytes(source.name, 0);
+        row->name = copied(sqlite3_column_text(source.name, 0), row->name_length);
+        sqlite3_reset(source.name);
     }
     return count;
 }
@@ -140,7 +151,13 @@ struct save {
     sqlite3_stmt *head, *version, *begin, *commit;
 };
 
-static void save_row(sqlite3 *database, struct save *save, const struct row *row, int64_t position) {
+/* On a machine that has the lowest byte first, as the file has. */
+static uint32_t sum_of(int64_t key, const uint8_t *content, int length) {
+    uint32_t sum = checksum_crc32c(0, &key, sizeof key);
+    return checksum_crc32c(sum, content + SUM_BYTES, (size_t)(length - SUM_BYTES));
+}
+
+static void save_row(sqlite3 *database, struct save *save, struct row *row, int64_t position) {
     int64_t hash = name_hash(1, row->name, row->name_length);
     if (names_find(&save->names, row->name, row->name_length, hash) != 0)
         fail("a record was there already", database);
@@ -149,11 +166,13 @@ static void save_row(sqlite3 *database, struct save *save, const struct row *row
     if (sqlite3_step(save->head) != SQLITE_DONE) fail("insert head", database);
     sqlite3_reset(save->head);
     names_add(&save->names, hash, sqlite3_last_insert_rowid(database));
-    sqlite3_bind_int64(save->version, 1, (int64_t)1 << 40 | position);
-    sqlite3_bind_int64(save->version, 2, (int64_t)save->names.records);
-    sqlite3_bind_int64(save->version, 3, row->record_type);
-    sqlite3_bind_int64(save->version, 4, row->flags);
-    sqlite3_bind_blob(save->version, 5, row->body, row->body_length, SQLITE_STATIC);
+    int64_t key = (int64_t)1 << 40 | position, record = (int64_t)save->names.records;
+    for (int index = 0; index < RECORD_BYTES; index++)
+        row->content[RECORD_AT + index] = (uint8_t)(record >> (RECORD_BYTES - 1 - index) * 8);
+    uint32_t sum = sum_of(key, row->content, row->content_length);
+    memcpy(row->content, &sum, sizeof sum);
+    sqlite3_bind_int64(save->version, 1, key);
+    sqlite3_bind_blob(save->version, 2, row->content, row->content_length, SQLITE_STATIC);
     if (sqlite3_step(save->version) != SQLITE_DONE) fail("insert version", database);
     sqlite3_reset(save->version);
 }
@@ -164,7 +183,7 @@ static void step(sqlite3 *database, sqlite3_stmt *statement) {
 }
 
 static int64_t last_position(sqlite3 *database) {
-    sqlite3_stmt *statement = prepare(database, "SELECT max(key) FROM versions");
+    sqlite3_stmt *statement = prepare(database, "SELECT max(key) FROM version_rows");
     if (sqlite3_step(statement) != SQLITE_ROW) fail("last position", database);
     int64_t last = sqlite3_column_int64(statement, 0) & (((int64_t)1 << 40) - 1);
     sqlite3_finalize(statement);
@@ -186,8 +205,7 @@ static struct save prepare_save(sqlite3 *database) {
         .head = prepare(database, "INSERT INTO heads (zone, name, position) VALUES (?1, ?2, ?3)"),
         .version = prepare(
             database,
-            "INSERT INTO versions (key, record, record_type, flags, body)"
-            " VALUES (?1, ?2, ?3, ?4, ?5)"),
+            "INSERT INTO version_rows (key, content) VALUES (?1, ?2)"),
         .begin = prepare(database, "BEGIN IMMEDIATE"),
         .commit = prepare(database, "COMMIT"),
     };
@@ -197,7 +215,7 @@ static struct save prepare_save(sqlite3 *database) {
 }
 
 static void write_rows(const struct settings *settings) {
-    sqlite3_stmt *source = open_rows(settings);
+    struct source source = open_rows(settings);
     static struct row rows[ROWS_AT_A_TIME];
     sqlite3 *database = open_store(settings->store, settings);
     run_schema(database, settings);
@@ -213,7 +231,7 @@ static void write_rows(const struct settings *settings) {
         for (uint64_t index = 0; index < read; index++) {
             if (index % settings->per_commit == 0) step(database, save.begin);
             save_row(database, &save, &rows[index], ++position);
-            bytes += (uint64_t)rows[index].body_length;
+            bytes += (uint64_t)rows[index].content_length;
             if (index + 1 == read || (index + 1) % settings->per_commit == 0) {
                 names_step(&save.names);
                 uint64_t committing = now_ns();
@@ -247,16 +265,18 @@ static uint64_t scan_once(sqlite3_stmt *page, uint64_t per_page, char **output, 
         sqlite3_bind_int64(page, 3, (int64_t)per_page);
         while (sqlite3_step(page) == SQLITE_ROW) {
             key = sqlite3_column_int64(page, 0);
-            int64_t flags = sqlite3_column_int64(page, 1);
-            const void *body = sqlite3_column_blob(page, 2);
-            size_t bytes = (size_t)sqlite3_column_bytes(page, 2);
+            const uint8_t *content = sqlite3_column_blob(page, 1);
+            size_t bytes = (size_t)sqlite3_column_bytes(page, 1);
+            uint32_t sum;
+            if (bytes < ROW_BYTES_MIN) fail("a version's row is too short", NULL);
+            memcpy(&sum, content, sizeof sum);
+            if (sum != sum_of(key, content, (int)bytes)) fail("a row is damaged", NULL);
             if (length + bytes + 1 > *capacity) {
                 *capacity = (length + bytes + 1) * 2;
                 *output = realloc(*output, *capacity);
                 if (*output == NULL) fail("out of memory", NULL);
             }
-            if (flags < 0) fail("flags", NULL);
-            memcpy(*output + length, body, bytes);
+            memcpy(*output + length, content, bytes);
             length += bytes;
             (*output)[length++] = ',';
             on_page++;
@@ -271,7 +291,7 @@ static void scan(const struct settings *settings) {
     sqlite3 *database = open_store(settings->store, settings);
     sqlite3_stmt *page = prepare(
         database,
-        "SELECT key, flags, body FROM versions WHERE key > ?1 AND key < ?2 ORDER BY key LIMIT ?3");
+        "SELECT key, content FROM version_rows WHERE key > ?1 AND key < ?2 ORDER BY key LIMIT ?3");
     char *output = NULL;
     size_t capacity = 0;
     scan_once(page, settings->per_page, &output, &capacity);

@@ -6,7 +6,7 @@
 
    The list has a query a line: `range` the least value and the first beyond, `equal` a text,
    `near` latitude, longitude and metres, `words` what FTS5 is asked. Every page is a read
-   transaction of its own and ends as the bytes of an answer: the stored bodies, joined by commas. */
+   transaction of its own and ends as the bytes of an answer: the stored rows, joined by commas. */
 #include <getopt.h>
 #include <math.h>
 #include <sqlite3.h>
@@ -100,8 +100,8 @@ static bool is_last(const struct reading *reading, uint64_t page, uint64_t on_pa
 }
 
 static const char *const RANGE_SQL =
-    "SELECT i.value, i.record, v.body FROM index_values i CROSS JOIN heads h ON h.id = i.record"
-    " CROSS JOIN versions v ON v.key = (h.zone << 40 | h.position)"
+    "SELECT i.value, i.record, v.content FROM index_values i CROSS JOIN heads h ON h.id = i.record"
+    " CROSS JOIN version_rows v ON v.key = (h.zone << 40 | h.position)"
     " WHERE i.field = ?1 AND i.zone = ?2 AND (i.value, i.record) > (?3, ?4) AND i.value < ?5"
     " ORDER BY i.value, i.record LIMIT ?6";
 
@@ -127,8 +127,8 @@ static void ask_range(struct reading *reading, const char *line) {
 }
 
 static const char *const EQUAL_SQL =
-    "SELECT i.record, v.body FROM index_values i CROSS JOIN heads h ON h.id = i.record"
-    " CROSS JOIN versions v ON v.key = (h.zone << 40 | h.position)"
+    "SELECT i.record, v.content FROM index_values i CROSS JOIN heads h ON h.id = i.record"
+    " CROSS JOIN version_rows v ON v.key = (h.zone << 40 | h.position)"
     " WHERE i.field = ?1 AND i.zone = ?2 AND i.value = ?3 AND i.record > ?4"
     " ORDER BY i.record LIMIT ?6";
 
@@ -151,7 +151,7 @@ static void ask_equal(struct reading *reading, const char *line) {
 }
 
 static const char *const BODY_SQL =
-    "SELECT v.body FROM heads h CROSS JOIN versions v ON v.key = (h.zone << 40 | h.position)"
+    "SELECT v.content FROM heads h CROSS JOIN version_rows v ON v.key = (h.zone << 40 | h.position)"
     " WHERE h.id = ?1";
 
 static void append_record(struct reading *reading, int64_t record) {

@@ -130,6 +130,29 @@ final class NameTests {
         #expect(try place.problems() == [])
     }
 
+    @Test("Nothing is left of the former index where so many names move that they are put in order")
+    func manyFormerNames() throws {
+        let zone = try makeZone()
+        for part in 0..<11 {
+            try save((0..<1_000).map { "old-\(part)-\($0)" }, in: zone)
+        }
+        try makeFormer()
+        var steps = 0
+        while try step(2_000) {
+            steps += 1
+            try #require(steps < 100)
+        }
+        try expectAll(in: zone)
+        #expect(try number("SELECT count(*) FROM names") > 0)
+        #expect(try number("SELECT count(*) FROM work") == 0)
+        #expect(
+            try number(
+                """
+                SELECT count(*) FROM sqlite_schema WHERE name IN ('heads_by_name', 'former_names')
+                """) == 0)
+        #expect(try place.problems() == [])
+    }
+
     @Test("The step that moves the last names can be undone and done again")
     func undoneStep() throws {
         struct Undone: Error {}
@@ -208,6 +231,30 @@ final class NameTests {
                     WHERE h.name = 'a' AND h.id <> 99;
                 """,
             undo: "DELETE FROM heads WHERE id = 99; DELETE FROM names")
+    }
+
+    @Test("The check finds references without their records by either way of finding names")
+    func references() throws {
+        let zone = try makeZone()
+        try save(["source", "target"], in: zone)
+        func link(to name: String) throws {
+            let (source, target) = (
+                try #require(RecordName("source")), try #require(RecordName(name))
+            )
+            try store.writeAndWait { transaction in
+                let head = try #require(try transaction.head(of: source, in: zone.number))
+                let link = Link(targetZone: zone.number, target: target, kind: .validate)
+                try transaction.replaceLinks(of: head.record, with: [link])
+            }
+        }
+        for isFormer in [false, true] {
+            if isFormer { try makeFormer() }
+            try link(to: "target")
+            #expect(try place.problems() == [])
+            try link(to: "missing")
+            let words = "references that must lead to a record and do not: 1"
+            #expect(try place.problems() == [words])
+        }
     }
 
     @Test("A store that takes another's place knows names by another key")

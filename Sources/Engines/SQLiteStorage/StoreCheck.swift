@@ -43,6 +43,7 @@ package struct StoreCheck: Sendable {
             }
             let versions = try VersionReader(connection, Damage())
             let census = try VersionCensus(connection, versions)
+            try NameCheck.nameRecords(on: connection, hashBits: nameHashBits)
             let rules =
                 try Self.rules + (connection.hasTable("work") ? Self.work : [])
                 + (connection.hasTable("client_tokens") ? Self.clientTokens : [])
@@ -146,7 +147,7 @@ package struct StoreCheck: Sendable {
                 JOIN zones own ON own.id = s.zone AND own.deleted_at IS NULL
                 -- In the public database a reference may outlive what it leads to.
                 JOIN owners o ON o.id = own.owner AND o.record_name <> '_defaultOwner'
-                LEFT JOIN heads h ON h.zone = l.target_zone AND h.name = l.target_name
+                LEFT JOIN heads h ON h.id = record_named(l.target_zone, l.target_name)
                 LEFT JOIN every_version v ON v.key = (h.zone << 40 | h.position)
                 WHERE l.kind IN (2, 3) AND (v.flags IS NULL OR v.flags & 1 = 1)
                 """),

@@ -28,6 +28,25 @@ struct NameCheck {
         return try check.problems()
     }
 
+    /// Makes `record_named(zone, name)` known to a connection: the number of the record that a name leads to.
+    static func nameRecords(on connection: Connection, hashBits: Int) throws {
+        if try connection.hasTable("names"),
+            let hash = try StoreProperties(connection).nameHash(bits: hashBits)
+        {
+            let reader = try NameReader(connection, hash)
+            return try RowFinder.name("record_named", on: connection) {
+                try reader.head(of: $1, in: ZoneNumber($0))?.record.value
+            }
+        }
+        let former = try connection.prepare("SELECT id FROM heads WHERE zone = ?1 AND name = ?2")
+        try RowFinder.name("record_named", on: connection) { zone, name in
+            defer { former.reset() }
+            former.bind(zone, at: 1)
+            former.bindBorrowed(text: name, at: 2)
+            return try former.step() ? former.int64(0) : nil
+        }
+    }
+
     private init(_ connection: Connection, _ hash: NameHash) throws {
         self.connection = connection
         self.hash = hash

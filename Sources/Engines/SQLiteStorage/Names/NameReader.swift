@@ -8,7 +8,8 @@ import Storage
 /// moved yet, by the former index of their text, which has all of them until then.
 final class NameReader {
     let hash: NameHash
-    private let connection: Connection
+    // Functions of the connection may have a reader; whoever else has one keeps the connection.
+    private unowned let connection: Connection
     private let whole: Statement
     private var byHash: Statement?
     private var byText: Statement?
@@ -34,19 +35,21 @@ final class NameReader {
     func forget() { hasSeenWhole = false }
 
     func head(of name: RecordName, in zone: ZoneNumber) throws -> StoredHead? {
+        var text = name.text
+        return try text.withUTF8 { try head(of: UnsafeRawBufferPointer($0), in: zone) }
+    }
+
+    /// The head of a name that is given in UTF-8.
+    func head(of name: UnsafeRawBufferPointer, in zone: ZoneNumber) throws -> StoredHead? {
         let isWhole = try isWhole()
         let statement = try isWhole ? statementByHash() : statementByText()
         defer { statement.reset() }
         statement.bind(zone.value, at: 1)
-        var text = name.text
-        return try text.withUTF8 { bytes -> StoredHead? in
-            let bytes = UnsafeRawBufferPointer(bytes)
-            statement.bindBorrowed(text: bytes, at: 2)
-            if isWhole { statement.bind(hash(bytes, in: zone), at: 3) }
-            guard try statement.step() else { return nil }
-            return StoredHead(
-                record: RecordNumber(statement.int64(0)), position: statement.int64(1))
-        }
+        statement.bindBorrowed(text: name, at: 2)
+        if isWhole { statement.bind(hash(name, in: zone), at: 3) }
+        guard try statement.step() else { return nil }
+        return StoredHead(
+            record: RecordNumber(statement.int64(0)), position: statement.int64(1))
     }
 
     /// The places of names in a list, in the order in which finding them costs least.

@@ -108,7 +108,9 @@ final class NameWriter {
         isQueued = true
         let next = try merge(from: cursor ^ NameHash.first, limit)
         if let next { return next ^ NameHash.first }
-        isQueued = try !reader.isWhole() || count() >= Self.enough(last)
+        isQueued =
+            try !reader.isWhole() || count() >= Self.enough(last)
+            || connection.hasTable(Self.former)
         return isQueued ? 0 : nil
     }
 

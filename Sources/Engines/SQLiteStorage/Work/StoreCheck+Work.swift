@@ -24,7 +24,7 @@ extension StoreCheck {
             broken: "records that another share covers than their parent",
             count: """
                 \(standing) SELECT count(*) FROM links l JOIN heads h ON h.id = l.source
-                LEFT JOIN heads p ON p.zone = l.target_zone AND p.name = l.target_name
+                LEFT JOIN heads p ON p.id = record_named(l.target_zone, l.target_name)
                 LEFT JOIN standing ch ON ch.record = h.id
                 LEFT JOIN standing cp ON cp.record = p.id
                 WHERE l.kind = 3 AND ch.share IS NOT cp.share
