@@ -45,10 +45,10 @@ struct IndexCheck {
         while try rows.step() {
             let (key, record) = (rows.int64(0), RecordNumber(rows.int64(1)))
             let holding = (byType[rows.int64(2)] ?? []).filter { $0.holds(record) }
+            guard !holding.isEmpty else { continue }
             // NB: what is no JSON is told of by itself.
-            guard !holding.isEmpty,
-                let fields = try? versions.visit(at: key, { try StoredFields($0.body) })
-            else { continue }
+            let read = try? versions.visit(at: key, { try StoredFields($0.body) })
+            guard let fields = read else { continue }
             for index in holding {
                 for entry in IndexEntry.entries(of: fields, for: index.need) {
                     let isThere = try isThere(
