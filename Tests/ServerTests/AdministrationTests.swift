@@ -87,6 +87,8 @@ struct AdministrationTests {
             Step(
                 arguments: ["webhook", "remove"] + place + ["w"], hasEnvironment: true, item: "w"),
             Step(arguments: ["push", "key", "list"], changes: false),
+            Step(
+                arguments: ["subscription", "list"] + place, changes: false, hasEnvironment: true),
         ]
         #if ApplePush
             steps += [
@@ -170,6 +172,7 @@ struct AdministrationTests {
             Step(arguments: ["backup", temporary.path("backup")], changes: false),
             Step(arguments: ["check"], changes: false),
             Step(arguments: ["audit", "list"], changes: false),
+            Step(arguments: ["secrets", "reseal"]),
             Step(
                 arguments: ["user", "second-factor", "ann@a.example"], changes: false,
                 hasAccount: true),

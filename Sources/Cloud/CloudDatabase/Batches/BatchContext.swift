@@ -146,12 +146,14 @@ final class BatchContext {
         for case .operation(let operation) in operations { asked.append(operation) }
         var isThere = [Bool](repeating: false, count: asked.count)
         // If the caller may not see a record, no more of it is read than they may know.
-        var readsBodies = access == nil && !rights.holdsBack
+        let mayReadBodies = access == nil && !rights.holdsBack
+        var isOverLimit = false
         try stored.current(of: asked.map(\.name), in: zone.number) { index, version in
             isThere[index] = true
             let size = version.flags.contains(.tombstone) ? 0 : version.body.count
             let wantsBody = size > 0 && !asked[index].kind.deletes
-            if wantsBody, bodyBytesRead + size > limits.batchBytesMax { readsBodies = false }
+            if wantsBody, bodyBytesRead + size > limits.batchBytesMax { isOverLimit = true }
+            let readsBodies = mayReadBodies && !isOverLimit
             if wantsBody, readsBodies { bodyBytesRead += size }
             formers[key(asked[index].name)] = CurrentRecord(
                 version, withBody: wantsBody && readsBodies)
@@ -159,6 +161,13 @@ final class BatchContext {
         for (index, operation) in asked.enumerated() where !isThere[index] {
             formers[key(operation.name)] = .missing
         }
+        if isOverLimit { forgetBodies() }
+    }
+
+    /// The order of operations says which of them are within the limit of bytes, not the order of storage.
+    private func forgetBodies() {
+        for key in formers.keys { formers[key]?.body = nil }
+        bodyBytesRead = 0
     }
 
     /// What is stored under a name before the batch.
