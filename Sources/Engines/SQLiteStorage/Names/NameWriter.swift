@@ -102,15 +102,13 @@ final class NameWriter {
         let last = RecordNumber(
             try value("SELECT coalesce(max(id), 0) FROM heads"))
         if cursor == 0, try count() < Self.enough(last) {
-            isQueued = try reader.isWhole() ? removeFormer(limit) : moveFormer(limit)
+            isQueued = try !reader.isWhole() && moveFormer(limit)
             return isQueued ? 0 : nil
         }
         isQueued = true
         let next = try merge(from: cursor ^ NameHash.first, limit)
         if let next { return next ^ NameHash.first }
-        isQueued =
-            try !reader.isWhole() || count() >= Self.enough(last)
-            || connection.hasTable(Self.former)
+        isQueued = try !reader.isWhole() || count() >= Self.enough(last)
         return isQueued ? 0 : nil
     }
 
@@ -173,45 +171,13 @@ final class NameWriter {
         return true
     }
 
-    /// Ends the former way of finding names.
-    ///
-    /// Dropping the index would hold everybody up, the longer the more names there are. In a file an index is kept as a
-    /// table without row ids is whose key has the same columns. So it becomes that table, and goes in steps.
+    /// Ends the former way of finding names: once in the life of a store, a tenth of a second for a million names.
     private func endFormer() throws {
-        let version = try value("PRAGMA schema_version")
-        // NB: after an error only; that one is to be told.
-        defer { try? connection.execute("PRAGMA writable_schema = OFF") }
         try connection.execute(
             """
-            PRAGMA writable_schema = ON;
-            UPDATE sqlite_schema SET type = 'table', name = '\(Self.former)', tbl_name = '\(Self.former)',
-                sql = 'CREATE TABLE \(Self.former) (zone INTEGER NOT NULL, name TEXT NOT NULL,
-                    record INTEGER NOT NULL, PRIMARY KEY (zone, name, record)) WITHOUT ROWID'
-                WHERE name = 'heads_by_name';
-            PRAGMA schema_version = \(version + 1);
-            PRAGMA writable_schema = RESET;
-            UPDATE progress SET names_through = NULL WHERE id = 0;
+            DROP INDEX heads_by_name;
+            UPDATE progress SET names_through = NULL WHERE id = 0
             """)
-    }
-
-    private static let former = "former_names"
-
-    /// Removes what is left of the index.
-    ///
-    /// - Returns: whether there is more to do.
-    private func removeFormer(_ limit: Int) throws -> Bool {
-        guard try connection.hasTable(Self.former) else { return false }
-        let key = "zone, name, record"
-        let delete = try connection.prepare(
-            """
-            DELETE FROM \(Self.former) WHERE (\(key)) IN (
-                SELECT \(key) FROM \(Self.former) ORDER BY \(key) LIMIT ?1)
-            """)
-        delete.bind(Int64(limit), at: 1)
-        try delete.run()
-        guard connection.changeCount < limit else { return true }
-        try connection.execute("DROP TABLE \(Self.former)")
-        return false
     }
 
     /// Lets a store without records begin with hashes.
