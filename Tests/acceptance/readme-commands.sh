@@ -57,8 +57,8 @@ and README says
 $wanted"
 
 # The link of the share that README makes is a page with its title for whoever has it.
-share=$(block sh cloudkit.share)
-guid=$(eval "${share//http:\/\/127.0.0.1:8080/$base}" | sed -n 's/.*"shortGUID":"\([^"]*\)".*/\1/p')
+eval "$(grep -E '^[a-z]+=' <<<"${requests//http:\/\/127.0.0.1:8080/$base}")"
+guid=$(eval "$(block sh cloudkit.share)" | sed -n 's/.*"shortGUID":"\([^"]*\)".*/\1/p')
 [ -n "$guid" ] || fail "README's share has no shortGUID"
 page=$(curl "$base/share/$guid")
 grep --quiet '<h2>Tea</h2>' <<<"$page" || fail "the page of README's share is: $page"
