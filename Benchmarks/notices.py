@@ -106,6 +106,8 @@ class NoticeMeasures:
         self.server = Lenticular(binary, folder, page_records_max=200)
         # One user stands for many.
         self.server.environment["LENTICULAR_HTTP_HELD_POLLS_PER_USER_MAX"] = "1000000"
+        self.server.environment["LENTICULAR_LIMITS_WAITING_PER_CALLER_MAX"] = "100000"
+        self.server.environment["LENTICULAR_LIMITS_WAITING_MAX"] = "100000"
         # Streams stay for the whole measure, and say nothing of themselves.
         self.server.environment["LENTICULAR_PUSH_STREAM_EVENTS_MAX"] = "1000"
         self.server.environment["LENTICULAR_PUSH_STREAM_QUIET_SECONDS"] = "300"
