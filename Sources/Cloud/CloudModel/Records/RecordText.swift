@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// A record's JSON as clients read it, taken apart: the places of what differs from record to record.
 ///
 /// What lies between the parts is the same for all records (rulings.md 15). So a record can be kept without
@@ -113,8 +119,11 @@ private struct TextWalk {
     init(_ text: UnsafeRawBufferPointer) { self.text = text }
 
     private func holds(_ piece: UnsafeRawBufferPointer, at place: Int) -> Bool {
-        place >= 0 && place + piece.count <= text.count
-            && text[place..<place + piece.count].elementsEqual(piece)
+        guard place >= 0, place + piece.count <= text.count else { return false }
+        guard let start = text.baseAddress, let wanted = piece.baseAddress else {
+            return piece.isEmpty
+        }
+        return memcmp(start + place, wanted, piece.count) == 0
     }
 
     mutating func pass(_ piece: StaticString) {

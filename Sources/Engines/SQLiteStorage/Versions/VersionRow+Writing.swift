@@ -95,8 +95,7 @@ extension VersionRow {
     }
 
     /// With the sum in its place.
-    private static func sealed(_ row: [UInt8], _ key: Int64) -> [UInt8] {
-        var row = row
+    private static func sealed(_ row: consuming [UInt8], _ key: Int64) -> [UInt8] {
         let sum = row.withUnsafeBytes { Self.sum(of: $0, key: key) }
         for index in 0..<4 { row[index] = UInt8(truncatingIfNeeded: sum >> (8 * UInt32(index))) }
         return row
