@@ -32,11 +32,16 @@ package final class JSONDocument: Sendable {
     package static func indexBytesMax(for bytes: [UInt8]) -> Int {
         var wordCount = 1
         bytes.withUnsafeBufferPointer { bytes in
-            for byte in bytes {
-                // Each value stands behind one of these, and a container has a second word.
-                let isSeparator = byte == UInt8(ascii: ",") || byte == UInt8(ascii: ":")
-                let isOpening = byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{")
-                wordCount &+= (isSeparator ? 1 : 0) &+ (isOpening ? 2 : 0)
+            // As many bytes as can be counted in one, so that many are looked at in one step.
+            for start in stride(from: 0, to: bytes.count, by: 127) {
+                var count: UInt8 = 0
+                for byte in bytes[start..<min(start + 127, bytes.count)] {
+                    // Each value stands behind one of these, and a container has a second word.
+                    let isSeparator = byte == UInt8(ascii: ",") || byte == UInt8(ascii: ":")
+                    let isOpening = byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{")
+                    count &+= (isSeparator ? 1 : 0) &+ (isOpening ? 2 : 0)
+                }
+                wordCount += Int(count)
             }
         }
         return JSONTape.bytesMax(forWords: wordCount, textBytes: bytes.count)
