@@ -131,8 +131,7 @@ extension StoragePromise {
                 let found = try trial.read { snapshot in
                     var found: [(Position, String)] = []
                     try snapshot.versions(
-                        in: zone.number, after: start, through: .max, newestFirst: false,
-                        readingNumbers: false
+                        in: zone.number, after: start, through: .max, newestFirst: false
                     ) {
                         found.append(($0.position, Trial.name(in: $0.body)))
                         return true

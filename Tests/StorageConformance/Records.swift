@@ -79,8 +79,7 @@ extension StoragePromise {
                 try trial.read { snapshot in
                     var found: [String] = []
                     try snapshot.versions(
-                        in: zone.number, after: after, through: through, newestFirst: newestFirst,
-                        readingNumbers: true
+                        in: zone.number, after: after, through: through, newestFirst: newestFirst
                     ) {
                         found.append(Trial.name(in: $0.body))
                         try expect(snapshot.place(of: $0.record)?.position == $0.position)
@@ -108,8 +107,7 @@ extension StoragePromise {
             let found = try trial.read { snapshot in
                 var found: RecordNumber?
                 try snapshot.versions(
-                    in: zone.number, after: 0, through: .max, newestFirst: false,
-                    readingNumbers: false
+                    in: zone.number, after: 0, through: .max, newestFirst: false
                 ) {
                     if $0.flags.contains(.share) { found = $0.record }
                     return true
@@ -126,8 +124,7 @@ extension StoragePromise {
             try trial.read { snapshot in
                 var count = 0
                 try snapshot.versions(
-                    in: zone.number, after: 0, through: .max, newestFirst: false,
-                    readingNumbers: true
+                    in: zone.number, after: 0, through: .max, newestFirst: false
                 ) { version in
                     let name = Trial.record(Trial.name(in: version.body))
                     let head = try snapshot.head(of: name, in: zone.number)
@@ -162,8 +159,7 @@ extension StoragePromise {
             try trial.read { snapshot in
                 var count = 0
                 try snapshot.versions(
-                    in: zone.number, after: 0, through: .max, newestFirst: false,
-                    readingNumbers: false
+                    in: zone.number, after: 0, through: .max, newestFirst: false
                 ) { version in
                     if count < 3_000 {
                         try expect(version.body.count, is: count + 1)

@@ -50,8 +50,7 @@ extension StoragePromise {
                         let count = try trial.store.read(by: readers[stream - 1]) { snapshot in
                             var count = 0
                             try snapshot.versions(
-                                in: zone.number, after: 0, through: .max, newestFirst: false,
-                                readingNumbers: false
+                                in: zone.number, after: 0, through: .max, newestFirst: false
                             ) { _ in
                                 count += 1
                                 return true

@@ -156,8 +156,7 @@ extension StoragePromise {
                     snapshot.indexReader.endSnapshot(afterMilliseconds: 1)
                     while DispatchTime.now() < end {
                         try snapshot.versions(
-                            in: zone.number, after: 0, through: .max, newestFirst: false,
-                            readingNumbers: false
+                            in: zone.number, after: 0, through: .max, newestFirst: false
                         ) { _ in true }
                     }
                 }

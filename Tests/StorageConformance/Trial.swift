@@ -90,8 +90,7 @@ final class Trial: Sendable {
         try read { snapshot in
             var found: [String] = []
             try snapshot.versions(
-                in: zone.number, after: after, through: .max, newestFirst: false,
-                readingNumbers: false
+                in: zone.number, after: after, through: .max, newestFirst: false
             ) { version in
                 let name = Self.name(in: version.body)
                 found.append(version.flags.contains(.tombstone) ? "-" + name : name)

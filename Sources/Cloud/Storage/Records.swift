@@ -20,7 +20,7 @@ import CloudModel
 /// ```swift
 /// var last: Position = 0
 /// try snapshot.versions(
-///     in: zone, after: token, through: .max, newestFirst: false, readingNumbers: false
+///     in: zone, after: token, through: .max, newestFirst: false
 /// ) { version in
 ///     guard page.hasRoom(for: version) else { return false }
 ///     page.append(version.body)
@@ -52,11 +52,9 @@ package protocol RecordReading: AnyObject {
     ///
     /// - Parameters:
     ///   - through: the last position; `.max` for all.
-    ///   - readingNumbers: whether the closure needs `record` and `type`. Without, they may be 0, and a row
-    ///     of a page costs a tenth less. Records that are shares have their `record` in any case.
     func versions(
         in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
-        readingNumbers: Bool, _ visit: (StoredVersion) throws -> Bool) throws
+        _ visit: (StoredVersion) throws -> Bool) throws
 
     /// Visits versions of all zones in an order that stays the same; tombstones and deleted zones are
     /// included.

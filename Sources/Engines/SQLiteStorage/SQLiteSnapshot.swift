@@ -167,7 +167,7 @@ class SQLiteSnapshot: StoreSnapshot {
 
     func versions(
         in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
-        readingNumbers: Bool, _ visit: (StoredVersion) throws -> Bool
+        _ visit: (StoredVersion) throws -> Bool
     ) throws {
         try visiting {
             try versions.scan(

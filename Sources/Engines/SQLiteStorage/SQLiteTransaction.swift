@@ -412,11 +412,10 @@ extension SQLiteTransaction {
 
     func versions(
         in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
-        readingNumbers: Bool, _ visit: (StoredVersion) throws -> Bool
+        _ visit: (StoredVersion) throws -> Bool
     ) throws {
         try snapshot.versions(
-            in: zone, after: after, through: through, newestFirst: newestFirst,
-            readingNumbers: readingNumbers, visit)
+            in: zone, after: after, through: through, newestFirst: newestFirst, visit)
     }
 
     func recordTypes() throws -> [String: Int64] { try snapshot.recordTypes() }

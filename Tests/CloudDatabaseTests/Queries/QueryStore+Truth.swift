@@ -25,8 +25,7 @@ extension QueryStore {
                         $0, in: zone.name, words: search, tokens: snapshot.indexReader.words)
                 }
                 try snapshot.versions(
-                    in: zone.number, after: 0, through: .max, newestFirst: false,
-                    readingNumbers: true
+                    in: zone.number, after: 0, through: .max, newestFirst: false
                 ) {
                     guard !$0.flags.contains(.tombstone) else { return true }
                     count += 1

@@ -79,7 +79,7 @@ struct GroundCheck {
     ) throws -> Finding {
         var changed: [(record: RecordNumber, flags: VersionFlags)] = []
         try stored.versions(
-            in: zone, after: position, through: .max, newestFirst: false, readingNumbers: true
+            in: zone, after: position, through: .max, newestFirst: false
         ) { version in
             changed.append((version.record, version.flags))
             return changed.count <= most

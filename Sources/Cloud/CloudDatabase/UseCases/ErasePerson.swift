@@ -162,8 +162,7 @@ package struct ErasePerson {
             do {
                 try storage.read { snapshot in
                     try snapshot.versions(
-                        in: zone.number, after: last, through: .max, newestFirst: false,
-                        readingNumbers: true
+                        in: zone.number, after: last, through: .max, newestFirst: false
                     ) { version in
                         guard count < Self.stepRowsMax else { return false }
                         count += 1

@@ -116,8 +116,7 @@ package struct ExportPerson {
             seen = 0
             try storage.read { snapshot in
                 try snapshot.versions(
-                    in: zone.number, after: last, through: .max, newestFirst: false,
-                    readingNumbers: true
+                    in: zone.number, after: last, through: .max, newestFirst: false
                 ) { version in
                     guard seen < Self.stepRowsMax else { return false }
                     seen += 1

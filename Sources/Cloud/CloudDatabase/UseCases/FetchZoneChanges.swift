@@ -128,8 +128,7 @@ package struct FetchZoneChanges {
         var last = zone.oldestValidPosition
         do {
             try snapshot.versions(
-                in: zone.number, after: last, through: .max, newestFirst: true,
-                readingNumbers: false
+                in: zone.number, after: last, through: .max, newestFirst: true
             ) {
                 last = $0.position
                 return false
@@ -234,8 +233,7 @@ package struct FetchZoneChanges {
         var isFirst = true
         do {
             try snapshot.versions(
-                in: zone.number, after: after, through: through, newestFirst: request.newestFirst,
-                readingNumbers: request.recordTypes != nil || rights != nil
+                in: zone.number, after: after, through: through, newestFirst: request.newestFirst
             ) {
                 let goesOn = try visit($0)
                 isFirst = false
