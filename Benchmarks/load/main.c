@@ -13,7 +13,8 @@
 
 static _Noreturn void usage(void) {
     fputs(
-        "usage: load repeat|save|lookup|follow|query|idle|sample --port N [--target T] [--zone Z]\n"
+        "usage: load repeat|save|lookup|follow|query|idle|sample|redis-save|redis-follow --port N\n"
+        "  [--target T] [--zone Z]\n"
         "  [--body FILE] [--seed N] [--first N] [--records N] [--per-request N] [--per-page N]\n"
         "  [--connections N] [--seconds S] [--warm S] [--stride N] [--operation O]\n"
         "  [--owner NAME] [--root N] [--fanout N] [--pages-max N] [--forever] [--gate]\n",
@@ -126,9 +127,13 @@ int main(int count, char **arguments) {
         print_sample(&subject);
         return 0;
     }
-    if (load.port == 0 || subject.target == NULL || load.connections == 0) usage();
+    bool redis_saves = strcmp(name, "redis-save") == 0;
+    bool redis_follows = strcmp(name, "redis-follow") == 0, redis = redis_saves || redis_follows;
+    if (load.port == 0 || load.connections == 0) usage();
+    if (subject.target == NULL && !redis) usage();
     if (subject.records == 0 || subject.per_page == 0 || subject.per_request == 0) usage();
-    if (!repeats && !queries && subject.zone == NULL && strcmp(name, "idle") != 0) usage();
+    bool zoned = !repeats && !queries && !redis && strcmp(name, "idle") != 0;
+    if (zoned && subject.zone == NULL) usage();
     if (strcmp(name, "idle") == 0) {
         hold_idle(&load, &subject);
         return 0;
@@ -138,7 +143,9 @@ int main(int count, char **arguments) {
                                 : follows ? follow_workload(&subject)
                                 : queries ? query_workload(&subject)
                                 : repeats ? repeat_workload(&subject)
-                                          : NULL;
+                                : redis_saves   ? redis_save_workload(&subject)
+                                : redis_follows ? redis_follow_workload(&subject)
+                                                : NULL;
     if (workload == NULL) usage();
     struct outcome *outcome = calloc(1, sizeof *outcome);
     if (outcome == NULL) fail("out of memory");
