@@ -31,6 +31,21 @@ import Testing
         #expect(try !select.step())
     }
 
+    @Test("A statement may wait to be prepared; its first step says what is wrong with it")
+    func later() throws {
+        let insert = connection.statement("INSERT INTO later (value) VALUES (?1)")
+        for isBound in [false, true] {
+            if isBound { insert.bind(Int64(1), at: 1) }
+            let error = #expect(throws: SQLiteError.self) { try insert.run() }
+            #expect(error?.message.contains("later") == true)
+        }
+        insert.reset()
+        try connection.execute("CREATE TABLE later (value)")
+        insert.bind(Int64(7), at: 1)
+        try insert.run()
+        #expect(try connection.integers("SELECT value FROM later") == [7])
+    }
+
     @Test("A statement takes new values after its last row without a reset")
     func reuse() throws {
         let insert = try connection.prepare("INSERT INTO t (value) VALUES (?1)")

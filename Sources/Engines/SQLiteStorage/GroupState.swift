@@ -126,7 +126,7 @@ final class GroupState: GroupHooks {
     /// The writer's own reader, on the connection on which it writes.
     func prepared(_ connection: Connection) throws -> (SQLiteSnapshot, WriteStatements) {
         if let snapshot, let statements { return (snapshot, statements) }
-        let made = (try SQLiteSnapshot(connection, shared), try WriteStatements(connection))
+        let made = (try SQLiteSnapshot(connection, shared), WriteStatements(connection))
         (snapshot, statements) = made
         return made
     }
@@ -186,7 +186,7 @@ final class GroupState: GroupHooks {
 
     func workStatements(_ connection: Connection) throws -> WorkStatements {
         if let preparedForWork { return preparedForWork }
-        let made = try WorkStatements(connection)
+        let made = WorkStatements(connection)
         preparedForWork = made
         return made
     }

@@ -5,7 +5,7 @@ import Storage
 /// Keeps the names of records in the order of their hashes, on the writer's connection.
 ///
 /// A new name goes into the small table `new_names`. Once that holds enough, queued work moves its names into `names`
-/// in the order of the hash, so that one step writes each page of `names` once for all of its names.
+/// in the order of the hash. So one step writes each page of `names` once, for all of the page's names.
 final class NameWriter {
     /// How many names a pass over `names` is worth, at least.
     private static let waitingMin = 10_000
@@ -77,8 +77,9 @@ final class NameWriter {
 
     /// How many names are worth a pass.
     ///
-    /// A commit writes most pages of `new_names`, and a pass most pages of `names`. With N names, W of them waiting and
-    /// C in a commit, each name costs about W / 2C + N / W names' worth of pages; that is least where W² = 2CN.
+    /// A commit writes most pages of `new_names`, and a pass most pages of `names`. Say that there are N names, that W
+    /// wait, and that a commit brings C. Then each name costs about W / 2C + N / W names' worth of pages. That is least
+    /// where W² = 2CN.
     private static func enough(_ last: RecordNumber) -> Int {
         max(waitingMin, Int((2 * commitNames * Double(max(0, last.value))).squareRoot()))
     }
