@@ -28,6 +28,8 @@ BESIDE = [
     ("client: the same page by Foundation into dictionaries, records/s",
      "client.page.foundationRecordsPerSecond"),
     ("client: bytes of a record on the wire", "client.page.bytesPerRecord"),
+    ("client: a program's first event stream, bytes more memory than requests alone",
+     "client.idle.firstMoreBytes"),
 ]
 
 

@@ -38,19 +38,14 @@ do {
         let follower = Follower { line in
             FileHandle.standardOutput.write(Data("\(line)\n".utf8))
         }
-        let engine = CKSyncEngine(
-            CKSyncEngine.Configuration(
-                database: container.privateCloudDatabase, stateSerialization: nil,
-                delegate: follower))
-        var token: CKServerChangeToken?
-        while true {
-            try await engine.fetchChanges()
-            // The server answers when there is something new, or after a while.
-            let page = try await container.privateCloudDatabase.databaseChanges(
-                since: token, waitingUpTo: 50)
-            token = page.changeToken
-            try await Task.sleep(nanoseconds: 200_000_000)
+        let databases = [container.privateCloudDatabase, container.sharedCloudDatabase]
+        let engines = databases.map { database in
+            CKSyncEngine(
+                CKSyncEngine.Configuration(
+                    database: database, stateSerialization: nil, delegate: follower))
         }
+        // They work by themselves: the server tells them when to look. The program has only to stay.
+        while !engines.isEmpty { try await Task.sleep(nanoseconds: 1_000_000_000) }
     case ("code", []): print(try await container.encryption.recoveryCode() ?? "")
     case ("unlock", let words) where words.count == 1:
         try await container.encryption.unlock(recoveryCode: words[0])

@@ -78,6 +78,31 @@ final class InterruptedWorkTests: XCTestCase {
         XCTAssertEqual(rest.lines, ["n4", "n5", "token", "n6", "n7", "token", "n8"])
     }
 
+    func testTheOlderFeedTellsOnePageAndWhetherThereIsMore() async throws {
+        let database = try await database(notes: 3)
+        let story = Story()
+        var more: [Bool] = []
+        for page in 0..<3 {
+            if page == 2 { try await database.deleteRecord(withID: note("n0").recordID) }
+            let fetch = CKFetchRecordChangesOperation(
+                recordZoneID: zone.zoneID, previousServerChangeToken: story.token)
+            fetch.resultsLimit = 2
+            fetch.recordChangedBlock = { story.tell($0.recordID.recordName) }
+            fetch.recordWithIDWasDeletedBlock = { story.tell("-\($0.recordName)") }
+            let done = expectation(description: "the operation has ended")
+            fetch.fetchRecordChangesCompletionBlock = { token, _, error in
+                XCTAssertNil(error)
+                story.token = token
+                done.fulfill()
+            }
+            database.add(fetch)
+            await fulfillment(of: [done], timeout: 20)
+            more.append(fetch.moreComing)
+        }
+        XCTAssertEqual(story.lines, ["n0", "n1", "n2", "-n0"])
+        XCTAssertEqual(more, [true, false, false])
+    }
+
     func testAnOperationThatIsCancelledWhileItRunsTellsSoAndNothingMore() async throws {
         let database = try await database(notes: 9)
         let story = Story()

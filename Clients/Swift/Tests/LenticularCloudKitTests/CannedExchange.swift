@@ -11,10 +11,16 @@ final class CannedExchange: HTTPExchange, @unchecked Sendable {
     // Unchecked: everything is behind the lock.
     private let lock = NSLock()
     private let answers: [String: String]
+    private let fileStatus: Int
     private var bodies: [(operation: String, body: String)] = []
 
-    /// - Parameter answers: by the last two parts of the path, such as `records/modify`.
-    init(_ answers: [String: String]) { self.answers = answers }
+    /// - Parameters:
+    ///   - answers: by the last two parts of the path, such as `records/modify`.
+    ///   - fileStatus: how it answers who asks for a file.
+    init(_ answers: [String: String], fileStatus: Int = 404) {
+        self.answers = answers
+        self.fileStatus = fileStatus
+    }
 
     /// The bodies of an operation's requests, in their order.
     func sent(_ operation: String) -> [String] {
@@ -51,6 +57,12 @@ final class CannedExchange: HTTPExchange, @unchecked Sendable {
     }
 
     func file(at address: URL, seconds: TimeInterval) async throws -> (URL, HTTPURLResponse) {
-        throw URLError(.unsupportedURL)
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try Data().write(to: file)
+        guard
+            let head = HTTPURLResponse(
+                url: address, statusCode: fileStatus, httpVersion: "HTTP/1.1", headerFields: [:])
+        else { throw URLError(.badServerResponse) }
+        return (file, head)
     }
 }

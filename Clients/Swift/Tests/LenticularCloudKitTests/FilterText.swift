@@ -21,7 +21,7 @@ extension CKQuery.Filter {
             case .string(let text): "'\(text)'"
             case .int64(let number): "\(number)"
             case .double(let number): "\(number)"
-            case .timestamp(let number): "at \(number)"
+            case .timestamp(let date): "at \(FieldValue.milliseconds(of: date))"
             case .bytes(let data): "\(data.count) bytes"
             case .reference(let reference): "-> \(reference.recordID.recordName)"
             case .location: "a place"

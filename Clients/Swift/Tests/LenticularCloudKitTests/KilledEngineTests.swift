@@ -11,6 +11,42 @@ final class KilledEngineTests: XCTestCase {
         XCTAssertGreaterThan(steps, 20)
     }
 
+    func testNothingIsMissedWhereverFetchingIsKilled() async throws {
+        var steps = 0
+        while try await isFetchKilled(after: steps) { steps += 1 }
+        print("killed at \(steps) places")
+        XCTAssertGreaterThan(steps, 20)
+    }
+
+    /// - Returns: false when fetching has ended before its process was killed.
+    private func isFetchKilled(after steps: Int) async throws -> Bool {
+        let place = "killed after \(steps) steps"
+        let server = ScriptedSyncServer()
+        let life = Life()
+        let app = MortalApp(life)
+        let first = app.notes.engine(MortalServer(server, life), delegate: app)
+        first.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: SyncedApp.zone))])
+        app.notes.write("gone", "soon", first)
+        try await first.sendChanges()
+        try await first.fetchChanges()
+        await first.tellState()
+        for number in 0..<8 { server.put("n\(number)", "text \(number)", in: SyncedApp.zone) }
+        _ = try await server.change(.init(recordIDsToDelete: [SyncedApp.id("gone")]))
+
+        life.end(after: steps)
+        try? await first.fetchChanges()
+        let wasKilled = life.isOver
+        life.end(after: 0)
+
+        let next = app.notes.engine(server, from: app.notes.lastState)
+        try await next.fetchChanges()
+        let expected = Dictionary(
+            uniqueKeysWithValues: (0..<8).map { ("n\($0)", "text \($0)") })
+        XCTAssertEqual(app.notes.notes, expected, place)
+        XCTAssertEqual(next.state.zoneIDsWithUnfetchedServerChanges, [], place)
+        return wasKilled
+    }
+
     /// - Returns: false when sending has ended before its process was killed.
     private func isKilled(after steps: Int) async throws -> Bool {
         let place = "killed after \(steps) steps"

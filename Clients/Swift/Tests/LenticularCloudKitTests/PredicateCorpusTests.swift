@@ -138,7 +138,7 @@ final class PredicateCorpusTests: XCTestCase {
     }
 
     func testNowIsTheMomentWhenTheQueryRuns() throws {
-        let before = Int64(Date().timeIntervalSince1970 * 1000)
+        let before = Date()
         let query = CKQuery(recordType: "T", predicate: NSPredicate(format: "a < now()"))
         let filter = try XCTUnwrap(try query.filters()?.first)
         guard case .timestamp(let moment) = filter.value else { return XCTFail("no date") }

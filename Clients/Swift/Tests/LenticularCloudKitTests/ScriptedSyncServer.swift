@@ -12,6 +12,7 @@ final class ScriptedSyncServer: SyncServer, @unchecked Sendable {
     private var zoneChanges: [CKRecordZone.ID: (position: Int, isThere: Bool)] = [:]
     private var position = 0
     private var faults: [CKError] = []
+    private var itemFaults: [CKError] = []
     private(set) var requests: [String] = []
     /// Records of one page of the feed.
     var pageSize = 3
@@ -26,7 +27,15 @@ final class ScriptedSyncServer: SyncServer, @unchecked Sendable {
     /// The next requests fail with these, one each.
     func fail(with errors: CKError...) { lock.withLock { faults += errors } }
 
-    func recover() { lock.withLock { faults = [] } }
+    /// All that the next requests for changes of records ask for fails with these, one each.
+    func failItems(with errors: CKError...) { lock.withLock { itemFaults += errors } }
+
+    func recover() {
+        lock.withLock {
+            faults = []
+            itemFaults = []
+        }
+    }
 
     /// The living records of a zone, by their names, with their texts.
     func texts(in zone: CKRecordZone.ID) -> [String: String] {
@@ -150,6 +159,12 @@ final class ScriptedSyncServer: SyncServer, @unchecked Sendable {
             try begin("change \(batch.count) records")
             var saved: [CKRecord.ID: Result<CKRecord, any Error>] = [:]
             var deleted: [CKRecord.ID: Result<Void, any Error>] = [:]
+            if !itemFaults.isEmpty {
+                let fault = itemFaults.removeFirst()
+                for record in batch.recordsToSave { saved[record.recordID] = .failure(fault) }
+                for id in batch.recordIDsToDelete { deleted[id] = .failure(fault) }
+                return (saved, deleted)
+            }
             for record in batch.recordsToSave { saved[record.recordID] = save(record) }
             for id in batch.recordIDsToDelete {
                 if zones[id.zoneID]?[id.recordName]?.version != nil {

@@ -33,6 +33,9 @@ final class SyncEngineModelTests: XCTestCase {
         .changeTokenExpired,
     ]
 
+    /// What only some requests may fail with: the app adds again what was refused.
+    private static let refusing: [CKError.Code] = [.limitExceeded, .invalidArguments]
+
     func testTwoDevicesEndAlikeAndLoseNothing() async throws {
         let environment = ProcessInfo.processInfo.environment
         let steps = environment["LENTICULAR_STEPS"].flatMap { Int($0) } ?? 2_000
@@ -79,6 +82,12 @@ final class SyncEngineModelTests: XCTestCase {
             let code = Self.passing.randomElement(using: &random)
         {
             server.fail(with: CKError(code, "by chance"))
+        }
+        if Int.random(in: 0..<10, using: &random) == 0,
+            let code = (Self.passing.dropLast() + Self.refusing + [.operationCancelled])
+                .randomElement(using: &random)
+        {
+            server.failItems(with: CKError(code, "by chance"))
         }
         switch Int.random(in: 0..<12, using: &random) {
         case 0..<4: device.app.write(name, "text \(step)", device.engine)

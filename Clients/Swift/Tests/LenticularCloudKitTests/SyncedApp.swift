@@ -167,6 +167,9 @@ final class SyncedApp: CKSyncEngineDelegate, @unchecked Sendable {
             }
             engine.state.add(pendingRecordZoneChanges: [.saveRecord(failure.record.recordID)])
         }
+        for id in sent.failedRecordDeletes.keys where resolves && texts[id.recordName] == nil {
+            engine.state.add(pendingRecordZoneChanges: [.deleteRecord(id)])
+        }
         let failures = sent.failedRecordSaves.map {
             "\($0.record.recordID.recordName) \($0.error.code)"
         }

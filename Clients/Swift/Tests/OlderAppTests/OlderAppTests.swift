@@ -27,6 +27,44 @@ final class OlderAppTests: XCTestCase {
         HandlerCode(container).run()
     }
 
+    func testOlderNamesStandForThoseOfToday() {
+        let names = OlderNames(container: CKContainer(identifier: "iCloud.test.Older"))
+        let settings = names.operation().configuration
+        XCTAssertTrue(settings?.container === names.container)
+        XCTAssertEqual(settings?.isLongLived, true)
+        XCTAssertEqual(settings?.allowsCellularAccess, false)
+        XCTAssertEqual(settings?.timeoutIntervalForRequest, 7)
+        XCTAssertEqual(settings?.timeoutIntervalForResource, 70)
+        let zone = names.changes(.default).configurationsByRecordZoneID?[.default]
+        XCTAssertEqual(zone?.resultsLimit, 5)
+        XCTAssertEqual(zone?.desiredKeys, ["a"])
+        let record = CKRecord(recordType: "Cup")
+        XCTAssertEqual(names.casts(record, Date()).recordType, "Cup")
+        XCTAssertEqual(record["name"] as? String, "Tea")
+        XCTAssertEqual(
+            names.infos().map { $0.emailAddress ?? $0.phoneNumber ?? $0.userRecordID?.recordName },
+            ["a@example.org", "b@example.org", "+4930123", "_ann"])
+        XCTAssertTrue(CLLocationCoordinate2DIsValid(CLLocationCoordinate2DMake(90, -180)))
+        XCTAssertFalse(CLLocationCoordinate2DIsValid(CLLocationCoordinate2DMake(90.1, 0)))
+        let guest = CKShare.Participant.oneTimeURLParticipant()
+        XCTAssertTrue(names.mayBeRemoved(guest))
+        guest.type = .owner
+        XCTAssertEqual(guest.role, .owner)
+        guest.role = .administrator
+        XCTAssertEqual(guest.type, .unknown)
+    }
+
+    func testOlderQuestionsForPeopleAreAnswered() async {
+        let answered = expectation(description: "answered")
+        answered.expectedFulfillmentCount = 3
+        OlderNames(container: CKContainer(identifier: "iCloud.test.Older")).discover { _, error in
+            // Nobody has named a server.
+            XCTAssertEqual((error as? CKError)?.code, .badContainer)
+            answered.fulfill()
+        }
+        await fulfillment(of: [answered], timeout: 20)
+    }
+
     @MainActor
     func testAPushIsReadAsTheNotificationOfItsKind() {
         let model = ContactsModel()

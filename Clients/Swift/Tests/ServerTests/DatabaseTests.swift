@@ -189,6 +189,53 @@ final class DatabaseTests: XCTestCase {
             [CKRecordZone.default().zoneID, CKRecordZone.ID(zoneName: "Notes")])
     }
 
+    func testResultsComeUnderTheNamesThatWereAskedForHoweverTheirOwnerIsNamed() async throws {
+        let server = try ReleaseServer()
+        let container = try server.container(of: "ann@example.org")
+        let database = container.privateCloudDatabase
+        let own = try await zone(database).zoneID
+        let myself = try await container.userRecordID().recordName
+        XCTAssertNotEqual(myself, CKCurrentUserDefaultName)
+        let named = CKRecordZone.ID(zoneName: own.zoneName, ownerName: myself)
+        let zones = [own, named, .default]
+        let found = try await database.recordZones(for: zones)
+        XCTAssertEqual(Set(found.keys), Set(zones))
+        for zone in zones { XCTAssertNoThrow(try found[zone]?.get()) }
+
+        let records = [own, named, CKRecordZone.ID.default].enumerated().map { index, zone in
+            note("n\(index)", in: CKRecordZone(zoneID: zone))
+        }
+        let saved = try await database.modifyRecords(saving: records)
+        XCTAssertEqual(Set(saved.saveResults.keys), Set(records.map(\.recordID)))
+        for record in records {
+            XCTAssertTrue(try saved.saveResults[record.recordID]?.get() === record)
+        }
+        let missing = CKRecord.ID(recordName: "missing", zoneID: named)
+        let asked = records.map(\.recordID) + [missing]
+        let read = try await database.records(for: asked)
+        XCTAssertEqual(Set(read.keys), Set(asked))
+        for record in records {
+            XCTAssertEqual(try read[record.recordID]?.get().recordID, record.recordID)
+        }
+        // What was not asked for by name has one's own zones as one's own.
+        for zone in [own, named] {
+            let page = try await database.recordZoneChanges(inZoneWith: zone, since: nil)
+            XCTAssertEqual(Set(page.modificationResultsByID.keys.map(\.recordName)), ["n0", "n1"])
+            for (id, result) in page.modificationResultsByID {
+                XCTAssertEqual(id, try result.get().record.recordID)
+                XCTAssertEqual(id.zoneID.ownerName, zone.ownerName)
+            }
+        }
+        let all = try await database.allRecordZones().map(\.zoneID)
+        XCTAssertEqual(Set(all), [own, CKRecordZone.default().zoneID])
+        let changed = try await database.databaseChanges(since: nil)
+        XCTAssertEqual(changed.modifications.map(\.zoneID), [own])
+        let deleted = try await database.modifyRecords(deleting: asked)
+        XCTAssertEqual(Set(deleted.deleteResults.keys), Set(asked))
+        let gone = try await database.modifyRecordZones(deleting: [named])
+        XCTAssertEqual(Array(gone.deleteResults.keys), [named])
+    }
+
     func testAccountsAreToldApart() async throws {
         let server = try ReleaseServer()
         let ann = try server.container(of: "ann@example.org")

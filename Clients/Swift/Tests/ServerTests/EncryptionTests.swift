@@ -20,6 +20,8 @@ final class EncryptionTests: XCTestCase {
         let record = diary("today")
         record.encryptedValues["secret"] = "nobody knows"
         record.encryptedValues["mood"] = 7
+        let moment = Date(timeIntervalSinceReferenceDate: 817_055_026.123_456_7)
+        record.encryptedValues["moment"] = moment
         record.encryptedValues["days"] = [Date(timeIntervalSince1970: 1)]
         record["title"] = "in the clear"
         try await first.privateCloudDatabase.save(record)
@@ -29,6 +31,9 @@ final class EncryptionTests: XCTestCase {
         let again = try await first.privateCloudDatabase.record(for: record.recordID)
         XCTAssertEqual(again.encryptedValues["secret"] as? String, "nobody knows")
         XCTAssertEqual(again.encryptedValues["mood"] as? Int, 7)
+        XCTAssertEqual(again.encryptedValues["moment"] as? Date, moment)
+        XCTAssertEqual(
+            again.encryptedValues["days"] as? [Date], [Date(timeIntervalSince1970: 1)])
         XCTAssertNil(again["secret"])
 
         try await first.encryption.lock()
@@ -99,6 +104,12 @@ final class EncryptionTests: XCTestCase {
             try await database.save(child)
             XCTFail("expected a refusal")
         } catch CKError.invalidArguments {}
+        let beside = CKRecord(recordType: "Day", recordID: .init(zoneID: child.recordID.zoneID))
+        let done = try await database.modifyRecords(saving: [child, beside], atomically: false)
+        XCTAssertThrowsError(try done.saveResults[child.recordID]?.get()) { error in
+            XCTAssertEqual((error as? CKError)?.code, .invalidArguments)
+        }
+        XCTAssertNoThrow(try done.saveResults[beside.recordID]?.get())
         XCTAssertFalse(try server.storedBytes().contains(Data("nobody knows".utf8)))
         try await ann.encryption.lock()
     }

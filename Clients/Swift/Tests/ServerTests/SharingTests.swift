@@ -112,6 +112,55 @@ final class SharingTests: XCTestCase {
         XCTAssertEqual(after.deletions.map(\.zoneID), before.modifications.map(\.zoneID))
     }
 
+    func testWhoLeavesASharedTreeLosesItAndTheOwnerSeesSo() async throws {
+        let shared = try await share(.readWrite)
+        let url = try XCTUnwrap(shared.share.url)
+        let accepted = try await shared.bob.accept(try await shared.bob.shareMetadata(for: url))
+        XCTAssertEqual(accepted.currentUserParticipant?.acceptanceStatus, .accepted)
+        let database = shared.bob.sharedCloudDatabase
+        let before = try await database.databaseChanges(since: nil)
+        XCTAssertEqual(before.modifications.map(\.zoneID), [accepted.recordID.zoneID])
+        try await database.deleteRecord(withID: accepted.recordID)
+        let after = try await database.databaseChanges(since: before.changeToken)
+        XCTAssertEqual(after.deletions.map(\.zoneID), [accepted.recordID.zoneID])
+        let left = try await database.allRecordZones()
+        XCTAssertEqual(left.map(\.zoneID), [])
+        do {
+            _ = try await database.record(
+                for: CKRecord.ID(recordName: "list", zoneID: accepted.recordID.zoneID))
+            XCTFail("expected an error")
+        } catch let error as CKError {
+            XCTAssertTrue([.zoneNotFound, .unknownItem].contains(error.code), "\(error)")
+        }
+        // The owner's tree stays, and its share with it.
+        let owners = shared.ann.privateCloudDatabase
+        let fetched = try await owners.record(for: shared.share.recordID)
+        let share = try XCTUnwrap(fetched as? CKShare)
+        XCTAssertEqual(
+            share.participants.filter { $0.role != .owner && $0.acceptanceStatus == .accepted }, [])
+        let root = try await owners.record(for: shared.root.recordID)
+        XCTAssertEqual(root["title"] as? String, "Shopping")
+    }
+
+    func testAShareThatItsOwnerStopsIsGoneForAllAndTheTreeStays() async throws {
+        let shared = try await share(.readOnly)
+        let url = try XCTUnwrap(shared.share.url)
+        try await shared.bob.accept(try await shared.bob.shareMetadata(for: url))
+        let before = try await shared.bob.sharedCloudDatabase.databaseChanges(since: nil)
+        let owners = shared.ann.privateCloudDatabase
+        try await owners.deleteRecord(withID: shared.share.recordID)
+        let after = try await shared.bob.sharedCloudDatabase.databaseChanges(
+            since: before.changeToken)
+        XCTAssertEqual(after.deletions.map(\.zoneID), before.modifications.map(\.zoneID))
+        do {
+            _ = try await shared.bob.shareMetadata(for: url)
+            XCTFail("expected a link that leads nowhere")
+        } catch CKError.unknownItem {}
+        let root = try await owners.record(for: shared.root.recordID)
+        XCTAssertNil(root.share)
+        XCTAssertEqual(root["title"] as? String, "Shopping")
+    }
+
     func testAShareOfAZoneIsToldByTheZoneAndBearsNoOtherBesideIt() async throws {
         let server = try ReleaseServer()
         let ann = try server.container(of: "ann@example.org")

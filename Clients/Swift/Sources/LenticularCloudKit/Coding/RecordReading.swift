@@ -105,7 +105,7 @@ struct AnswerReader: Sendable {
         case .string: view.string.map { .string($0) }
         case .int64: view.int64.map { .int64($0) }
         case .double: view.double.map { .double($0) }
-        case .timestamp: view.int64.map { .timestamp($0) }
+        case .timestamp: view.int64.map { .timestamp(FieldValue.date(ofMilliseconds: $0)) }
         case .bytes:
             view.string.flatMap { Data(base64Encoded: $0) }.map { .bytes($0) }
         case .reference: reference(view, in: zone).map { .reference($0) }

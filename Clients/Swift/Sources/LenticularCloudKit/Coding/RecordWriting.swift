@@ -17,17 +17,28 @@ extension JSONText {
     /// - Throws: `CKError` `assetFileNotFound` for an asset that has not been sent.
     mutating func field(_ value: FieldValue?, in zone: CKRecordZone.ID) throws {
         try object { json in
-            json.key("value")
-            guard let value else { return json.null() }
-            try json.value(value, in: zone)
-            if let type = value.typeName { json.member("type", type) }
+            guard let value else {
+                json.key("value")
+                return json.null()
+            }
+            try json.valueAndType(value, in: zone)
         }
+    }
+
+    /// Writes what a field's value and type are called by, within an object.
+    ///
+    /// - Throws: `CKError` `assetFileNotFound` for an asset that has not been sent.
+    mutating func valueAndType(_ value: FieldValue, in zone: CKRecordZone.ID) throws {
+        key("value")
+        try self.value(value, in: zone)
+        if let type = value.typeName { member("type", type) }
     }
 
     private mutating func value(_ value: FieldValue, in zone: CKRecordZone.ID) throws {
         switch value {
         case .string(let text): string(text)
-        case .int64(let number), .timestamp(let number): int64(number)
+        case .int64(let number): int64(number)
+        case .timestamp(let date): int64(FieldValue.milliseconds(of: date))
         case .double(let number): double(number)
         case .bytes(let data): string(data.base64EncodedString())
         case .reference(let reference): self.reference(reference, in: zone)

@@ -52,6 +52,39 @@ extension CKContainer {
         }
     }
 
+    /// With a completion handler: as `userIdentity(forEmailAddress:)`.
+    @preconcurrency
+    public func discoverUserIdentity(
+        withEmailAddress emailAddress: String,
+        completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void
+    ) {
+        Callback.answer({ found, error in completionHandler(found ?? nil, error) }) {
+            try await self.userIdentity(forEmailAddress: emailAddress)
+        }
+    }
+
+    /// With a completion handler: as `userIdentity(forPhoneNumber:)`.
+    @preconcurrency
+    public func discoverUserIdentity(
+        withPhoneNumber phoneNumber: String,
+        completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void
+    ) {
+        Callback.answer({ found, error in completionHandler(found ?? nil, error) }) {
+            try await self.userIdentity(forPhoneNumber: phoneNumber)
+        }
+    }
+
+    /// With a completion handler: as `userIdentity(forUserRecordID:)`.
+    @preconcurrency
+    public func discoverUserIdentity(
+        withUserRecordID userRecordID: CKRecord.ID,
+        completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void
+    ) {
+        Callback.answer({ found, error in completionHandler(found ?? nil, error) }) {
+            try await self.userIdentity(forUserRecordID: userRecordID)
+        }
+    }
+
     /// With a completion handler: as `shareParticipants(forEmailAddresses:)`.
     @preconcurrency
     public func fetchShareParticipants(

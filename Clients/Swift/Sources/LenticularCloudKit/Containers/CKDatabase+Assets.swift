@@ -57,15 +57,25 @@ extension CKDatabase {
 
     /// Fetches the files of records that were fetched, those that are not on this device yet.
     ///
+    /// - Parameter isStrict: whether a file that the server has lost is an error; else its asset stays without a file.
     /// - Throws: `CKError`, `assetNotAvailable` when a file cannot be had.
-    func fetchFiles(of records: [CKRecord]) async throws {
+    func fetchFiles(of records: [CKRecord], isStrict: Bool = true) async throws {
         for record in records {
             for asset in record.assets where asset.fileURL == nil {
                 guard let stored = asset.stored else { continue }
-                asset.fileURL = try await file(of: stored)
+                do {
+                    asset.fileURL = try await file(of: stored)
+                } catch is LostFile where isStrict {
+                    throw CKError(.assetNotAvailable, "the server does not have the file")
+                } catch is LostFile {
+                    // NB: nobody can get it any more; the record is worth having without.
+                }
             }
         }
     }
+
+    /// The server has lost a file: asking again would not help.
+    private struct LostFile: Error {}
 
     private func file(of asset: StoredAsset) async throws -> URL {
         if let known = assetCache.file(of: asset.fileChecksum) { return known }
@@ -79,10 +89,12 @@ extension CKDatabase {
             try await connection.download(
                 address, to: place, seconds: settings.requestSeconds)
         } catch let failure as TransportFailure {
-            if case .unreadable = failure {
-                throw CKError(.assetNotAvailable, "the server does not have the file")
+            switch failure {
+            case .unreadable(status: 404), .unreadable(status: 410): throw LostFile()
+            case .unreadable(let status):
+                throw CKError(.assetNotAvailable, "the file cannot be had now (\(status))")
+            default: throw CKError(failure)
             }
-            throw CKError(failure)
         } catch {
             throw CKError(.assetNotAvailable, "the file could not be kept: \(error)")
         }

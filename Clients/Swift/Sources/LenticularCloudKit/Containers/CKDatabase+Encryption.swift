@@ -6,14 +6,12 @@ extension CKDatabase {
     ///
     /// The first values of an account make its key.
     ///
-    /// - Throws: `CKError` `accountTemporarilyUnavailable` while another device alone has the key;
-    ///   `invalidArguments` where others would get a record, for whom there are no keys yet.
+    /// - Throws: `CKError` `accountTemporarilyUnavailable` while another device alone has the key.
     func sealedValues(
         of records: [CKRecord]
     ) async throws -> [CKRecord.ID: [CKRecord.FieldKey: [UInt8]?]] {
         let concerned = records.filter { !$0.encrypted.changed.isEmpty }
         guard !concerned.isEmpty else { return [:] }
-        try await refuseShared(concerned)
         let key = try await CKEncryption(access).keyForWriting()
         let cipher = ValueCipher(key: key)
         let user = await caller.known
@@ -48,43 +46,65 @@ extension CKDatabase {
     /// Parents that are followed to find out whether a record is shared.
     private static let parentsMax = 50
 
+    /// The records that others would get, for whom there are no keys yet, each with `invalidArguments`.
+    ///
+    /// - Throws: `CKError` when it cannot be found out.
+    func refusedValues(of records: [CKRecord]) async throws -> [CKRecord.ID: CKError] {
+        let concerned = records.filter { !$0.encrypted.changed.isEmpty }
+        guard !concerned.isEmpty else { return [:] }
+        var refused = concerned
+        if databaseScope == .private {
+            let shared = try await sharedZones(of: concerned)
+            let known = try await withParents(of: concerned, among: records)
+            refused = concerned.filter {
+                $0 is CKShare || shared.contains($0.recordID.zoneID) || Self.isShared($0, known)
+            }
+        }
+        return Dictionary(refused.map { ($0.recordID, Self.refusal($0)) }) { $1 }
+    }
+
     private static func refusal(_ record: CKRecord) -> CKError {
         CKError(
             .invalidArguments,
             "encryptedValues: \(record.recordID.recordName) is shared or public, and there are no "
-                + "keys for others yet; nothing was sent")
+                + "keys for others yet; nothing of it was sent")
     }
 
-    private func refuseShared(_ records: [CKRecord]) async throws {
-        for record in records
-        where databaseScope != .private || record.share != nil || record is CKShare {
-            throw Self.refusal(record)
-        }
+    private func sharedZones(of records: [CKRecord]) async throws -> Set<CKRecordZone.ID> {
         let zones = Set(records.map(\.recordID.zoneID))
             .filter { $0.zoneName != CKRecordZone.ID.defaultZoneName }
         let found = try await recordZones(for: Array(zones))
-        for record in records {
-            if case .success(let zone)? = found[record.recordID.zoneID], zone.share != nil {
-                throw Self.refusal(record)
-            }
+        return zones.filter { zone in
+            if case .success(let zone)? = found[zone] { zone.share != nil } else { false }
         }
-        try await refuseSharedTrees(records)
     }
 
-    /// Follows the parents of all records at once, a level a request.
-    private func refuseSharedTrees(_ records: [CKRecord]) async throws {
-        guard let first = records.first else { return }
-        var known = Dictionary(records.map { ($0.recordID, $0) }) { $1 }
+    /// A batch and what is above some of its records, a level of all of them a request.
+    private func withParents(
+        of records: [CKRecord], among batch: [CKRecord]
+    ) async throws -> [CKRecord.ID: CKRecord] {
+        var known = Dictionary(batch.map { ($0.recordID, $0) }) { $1 }
         var above = Set(records.compactMap { $0.parent?.recordID })
         for _ in 0..<Self.parentsMax {
             let missing = above.filter { known[$0] == nil }
             let fetched = try await self.records(for: Array(missing), desiredKeys: [])
             for (id, result) in fetched { known[id] = try? result.get() }
-            let level = above.compactMap { known[$0] }
-            if let shared = level.first(where: { $0.share != nil }) { throw Self.refusal(shared) }
-            above = Set(level.compactMap { $0.parent?.recordID })
-            if above.isEmpty { return }
+            above = Set(above.compactMap { known[$0]?.parent?.recordID })
+            if above.isEmpty { break }
         }
-        throw Self.refusal(first)
+        return known
+    }
+
+    /// Whether a record is in a shared tree, or too deep in one to tell.
+    private static func isShared(
+        _ record: CKRecord, _ known: [CKRecord.ID: CKRecord]
+    ) -> Bool {
+        var next = record
+        for _ in 0...parentsMax {
+            if next.share != nil { return true }
+            guard let parent = next.parent.flatMap({ known[$0.recordID] }) else { return false }
+            next = parent
+        }
+        return true
     }
 }

@@ -39,7 +39,9 @@ extension CKDatabase {
         }
         for var batch in batches {
             do {
-                let unsent = try await sendFiles(of: batch.saves)
+                var unsent = try await refusedValues(of: batch.saves)
+                let rest = batch.saves.filter { unsent[$0.recordID] == nil }
+                unsent.merge(try await sendFiles(of: rest)) { $1 }
                 for (id, error) in unsent { saved[id] = .failure(error) }
                 if !unsent.isEmpty, manner.isAtomic, isAtomic(batch.zone) {
                     batch.fail(beside: unsent, &saved, &deleted)

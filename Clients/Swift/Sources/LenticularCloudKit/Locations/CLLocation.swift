@@ -31,6 +31,20 @@
         }
     }
 
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// A place, by its angles.
+    public func CLLocationCoordinate2DMake(
+        _ latitude: CLLocationDegrees, _ longitude: CLLocationDegrees
+    ) -> CLLocationCoordinate2D {
+        CLLocationCoordinate2D(latitude: latitude, longitude: longitude)
+    }
+
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    /// Whether there is such a place on the globe.
+    public func CLLocationCoordinate2DIsValid(_ coordinate: CLLocationCoordinate2D) -> Bool {
+        abs(coordinate.latitude) <= 90 && abs(coordinate.longitude) <= 180
+    }
+
     /// A place with its height, its precision and when it was measured; it does not change.
     public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable {
         /// Where it is.

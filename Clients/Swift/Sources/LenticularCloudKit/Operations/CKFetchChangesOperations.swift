@@ -98,6 +98,9 @@ public final class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unch
         }
     }
 
+    /// The older name of `ZoneConfiguration`.
+    public typealias ZoneOptions = ZoneConfiguration
+
     /// Where a zone's fetch has come to.
     public typealias ZoneResult = (
         serverChangeToken: CKServerChangeToken, clientChangeTokenData: Data?, moreComing: Bool
@@ -143,6 +146,20 @@ public final class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unch
     ) {
         self.recordZoneIDs = recordZoneIDs
         self.configurationsByRecordZoneID = configurationsByRecordZoneID
+    }
+
+    /// The older form: takes where to begin, and what of.
+    public convenience init(
+        recordZoneIDs: [CKRecordZone.ID], optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]?
+    ) {
+        self.init(
+            recordZoneIDs: recordZoneIDs, configurationsByRecordZoneID: optionsByRecordZoneID)
+    }
+
+    /// The older name of `configurationsByRecordZoneID`.
+    public var optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]? {
+        get { configurationsByRecordZoneID }
+        set { configurationsByRecordZoneID = newValue }
     }
 
     override func run() async {

@@ -117,7 +117,7 @@ open class CKOperation: Operation, @unchecked Sendable {
     var longLivedInput: LongLivedInput? { nil }
 
     private func persist() {
-        guard isLongLived, let input = longLivedInput,
+        guard outlivesTheProcess, let input = longLivedInput,
             let operations = try? StoredOperations(DeviceStore.store()),
             (try? operations.keep(input.stored(as: operationID), now: Date())) != nil,
             let journal = try? OperationJournal(operationID, operations)
@@ -128,13 +128,13 @@ open class CKOperation: Operation, @unchecked Sendable {
 
     /// Its end was told: it does not come back.
     private func forget() {
-        guard isLongLived, let operations = try? StoredOperations(DeviceStore.store()) else {
+        guard outlivesTheProcess, let operations = try? StoredOperations(DeviceStore.store()) else {
             return
         }
         try? operations.remove(operationID)
     }
 
-    private var isLongLived: Bool {
+    private var outlivesTheProcess: Bool {
         configuration?.chosen.isLongLived ?? group?.defaultConfiguration?.chosen.isLongLived
             ?? false
     }

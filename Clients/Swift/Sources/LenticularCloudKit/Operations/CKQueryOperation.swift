@@ -7,22 +7,8 @@ public final class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     /// Lets the server decide how many results a page has.
     public static let maximumResults = 0
 
-    /// Where a query's next page begins, and what of the query its pages must have in common.
-    public final class Cursor: NSObject, NSCopying, @unchecked Sendable {
-        // Unchecked: nothing of it changes.
-        let marker: String
-        let query: CKQuery
-        let zone: CKRecordZone.ID?
-
-        init(marker: String, query: CKQuery, zone: CKRecordZone.ID?) {
-            self.marker = marker
-            self.query = query
-            self.zone = zone
-        }
-
-        /// Itself: it does not change.
-        public func copy(with zone: NSZone? = nil) -> Any { self }
-    }
+    /// Where a query's next page begins.
+    public typealias Cursor = CKQueryCursor
 
     /// What to ask; or `cursor`.
     public var query: CKQuery?
@@ -80,5 +66,42 @@ public final class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
         return try await database.records(
             matching: query, inZoneWith: zoneID, desiredKeys: desiredKeys,
             resultsLimit: resultsLimit)
+    }
+}
+
+/// Where a query's next page begins, and what of the query its pages must have in common.
+public final class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+    // Unchecked: nothing of it changes.
+    let marker: String
+    let query: CKQuery
+    let zone: CKRecordZone.ID?
+
+    init(marker: String, query: CKQuery, zone: CKRecordZone.ID?) {
+        self.marker = marker
+        self.query = query
+        self.zone = zone
+    }
+
+    /// Itself: it does not change.
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// True: archives name their classes.
+    public static var supportsSecureCoding: Bool { true }
+
+    /// Writes it into an archive.
+    public func encode(with coder: NSCoder) {
+        coder.encode(marker as NSString, forKey: "CursorData")
+        coder.encode(query, forKey: "Query")
+        coder.encode(zone, forKey: "ZoneID")
+    }
+
+    /// Reads it from an archive; nil for anything else.
+    public convenience init?(coder: NSCoder) {
+        guard let marker = coder.object(NSString.self, "CursorData"),
+            let query = coder.object(CKQuery.self, "Query")
+        else { return nil }
+        self.init(
+            marker: String(marker), query: query,
+            zone: coder.object(CKRecordZone.ID.self, "ZoneID"))
     }
 }

@@ -2,7 +2,7 @@ import CloudKitWire
 import Foundation
 
 /// A question for records of one type.
-public final class CKQuery: NSObject, NSCopying, @unchecked Sendable {
+public final class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     // Unchecked: sorts are set before the query runs, by whoever made it.
 
     /// What a filter asks of a field.
@@ -104,6 +104,33 @@ public final class CKQuery: NSObject, NSCopying, @unchecked Sendable {
 
     /// Itself: it does not change.
     public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    // MARK: - Archives
+
+    /// True: archives name their classes.
+    public static var supportsSecureCoding: Bool { true }
+
+    /// Writes it into an archive; one that no server can answer leaves nothing there.
+    public func encode(with coder: NSCoder) {
+        var json = JSONText()
+        guard let filters = try? filters(), let sorts = try? sorts(),
+            (try? json.query(recordType, filters, sorts)) != nil
+        else { return }
+        coder.encode(Data(json.bytes) as NSData, forKey: "Query")
+    }
+
+    /// Reads it from an archive; nil for anything else.
+    public convenience init?(coder: NSCoder) {
+        let reader = SubscriptionText.ownReader
+        guard let data = coder.object(NSData.self, "Query") as Data?,
+            let view = try? JSONTape([UInt8](data)).root,
+            let recordType = view["recordType"]?.string
+        else { return nil }
+        self.init(
+            recordType: recordType,
+            filters: view["filterBy"]?.elements.compactMap(reader.filter) ?? [])
+        sortDescriptors = view["sortBy"]?.elements.compactMap(reader.sortDescriptor)
+    }
 
     /// The filters to send; nil for a predicate that holds for no record.
     ///

@@ -156,7 +156,7 @@ struct PredicateTranslation {
         _ operand: PredicateTree.Operand, of key: String
     ) throws -> FieldValue {
         switch operand {
-        case .now: return .timestamp(FieldValue.milliseconds(of: now))
+        case .now: return .timestamp(now)
         case .list(let members):
             let values = try members.map { try value($0, of: key) }
             guard Set(values.map(\.element)).count <= 1 else {

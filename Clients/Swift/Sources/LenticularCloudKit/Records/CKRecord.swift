@@ -226,12 +226,9 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
 
     open func encode(with coder: NSCoder) {
         encodeSystemFields(with: coder)
-        let keys = values.keys.sorted()
-        coder.encode(keys.map { $0 as NSString } as NSArray, forKey: "Keys")
-        for (index, key) in keys.enumerated() {
-            coder.encode(values[key].map(ArchivedValue.init), forKey: "Value\(index)")
-        }
-        coder.encode(changed.sorted().map { $0 as NSString } as NSArray, forKey: "ChangedKeys")
+        coder.encode(values, as: "")
+        coder.encode(names: changed.sorted(), as: "ChangedKeys")
+        encrypted.encode(with: coder)
     }
 
     /// Reads what `encodeSystemFields` or `encode` has written; nil for anything else.
@@ -249,22 +246,9 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
         version.modifier = coder.object(ID.self, "LastModifiedUserRecordID")
         version.parent = coder.object(Reference.self, "ParentReference")
         version.share = coder.object(Reference.self, "ShareReference")
-        readValues(coder)
-    }
-
-    private func readValues(_ coder: NSCoder) {
-        let keys = Self.names(coder, "Keys")
-        for (index, key) in keys.enumerated() {
-            let archived = coder.object(ArchivedValue.self, "Value\(index)")
-            version.values[key] = archived?.value
-        }
-        changed = Set(Self.names(coder, "ChangedKeys"))
-    }
-
-    private static func names(_ coder: NSCoder, _ key: String) -> [String] {
-        guard coder.containsValue(forKey: key) else { return [] }
-        let list = coder.decodeObject(of: [NSArray.self, NSString.self], forKey: key) as? [Any]
-        return (list ?? []).compactMap { ($0 as? String) ?? ($0 as? NSString).map { String($0) } }
+        version.values = coder.fieldValues("")
+        changed = Set(coder.names("ChangedKeys"))
+        encrypted.decode(from: coder)
     }
 }
 

@@ -8,6 +8,8 @@ public protocol CKRecordValueProtocol {}
 
 /// What reading a field by its key gives.
 public typealias CKRecordValue = CKRecordValueProtocol
+/// The same, as the native framework's Swift interface spells it and Xcode writes it into sources.
+public typealias __CKRecordObjCValue = CKRecordValueProtocol
 
 extension String: CKRecordValueProtocol {}
 extension Date: CKRecordValueProtocol {}

@@ -40,6 +40,19 @@ final class EncryptedValues: CKRecordKeyValueSetting {
     }
 
     func becomeSaved() { changed = [] }
+
+    // MARK: - Archives
+
+    /// Writes the values in the clear, as the record's others: an archive is the app's, to keep as it likes.
+    func encode(with coder: NSCoder) {
+        coder.encode(values, as: "Encrypted")
+        coder.encode(names: changed.sorted(), as: "ChangedEncryptedKeys")
+    }
+
+    func decode(from coder: NSCoder) {
+        values = coder.fieldValues("Encrypted")
+        changed = Set(coder.names("ChangedEncryptedKeys"))
+    }
 }
 
 extension FieldValue {

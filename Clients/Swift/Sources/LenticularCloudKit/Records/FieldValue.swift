@@ -2,15 +2,14 @@ import Foundation
 
 /// The content of one field, by the types that the protocol knows.
 ///
-/// Records keep this, not what the app has set: two values are equal when the server would store the
-/// same, and a fetched record makes objects only for the fields that somebody reads.
+/// Records keep this, not what the app has set: a fetched record makes objects only for the fields that somebody reads.
 enum FieldValue: Equatable, @unchecked Sendable {
     // Unchecked: references and places do not change, an asset's file name is set once.
     case string(String)
     case int64(Int64)
     case double(Double)
-    /// Milliseconds since 1970, as the protocol keeps dates.
-    case timestamp(Int64)
+    /// As the app has set it; the protocol has milliseconds.
+    case timestamp(Date)
     case bytes(Data)
     case reference(CKRecord.Reference)
     case asset(CKAsset)
@@ -61,8 +60,7 @@ enum FieldValue: Equatable, @unchecked Sendable {
         case .string(let text): text
         case .int64(let number): NSNumber(value: number)
         case .double(let number): NSNumber(value: number)
-        case .timestamp(let milliseconds):
-            Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+        case .timestamp(let date): date
         case .bytes(let data): data
         case .reference(let reference): reference
         case .asset(let asset): asset
@@ -92,7 +90,7 @@ enum FieldValue: Equatable, @unchecked Sendable {
     init?(_ object: Any) {
         switch object {
         case let text as String: self = .string(text)
-        case let date as Date: self = .timestamp(Self.milliseconds(of: date))
+        case let date as Date: self = .timestamp(date)
         case let data as Data: self = .bytes(data)
         case let reference as CKRecord.Reference: self = .reference(reference)
         case let asset as CKAsset: self = .asset(asset)
@@ -102,9 +100,14 @@ enum FieldValue: Equatable, @unchecked Sendable {
         }
     }
 
+    /// A date as the protocol has it: milliseconds since 1970.
     static func milliseconds(of date: Date) -> Int64 {
         let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
         return Int64(exactly: milliseconds) ?? (milliseconds < 0 ? .min : .max)
+    }
+
+    static func date(ofMilliseconds milliseconds: Int64) -> Date {
+        Date(timeIntervalSince1970: Double(milliseconds) / 1000)
     }
 
     private init?(list: [Any]) {

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What a link to a share leads to.
-public final class CKShareMetadata: NSObject, NSCopying, @unchecked Sendable {
+public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     // Unchecked: nothing of it changes; its records are handed on with it.
 
     private let parts: Parts
@@ -54,4 +54,45 @@ public final class CKShareMetadata: NSObject, NSCopying, @unchecked Sendable {
 
     /// Itself: it does not change.
     public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// The older form of `participantRole`.
+    public var participantType: CKShare.ParticipantType { .init(participantRole) }
+
+    // MARK: - Archives
+
+    /// True: archives name their classes.
+    public static var supportsSecureCoding: Bool { true }
+
+    /// Writes it into an archive.
+    public func encode(with coder: NSCoder) {
+        coder.encode(parts.container as NSString, forKey: "ContainerID")
+        coder.encode(parts.shortGUID as NSString, forKey: "ShortGUID")
+        coder.encode(parts.share, forKey: "Share")
+        coder.encode(parts.root, forKey: "RootRecordID")
+        coder.encode(parts.rootRecord, forKey: "RootRecord")
+        coder.encode(parts.role.rawValue, forKey: "ParticipantType")
+        coder.encode(parts.status.rawValue, forKey: "ParticipantStatus")
+        coder.encode(parts.permission.rawValue, forKey: "ParticipantPermission")
+        coder.encode(parts.owner, forKey: "OwnerIdentity")
+    }
+
+    /// Reads it from an archive; nil for anything else.
+    public convenience init?(coder: NSCoder) {
+        guard let container = coder.object(NSString.self, "ContainerID"),
+            let shortGUID = coder.object(NSString.self, "ShortGUID"),
+            let share = coder.object(CKShare.self, "Share"),
+            let owner = coder.object(CKUserIdentity.self, "OwnerIdentity")
+        else { return nil }
+        self.init(
+            Parts(
+                container: String(container), shortGUID: String(shortGUID), share: share,
+                root: coder.object(CKRecord.ID.self, "RootRecordID"),
+                rootRecord: coder.object(CKRecord.self, "RootRecord"),
+                role: .init(rawValue: coder.decodeInteger(forKey: "ParticipantType")) ?? .unknown,
+                status: .init(rawValue: coder.decodeInteger(forKey: "ParticipantStatus"))
+                    ?? .unknown,
+                permission: .init(rawValue: coder.decodeInteger(forKey: "ParticipantPermission"))
+                    ?? .unknown,
+                owner: owner))
+    }
 }

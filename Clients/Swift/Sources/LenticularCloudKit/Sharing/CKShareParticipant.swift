@@ -11,6 +11,11 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unc
     public let userIdentity: CKUserIdentity
     /// Whether they may change who takes part.
     public var role: CKShare.ParticipantRole
+    /// The older form of `role`.
+    public var type: CKShare.ParticipantType {
+        get { .init(role) }
+        set { role = newValue.role }
+    }
     /// What they may do with the records of the share.
     public var permission: CKShare.ParticipantPermission
     /// Whether they have taken part yet.

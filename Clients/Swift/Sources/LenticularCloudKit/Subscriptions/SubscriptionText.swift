@@ -70,4 +70,15 @@ extension AnswerReader {
             key: view["fieldName"]?.string ?? view["systemFieldName"]?.string ?? "",
             comparator: comparator, value: value, metres: view["distance"]?.double)
     }
+
+    /// A sort of a query, as archives keep them.
+    func sortDescriptor(_ view: JSONView) -> NSSortDescriptor? {
+        guard let key = view["fieldName"]?.string else { return nil }
+        if let place = view["relativeLocation"].flatMap({ value($0, in: .default) }),
+            case .location(let location) = place
+        {
+            return CKLocationSortDescriptor(key: key, relativeLocation: location)
+        }
+        return NSSortDescriptor(key: key, ascending: view["ascending"]?.bool ?? true)
+    }
 }

@@ -86,9 +86,9 @@ extension CKSyncEngine {
             memory.change { $0.records.add(changes) }
         }
 
-        /// Takes changes back that were not sent yet.
+        /// Takes changes back that were not sent yet; those under way do not wait again when they fail.
         public func remove(pendingRecordZoneChanges changes: [PendingRecordZoneChange]) {
-            memory.change { $0.records.remove(changes) }
+            memory.change { $0.remove(changes) }
         }
 
         /// Lets changes wait to be sent; each zone once.
@@ -96,9 +96,9 @@ extension CKSyncEngine {
             memory.change { $0.database.add(changes) }
         }
 
-        /// Takes changes back that were not sent yet.
+        /// Takes changes back that were not sent yet; those under way do not wait again when they fail.
         public func remove(pendingDatabaseChanges changes: [PendingDatabaseChange]) {
-            memory.change { $0.database.remove(changes) }
+            memory.change { $0.remove(changes) }
         }
     }
 }

@@ -25,6 +25,26 @@ final class EngineMemory: @unchecked Sendable {
         /// Whether there is anything to send.
         var hasWork: Bool { !records.changes.isEmpty || !database.changes.isEmpty || hasUntracked }
 
+        /// Takes changes back that the app no longer wants; those that the server is just asked for do not wait again.
+        ///
+        /// - Returns: whether anything has changed.
+        mutating func remove(_ changes: [CKSyncEngine.PendingRecordZoneChange]) -> Bool {
+            let isInFlight = Self.remove(Set(changes), from: &recordsInFlight)
+            return records.remove(changes) || isInFlight
+        }
+
+        /// As for records.
+        mutating func remove(_ changes: [CKSyncEngine.PendingDatabaseChange]) -> Bool {
+            let isInFlight = Self.remove(Set(changes), from: &databaseInFlight)
+            return database.remove(changes) || isInFlight
+        }
+
+        private static func remove<Change>(_ gone: Set<Change>, from list: inout [Change]) -> Bool {
+            let before = list.count
+            list.removeAll(where: gone.contains)
+            return list.count != before
+        }
+
         mutating func setUntracked(_ value: Bool) -> Bool {
             defer { hasUntracked = value }
             return hasUntracked != value

@@ -15,11 +15,19 @@ actor RunningTasks {
 
     private var tasks: [Int: (kind: Kind, task: Task<Void, any Error>)] = [:]
     private var next = 0
+    /// How often everything was to end.
+    private var timesCalledOff = 0
 
     /// Joins a task that is running and does all of what is wanted, or starts one.
     func join(_ kind: Kind, _ body: @escaping @Sendable () async throws -> Void) async throws {
-        if let known = tasks.values.first(where: { $0.kind.includes(kind) }) {
-            return try await known.task.value
+        while let known = tasks.values.first(where: {
+            !$0.task.isCancelled && $0.kind.includes(kind)
+        })?.task {
+            let before = timesCalledOff
+            let result = await known.result
+            // That who began it no longer waits says nothing about those who have joined.
+            let isForsaken = known.isCancelled && timesCalledOff == before && !Task.isCancelled
+            guard isForsaken, case .failure = result else { return try result.get() }
         }
         try await start(kind, body)
     }
@@ -39,6 +47,7 @@ actor RunningTasks {
 
     /// - Parameter waits: whether to return only once all have ended.
     func cancel(waits: Bool) async {
+        timesCalledOff += 1
         let cancelled = tasks.values.map(\.task)
         for task in cancelled { task.cancel() }
         guard waits else { return }

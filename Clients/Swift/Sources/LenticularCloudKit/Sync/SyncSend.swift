@@ -79,16 +79,18 @@ struct SyncSend {
         do {
             done = try await engine.server.change(saving: zones, deleting: ids)
         } catch {
-            land(changes, keeping: changes)
-            await engine.tellState()
-            throw error
+            guard let refusal = CKError(error).asRefusal else {
+                land(changes, keeping: changes)
+                await engine.tellState()
+                throw error
+            }
+            done = (
+                Dictionary(zones.map { ($0.zoneID, .failure(refusal)) }) { $1 },
+                Dictionary(ids.map { ($0, .failure(refusal)) }) { $1 }
+            )
         }
         let saves = SendOutcome(zones.map { ($0, done.saved[$0.zoneID].flatMap(\.failure)) })
         let deletions = SendOutcome(ids.map { ($0, done.deleted[$0].flatMap(\.failure)) })
-        land(
-            changes,
-            keeping: saves.retryable.map { .saveZone($0) }
-                + deletions.retryable.map { .deleteZone($0) })
         await engine.deliver(
             .sentDatabaseChanges(
                 SentZones(
@@ -96,6 +98,10 @@ struct SyncSend {
                     failedZoneSaves: saves.failed.map { .init(zone: $0.0, error: $0.1) },
                     deletedZoneIDs: deletions.done,
                     failedZoneDeletes: Dictionary(deletions.failed) { $1 })))
+        land(
+            changes,
+            keeping: saves.unfinished.map { .saveZone($0) }
+                + deletions.unfinished.map { .deleteZone($0) })
         await engine.tellState()
         try Self.refuse(
             saves.failed.map { (AnyHashable($0.0.zoneID), $0.1) }
@@ -108,8 +114,10 @@ struct SyncSend {
         keeping kept: [CKSyncEngine.PendingDatabaseChange]
     ) {
         engine.memory.settle { contents in
+            // What the app has taken back meanwhile is no longer in flight.
+            let wanted = Set(contents.databaseInFlight)
             contents.databaseInFlight.removeAll { changes.contains($0) }
-            contents.database.putBack(kept)
+            contents.database.putBack(kept.filter(wanted.contains))
         }
     }
 
@@ -129,9 +137,15 @@ struct SyncSend {
         do {
             done = try await engine.server.change(batch)
         } catch {
-            land(changes, keeping: changes)
-            await engine.tellState()
-            throw error
+            guard let refusal = CKError(error).asRefusal else {
+                land(changes, keeping: changes)
+                await engine.tellState()
+                throw error
+            }
+            done = (
+                Dictionary(batch.recordsToSave.map { ($0.recordID, .failure(refusal)) }) { $1 },
+                Dictionary(batch.recordIDsToDelete.map { ($0, .failure(refusal)) }) { $1 }
+            )
         }
         let saves = SendOutcome(
             batch.recordsToSave.map { ($0, done.saved[$0.recordID].flatMap(\.failure)) })
@@ -148,8 +162,8 @@ struct SyncSend {
                     failedRecordDeletes: Dictionary(deletions.failed) { $1 })))
         land(
             changes,
-            keeping: saves.retryable.map { .saveRecord($0.recordID) }
-                + deletions.retryable.map { .deleteRecord($0) })
+            keeping: saves.unfinished.map { .saveRecord($0.recordID) }
+                + deletions.unfinished.map { .deleteRecord($0) })
         await engine.tellState()
         try Self.refuse(
             saves.failed.map { (AnyHashable($0.0.recordID), $0.1) }
@@ -161,8 +175,9 @@ struct SyncSend {
         keeping kept: [CKSyncEngine.PendingRecordZoneChange]
     ) {
         engine.memory.settle { contents in
+            let wanted = Set(contents.recordsInFlight)
             contents.recordsInFlight.removeAll { changes.contains($0) }
-            contents.records.putBack(kept)
+            contents.records.putBack(kept.filter(wanted.contains))
         }
     }
 
@@ -188,8 +203,8 @@ private struct SendOutcome<Item> {
         }
     }
 
-    /// What is tried again without the app's doing.
-    var retryable: [Item] { failed.filter { $0.1.isRetried }.map(\.0) }
+    /// What waits again without the app's doing.
+    var unfinished: [Item] { failed.filter { $0.1.leavesWaiting }.map(\.0) }
 }
 
 extension Result {
@@ -199,6 +214,17 @@ extension Result {
 }
 
 extension CKError {
+    /// Whether what failed with this waits again: the server has not refused it.
+    fileprivate var leavesWaiting: Bool { isRetried || code == .operationCancelled }
+
+    /// What to tell of each change of a request that failed as a whole; nil where the changes wait again.
+    ///
+    /// A request that no repetition would mend must not keep all others from being sent. An answer that is not of the
+    /// protocol, or an address that is not a server's, says nothing about the changes.
+    fileprivate var asRefusal: CKError? {
+        leavesWaiting || code == .internalError || code == .badContainer ? nil : self
+    }
+
     /// Whether the engine tries again by itself what failed with this.
     var isRetried: Bool {
         switch code {
