@@ -119,7 +119,8 @@ class NoticeMeasures:
             "LENTICULAR_HTTP_CONNECTIONS_PER_ADDRESS_MAX": "100000",
             "LENTICULAR_LIMITS_WAITING_PER_CALLER_MAX": "100000",
             "LENTICULAR_LIMITS_WAITING_MAX": "100000",
-            # Streams stay for the whole measure, and say nothing of themselves.
+            # Polls and streams stay for the whole measure, and say nothing of themselves.
+            "LENTICULAR_PUSH_POLL_SECONDS": "300",
             "LENTICULAR_PUSH_STREAM_EVENTS_MAX": "1000",
             "LENTICULAR_PUSH_STREAM_QUIET_SECONDS": "300",
         }
