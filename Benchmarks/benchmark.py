@@ -45,6 +45,7 @@ class Sizes:
     saves: int = 100
     subscribers: int = 1_000
     ingest_rounds: int = 6
+    deliveries: int = 40_000
     ingest_requests: int = 25
     growth: tuple = GROWTH_SIZES[:2]
     growth_singles: int = 20_000
@@ -60,8 +61,8 @@ MARKER = "<!-- measured -->"
 QUICK = Sizes(
     records=10_000, singles=3_000, large=20_000, idle=1_000, seconds=0.4, delta_rounds=1,
     shares=40, seconds_quiet=2, fairness_seconds=2, fairness_rounds=1,
-    containers=300, waiters=100, saves=10, subscribers=20, ingest_rounds=2, ingest_requests=2,
-    growth=(20_000,), growth_singles=1_000, peers=(10_000, 20_000),
+    containers=300, waiters=100, saves=10, subscribers=20, ingest_rounds=2, deliveries=2_000,
+    ingest_requests=2, growth=(20_000,), growth_singles=1_000, peers=(10_000, 20_000),
     moving=20_000, moving_seconds=1, kills=5)
 
 
@@ -116,7 +117,7 @@ def one_run(sizes, programs, binary, parent, seed, only, before):
         if only in (None, "peers"):
             figures |= PeerMeasures(sizes, programs, binary, folder / "peers", seed).run()
         if only in (None, "notices"):
-            figures |= NoticeMeasures(sizes, binary, folder / "notices").run()
+            figures |= NoticeMeasures(sizes, programs, binary, folder / "notices").run()
         if only in (None, "stores"):
             figures |= StoreMeasures(sizes, binary, folder / "stores").run()
         if only in (None, "client"):

@@ -9,12 +9,13 @@
 
 #include "connections.h"
 #include "records.h"
+#include "waiters.h"
 #include "workloads.h"
 
 static _Noreturn void usage(void) {
     fputs(
-        "usage: load repeat|save|lookup|follow|query|idle|sample|redis-save|redis-follow --port N\n"
-        "  [--target T] [--zone Z]\n"
+        "usage: load repeat|save|lookup|follow|query|idle|wait|sample|redis-save|redis-follow\n"
+        "  --port N [--target T] [--zone Z]\n"
         "  [--body FILE] [--seed N] [--first N] [--records N] [--per-request N] [--per-page N]\n"
         "  [--connections N] [--seconds S] [--warm S] [--stride N] [--operation O]\n"
         "  [--owner NAME] [--root N] [--fanout N] [--pages-max N] [--forever] [--gate]\n",
@@ -125,6 +126,11 @@ int main(int count, char **arguments) {
     bool queries = strcmp(name, "query") == 0;
     if (strcmp(name, "sample") == 0) {
         print_sample(&subject);
+        return 0;
+    }
+    if (strcmp(name, "wait") == 0) {
+        if (load.port == 0 || subject.body_file == NULL) usage();
+        wait_for_changes(load.port, subject.body_file, subject.forever);
         return 0;
     }
     bool redis_saves = strcmp(name, "redis-save") == 0;
