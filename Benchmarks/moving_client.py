@@ -1,4 +1,4 @@
-"""One of several clients that write and follow a zone while its store moves and its server is killed."""
+"""One of the clients that write and follow a zone while its store moves and its server is killed."""
 
 import hashlib
 import http.client
