@@ -1,4 +1,4 @@
-"""One of the clients that write and follow a zone while its store moves and its server is killed."""
+"""A client that writes and follows a zone while its store moves and its server is killed."""
 
 import hashlib
 import http.client
