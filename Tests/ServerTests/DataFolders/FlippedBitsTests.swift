@@ -136,7 +136,7 @@ struct FlippedBitsTests {
         notes.stop()
         try notes.copy(to: "stopped")
         var counts = (served: 0, refused: 0, unopened: 0, behind: 0, untold: 0)
-        let cases = [("stopped", notes.store, 40), ("killed", notes.store + "-wal", 20)]
+        let cases = [("stopped", notes.store, 20), ("killed", notes.store + "-wal", 10)]
         for (copy, path, flips) in cases {
             for _ in 0..<flips {
                 try notes.putBack(copy)
