@@ -126,12 +126,14 @@ class MovingMeasures:
         self.server.post("zones/list", {})
         self.port = multiprocessing.Value("i", self.server.port)
         ending, outcomes = multiprocessing.Event(), multiprocessing.Queue()
+        ended = multiprocessing.Barrier(CLIENTS)
         names = sorted(self.former)
         place = Place(self.server.query, self.server.target("").partition("/?")[0],
                       {"zoneName": "Items"}, self.type)
         clients = [
             multiprocessing.Process(target=run_client, args=(
-                (number, place, self.port, names[number::CLIENTS], self.token), ending, outcomes))
+                (number, place, self.port, names[number::CLIENTS], self.token), ending, ended,
+                outcomes))
             for number in range(CLIENTS)]
         for client in clients:
             client.start()
@@ -165,7 +167,7 @@ class MovingMeasures:
             self.figures[f"moving.{rows}PerSecond"] = count / (moving[1] - began)
         kills = 0
         while kills < self.sizes.kills and self.is_moving():
-            time.sleep(self.random.uniform(0.05, 1))
+            time.sleep(self.random.uniform(0.05, 0.6))
             self.server.process.send_signal(signal.SIGKILL)
             self.server.process.wait()
             kills += 1
@@ -221,7 +223,8 @@ class MovingMeasures:
         for end in ends:
             self.errors += [f"client {end['number']}: {error}" for error in end["errors"]]
             copy = self.former | end["copy"]
-            self.require(copy == now, f"client {end['number']} has another copy")
+            others = [name for name in copy | now if copy.get(name) != now.get(name)]
+            self.require(not others, f"client {end['number']} has another copy: {others[:5]}")
             for name in end["acknowledged"]:
                 self.require(name in now, f"{name} was acknowledged and is not there")
             self.texts(end)
