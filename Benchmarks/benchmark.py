@@ -61,8 +61,8 @@ MARKER = "<!-- measured -->"
 QUICK = Sizes(
     records=10_000, singles=3_000, large=20_000, idle=1_000, seconds=0.4, delta_rounds=1,
     shares=40, seconds_quiet=2, fairness_seconds=2, fairness_rounds=1,
-    containers=300, waiters=100, saves=10, subscribers=20, ingest_rounds=2, deliveries=2_000, ingest_requests=2,
-    growth=(20_000,), growth_singles=1_000, peers=(10_000, 20_000),
+    containers=300, waiters=100, saves=10, subscribers=20, ingest_rounds=2, deliveries=2_000,
+    ingest_requests=2, growth=(20_000,), growth_singles=1_000, peers=(10_000, 20_000),
     moving=20_000, moving_seconds=1, kills=5)
 
 
@@ -79,6 +79,7 @@ def arguments():
     parser.add_argument("--fairness-seconds", type=float, help="of each round of that part")
     parser.add_argument("--growth-records", type=int, help="the one size of the part growth")
     parser.add_argument("--moving-records", type=int, help="how many the part moving has")
+    parser.add_argument("--kills", type=int, help="how often the part moving kills the server")
     parser.add_argument("--large", action="store_true", help="sizes that take hours, too")
     parser.add_argument("--large-records", type=int, default=20_000_000,
                         help="how many the large store of the part large has")
@@ -159,6 +160,8 @@ def main():
         sizes.large_store = (100_000, asked.large_records)
     if asked.moving_records:
         sizes.moving = asked.moving_records
+    if asked.kills:
+        sizes.kills = asked.kills
     if asked.only == "moving" and asked.before is None:
         sys.exit("benchmark: the part moving needs --before, a server of schema 13 or before")
     if asked.growth_records:

@@ -33,7 +33,8 @@ GOALS = [
 BESIDE = [
     ("records that moved", "moving.records"), ("kills", "moving.kills"),
     ("seconds of moving, kills included", "moving.seconds"),
-    ("records moved a second while nobody was killed", "moving.perSecond"),
+    ("records moved a second while nobody was killed", "moving.recordsPerSecond"),
+    ("names moved a second meanwhile", "moving.namesPerSecond"),
     ("saves acknowledged", "moving.saves"),
     ("answers TRY_AGAIN_LATER", "moving.refusals"),
     ("longest save while moving, ms", "moving.moving.save.mostms"),
@@ -94,7 +95,7 @@ class MovingMeasures:
         self.server.stop()
 
     def follow(self, token):
-        """All that the feed shows from a token on: digests by names, a token half-way, the last one."""
+        """What the feed shows from a token on: digests by names, a token half-way, the last."""
         found, middle = {}, (token, 0)
         while True:
             asked = {"zoneID": {"zoneName": "Items"}, "resultsLimit": PAGE}
@@ -125,12 +126,14 @@ class MovingMeasures:
         self.server.post("zones/list", {})
         self.port = multiprocessing.Value("i", self.server.port)
         ending, outcomes = multiprocessing.Event(), multiprocessing.Queue()
+        ended = multiprocessing.Barrier(CLIENTS)
         names = sorted(self.former)
         place = Place(self.server.query, self.server.target("").partition("/?")[0],
                       {"zoneName": "Items"}, self.type)
         clients = [
             multiprocessing.Process(target=run_client, args=(
-                (number, place, self.port, names[number::CLIENTS], self.token), ending, outcomes))
+                (number, place, self.port, names[number::CLIENTS], self.token), ending, ended,
+                outcomes))
             for number in range(CLIENTS)]
         for client in clients:
             client.start()
@@ -154,23 +157,25 @@ class MovingMeasures:
         del self.server.environment["LENTICULAR_STORAGE_MOVE_FREE_BYTES_MIN"]
         self.server.stop()
         self.begin()
-        began, left = time.time(), self.left()
+        began = time.time()
         moving = (began + 1, began + 1 + self.sizes.moving_seconds)
-        while time.time() < moving[1] and self.left() > 0:
+        while time.time() < moving[1] and self.is_moving():
             time.sleep(0.1)
         moving = (moving[0], min(moving[1], time.time()))
-        self.figures["moving.perSecond"] = (left - self.left()) / (time.time() - began)
+        for rows in ("records", "names"):
+            count = self.server.metrics().get(f"lenticular_{rows}_moved_total", 0)
+            self.figures[f"moving.{rows}PerSecond"] = count / (moving[1] - began)
         kills = 0
-        while kills < self.sizes.kills and self.left() > 0:
-            time.sleep(self.random.uniform(0.05, 1))
+        while kills < self.sizes.kills and self.is_moving():
+            time.sleep(self.random.uniform(0.05, 0.6))
             self.server.process.send_signal(signal.SIGKILL)
             self.server.process.wait()
             kills += 1
             self.begin()
         self.figures["moving.kills"] = kills
-        while self.left() > 0:
+        while self.is_moving():
             if time.time() > began + MOVE_SECONDS_MAX:
-                raise RuntimeError(f"{self.left()} rows do not move")
+                raise RuntimeError("there are rows that do not move")
             time.sleep(0.2)
         self.figures["moving.seconds"] = time.time() - began
         time.sleep(1)
@@ -180,17 +185,14 @@ class MovingMeasures:
         self.server.start()
         self.port.value = self.server.port
 
-    def left(self):
-        """How many rows are still in the former form."""
+    def is_moving(self):
+        """Whether anything is still in the former form; to count it would read all of it."""
         store = sqlite3.connect(f"file:{self.server.store}?mode=ro", uri=True, timeout=60)
         try:
-            versions = store.execute("SELECT count(*) FROM versions").fetchone()[0]
-            names = store.execute(
-                "SELECT count(*) FROM heads WHERE id > (SELECT names_through FROM progress)"
-            ).fetchone()[0]
-            former = store.execute(
-                "SELECT count(*) FROM sqlite_schema WHERE name = 'heads_by_name'").fetchone()[0]
-            return versions + names + former
+            return store.execute(
+                "SELECT EXISTS (SELECT 1 FROM versions) OR EXISTS (SELECT 1 FROM progress"
+                " WHERE names_through IS NOT NULL) OR EXISTS (SELECT 1 FROM sqlite_schema"
+                " WHERE name = 'heads_by_name')").fetchone()[0] == 1
         finally:
             store.close()
 
@@ -221,7 +223,8 @@ class MovingMeasures:
         for end in ends:
             self.errors += [f"client {end['number']}: {error}" for error in end["errors"]]
             copy = self.former | end["copy"]
-            self.require(copy == now, f"client {end['number']} has another copy")
+            others = [name for name in copy | now if copy.get(name) != now.get(name)]
+            self.require(not others, f"client {end['number']} has another copy: {others[:5]}")
             for name in end["acknowledged"]:
                 self.require(name in now, f"{name} was acknowledged and is not there")
             self.texts(end)
@@ -233,7 +236,7 @@ class MovingMeasures:
         later = set(list(self.former)[seen:]) | {
             name for name in now if now[name] != self.former.get(name)}
         self.require(set(rest) == later, "the token from half-way leads elsewhere")
-        self.require(self.left() == 0, "former rows are left")
+        self.require(not self.is_moving(), "former rows are left")
 
     def texts(self, end):
         """Looks up what was acknowledged, in batches."""
@@ -241,7 +244,8 @@ class MovingMeasures:
         for first in range(0, len(names), PER_REQUEST):
             some = names[first:first + PER_REQUEST]
             answer = self.server.post("records/lookup", {
-                "zoneID": {"zoneName": "Items"}, "records": [{"recordName": name} for name in some]})
+                "zoneID": {"zoneName": "Items"},
+                "records": [{"recordName": name} for name in some]})
             for name, record in zip(some, answer["records"]):
                 text = record["fields"]["title"]["value"]
                 self.require(

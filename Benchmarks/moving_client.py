@@ -1,4 +1,4 @@
-"""One of several clients that write and follow a zone while its store moves and its server is killed."""
+"""A client that writes and follows a zone while its store moves and its server is killed."""
 
 import hashlib
 import http.client
@@ -123,21 +123,23 @@ class Client:
                     raise RuntimeError("the server does not come back") from None
                 time.sleep(0.01)
 
-    def run(self, ending):
+    def run(self, ending, ended):
         while not ending.is_set():
             try:
                 self.step()
                 time.sleep(PACE_SECONDS)
             except Lost:
                 self.wait_for_server()
+        # What others have saved last is to be followed, too.
+        ended.wait(timeout=SECONDS_MAX)
         while self.follow():
             pass
 
 
-def run_client(arguments, ending, outcomes):
+def run_client(arguments, ending, ended, outcomes):
     client = Client(*arguments)
     try:
-        client.run(ending)
+        client.run(ending, ended)
     except Exception as error:  # Whatever it is, who waits for the outcome is told.
         client.errors.append(f"{type(error).__name__}: {error}")
     outcomes.put({key: getattr(client, key) for key in (

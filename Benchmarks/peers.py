@@ -1,4 +1,4 @@
-"""The measuring steps beside a server that others know: Redis, which keeps all of it in memory, too."""
+"""The measuring steps beside a server that others know: Redis, which keeps all in memory, too."""
 
 import contextlib
 import os
@@ -13,7 +13,8 @@ STAGES = ("first", "last")
 
 
 def over(key):
-    return lambda figures: figures[f"peers.{key}"] / figures[f"peers.{key.replace('now', 'redis', 1)}"]
+    beside = key.replace("now", "redis", 1)
+    return lambda figures: figures[f"peers.{key}"] / figures[f"peers.{beside}"]
 
 
 def goal(words, key, least):

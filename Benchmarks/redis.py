@@ -9,8 +9,8 @@ import machine
 
 READY_SECONDS_MAX = 30
 
-# What a batch of creates is: all names are free, each record gets the next position, and the feed has the
-# names in the order of their positions.
+# What a batch of creates is: all names are free, each record gets the next position, and the feed has
+# the names in the order of their positions.
 FUNCTIONS = b"""#!lua name=records
 redis.register_function('save', function(names, bodies)
   for _, name in ipairs(names) do

@@ -14,8 +14,8 @@
 
 static _Noreturn void usage(void) {
     fputs(
-        "usage: load repeat|save|lookup|follow|query|idle|wait|sample|redis-save|redis-follow --port N\n"
-        "  [--target T] [--zone Z]\n"
+        "usage: load repeat|save|lookup|follow|query|idle|wait|sample|redis-save|redis-follow\n"
+        "  --port N [--target T] [--zone Z]\n"
         "  [--body FILE] [--seed N] [--first N] [--records N] [--per-request N] [--per-page N]\n"
         "  [--connections N] [--seconds S] [--warm S] [--stride N] [--operation O]\n"
         "  [--owner NAME] [--root N] [--fanout N] [--pages-max N] [--forever] [--gate]\n",

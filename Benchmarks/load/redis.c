@@ -1,5 +1,5 @@
-/* What a sync server does, done by Redis: records under their names, and a feed of the names. The function
-   `save` of redis.py writes both. */
+/* What a sync server does, done by Redis: records under their names, and a feed of the names. The
+   function `save` of redis.py writes both. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,7 +182,8 @@ static struct redis *redis_workload(const struct subject *subject) {
     if (redis == NULL) fail("out of memory");
     redis->workload.take = take;
     redis->subject = subject;
-    redis->answers = calloc(subject->connections ? subject->connections : 1, sizeof *redis->answers);
+    unsigned connections = subject->connections ? subject->connections : 1;
+    redis->answers = calloc(connections, sizeof *redis->answers);
     if (redis->answers == NULL) fail("out of memory");
     return redis;
 }

@@ -130,13 +130,13 @@ struct FlippedBitsTests {
         var random = SeededRandom(seed: seed)
         for number in 0..<10 { try notes.save("a\(number)") }
         let names = (0..<40).map { "a\($0)" }
-        let tags = try tags(of: names)
+        let tags = try shown(names).tags
         try #require(tags.count == names.count)
         try notes.copy(to: "killed")
         notes.stop()
         try notes.copy(to: "stopped")
-        var counts = (served: 0, refused: 0, unopened: 0, behind: 0)
-        let cases = [("stopped", notes.store, 40), ("killed", notes.store + "-wal", 20)]
+        var counts = (served: 0, refused: 0, unopened: 0, behind: 0, untold: 0)
+        let cases = [("stopped", notes.store, 20), ("killed", notes.store + "-wal", 10)]
         for (copy, path, flips) in cases {
             for _ in 0..<flips {
                 try notes.putBack(copy)
@@ -148,24 +148,29 @@ struct FlippedBitsTests {
                     counts.unopened += 1
                     continue
                 }
-                let now = try self.tags(of: names)
-                let isBehind = try #require(notes.running).folder.stores.reports.behindCount > 0
+                let (now, missing) = try shown(names)
+                let folder = try #require(notes.running).folder
+                let isBehind = folder.stores.reports.behindCount > 0
                 for (name, tag) in now where !isBehind {
                     #expect(tag == tags[name], "\(name), bit \(bit) of byte \(place) of \(path)")
                 }
                 counts.served += now.count
                 counts.refused += names.count - now.count
                 if isBehind { counts.behind += 1 }
+                // NB: names of zones and owners have no sum; such a bit is hit once in thousands.
+                if missing > 0, !isBehind, try folder.problems().isEmpty { counts.untold += 1 }
                 // What each tag has ever been seen with.
                 #expect(notes.reusedTags == [], "bit \(bit) of byte \(place) of \(path)")
             }
         }
         print("flipped bits: \(counts)")
-        #expect(counts.served > 0 && counts.behind > 0)
+        #expect(counts.served > 0 && counts.behind > 0 && counts.untold <= 1)
     }
 
-    /// The tags of the records that Ann is shown, whether she looks them up or follows the zone.
-    private func tags(of names: [String]) throws -> [String: String] {
+    /// What Ann is shown, whether she looks records up or follows the zone.
+    ///
+    /// - Returns: the tags of the records, and how many she is told are not there.
+    private func shown(_ names: [String]) throws -> (tags: [String: String], missing: Int) {
         let asked = try notes.post(
             "private/records/lookup",
             ["zoneID": ["zoneName": "z"], "records": names.map { ["recordName": $0] }])
@@ -182,8 +187,11 @@ struct FlippedBitsTests {
             }
         }
         note(asked["records"])
+        let missing = (asked["records"] as? [[String: Any]] ?? []).count {
+            $0["serverErrorCode"] as? String == "NOT_FOUND"
+        }
         note(try notes.page(nil)["records"])
-        return found
+        return (found, missing + (asked["serverErrorCode"] as? String == "ZONE_NOT_FOUND" ? 1 : 0))
     }
 
     /// What somebody else is told who asks for everything.
