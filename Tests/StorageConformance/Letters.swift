@@ -38,9 +38,11 @@ extension StoragePromise {
             try expect(first.address == PeopleTrial.address("ann"))
             try expect(again.dueLetters(to: .phone, now: 99, countMax: 9).isEmpty)
             try again.postpone(letter: first.number, until: 60)
-            try expect(again.dueLetters(to: .email, now: 59, countMax: 9).map(\.detail), is: ["d2", "d0"])
             try expect(
-                again.dueLetters(to: .email, now: 60, countMax: 9).first { $0.detail == "d1" }?.tries, is: 1)
+                again.dueLetters(to: .email, now: 59, countMax: 9).map(\.detail), is: ["d2", "d0"])
+            try expect(
+                again.dueLetters(to: .email, now: 60, countMax: 9).first { $0.detail == "d1" }?
+                    .tries, is: 1)
             try again.deleteLetter(first.number)
             try again.deleteLetter(first.number)
             try expect(again.letterCount(), is: 2)
