@@ -11,6 +11,7 @@ final class OlderAppTests: XCTestCase {
         } catch {
             XCTAssertEqual((error as? CKError)?.code, .badContainer)
             XCTAssertEqual((error as NSError).domain, CKErrorDomain)
+            XCTAssertTrue(error.localizedDescription.contains("LENTICULAR_SERVICE_FILE"))
         }
         model.reportError(CKError(.notAuthenticated))
         XCTAssertFalse(model.lastSaved.isEmpty)

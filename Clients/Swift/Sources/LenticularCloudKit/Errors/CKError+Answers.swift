@@ -58,7 +58,11 @@ extension CKError {
         case .unreadable(let status):
             self.init(.internalError, "an answer (\(status)) that is not of the protocol")
         case .notSignedIn: self.init(.notAuthenticated, "nobody is signed in")
-        case .badAddress: self.init(.badContainer, "the service's address cannot be used")
+        case .badAddress:
+            self.init(
+                .badContainer,
+                "no server is named for the container, or its address cannot be used: name it by "
+                    + "CKServerAccess, or in the file of LENTICULAR_SERVICE_FILE")
         }
     }
 }
