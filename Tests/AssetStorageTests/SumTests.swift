@@ -71,6 +71,13 @@ struct SumTests {
             #expect(
                 bytes[cut...].withUnsafeBytes { checksum_crc32c(first, $0.baseAddress, $0.count) }
                     == whole)
+            let number = UInt64.random(in: 0 ... .max, using: &random)
+            let lowest = withUnsafeBytes(of: number.littleEndian) {
+                checksum_crc32c(0, $0.baseAddress, 8)
+            }
+            let numbered = checksum_crc32c(lowest, bytes, bytes.count)
+            #expect(checksum_crc32c_numbered(number, bytes, bytes.count) == numbered)
+            #expect(checksum_crc32c_numbered_plain(number, bytes, bytes.count) == numbered)
         }
     }
 

@@ -12,12 +12,23 @@ struct RecordRenderingTests {
         + #""x":{"value":7,"type":"INT64","isEncrypted":true},"s":{"value":"1","type":"STRING"}},"#
         + #""deleted":false}"#
 
+    /// What is shown of a text, whether or not somebody knows where its fields are.
     private func shown(_ rendering: RecordRendering, _ text: String? = nil) throws -> String {
-        var writer = JSONWriter()
-        try Array((text ?? body).utf8).withUnsafeBytes {
-            try rendering.append($0, assets: nil, to: &writer)
+        let text = text ?? body
+        func shown(fields: Range<Int>?) throws -> String {
+            var writer = JSONWriter()
+            try Array(text.utf8).withUnsafeBytes {
+                try rendering.append($0, fields: fields, assets: nil, to: &writer)
+            }
+            return String(decoding: writer.bytes, as: UTF8.self)
         }
-        return String(decoding: writer.bytes, as: UTF8.self)
+        let found = try shown(fields: nil)
+        guard let start = text.firstRange(of: "\"fields\":"),
+            let end = text.firstRange(of: ",\"deleted\"")
+        else { return found }
+        let fields = text[..<start.upperBound].utf8.count..<text[..<end.lowerBound].utf8.count
+        #expect(try shown(fields: fields) == found)
+        return found
     }
 
     @Test("Wanted whole, it is copied byte for byte")

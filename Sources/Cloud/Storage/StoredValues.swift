@@ -138,29 +138,36 @@ package struct StoredVersion {
     /// Only `CurrentRecordReading` hands out such versions; others are a `DamagedVersion`.
     package let isDamaged: Bool
     /// Nil where the engine does not know them apart from the body.
-    private let authors: Authors?
+    package let places: Places?
 
-    /// Where a body names who made the record, and who saved it last.
-    package struct Authors {
-        let creator: Range<Int>
-        let modifier: Range<Int>
+    /// Where in a body those parts are that others want by themselves.
+    package struct Places {
+        /// The whole object of the record's fields.
+        package let fields: Range<Int>
+        /// The record name of who made the record.
+        package let creator: Range<Int>
+        /// The record name of who saved it last.
+        package let modifier: Range<Int>
 
-        package init(creator: Range<Int>, modifier: Range<Int>) {
+        @inlinable
+        package init(fields: Range<Int>, creator: Range<Int>, modifier: Range<Int>) {
+            self.fields = fields
             self.creator = creator
             self.modifier = modifier
         }
     }
 
+    @inlinable
     package init(
         record: RecordNumber, position: Position, type: Int64, flags: VersionFlags,
-        body: UnsafeRawBufferPointer, authors: Authors? = nil
+        body: UnsafeRawBufferPointer, places: Places? = nil
     ) {
         self.record = record
         self.position = position
         self.type = type
         self.flags = flags
         self.body = body
-        self.authors = authors
+        self.places = places
         bytesCounted = body.count
         isDamaged = false
     }
@@ -177,18 +184,18 @@ package struct StoredVersion {
         self.bytesCounted = bytesCounted
         type = 0
         body = UnsafeRawBufferPointer(start: nil, count: 0)
-        authors = nil
+        places = nil
         isDamaged = true
     }
 
     /// The record name of who made the record; nil where only the body says it.
     package var creator: String? {
-        authors.map { String(decoding: body[$0.creator], as: UTF8.self) }
+        places.map { String(decoding: body[$0.creator], as: UTF8.self) }
     }
 
     /// The record name of who saved the record last; nil where only the body says it.
     package var modifier: String? {
-        authors.map { String(decoding: body[$0.modifier], as: UTF8.self) }
+        places.map { String(decoding: body[$0.modifier], as: UTF8.self) }
     }
 }
 

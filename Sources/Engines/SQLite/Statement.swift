@@ -152,14 +152,15 @@ package final class Statement {
 
     /// The column's bytes; valid until the next step or reset.
     package func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
-        let start = sqlite3_column_blob(handle, column)
-        if start == nil, sqlite3_column_type(handle, column) != SQLITE_NULL,
-            sqlite3_column_bytes(handle, column) > 0
-        {
-            note(SQLITE_NOMEM)
+        // Looked for once: no other thread has the connection while this one reads the value.
+        let value = sqlite3_column_value(handle, column)
+        guard let start = sqlite3_value_blob(value) else {
+            if sqlite3_value_type(value) != SQLITE_NULL, sqlite3_value_bytes(value) > 0 {
+                note(SQLITE_NOMEM)
+            }
+            return UnsafeRawBufferPointer(start: nil, count: 0)
         }
-        return UnsafeRawBufferPointer(
-            start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column)))
+        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
     }
 
     private func note(_ code: Int32) {

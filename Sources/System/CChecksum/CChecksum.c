@@ -35,37 +35,33 @@ uint32_t checksum_crc32c_plain(uint32_t former, const void *bytes, size_t count)
     return ~sum;
 }
 
+uint32_t checksum_crc32c_numbered_plain(uint64_t number, const void *bytes, size_t count) {
+    uint8_t first[8];
+    for (int place = 0; place < 8; place++) first[place] = (uint8_t)(number >> 8 * place);
+    return checksum_crc32c_plain(checksum_crc32c_plain(0, first, 8), bytes, count);
+}
+
 #if defined(__x86_64__)
 
 #include <nmmintrin.h>
 
-__attribute__((target("sse4.2")))
-static uint32_t by_instruction(uint32_t former, const uint8_t *next, size_t count) {
-    uint64_t sum = (uint32_t)~former;
-    // Short rows are summed by the million: four words a turn of the loop.
-    for (; count >= 32; count -= 32, next += 32) {
-        uint64_t words[4];
-        memcpy(words, next, 32);
-        sum = _mm_crc32_u64(sum, words[0]);
-        sum = _mm_crc32_u64(sum, words[1]);
-        sum = _mm_crc32_u64(sum, words[2]);
-        sum = _mm_crc32_u64(sum, words[3]);
-    }
-    for (; count >= 8; count -= 8, next += 8) {
-        uint64_t word;
-        memcpy(&word, next, 8);
-        sum = _mm_crc32_u64(sum, word);
-    }
-    uint32_t rest = (uint32_t)sum;
-    while (count-- > 0) rest = _mm_crc32_u8(rest, *next++);
-    return ~rest;
-}
+#define BY_INSTRUCTION __attribute__((target("sse4.2")))
+#define STEP_8(sum, value) ((uint32_t)_mm_crc32_u64(sum, value))
+#define STEP_4 _mm_crc32_u32
+#define STEP_2 _mm_crc32_u16
+#define STEP_1 _mm_crc32_u8
 
 static int has_instruction(void) { return __builtin_cpu_supports("sse4.2"); }
 
 #elif defined(__aarch64__)
 
 #include <arm_acle.h>
+
+#define BY_INSTRUCTION __attribute__((target("crc")))
+#define STEP_8 __crc32cd
+#define STEP_4 __crc32cw
+#define STEP_2 __crc32ch
+#define STEP_1 __crc32cb
 
 #if defined(__APPLE__)
 static int has_instruction(void) { return 1; }
@@ -75,37 +71,60 @@ static int has_instruction(void) { return 1; }
 static int has_instruction(void) { return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0; }
 #endif
 
-__attribute__((target("crc")))
-static uint32_t by_instruction(uint32_t former, const uint8_t *next, size_t count) {
-    uint32_t sum = ~former;
-    for (; count >= 8; count -= 8, next += 8) {
-        uint64_t word;
-        memcpy(&word, next, 8);
-        sum = __crc32cd(sum, word);
+#endif
+
+#if defined(BY_INSTRUCTION)
+
+#define TAKE(type, step)           \
+    do {                           \
+        type value;                \
+        memcpy(&value, next, sizeof value); \
+        sum = step(sum, value);    \
+        next += sizeof value;      \
+    } while (0)
+
+// Goes on with a sum whose bits are turned round. Rows are summed by the million: no step for a single byte
+// where there is one for more.
+BY_INSTRUCTION
+static uint32_t go_on(uint32_t sum, const uint8_t *next, size_t count) {
+    for (; count >= 32; count -= 32) {
+        TAKE(uint64_t, STEP_8);
+        TAKE(uint64_t, STEP_8);
+        TAKE(uint64_t, STEP_8);
+        TAKE(uint64_t, STEP_8);
     }
-    while (count-- > 0) sum = __crc32cb(sum, *next++);
-    return ~sum;
+    for (; count >= 8; count -= 8) TAKE(uint64_t, STEP_8);
+    if (count & 4) TAKE(uint32_t, STEP_4);
+    if (count & 2) TAKE(uint16_t, STEP_2);
+    if (count & 1) TAKE(uint8_t, STEP_1);
+    return sum;
+}
+
+BY_INSTRUCTION
+static uint32_t numbered(uint64_t number, const void *bytes, size_t count) {
+    return ~go_on(STEP_8(UINT32_MAX, number), bytes, count);
 }
 
 #else
 
 static int has_instruction(void) { return 0; }
 
-static uint32_t by_instruction(uint32_t former, const uint8_t *next, size_t count) {
-    return checksum_crc32c_plain(former, next, count);
+static uint32_t go_on(uint32_t sum, const void *bytes, size_t count) {
+    return ~checksum_crc32c_plain(~sum, bytes, count);
+}
+
+static uint32_t numbered(uint64_t number, const void *bytes, size_t count) {
+    return checksum_crc32c_numbered_plain(number, bytes, count);
 }
 
 #endif
 
 uint32_t checksum_crc32c_numbered(uint64_t number, const void *bytes, size_t count) {
-    uint8_t first[8];
-    for (int place = 0; place < 8; place++) first[place] = (uint8_t)(number >> 8 * place);
-    if (!has_instruction())
-        return checksum_crc32c_plain(checksum_crc32c_plain(0, first, 8), bytes, count);
-    return by_instruction(by_instruction(0, first, 8), bytes, count);
+    return has_instruction() ? numbered(number, bytes, count)
+                             : checksum_crc32c_numbered_plain(number, bytes, count);
 }
 
 uint32_t checksum_crc32c(uint32_t former, const void *bytes, size_t count) {
-    return has_instruction() ? by_instruction(former, bytes, count)
+    return has_instruction() ? ~go_on(~former, bytes, count)
                              : checksum_crc32c_plain(former, bytes, count);
 }

@@ -75,6 +75,7 @@ struct FeedPage {
     var roomForRecords: Int { recordsLeft }
 
     /// Whether the page may look at one more row and show it; a row that is not shown takes no room.
+    @inline(__always)
     mutating func hasRoom(for version: StoredVersion) throws -> Bool {
         if rights != nil, try !mayRead(version) { return hasRoomForRow }
         return hasRoom(bytes: version.body.count)
@@ -134,14 +135,13 @@ struct FeedPage {
     }
 
     /// Shows a living record.
+    @inline(__always)
     mutating func append(
         record version: StoredVersion, from snapshot: any StoreSnapshot,
         to writer: inout JSONWriter
     ) throws {
         begin(bytes: version.body.count, &writer)
-        try database.append(
-            version.record, version.flags, version.body, as: request.rendering, from: snapshot,
-            to: &writer)
+        try database.append(version, as: request.rendering, from: snapshot, to: &writer)
         recordCount += 1
         if recordCount == Self.sampleCount { makeRoom(in: &writer) }
     }

@@ -222,9 +222,7 @@ final class QueryPage {
 
     private func show(_ version: StoredVersion, to writer: inout JSONWriter) throws {
         if count > 0 { writer.raw(",") }
-        try database.append(
-            version.record, version.flags, version.body, as: request.rendering,
-            from: reading.snapshot, to: &writer)
+        try database.append(version, as: request.rendering, from: reading.snapshot, to: &writer)
         count += 1
         reach = max(reach, version.position)
         bytes += version.body.count + 1

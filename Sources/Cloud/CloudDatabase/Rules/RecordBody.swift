@@ -147,6 +147,14 @@ enum RecordBody {
         return writer.bytes
     }
 
+    /// The object of a version's fields; nil for a body without one.
+    static func fields(of version: StoredVersion) throws -> JSONValue? {
+        guard let range = version.places?.fields else {
+            return try JSONDocument(copying: version.body).root["fields"]
+        }
+        return try JSONDocument(copying: UnsafeRawBufferPointer(rebasing: version.body[range])).root
+    }
+
     /// Who made the record of a version; nil when nobody is named, and when nobody can tell.
     static func creator(of version: StoredVersion) throws -> String? {
         if version.isDamaged { return nil }

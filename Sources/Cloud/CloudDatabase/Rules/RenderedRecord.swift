@@ -8,17 +8,25 @@ extension RecordRendering {
     /// A body without assets that is wanted whole is copied as it is. Any other body is walked, not decoded.
     ///
     /// - Parameters:
+    ///   - fields: where in the body the object of its fields is; nil where nobody knows.
     ///   - flags: the version's flags; nil when only the body is known, which is then searched for assets.
     ///   - hidingParent: whether to leave out the record's own `parent`.
     ///   - assets: makes the links of assets; without it they have none.
     package func append(
-        _ body: UnsafeRawBufferPointer, flags: VersionFlags? = nil, hidingParent: Bool = false,
-        assets: AssetLinks?, to writer: inout JSONWriter
+        _ body: UnsafeRawBufferPointer, fields: Range<Int>? = nil, flags: VersionFlags? = nil,
+        hidingParent: Bool = false, assets: AssetLinks?, to writer: inout JSONWriter
     ) throws {
         let hasAssets =
             !keepsAssetsAsStored
             && (flags?.contains(.hasAssets) ?? Self.mayHaveAssets(body))
         guard !isWhole || hidingParent || hasAssets else { return writer.raw(body) }
+        if let fields, !hidingParent {
+            let part = { (range: Range<Int>) in UnsafeRawBufferPointer(rebasing: body[range]) }
+            let values = try JSONDocument(copying: part(fields)).root
+            writer.raw(part(0..<fields.lowerBound))
+            append(fields: values, hasAssets, assets, to: &writer)
+            return writer.raw(part(fields.upperBound..<body.count))
+        }
         let root = try JSONDocument(copying: body).root
         writer.raw("{")
         var isFirst = true

@@ -102,7 +102,7 @@ private final class Survey {
         if let type = types[version.type] { usage.note(type) }
         guard let (type, wanted) = fields[version.type] else { return }
         bytesLeft -= version.body.count
-        guard let values = try JSONDocument(copying: version.body).root["fields"] else { return }
+        guard let values = try RecordBody.fields(of: version) else { return }
         for field in wanted where values.member(field.text) != nil { usage.note(type, field) }
     }
 

@@ -189,19 +189,20 @@ extension Database {
     /// Appends a stored record as the caller may see it; every stored body takes this way into an answer.
     ///
     /// - Parameters:
-    ///   - snapshot: the one that the body was read from.
+    ///   - snapshot: the one that the version was read from.
     package func append(
-        _ record: RecordNumber, _ flags: VersionFlags, _ body: UnsafeRawBufferPointer,
-        as rendering: RecordRendering, from snapshot: any ShareReading,
+        _ version: StoredVersion, as rendering: RecordRendering, from snapshot: any ShareReading,
         to writer: inout JSONWriter
     ) throws {
+        let (record, flags, body) = (version.record, version.flags, version.body)
         // Nearly every record of a page takes this way.
         if rendering.isWhole, flags.isShownAsStored { return writer.raw(body) }
         guard flags.contains(.share) else {
             // Links are made only for a record with assets.
             let links = flags.contains(.hasAssets) ? assetLinks(of: record) : nil
             return try rendering.append(
-                body, flags: flags, hidingParent: hidesParent(flags), assets: links, to: &writer)
+                body, fields: version.places?.fields, flags: flags,
+                hidingParent: hidesParent(flags), assets: links, to: &writer)
         }
         let shown = try shown(record, flags, body, from: snapshot)
         try shown.withUnsafeBytes {

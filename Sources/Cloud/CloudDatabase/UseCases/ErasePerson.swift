@@ -189,7 +189,7 @@ package struct ErasePerson {
 
     static func files(of version: StoredVersion) throws -> [AssetDigest] {
         guard version.flags.contains(.hasAssets) else { return [] }
-        guard let fields = try JSONDocument(copying: version.body).root["fields"] else { return [] }
+        guard let fields = try RecordBody.fields(of: version) else { return [] }
         return fields.members.flatMap { StoredAsset.values(of: $0.value).map(\.content.digest) }
     }
 

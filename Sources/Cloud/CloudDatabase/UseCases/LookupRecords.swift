@@ -78,9 +78,7 @@ package struct LookupRecords {
         guard database.scope == .public, database.caller.passesRoles,
             let user = UserRecord.user(name, in: id.name)
         else {
-            return try database.append(
-                version.record, version.flags, version.body, as: rendering, from: snapshot,
-                to: &writer)
+            return try database.append(version, as: rendering, from: snapshot, to: &writer)
         }
         let roles = try snapshot.assignedRoles(of: user)
             .intersection(snapshot.schema.roles.values)

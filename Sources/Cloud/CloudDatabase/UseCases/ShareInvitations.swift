@@ -147,9 +147,7 @@ package struct ShareInvitations: Sendable {
         guard let rendering = link.root else { return }
         _ = try snapshot.version(at: root.position, in: root.zone) { version in
             writer.raw(",\"rootRecord\":")
-            try seen.append(
-                version.record, version.flags, version.body, as: rendering, from: snapshot,
-                to: &writer)
+            try seen.append(version, as: rendering, from: snapshot, to: &writer)
         }
     }
 }

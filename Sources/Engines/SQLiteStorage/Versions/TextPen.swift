@@ -17,15 +17,14 @@ struct TextPen {
     /// Writes a piece, and at most `TextPiece.stride` bytes behind it, which the next ones overwrite.
     @inline(__always)
     mutating func write(_ piece: TextPiece) {
-        var (from, to, left) = (piece.start, place, piece.count)
-        while left > 0 {
+        var (from, to) = (piece.start, place)
+        place += piece.count
+        repeat {
             let words = from.loadUnaligned(as: TextPiece.Words.self)
             to.storeBytes(of: words, as: TextPiece.Words.self)
             from += TextPiece.stride
             to += TextPiece.stride
-            left -= TextPiece.stride
-        }
-        place += piece.count
+        } while to < place
     }
 
     @inline(__always)
@@ -44,30 +43,29 @@ struct TextPen {
     @inline(__always)
     mutating func write(_ name: PackedName) { place = name.write(to: place) }
 
-    /// Writes a position as change tags have it: in base 36.
+    /// Writes a position as change tags have it, in base 36.
+    ///
+    /// Positions have at most 40 bits, and so eight digits.
     @inline(__always)
     mutating func writeTag(_ position: Int64) {
         var rest = UInt64(bitPattern: position)
-        var count = 1
-        var limit: UInt64 = 36
-        while rest >= limit, count < 12 {
-            limit *= 36
-            count += 1
-        }
-        for index in stride(from: count - 1, through: 0, by: -1) {
-            let digit = UInt8(truncatingIfNeeded: rest % 36)
-            rest /= 36
-            place.storeBytes(
-                of: digit < 10 ? 0x30 + digit : 0x61 + digit - 10, toByteOffset: index,
-                as: UInt8.self)
-        }
+        // The digit that is made last is the first, in the lowest byte.
+        var digits: UInt64 = 0
+        var count = 0
+        repeat {
+            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 36)
+            digits = digits << 8 | (digit < 10 ? 0x30 : 0x57) &+ digit
+            rest = quotient
+            count &+= 1
+        } while rest > 0
+        place.storeBytes(of: digits.littleEndian, as: UInt64.self)
         place += count
     }
 }
 
 /// A piece of text that many texts have, in memory of its own that is read in whole strides.
 struct TextPiece {
-    typealias Words = SIMD2<UInt64>
+    typealias Words = SIMD8<UInt64>
 
     /// How many bytes a pen copies at a time.
     static let stride = MemoryLayout<Words>.size
@@ -77,7 +75,7 @@ struct TextPiece {
 
     /// Takes memory, which whoever makes the piece has to `deallocate`.
     init(_ text: [UInt8]) {
-        let room = (text.count + Self.stride - 1) / Self.stride * Self.stride
+        let room = (text.count / Self.stride + 1) * Self.stride
         let memory = UnsafeMutableRawPointer.allocate(byteCount: room, alignment: Self.stride)
         memory.initializeMemory(as: UInt8.self, repeating: 0, count: room)
         UnsafeMutableRawBufferPointer(start: memory, count: room).copyBytes(from: text)
@@ -97,10 +95,9 @@ struct MomentText {
     private var digits: (UInt64, UInt64) = (0, 0)
     private var count = 0
 
-    /// How many digits there is room for: those of `RecordText.momentMax`, and one more.
-    private static let digitsMax = 16
-
-    /// - Parameter place: has room for 16 bytes.
+    /// - Parameters:
+    ///   - moment: less than 10^16, as all are that a row holds.
+    ///   - place: has room for 16 bytes.
     /// - Returns: the place after the digits.
     @inline(__always)
     mutating func write(
@@ -113,18 +110,29 @@ struct MomentText {
     }
 
     private mutating func make(_ moment: Int64) {
-        var rest = UInt64(bitPattern: moment)
-        // The digit that was made last is the first: the text is moved along in front of it.
-        digits = (0, 0)
-        count = 0
-        repeat {
-            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-            digits.1 = digits.1 << 8 | digits.0 >> 56
-            digits.0 = digits.0 << 8 | (0x30 + digit)
-            rest = quotient
-            count += 1
-        } while rest > 0 && count < Self.digitsMax
-        digits = (digits.0.littleEndian, digits.1.littleEndian)
+        let (high, low) = UInt64(bitPattern: moment).quotientAndRemainder(dividingBy: 100_000_000)
+        let first = Self.eightDigits(high == 0 ? low : high)
+        let second = high == 0 ? 0 : Self.text | Self.eightDigits(low)
+        // Zeros in front are left out, but for the last digit.
+        let zeros = min(first.trailingZeroBitCount / 8, 7)
+        let bits = UInt64(8 * zeros)
+        digits.0 = ((Self.text | first) >> bits | second << (64 - bits)).littleEndian
+        digits.1 = (second >> bits).littleEndian
+        count = (high == 0 ? 8 : 16) - zeros
         self.moment = moment
+    }
+
+    private static let text: UInt64 = 0x3030_3030_3030_3030
+
+    /// The values of the digits of a number below 10^8, the first in the lowest byte.
+    ///
+    /// Halves it three times: into numbers of four digits, of two, of one, all of a size at once.
+    private static func eightDigits(_ number: UInt64) -> UInt64 {
+        let fours = number / 10_000 | (number % 10_000) << 32
+        // 10486 / 2^20 is a hundredth, and 103 / 2^10 a tenth, near enough for numbers of that size.
+        let hundreds = (fours &* 10_486) >> 20 & 0x0000_007F_0000_007F
+        let twos = hundreds | (fours &- hundreds &* 100) << 16
+        let tens = (twos &* 103) >> 10 & 0x000F_000F_000F_000F
+        return tens | (twos &- tens &* 10) << 8
     }
 }

@@ -41,6 +41,7 @@ final class VersionTexts {
     private let beforeName = TextPiece(RecordText.beforeName)
     private let beforeTag = TextPiece(RecordText.beforeTag)
     private let beforeCreated = TextPiece(RecordText.beforeCreated)
+    private let beforeUserCount = RecordText.beforeUser.utf8CodeUnitCount
 
     init(_ connection: Connection) throws {
         names = try VersionNames(connection)
@@ -121,14 +122,14 @@ final class VersionTexts {
         try prepare(row, zone: key >> SQLiteSnapshot.positionBits)
         let buffer = buffer(ofSize: sizeMax(row))
         guard let start = buffer.baseAddress else { throw DamagedRow() }
-        var authors: StoredVersion.Authors?
+        var places: StoredVersion.Places?
         let end =
             row.format == .parts
-            ? write(row, position, from: start, &authors) : writeDeletion(row, from: start)
+            ? write(row, position, from: start, &places) : writeDeletion(row, from: start)
         guard end - start == row.textCount else { throw DamagedRow() }
         return StoredVersion(
             record: row.record, position: position, type: row.type, flags: row.flags,
-            body: UnsafeRawBufferPointer(start: start, count: row.textCount), authors: authors)
+            body: UnsafeRawBufferPointer(start: start, count: row.textCount), places: places)
     }
 
     /// Whether a row of some bytes may stand for a text of so many.
@@ -191,18 +192,20 @@ final class VersionTexts {
     @inline(__always)
     private func write(
         _ row: VersionRow, _ position: Position, from start: UnsafeMutableRawPointer,
-        _ authors: inout StoredVersion.Authors?
+        _ places: inout StoredVersion.Places?
     ) -> UnsafeMutableRawPointer {
         var pen = TextPen(start)
         pen.write(beforeName)
         pen.write(row.name)
         pen.write(desk.pointee.type.piece)
+        // Their brackets are of what stands around them.
+        let fields = pen.place - start - 1
         pen.write(row.fields)
         pen.write(beforeTag)
         pen.writeTag(position)
         pen.write(beforeCreated)
         pen.place = desk.pointee.moment.write(row.created.moment, to: pen.place)
-        let creator = pen.place - start + Self.beforeUserCount
+        let creator = pen.place - start + beforeUserCount
         if row.created.device.isEmpty {
             pen.write(desk.pointee.creator.madeIt)
         } else {
@@ -210,7 +213,7 @@ final class VersionTexts {
             pen.write(RecordText.beforeModified)
         }
         pen.place = desk.pointee.moment.write(row.modified.moment, to: pen.place)
-        let modifier = pen.place - start + Self.beforeUserCount
+        let modifier = pen.place - start + beforeUserCount
         if row.modified.device.isEmpty {
             pen.write(desk.pointee.modifier.savedIt)
         } else {
@@ -225,13 +228,12 @@ final class VersionTexts {
         }
         pen.write(row.rest)
         pen.write(RecordText.end)
-        authors = StoredVersion.Authors(
+        places = StoredVersion.Places(
+            fields: fields..<fields + row.fields.count + 2,
             creator: creator..<creator + desk.pointee.creator.name.count,
             modifier: modifier..<modifier + desk.pointee.modifier.name.count)
         return pen.place
     }
-
-    private static let beforeUserCount = RecordText.beforeUser.utf8CodeUnitCount
 
     /// Writes a user and the device that they named.
     private static func write(

@@ -11,3 +11,6 @@ uint32_t checksum_crc32c_numbered(uint64_t number, const void *_Nullable bytes, 
 
 /// As `checksum_crc32c`, by a table alone: what a processor without instructions for it runs.
 uint32_t checksum_crc32c_plain(uint32_t former, const void *_Nullable bytes, size_t count);
+
+/// As `checksum_crc32c_numbered`, by a table alone.
+uint32_t checksum_crc32c_numbered_plain(uint64_t number, const void *_Nullable bytes, size_t count);
