@@ -147,14 +147,25 @@ private struct TextWalk {
     /// Passes the rest of a JSON string, up to its closing quote.
     mutating func passString() -> Range<Int> {
         let start = place
-        while place < text.count, text[place] != UInt8(ascii: "\"") {
-            place += text[place] == UInt8(ascii: "\\") ? 2 : 1
+        while let next = firstOf(quote: UInt8(ascii: "\""), escape: UInt8(ascii: "\\")) {
+            place = next
+            if text[place] == UInt8(ascii: "\"") { return start..<place }
+            place += 2
         }
-        if place >= text.count {
-            isGood = false
-            place = start
+        isGood = false
+        place = start
+        return start..<start
+    }
+
+    /// Where the next of two characters stands; nil for nowhere.
+    private func firstOf(quote: UInt8, escape: UInt8) -> Int? {
+        guard let start = text.baseAddress, place < text.count else { return nil }
+        guard let found = memchr(start + place, Int32(quote), text.count - place) else {
+            return nil
         }
-        return start..<place
+        let end = UnsafeRawPointer(found) - start
+        guard let escaped = memchr(start + place, Int32(escape), end - place) else { return end }
+        return UnsafeRawPointer(escaped) - start
     }
 
     /// Passes a moment, a user and a device.
@@ -184,10 +195,17 @@ private struct TextWalk {
     /// The last place at or after this one where a piece stands.
     func last(_ piece: StaticString) -> Int? {
         piece.withUTF8Buffer { piece in
+            guard let start = text.baseAddress, let first = piece.first,
+                text.count >= piece.count
+            else { return nil }
             let bytes = UnsafeRawBufferPointer(piece)
-            var found = text.count - bytes.count
-            while found >= place {
-                if text[found] == bytes[0], holds(bytes, at: found) { return found }
+            // Without a look at bounds: from a record's end to its fields lie some 300 bytes.
+            var found = start + (text.count - bytes.count)
+            let from = start + place
+            while found >= from {
+                if found.load(as: UInt8.self) == first, holds(bytes, at: found - start) {
+                    return found - start
+                }
                 found -= 1
             }
             return nil

@@ -2,6 +2,12 @@ import CChecksum
 import CloudModel
 import SQLite
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// The names behind the numbers in version rows, in the form in which texts hold them.
 ///
 /// Of what is committed no number gets another name. So readers keep what they have read; the writer lets go of
@@ -58,6 +64,8 @@ final class VersionNames {
     private var types: [Int64: Named] = [:]
     private var zones: [Int64: Named] = [:]
     private var numbers: [[UInt8]: Int64] = [:]
+    /// The user whose number was last asked for: one saves many records, and is in each of them twice.
+    private var lastAsked: (name: [UInt8], number: Int64)?
 
     init(_ connection: Connection) throws {
         user = try connection.prepare(
@@ -78,6 +86,7 @@ final class VersionNames {
         types = [:]
         zones = [:]
         numbers = [:]
+        lastAsked = nil
     }
 
     /// - Throws: `DamagedRow` for a number that nobody has, or whose row has decayed.
@@ -94,9 +103,20 @@ final class VersionNames {
         return made
     }
 
-    /// The number of a user; nil for one that no row names yet.
-    func number(ofUser name: [UInt8]) throws -> Int64? {
-        if let known = numbers[name] { return known }
+    /// The number of a user, named as texts name them; nil for one that no row names yet.
+    func number(ofUser name: UnsafeRawBufferPointer) throws -> Int64? {
+        if let last = lastAsked, last.name.count == name.count, let start = name.baseAddress,
+            memcmp(last.name, start, name.count) == 0
+        {
+            return last.number
+        }
+        let name = [UInt8](name)
+        guard let number = try numbers[name] ?? readNumber(ofUser: name) else { return nil }
+        lastAsked = (name, number)
+        return number
+    }
+
+    private func readNumber(ofUser name: [UInt8]) throws -> Int64? {
         defer { numberOfUser.reset() }
         numberOfUser.bind(text: name, at: 1)
         guard try numberOfUser.step() else { return nil }

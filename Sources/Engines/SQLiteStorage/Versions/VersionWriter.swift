@@ -119,15 +119,16 @@ final class VersionWriter {
             !parts.created.device.isEmpty, !parts.modified.device.isEmpty
         else { return VersionRow.row(whole: head, text) }
         let users = VersionRow.Users(
-            creator: try number(ofUser: text[parts.created.user]),
-            modifier: try number(ofUser: text[parts.modified.user]))
+            creator: try number(ofUser: UnsafeRawBufferPointer(rebasing: text[parts.created.user])),
+            modifier: try number(
+                ofUser: UnsafeRawBufferPointer(rebasing: text[parts.modified.user])))
         return VersionRow.row(head, text, parts, users)
     }
 
     /// The number of a user, who gets one when they have none.
-    private func number(ofUser name: Slice<UnsafeRawBufferPointer>) throws -> Int64 {
-        let name = [UInt8](name)
+    private func number(ofUser name: UnsafeRawBufferPointer) throws -> Int64 {
         if let known = try names.number(ofUser: name) { return known }
+        let name = [UInt8](name)
         defer { lastUser.reset() }
         guard try lastUser.step() else { throw InvalidRow(table: "version_users") }
         let number = lastUser.int64(0) + 1
