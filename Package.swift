@@ -186,8 +186,8 @@ let package = Package(
         tests(
             of: "AssetStorageTests",
             [
-                "AssetStorage", "CChecksum", "CloudModel", "Cryptography", "HTTPClient",
-                "S3StandIn", "Seeding",
+                "AssetStorage", "Awaiting", "CChecksum", "CloudModel", "Cryptography",
+                "HTTPClient", "S3StandIn", "Seeding",
             ]),
         tests(of: "ConfigurationTests", ["Configuration", "Seeding"]),
         tests(

@@ -1,4 +1,5 @@
 import AssetStorage
+import Awaiting
 import CloudModel
 import Foundation
 import Seeding
@@ -40,6 +41,27 @@ struct ResumeTests {
         #expect(try storage.get(content.digest) == bytes)
         #expect(!storage.canResume(Self.name))
         #expect(try storage.resume(Self.name) == nil)
+    }
+
+    @Test("A former one that ends while the next begins leaves the next one's note alone")
+    func anewAtOnce() throws {
+        let folder = try TemporaryFolder()
+        let storage = FolderAssets(path: folder.path + "/assets")
+        for _ in 0..<300 {
+            let former = try storage.begin(resumable: Self.name, byteCount: 10)
+            let ended = Awaited<Bool>()
+            // The former is this thread's alone from here on.
+            nonisolated(unsafe) let ending = former
+            Thread.detachNewThread {
+                ending.discard()
+                ended.tell(true)
+            }
+            let next = try storage.begin(resumable: Self.name, byteCount: 3)
+            _ = try ended.value()
+            #expect(storage.canResume(Self.name))
+            next.discard()
+            #expect(!storage.canResume(Self.name))
+        }
     }
 
     @Test("Begun anew, the former is forgotten, and what it does afterwards does no harm")

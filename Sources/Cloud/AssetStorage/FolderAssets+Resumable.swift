@@ -14,11 +14,13 @@ extension FolderAssets {
         guard key == nil else { return try beginFile(expectedBytes: byteCount) }
         try makeRoom(for: byteCount)
         let note = path(ofNote: name)
-        if let former = ResumableNote.read(note) {
-            try AssetFiles.remove("\(incoming)/\(former.file)")
-        }
         let file = Hexadecimal.encode(random.bytes(16))
-        let isNoted = try ResumableNote(file: file, byteCount: byteCount).write(note)
+        let isNoted = try withNotes { () throws(AssetFailure) in
+            if let former = ResumableNote.read(note) {
+                try AssetFiles.remove("\(incoming)/\(former.file)")
+            }
+            return try ResumableNote(file: file, byteCount: byteCount).write(note)
+        }
         return try FolderUpload(
             to: self, temporary: "\(incoming)/\(file)", cipher: nil, note: isNoted ? note : nil)
     }

@@ -1,5 +1,6 @@
 import CloudModel
 import Cryptography
+import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -28,6 +29,7 @@ package final class FolderAssets: AssetBlobStore {
     private let clocks: FileClocks
     private let folders = DurableFolders()
     private let leftovers: AssetTrash
+    private let notes = Mutex(())
 
     /// - Parameters:
     ///   - path: the folder, made when the first file comes; the one above exists.
@@ -53,6 +55,12 @@ package final class FolderAssets: AssetBlobStore {
         } isShort: { () throws(AssetFailure) in
             try AssetFiles.freeBytes(path) < floor()
         }
+    }
+
+    /// Reads a note and then changes it, and nobody else does meanwhile: a former upload that gives way may end
+    /// while the one in its place begins.
+    func withNotes<Value, Failure>(_ work: () throws(Failure) -> Value) throws(Failure) -> Value {
+        try notes.withLock { _ throws(Failure) in try work() }
     }
 
     package var isLocal: Bool { true }

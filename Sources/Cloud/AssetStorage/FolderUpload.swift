@@ -134,8 +134,11 @@ final class FolderUpload: AssetUpload {
 
     /// Unless it speaks of another file by now, which has been begun in the place of this one.
     private func removeNote() {
-        guard let note, let file = ResumableNote.read(note)?.file, temporary.hasSuffix("/\(file)")
-        else { return }
-        unlink(note)
+        guard let note else { return }
+        storage.withNotes {
+            guard let file = ResumableNote.read(note)?.file, temporary.hasSuffix("/\(file)")
+            else { return }
+            unlink(note)
+        }
     }
 }

@@ -31,7 +31,7 @@ final class SQLiteTransaction: StoreTransaction {
     /// Of the last change that it has written.
     private var lastWritten: Position = 0
     /// Hashes of names that it has found to lead nowhere, so that a save need not look again.
-    var freeNames: Set<Int64> = []
+    var freeNames: [Int64: FreeName] = [:]
 
     init(_ connection: Connection, group: GroupState, now: Milliseconds) throws {
         (snapshot, statements) = try group.prepared(connection)
