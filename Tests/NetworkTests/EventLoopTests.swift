@@ -86,6 +86,40 @@ struct EventLoopTests {
             _ = try isDone.value()
         }
 
+        /// Notes how much posted work was done whenever the loop looked at a descriptor.
+        private final class Witness: SocketHandler, Sendable {
+            let doneCount = Atomic(0)
+            let seen = Mutex<[Int]>([])
+
+            func ready(_ readiness: Readiness) {
+                let count = doneCount.load(ordering: .relaxed)
+                seen.withLock { $0.append(count) }
+            }
+            func sweep(now: UInt64) {}
+        }
+
+        @Test("Descriptors are looked at between pieces of much posted work")
+        func turns() throws {
+            let loop = try EventLoop(index: 0)
+            try loop.start()
+            let ends = Self.pair()
+            defer { for end in ends { close(end) } }
+            _ = write(ends[1], "x", 1)
+            let (witness, isDone) = (Witness(), Awaited<Bool>())
+            loop.post {
+                #expect(throws: Never.self) {
+                    try loop.register(ends[0], witness, interest: .readable)
+                }
+                for _ in 0..<1_000 {
+                    loop.post { witness.doneCount.add(1, ordering: .relaxed) }
+                }
+                loop.post { isDone.tell(true) }
+            }
+            _ = try isDone.value()
+            loop.stopAndJoin()
+            #expect(witness.seen.withLock { $0.contains { 0 < $0 && $0 < 1_000 } })
+        }
+
         @Test("A closed descriptor says nothing more, also where a child has a copy of it")
         func copied() throws {
             let loop = try EventLoop(index: 0)

@@ -30,6 +30,19 @@ struct EveryDeliveryTests {
         ("shared database", "shared", #""subscriptionType":"database""#, "met"),
     ]
 
+    /// Ann's zone, and a first cup of each in both databases.
+    private func furnish(_ home: DeliveryHome) throws {
+        try home.call(
+            "private/zones/modify", by: home.ann,
+            #"{"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"Shelf"}}}]}"#)
+        for database in ["public", "private"] {
+            for caller in [home.ann, home.bob] {
+                try home.save(
+                    "first-\(database)-\(caller.suffix(8))", in: database, by: caller)
+            }
+        }
+    }
+
     /// Bob shares a zone with Ann, who takes part.
     private func share(_ home: DeliveryHome) throws -> String {
         let users = try home.call("public/users/caller", by: home.ann, "{}")
@@ -71,18 +84,11 @@ struct EveryDeliveryTests {
 
     @Test("Every subscription is heard of at every device of its user, and nobody else's")
     func all() throws {
+        let apple = try ApplePushStandIn()
         let browser = try PostReceiver(answering: "201 Created")
         let hook = try PostReceiver(answering: "204 No Content")
-        let home = try DeliveryHome(folder.path("data"))
-        try home.call(
-            "private/zones/modify", by: home.ann,
-            #"{"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"Shelf"}}}]}"#)
-        for database in ["public", "private"] {
-            for caller in [home.ann, home.bob] {
-                try home.save(
-                    "first-\(database)-\(caller.suffix(8))", in: database, by: caller)
-            }
-        }
+        let home = try DeliveryHome(folder.path("data"), environment: apple.environment)
+        try furnish(home)
         let bob = try share(home)
         let phone = try home.courier(of: home.ann)
         let tablet = try home.courier(of: home.ann)
@@ -92,6 +98,7 @@ struct EveryDeliveryTests {
         try home.register(
             "\"webPush\":{\"endpoint\":\"http://127.0.0.1:\(browser.port)/p\","
                 + "\"p256dh\":\"\(point)\",\"auth\":\"\(secret)\"}", by: home.ann)
+        try apple.register(home, key: folder.path("key.p8"))
         try home.addWebhook(at: hook.port)
         for (id, database, members, _) in Self.subscriptions {
             try home.subscribe(id, members, in: database, by: home.ann)
@@ -113,6 +120,7 @@ struct EveryDeliveryTests {
         #expect(events.contains("text/event-stream"))
         // Sealed: their number tells. A private query, zone and database hear of both private saves.
         for _ in 0..<wanted.count { #expect(try browser.next().head.hasPrefix("POST /p ")) }
+        #expect(try apple.heard(wanted.count, Self.subscription) == apple.expected(wanted))
         var told: Set<String> = []
         for _ in 0..<20 where told != ["p", "d", "z", "s"] {
             let body = try JSONSerialization.jsonObject(with: hook.next().body) as? [String: Any]

@@ -34,6 +34,7 @@ final class WireServer: Sendable {
     /// - Parameters:
     ///   - storage: takes the place of every store, when given.
     ///   - rates: what callers may ask for in a second of the test's clock.
+    ///   - kinds: of the destinations that something carries notices to.
     ///   - opening: what is done whenever the protocol asks for a store that it has not opened yet.
     ///   - change: lowers limits. Those of time are so long that no busy machine reaches them: a test that
     ///     means one sets it.
@@ -41,7 +42,7 @@ final class WireServer: Sendable {
         accounts: AccountsSettings = AccountsSettings(), storage: (any Store)? = nil,
         assets assetOptions: AssetOptions = AssetOptions(baseURL: "https://sync.example"),
         assetKey: AssetKey? = nil, rates: RateLimits? = nil, work: WorkOptions = WorkOptions(),
-        opening: OpeningAction? = nil,
+        kinds: Set<DestinationKind>? = nil, opening: OpeningAction? = nil,
         limits change: (inout ServiceLimits) -> Void = { _ in }
     ) throws {
         let memory = URL(filePath: "/dev/shm")
@@ -59,7 +60,10 @@ final class WireServer: Sendable {
             catalog: catalog, settings: accounts, publicBaseURL: "https://sync.example",
             report: { _ in })
         let stores = OpenedStores(
-            folder: folder, clock: clock, assetKey: assetKey, limits: limits)
+            folder: folder, clock: clock, assetKey: assetKey, limits: limits,
+            hasEnded: DestinationSessions(
+                catalog: catalog, clock: Clock { clock.now }
+            ).hasEnded)
         var tokens: [String: String] = [:]
         for container in [Self.tea, Self.mate] {
             let id = try Containers(catalog: catalog).create(container, now: clock.now).id
@@ -83,6 +87,7 @@ final class WireServer: Sendable {
                 depot: { stores.depot($0, $1) }, assets: assetOptions), assets: assetOptions,
             observer: observed, workers: work,
             loopCount: 1)
+        if let kinds { dependencies.destinationKinds = kinds }
         if let rates {
             dependencies.rates = rates
             dependencies.uptime = { UInt64(clock.now) * 1_000_000 }
@@ -280,10 +285,15 @@ private final class OpenedStores: Sendable {
     private let clock: SettableClock
     private let assetKey: AssetKey?
     private let limits: ServiceLimits
+    private let hasEnded: @Sendable (StoredDestination) throws -> Bool
     private let open = Mutex<[String: SQLiteStore]>([:])
     private let depots = Mutex<[String: AssetStore]>([:])
 
-    init(folder: URL, clock: SettableClock, assetKey: AssetKey?, limits: ServiceLimits) {
+    init(
+        folder: URL, clock: SettableClock, assetKey: AssetKey?, limits: ServiceLimits,
+        hasEnded: @escaping @Sendable (StoredDestination) throws -> Bool
+    ) {
+        self.hasEnded = hasEnded
         self.limits = limits
         self.folder = folder
         self.clock = clock
@@ -325,6 +335,7 @@ private final class OpenedStores: Sendable {
                 subscription.storedQuery(of: owner.user, in: owner.scope, limits: limits)
             }
             told.limits = limits
+            told.hasEnded = hasEnded
             let telling = NoticeRunner(store, at: place, told)
             store.attach(BothWorkers(Self.runner(store, limits), telling))
             telling.wake()

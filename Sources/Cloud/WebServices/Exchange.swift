@@ -99,6 +99,15 @@ final class Exchange: @unchecked Sendable {
     /// Goes on with the answer on the event loop that the request came from; from any thread.
     func wake(_ work: @escaping @Sendable () -> Void) { reply.wake(work) }
 
+    /// Goes on with the answer on the event loop that the request came from, unless its client has gone.
+    ///
+    /// - Returns: false where there is no such loop.
+    func resumeOnLoop(_ work: @escaping @Sendable () -> Void) -> Bool {
+        reply.resumeOnLoop { [stop] in
+            if !stop.isAbandoned { work() }
+        }
+    }
+
     /// How long ago the request came.
     var ageNanoseconds: UInt64 { DispatchTime.now().uptimeNanoseconds &- start }
 

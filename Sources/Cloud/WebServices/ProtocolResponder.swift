@@ -245,8 +245,15 @@ package final class ProtocolResponder: Responder {
             try run(route, context, exchange)
         } catch let early as HeldAnswer {
             if context.loop != nil { exchange.stopWhenAbandoned() }
-            held.hold(exchange, early, notices, since: mark) { self.goOn($0, on: .short) }
+            held.hold(exchange, early, notices, since: mark) { self.resume($0) }
         }
+    }
+
+    /// Makes an answer anew that came too early.
+    private func resume(_ exchange: Exchange) {
+        let loop = exchange.request.loop
+        guard !exchange.resumeOnLoop({ self.answer(exchange, at: .loop(loop)) }) else { return }
+        goOn(exchange, on: .short)
     }
 
     private func run(_ route: Route, _ context: RequestContext, _ exchange: Exchange) throws {

@@ -43,6 +43,16 @@ package struct HTTPReply: Sendable {
         }
     }
 
+    /// Runs work on the event loop of the request's connection, soon, as if the request had come just now; from
+    /// any thread.
+    ///
+    /// - Returns: false, and nothing is run, where the request came by no connection.
+    package func resumeOnLoop(_ work: @escaping @Sendable () -> Void) -> Bool {
+        guard case .connection(let connection, _) = destination else { return false }
+        connection.shared.events.post(work)
+        return true
+    }
+
     /// Answers; a second call does nothing.
     ///
     /// - Parameter whenSent: told once, on any thread, whether the system has taken the answer's last byte for

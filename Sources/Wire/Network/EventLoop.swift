@@ -22,6 +22,8 @@ package final class EventLoop: @unchecked Sendable {
     package private(set) var now: UInt64
 
     static let sweepMilliseconds: UInt64 = 1000
+    /// How much of what was posted is done before sockets are looked at again.
+    private static let workPerTurnMax = 64
 
     private struct Inbox {
         var work: [@Sendable () -> Void] = []
@@ -34,6 +36,10 @@ package final class EventLoop: @unchecked Sendable {
     private let wakeDescriptors: (reading: Int32, writing: Int32)
     private let inbox = Mutex(Inbox())
     private let thread = Thread()
+    /// What was posted and waits for its turn.
+    private var backlog: [@Sendable () -> Void] = []
+    /// How much of the backlog is done.
+    private var doneCount = 0
     private var handlers: ContiguousArray<(any SocketHandler)?> = []
     private var handlerCount = 0
     private var watchers: [any SocketHandler] = []
@@ -170,18 +176,26 @@ extension EventLoop {
     }
 
     private func runInbox() {
-        let work = inbox.withLock { inbox in
-            inbox.isWoken = false
-            if inbox.work.isEmpty { return [@Sendable () -> Void]() }
-            let work = inbox.work
-            inbox.work = []
-            return work
+        if doneCount == backlog.count {
+            doneCount = 0
+            backlog = inbox.withLock { inbox in
+                inbox.isWoken = false
+                if inbox.work.isEmpty { return [] }
+                let work = inbox.work
+                inbox.work = []
+                return work
+            }
         }
-        for item in work { item() }
+        let turn = doneCount..<min(doneCount + Self.workPerTurnMax, backlog.count)
+        for index in turn {
+            doneCount += 1
+            backlog[index]()
+        }
+        if doneCount == backlog.count { (backlog, doneCount) = ([], 0) }
     }
 
     private func timeoutMilliseconds() -> Int32 {
-        if inbox.withLock({ !$0.work.isEmpty }) { return 0 }
+        if doneCount < backlog.count || inbox.withLock({ !$0.work.isEmpty }) { return 0 }
         if handlerCount == 0 { return -1 }
         return Int32(Self.sweepMilliseconds)
     }

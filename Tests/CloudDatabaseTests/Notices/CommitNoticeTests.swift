@@ -57,6 +57,43 @@ struct CommitNoticeTests {
         #expect(moved.wait()?.places == [.zone(zone.number)])
     }
 
+    @Test("What somebody has at hand goes to one who waits and takes it, once")
+    func hand() throws {
+        let place = StorePlace.destination(DestinationNumber(7))
+        let taken = Mutex<[[UInt8]]>([])
+        func notice(_ text: String) -> HandedNotice {
+            HandedNotice(user: NoticedStore.owner, payload: Array(text.utf8)) { _ in }
+        }
+        #expect(!notices.hand(notice("nobody waits"), at: place))
+        let watch = notices.watch([place])
+        #expect(!notices.hand(notice("they still look"), at: place))
+        watch.whenMoved({ _ in Issue.record("woken") }) { handed in
+            taken.withLock { $0.append(handed.payload) }
+            return true
+        }
+        #expect(!notices.hand(notice("elsewhere"), at: .destination(DestinationNumber(8))))
+        #expect(notices.hand(notice("first"), at: place))
+        #expect(!notices.hand(notice("second"), at: place))
+        #expect(taken.withLock { $0 } == [Array("first".utf8)])
+        #expect(notices.waitCount == 0)
+    }
+
+    @Test("Nothing is handed on where one of those who wait only looks, or refuses")
+    func refused() throws {
+        let place = StorePlace.destination(DestinationNumber(7))
+        let handed = HandedNotice(user: NoticedStore.owner, payload: []) { _ in }
+        let looking = notices.watch([place])
+        looking.whenMoved { _ in }
+        let taking = notices.watch([place])
+        taking.whenMoved({ _ in }) { _ in true }
+        #expect(!notices.hand(handed, at: place))
+        looking.end()
+        #expect(notices.hand(handed, at: place))
+        notices.watch([place]).whenMoved({ _ in }) { _ in false }
+        #expect(!notices.hand(handed, at: place))
+        #expect(notices.waitCount == 0)
+    }
+
     @Test("A write that fails or changes nothing moves no place, and an ended watch is not told")
     func nothing() throws {
         struct Refusal: Error {}

@@ -205,6 +205,22 @@ struct CourierTests {
         #expect(post.status == 405)
     }
 
+    @Test("A device that nothing could push to is refused, and a browser is not")
+    func unreached() throws {
+        let server = try WireServer(kinds: [.courier, .webPush, .webhook])
+        let token = String(repeating: "0a", count: 32)
+        func register(_ server: WireServer) throws -> Answer {
+            try server.user("ida").send(
+                "tokens/register", #"{"apnsEnvironment":"production","apnsToken":"\#(token)"}"#,
+                module: "device")
+        }
+        let refused = try register(server)
+        #expect(refused.status == 400 && refused.code == "BAD_REQUEST")
+        #expect(refused.reason.contains("Apple"))
+        #expect(try register(WireServer(kinds: [.apns])).status == 200)
+        #expect(!(try NoticeListener(server.user("bo"), device: "phone").token.isEmpty))
+    }
+
     @Test("What tokens/create and tokens/register need they name")
     func refusals() throws {
         func ask(_ path: String, _ body: String, by client: WireClient? = nil) throws -> Answer {

@@ -67,7 +67,7 @@ package struct ChangeFollower: Sendable {
                     return true
                 }
                 return [()]
-            }, writing: { _, _ in })
+            }, preparing: { $0 }, writing: { _, _ in })
     }
 
     /// The next changes of a follower, as one snapshot has them.
@@ -96,22 +96,25 @@ package struct ChangeFollower: Sendable {
     /// between pieces. After a crash the whole page comes again, including what was written of it. Blocks.
     ///
     /// - Parameters:
-    ///   - read: goes through the page, on its snapshot, and makes the pieces.
+    ///   - read: goes through the page, on its snapshot.
+    ///   - prepare: makes the pieces of what was read, after the snapshot.
     ///   - write: gets one piece; not called for a page without changes. May run more than once for a piece.
     /// - Returns: nil when there may be more; else a mark from before the look that found nothing.
     /// - Throws: what the closures throw, and `StorageFailure`; then nothing of the page is noted.
-    package func takePage<Made: Sendable>(
-        reading read: (Page) throws -> [Made],
+    package func takePage<Found, Made: Sendable>(
+        reading read: (Page) throws -> Found,
+        preparing prepare: (Found) throws -> [Made],
         writing write: @escaping @Sendable (Made, any StoreTransaction) throws -> Void
     ) throws -> CommitNotices.Mark? {
         let (name, mark) = (name, storage.notices.mark)
-        let taken = try storage.read { snapshot -> (last: Position, pieces: [Made])? in
+        let taken = try storage.read { snapshot -> (last: Position, found: Found)? in
             guard let position = try snapshot.position(of: name) else { return nil }
             let page = Page(snapshot, after: position, limit: changesPerPage)
-            let made = try read(page)
-            return page.last.map { ($0, made) }
+            let found = try read(page)
+            return page.last.map { ($0, found) }
         }
-        guard let (last, pieces) = taken else { return mark }
+        guard let (last, found) = taken else { return mark }
+        let pieces = try prepare(found)
         for piece in pieces.dropLast() {
             try storage.writeAndWait(caller: .background) { try write(piece, $0) }
         }

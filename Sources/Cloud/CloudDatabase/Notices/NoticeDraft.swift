@@ -13,8 +13,8 @@ struct NoticeDraft: Sendable {
     let mergeKey: [UInt8]?
     /// Who made the change; their device gets no notice.
     let author: ChangeAuthor?
-    /// The user's destinations when the change was read.
-    let destinations: [StoredDestination]
+    /// The user's destinations when the change was read, without those that have it already.
+    var destinations: [StoredDestination]
 
     /// Whether a destination is the device that made the change.
     static func isOrigin(_ destination: StoredDestination, of author: ChangeAuthor?) -> Bool {

@@ -16,6 +16,8 @@ package final class NoticeRunner: StoreWorker {
         /// Called with the first failure, and not again until all goes well.
         package var report: @Sendable (any Error) -> Void = { _ in }
         package var counts = NoticeCounts()
+        /// Whether a destination has ended with its session; asked right before it is handed something.
+        package var hasEnded: @Sendable (StoredDestination) throws -> Bool = { _ in false }
 
         package init(
             decode: @escaping @Sendable (Subscription, SubscriptionOwner) -> RecordQuery?
@@ -93,12 +95,13 @@ package final class NoticeRunner: StoreWorker {
 
     private func takePage(of storage: any Store) throws -> CommitNotices.Mark? {
         let writing = writing
+        let handover = NoticeHandover(hasEnded: options.hasEnded)
         var queued = 0
         let mark = try ChangeFollower(storage, as: .notices).takePage(
-            reading: { page in
-                let made = try matching.match(page, of: storage)
+            reading: { page in try matching.match(page, of: storage) },
+            preparing: { made in
                 queued = made.noticeCount + made.bodies.count * made.webhooks.count
-                return made.pieces
+                return try handover.hand(made, of: storage).pieces
             },
             writing: { piece, transaction in try writing.write(piece, in: transaction) })
         options.counts.noteQueued(queued)

@@ -127,13 +127,42 @@ package final class CommitNotices: Sendable {
         }
     }
 
+    /// Hands something to one who waits for a place and takes it, as if a commit had moved the place.
+    ///
+    /// Whoever waits has seen all commits so far that moved the place. So what is handed is the next that they
+    /// must hear of, if no commit that moves the place comes meanwhile.
+    ///
+    /// - Returns: false when nobody takes it, and when one waits there who only looks for themselves.
+    package func hand(_ handed: HandedNotice, at place: StorePlace) -> Bool {
+        while let watch = takeOne(at: place) {
+            if watch.hand(handed) { return true }
+        }
+        return false
+    }
+
+    private func takeOne(at place: StorePlace) -> CommitWatch? {
+        state.withLock { state in
+            guard let waiting = state.watches[place], let (key, watch) = waiting.first,
+                waiting.values.allSatisfy(\.takes)
+            else { return nil }
+            for place in watch.places { Self.drop(key, at: place, from: &state) }
+            return watch
+        }
+    }
+
+    private static func drop(
+        _ key: ObjectIdentifier, at place: StorePlace, from state: inout State
+    ) {
+        guard state.watches[place]?.removeValue(forKey: key) != nil,
+            state.watches[place]?.isEmpty == true
+        else { return }
+        state.watches[place] = nil
+    }
+
     func forget(_ watch: CommitWatch) {
         state.withLock { state in
             for place in watch.places {
-                guard state.watches[place]?.removeValue(forKey: ObjectIdentifier(watch)) != nil,
-                    state.watches[place]?.isEmpty == true
-                else { continue }
-                state.watches[place] = nil
+                Self.drop(ObjectIdentifier(watch), at: place, from: &state)
             }
         }
     }

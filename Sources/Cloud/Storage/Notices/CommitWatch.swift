@@ -5,13 +5,15 @@ import Synchronization
 /// `CommitNotices.watch` makes it. It tells at most once; make another to go on waiting.
 package final class CommitWatch: Sendable {
     package typealias Wake = @Sendable (CommitNotice) -> Void
+    /// Takes something for the waiter in place of waking it; false where it has gone.
+    package typealias Take = @Sendable (HandedNotice) -> Bool
 
     private enum Stage {
         /// Nothing has moved, and nobody has asked to be told yet.
         case looking
         /// A place moved before anybody asked to be told.
         case moved(CommitNotice)
-        case waiting(Wake)
+        case waiting(Wake, take: Take?)
         case over
     }
 
@@ -28,11 +30,14 @@ package final class CommitWatch: Sendable {
     ///
     /// Call it at most once for a watch. The closure runs on the queue of the notices. It must not block,
     /// because it would hold up other waiters.
-    package func whenMoved(_ wake: @escaping Wake) {
+    ///
+    /// - Parameter take: called instead when somebody has what the waiter waits for at hand
+    ///   (`CommitNotices.hand`); nil for a waiter that only looks for itself.
+    package func whenMoved(_ wake: @escaping Wake, orTake take: Take? = nil) {
         let notice = stage.withLock { stage -> CommitNotice? in
             switch stage {
             case .looking:
-                stage = .waiting(wake)
+                stage = .waiting(wake, take: take)
                 return nil
             case .moved(let notice):
                 stage = .over
@@ -56,12 +61,29 @@ package final class CommitWatch: Sendable {
             case .looking:
                 stage = .moved(notice)
                 return nil
-            case .waiting(let wake):
+            case .waiting(let wake, _):
                 stage = .over
                 return wake
             case .moved, .over: return nil
             }
         }
         wake?(notice)
+    }
+
+    /// Hands the waiter what it waits for; false when it does not take it.
+    func hand(_ handed: HandedNotice) -> Bool {
+        let take = stage.withLock { stage -> Take? in
+            guard case .waiting(_, let take?) = stage else { return nil }
+            stage = .over
+            return take
+        }
+        return take?(handed) ?? false
+    }
+
+    /// Whether somebody waits who would take it from hand to hand.
+    var takes: Bool {
+        stage.withLock { stage in
+            if case .waiting(_, .some) = stage { true } else { false }
+        }
     }
 }

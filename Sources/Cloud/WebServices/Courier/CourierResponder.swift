@@ -182,8 +182,25 @@ extension CourierResponder {
             HeldAnswer(
                 places: [.destination(number)], outcome: .success([]),
                 millisecondsMax: dependencies.limits.courierPollSeconds * 1_000), notices,
-            since: mark
-        ) { _ in self.goOn(poll) }
+            since: mark, answerHanded: { self.send($1, to: poll) }
+        ) { _ in self.resume(poll) }
+    }
+
+    /// Looks again for a poll that waited.
+    private func resume(_ poll: Poll) {
+        let loop = poll.exchange.request.loop
+        guard !poll.exchange.resumeOnLoop({ self.answer(poll, on: loop) }) else { return }
+        goOn(poll)
+    }
+
+    /// Answers with a notice that is in no outbox; whoever handed it puts it there if it does not arrive.
+    private func send(_ handed: HandedNotice, to poll: Poll) {
+        let claims = claims
+        poll.exchange.whenSent = { isSent in
+            claims.note(sent: isSent ? 1 : 0, cut: isSent ? 0 : 1)
+            handed.whenSent(isSent)
+        }
+        poll.exchange.succeed(handed.payload)
     }
 
     private func send(_ notice: StoredNotice, to poll: Poll, from storage: any Store) {

@@ -35,6 +35,8 @@ final class HeldAnswers: Sendable {
 
     /// Makes an answer anew; called on any thread, and must not block.
     typealias Resume = @Sendable (Exchange) -> Void
+    /// Answers with what it is handed, instead of looking for it; called on any thread, and must not block.
+    typealias Take = @Sendable (Exchange, HandedNotice) -> Void
 
     /// Deadlines are kept by the hundredth of a second.
     private static let tickNanoseconds: UInt64 = 10_000_000
@@ -79,9 +81,11 @@ final class HeldAnswers: Sendable {
     /// - Parameters:
     ///   - notices: those of the store that the answer looked at.
     ///   - mark: from before that look.
+    ///   - answerHanded: for one who waits for a notice of the caller's; nil for all others.
     func hold(
         _ exchange: Exchange, _ early: HeldAnswer, _ notices: CommitNotices,
-        since mark: CommitNotices.Mark, resume: @escaping Resume
+        since mark: CommitNotices.Mark, answerHanded: Take? = nil,
+        resume: @escaping Resume
     ) {
         let now = DispatchTime.now().uptimeNanoseconds
         let past = exchange.held ?? (count: 0, since: now)
@@ -99,7 +103,14 @@ final class HeldAnswers: Sendable {
         }
         let earliest = now &+ Self.pauseNanoseconds(after: past.count)
         exchange.whenGone { [weak self] in _ = self?.take(number) }
-        watch.whenMoved { [weak self] _ in self?.moved(number, notices, notBefore: earliest) }
+        var hand: CommitWatch.Take?
+        if let answerHanded {
+            hand = { [weak self] handed in
+                self?.hand(handed, to: number, notices, answerHanded) ?? false
+            }
+        }
+        watch.whenMoved(
+            { [weak self] _ in self?.moved(number, notices, notBefore: earliest) }, orTake: hand)
         if exchange.stop.isAbandoned { _ = take(number) }
     }
 
@@ -164,6 +175,22 @@ final class HeldAnswers: Sendable {
         queue.asyncAfter(deadline: DispatchTime(uptimeNanoseconds: earliest)) {
             self.goOn(number, notices)
         }
+    }
+
+    /// - Returns: false when the wait is over, or is another user's by now: then they look.
+    private func hand(
+        _ handed: HandedNotice, to number: UInt64, _ notices: CommitNotices, _ answer: Take
+    ) -> Bool {
+        let isTheirs = state.withLock {
+            $0.held[number]?.exchange.caller?.userRecordName == handed.user
+        }
+        guard isTheirs else {
+            goOn(number, notices)
+            return false
+        }
+        guard let held = take(number) else { return false }
+        answer(held.exchange, handed)
+        return true
     }
 
     private func goOn(_ number: UInt64, _ notices: CommitNotices) {

@@ -40,6 +40,13 @@ struct HeldAnswer: Error {
     /// What to send when it has waited enough.
     let outcome: Result<[UInt8], Fault>
     let millisecondsMax: Int
+
+    init(places: Set<StorePlace>, outcome: Result<[UInt8], Fault>, millisecondsMax: Int) {
+        self.places = places
+        // It was made with room for far more, which nobody needs while it waits.
+        self.outcome = outcome.map { body in body.withUnsafeBytes { Array($0) } }
+        self.millisecondsMax = millisecondsMax
+    }
 }
 
 extension Fault {

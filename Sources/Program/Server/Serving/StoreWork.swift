@@ -47,6 +47,7 @@ final class StoreWork: Sendable {
         }
         notices.limits = limits
         notices.counts = noticeCounts
+        notices.hasEnded = hasEnded
         notices.report = { error in
             log.warning(
                 "changes not told; tried again", [("failure", .text("\(error)"))])
