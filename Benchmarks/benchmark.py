@@ -42,6 +42,7 @@ class Sizes:
     saves: int = 100
     subscribers: int = 1_000
     ingest_rounds: int = 6
+    deliveries: int = 40_000
     ingest_requests: int = 25
     growth: tuple = GROWTH_SIZES[:2]
     growth_singles: int = 20_000
@@ -52,7 +53,7 @@ MARKER = "<!-- measured -->"
 QUICK = Sizes(
     records=10_000, singles=3_000, large=20_000, idle=1_000, seconds=0.4, delta_rounds=1,
     shares=40, seconds_quiet=2, fairness_seconds=2, fairness_rounds=1,
-    containers=300, waiters=100, saves=10, subscribers=20, ingest_rounds=2, ingest_requests=2,
+    containers=300, waiters=100, saves=10, subscribers=20, ingest_rounds=2, deliveries=2_000, ingest_requests=2,
     growth=(20_000,), growth_singles=1_000)
 
 
@@ -97,7 +98,7 @@ def one_run(sizes, programs, binary, parent, seed, only, before):
             figures |= GrowthMeasures(
                 sizes, programs, binary, folder / "growth", seed, before).run()
         if only in (None, "notices"):
-            figures |= NoticeMeasures(sizes, binary, folder / "notices").run()
+            figures |= NoticeMeasures(sizes, programs, binary, folder / "notices").run()
         if only in (None, "stores"):
             figures |= StoreMeasures(sizes, binary, folder / "stores").run()
         if only in (None, "client"):

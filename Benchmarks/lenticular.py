@@ -1,11 +1,13 @@
 """The release server as a process, and what an administrator and one client do with it."""
 
+import contextlib
 import http.client
 import json
 import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import time
 
@@ -14,6 +16,7 @@ import machine
 CONTAINER = "iCloud.dev.lenticular.Benchmark"
 EMAIL = "benchmark@example.com"
 READY_SECONDS_MAX = 30
+METRIC_SECONDS_MAX = 60
 METRICS_TOKEN = "benchmark-of-lenticular"
 
 
@@ -26,6 +29,8 @@ class Lenticular:
             os.environ, LENTICULAR_LIMITS_RECORDS_PER_RESPONSE_MAX=str(page_records_max),
             # nginx beside it writes no access log either.
             LENTICULAR_LOG_LEVEL="warning",
+            # Another server may have the usual port.
+            LENTICULAR_METRICS_LISTEN="127.0.0.1:0",
             LENTICULAR_METRICS_BEARER_TOKEN=METRICS_TOKEN)
         self.query = ""
 
@@ -68,6 +73,12 @@ class Lenticular:
         if len(found) != 1:
             raise RuntimeError(f"{len(found)} stores in {self.data}")
         return found[0]
+
+    def outbox_rows(self):
+        """How many notices wait in the store."""
+        address = f"file:{self.store}?mode=ro"
+        with contextlib.closing(sqlite3.connect(address, uri=True)) as store:
+            return store.execute("SELECT count(*) FROM outbox").fetchone()[0]
 
     def command(self, *arguments):
         done = subprocess.run(
@@ -115,6 +126,14 @@ class Lenticular:
         zone = {"zoneID": {"zoneName": name}}
         self.post(
             "zones/modify", {"operations": [{"operationType": "create", "zone": zone}]})
+
+    def reaches(self, metric, value):
+        """Returns once a metric is at least so much."""
+        deadline = time.monotonic() + METRIC_SECONDS_MAX
+        while (found := self.metrics()[metric]) < value:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{metric} is {found} and does not reach {value}")
+            time.sleep(0.01)
 
     def metrics(self):
         """Each metric without labels, and the sum over the labels of each with them."""

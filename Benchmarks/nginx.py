@@ -1,4 +1,4 @@
-"""nginx serving two static files, with a configuration of its own."""
+"""nginx serving two static files, with a configuration of its own, and other servers where asked."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ import machine
 CONFIGURATION = """
 daemon off;
 {user}
-worker_processes {processors};
+worker_processes {workers};
 pid {folder}/pid;
 error_log {folder}/error.log;
 events {{ worker_connections 4096; }}
@@ -27,7 +27,7 @@ http {{
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
     server {{ listen 127.0.0.1:{port}; root {folder}/files; }}
-}}
+{servers}}}
 """
 
 
@@ -36,7 +36,8 @@ def program():
 
 
 class Nginx:
-    def __init__(self, folder):
+    def __init__(self, folder, workers=os.cpu_count(), servers=""):
+        self.workers, self.servers = workers, servers
         self.folder = folder / "nginx"
         self.port = machine.free_port()
 
@@ -48,7 +49,8 @@ class Nginx:
         user = "user root;" if os.geteuid() == 0 else ""
         configuration = self.folder / "nginx.conf"
         configuration.write_text(CONFIGURATION.format(
-            folder=self.folder, port=self.port, processors=os.cpu_count(), user=user))
+            folder=self.folder, port=self.port, workers=self.workers, user=user,
+            servers=self.servers))
         self.process = subprocess.Popen(
             [program(), "-p", str(self.folder), "-c", str(configuration)],
             stderr=subprocess.DEVNULL)

@@ -9,12 +9,13 @@
 
 #include "connections.h"
 #include "records.h"
+#include "waiters.h"
 #include "workloads.h"
 
 static _Noreturn void usage(void) {
     fputs(
-        "usage: load repeat|save|lookup|follow|query|idle|sample --port N [--target T] [--zone Z]\n"
-        "  [--body FILE] [--seed N] [--first N] [--records N] [--per-request N] [--per-page N]\n"
+        "usage: load repeat|save|lookup|follow|query|idle|wait|sample --port N [--target T]\n"
+        "  [--zone Z] [--body FILE] [--seed N] [--first N] [--records N] [--per-request N] [--per-page N]\n"
         "  [--connections N] [--seconds S] [--warm S] [--stride N] [--operation O]\n"
         "  [--owner NAME] [--root N] [--fanout N] [--pages-max N] [--forever] [--gate]\n",
         stderr);
@@ -124,6 +125,11 @@ int main(int count, char **arguments) {
     bool queries = strcmp(name, "query") == 0;
     if (strcmp(name, "sample") == 0) {
         print_sample(&subject);
+        return 0;
+    }
+    if (strcmp(name, "wait") == 0) {
+        if (load.port == 0 || subject.body_file == NULL) usage();
+        wait_for_changes(load.port, subject.body_file, subject.forever);
         return 0;
     }
     if (load.port == 0 || subject.target == NULL || load.connections == 0) usage();

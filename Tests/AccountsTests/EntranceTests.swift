@@ -43,7 +43,10 @@ final class TestReception {
 
     /// Sends what is queued; what was sent.
     func sent() throws -> [(address: String, contents: Letters.Contents)] {
-        try catalog.dueLetters(now: server.now, countMax: 100).compactMap { letter in
+        let due = try Address.Kind.allCases.flatMap {
+            try catalog.dueLetters(to: $0, now: server.now, countMax: 100)
+        }
+        return try due.compactMap { letter in
             defer { try? catalog.deleteLetter(letter.number) }
             return try reception.letters.contents(of: letter, now: server.now).map {
                 (letter.address.text, $0)

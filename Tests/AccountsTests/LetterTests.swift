@@ -47,7 +47,7 @@ struct LetterTests {
     @Test("A link to a new password goes to who has an account; for others the same is queued")
     func reset() throws {
         #expect(try ask(.reset, "no@example.org") == .queued)
-        #expect(try test.catalog.dueLetters(now: now, countMax: 9).count == 1)
+        #expect(try test.catalog.dueLetters(to: .email, now: now, countMax: 9).count == 1)
         #expect(try test.sent().isEmpty)
         #expect(try ask(.reset, "ida@example.org") == .queued)
         let secret = try secret()
@@ -192,16 +192,16 @@ struct LetterTests {
             compose: { contents, _ in LetterText(subject: "s", body: "\(contents)") })
         _ = try ask(.reset, "ida@example.org")
         sender.fails = true
-        #expect(try round.run(now: now).failures.count == 1)
-        #expect(try round.run(now: now + 59_999) == LetterRound.Outcome())
-        #expect(try round.run(now: now + 60_000).failures.count == 1)
-        #expect(try round.run(now: now + 179_999) == LetterRound.Outcome())
+        #expect(try round.run(to: .email, now: now).failures.count == 1)
+        #expect(try round.run(to: .email, now: now + 59_999) == LetterRound.Outcome())
+        #expect(try round.run(to: .email, now: now + 60_000).failures.count == 1)
+        #expect(try round.run(to: .email, now: now + 179_999) == LetterRound.Outcome())
         sender.fails = false
-        #expect(try round.run(now: now + 180_000).sent == 1)
+        #expect(try round.run(to: .email, now: now + 180_000).sent == 1)
         #expect(sender.sent.count == 1 && sender.sent[0].contains("reset"))
-        #expect(try round.run(now: now + 999_000) == LetterRound.Outcome())
+        #expect(try round.run(to: .email, now: now + 999_000) == LetterRound.Outcome())
         _ = try ask(.reset, "ida@example.org")
-        #expect(try round.run(now: now + 86_400_000).givenUp == 1)
+        #expect(try round.run(to: .email, now: now + 86_400_000).givenUp == 1)
         #expect(try test.catalog.letterCount() == 0)
     }
 

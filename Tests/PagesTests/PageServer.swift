@@ -103,7 +103,10 @@ final class PageServer: Sendable {
     /// What the letters that are due say, and to whom.
     func letters() throws -> [(address: String, text: LetterText)] {
         let compose = LetterTexts.compose(base: "https://sync.example", books: books)
-        return try catalog.dueLetters(now: now, countMax: 100).compactMap { letter in
+        let due = try Address.Kind.allCases.flatMap {
+            try catalog.dueLetters(to: $0, now: now, countMax: 100)
+        }
+        return try due.compactMap { letter in
             defer { try? catalog.deleteLetter(letter.number) }
             return try reception.letters.contents(of: letter, now: now).map {
                 (letter.address.text, compose($0, letter))

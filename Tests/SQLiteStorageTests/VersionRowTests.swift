@@ -108,11 +108,11 @@ struct VersionRowTests {
                 #expect(read.textCount == sample.text.count)
                 #expect(read.created.moment == sample.created.moment)
                 #expect(read.modified.moment == sample.modified.moment)
-                #expect(String(decoding: bytes[read.fields], as: UTF8.self) == sample.fields)
+                #expect(String(decoding: read.fields, as: UTF8.self) == sample.fields)
                 var name = [UInt8](repeating: 0, count: read.name.textCount)
                 name.withUnsafeMutableBytes { place in
                     guard let base = place.baseAddress else { return }
-                    _ = read.name.write(from: bytes, to: base)
+                    _ = read.name.write(to: base)
                 }
                 #expect(String(decoding: name, as: UTF8.self) == sample.name)
             }
@@ -191,8 +191,14 @@ struct VersionRowTests {
             bytes = Array(bytes.prefix(random.below(bytes.count + 1)))
             bytes.withUnsafeBytes { bytes in
                 guard let read = try? VersionRow(reading: bytes) else { return }
-                for range in [read.fields, read.rest, read.name.range, read.created.device] {
-                    #expect(range.lowerBound >= 0 && range.upperBound <= bytes.count)
+                let parts = [
+                    read.fields, read.rest, read.name.bytes, read.created.device,
+                    read.modified.device, read.parent?.bytes ?? bytes,
+                ]
+                guard let start = bytes.baseAddress else { return }
+                for part in parts where !part.isEmpty {
+                    guard let place = part.baseAddress else { continue }
+                    #expect(place >= start && place + part.count <= start + bytes.count)
                 }
             }
         }

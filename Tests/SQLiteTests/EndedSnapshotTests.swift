@@ -112,7 +112,9 @@ struct EndedSnapshotTests {
     @Test("One that a busy machine has not let end yet is found again, and counted once")
     func twice() {
         let snapshots = OpenSnapshots()
-        let (old, new) = (snapshots.makeMark(), snapshots.makeMark())
+        let (old, new) = (OpenSnapshots.Mark(), OpenSnapshots.Mark())
+        snapshots.add(old)
+        snapshots.add(new)
         old.begin(at: 10)
         new.begin(at: 30)
         #expect(snapshots.end(begunBefore: 20) == (1, 1))

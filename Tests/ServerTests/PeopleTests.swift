@@ -85,15 +85,43 @@ struct PeopleTests {
         #expect(again.status == 1 && again.error.contains("belongs to another user"))
     }
 
-    @Test("A program gets letters with the address in their head, not in its arguments")
-    func program() throws {
+    /// A mail program that writes what it is given into a pipe, and the end of that to read from.
+    private func mailProgram() throws -> (script: String, end: Int32) {
         let (pipe, script) = (folder.path("letters"), folder.path("mail.sh"))
         #expect(mkfifo(pipe, 0o600) == 0)
-        let end = open(pipe, O_RDONLY | O_NONBLOCK)
-        defer { close(end) }
         try "#!/bin/sh\n{ echo \"arguments: $*\"; cat; } > '\(pipe)'\n".write(
             toFile: script, atomically: true, encoding: .utf8)
         #expect(chmod(script, 0o700) == 0)
+        return (script, open(pipe, O_RDONLY | O_NONBLOCK))
+    }
+
+    @Test("Mail arrives while a provider of text messages says nothing to one after the other")
+    func lanes() throws {
+        let (script, end) = try mailProgram()
+        defer { close(end) }
+        let silent = try SilentReceiver()
+        let server = try ServerProcess(
+            data: folder.path("data"),
+            environment: cheap.merging([
+                "LENTICULAR_MAIL_SENDER": "program", "LENTICULAR_MAIL_PROGRAM": script,
+                "LENTICULAR_TEXT_MESSAGES_SENDER": "webhook",
+                "LENTICULAR_TEXT_MESSAGES_URL": "http://127.0.0.1:\(silent.port)/",
+                "LENTICULAR_OUTGOING_ALLOWED_NETWORKS": "127.0.0.1",
+            ]) { $1 })
+        // Ten seconds each: together longer than anybody here waits for the mail.
+        for number in 0...(Int(Patience.seconds) / 10) {
+            let invited = try server.command("user", "invite", "+49 171 \(2_345_670 + number)")
+            #expect(invited.status == 0, "\(invited.error)")
+        }
+        try silent.waitForSomebody()
+        _ = try server.command("user", "invite", "noor@example.org")
+        #expect(try Self.readToEnd(of: end).contains("To: noor@example.org\n"))
+    }
+
+    @Test("A program gets letters with the address in their head, not in its arguments")
+    func program() throws {
+        let (script, end) = try mailProgram()
+        defer { close(end) }
         let server = try ServerProcess(
             data: folder.path("data"),
             environment: cheap.merging([

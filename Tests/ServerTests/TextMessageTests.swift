@@ -155,7 +155,7 @@ struct TextMessageTests {
 }
 
 /// Takes connections on a port of its own and never says anything.
-private final class SilentReceiver {
+final class SilentReceiver {
     let port: UInt16
     private let listener: Int32
     private var connection: Int32 = -1

@@ -27,19 +27,22 @@ extension StoragePromise {
             }
             let again = try trial.place.openCatalog()
             try expect(again.letterCount(), is: 3)
-            try expect(again.dueLetters(now: 9, countMax: 9).isEmpty)
-            let due = try again.dueLetters(now: 30, countMax: 9)
+            try expect(again.dueLetters(to: .email, now: 9, countMax: 9).isEmpty)
+            let due = try again.dueLetters(to: .email, now: 30, countMax: 9)
             try expect(due.map(\.detail), is: ["d1", "d2"])
             try expect(due.map(\.place), is: ["/share/x", nil])
             try expect(due.map(\.language), is: ["de", ""])
-            try expect(again.dueLetters(now: 99, countMax: 1).map(\.detail), is: ["d1"])
+            try expect(again.dueLetters(to: .email, now: 99, countMax: 1).map(\.detail), is: ["d1"])
             let first = try require(due.first)
             try expect(first.purpose == .device && first.tries == 0)
             try expect(first.address == PeopleTrial.address("ann"))
+            try expect(again.dueLetters(to: .phone, now: 99, countMax: 9).isEmpty)
             try again.postpone(letter: first.number, until: 60)
-            try expect(again.dueLetters(now: 59, countMax: 9).map(\.detail), is: ["d2", "d0"])
             try expect(
-                again.dueLetters(now: 60, countMax: 9).first { $0.detail == "d1" }?.tries, is: 1)
+                again.dueLetters(to: .email, now: 59, countMax: 9).map(\.detail), is: ["d2", "d0"])
+            try expect(
+                again.dueLetters(to: .email, now: 60, countMax: 9).first { $0.detail == "d1" }?
+                    .tries, is: 1)
             try again.deleteLetter(first.number)
             try again.deleteLetter(first.number)
             try expect(again.letterCount(), is: 2)

@@ -5,19 +5,12 @@ tus), compares every byte of what it downloads, shows the picture, and opens a s
 which must not run. The page tells this script what it saw. Without a Chromium there is nothing to do.
 """
 
-import http.server
 import json
-import queue
-import shutil
-import subprocess
-import sys
-import tempfile
-import threading
 
+from chromium import Origin, showing, with_chromium
 from server import Server
 
 CONTAINER = "iCloud.org.example.Photos"
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 SECONDS_MAX = 120
 
 PAGE = """<!doctype html><meta charset="utf-8"><title>Assets</title><body><script type="module">
@@ -128,36 +121,8 @@ try {
 } catch (error) {
   check(`${error} ${error.stack}`, false);
 }
-await fetch('/seen', {method: 'POST', body: JSON.stringify(seen)});
+await fetch('/', {method: 'POST', body: JSON.stringify(seen)});
 </script>"""
-
-
-class PageServer(http.server.ThreadingHTTPServer):
-    """The origin of the page, where it also says what it saw."""
-
-    def __init__(self, page):
-        self.page, self.seen = page, queue.Queue()
-        super().__init__(("127.0.0.1", 0), Pages)
-
-
-class Pages(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.answer(self.server.page.encode() if self.path == "/" else b"plain")
-
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.answer(b"")
-        self.server.seen.put(json.loads(body))
-
-    def answer(self, body):
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
 
 
 def settings(server):
@@ -174,25 +139,11 @@ def settings(server):
     }
 
 
-def main():
-    browser = next(filter(None, map(shutil.which, NAMES)), None)
-    if browser is None:
-        print("LEFT OUT browser.py: no Chromium is installed (Debian: chromium)", file=sys.stderr)
-        return
-    with Server() as server, tempfile.TemporaryDirectory() as profile:
-        pages = PageServer(PAGE.replace("SETTINGS", json.dumps(settings(server))))
-        threading.Thread(target=pages.serve_forever, daemon=True).start()
-        process = subprocess.Popen(
-            [browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
-             "--disable-dev-shm-usage", f"--user-data-dir={profile}",
-             f"http://127.0.0.1:{pages.server_port}/"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            seen = pages.seen.get(timeout=SECONDS_MAX)
-        finally:
-            process.terminate()
-            process.wait()
-            pages.shutdown()
+def main(program):
+    with Server() as server:
+        page = PAGE.replace("SETTINGS", json.dumps(settings(server)))
+        with Origin(page) as app, showing(program, f"http://127.0.0.1:{app.server_port}/"):
+            _, seen = app.told.get(timeout=SECONDS_MAX)
         wrong = [what for what, holds in seen if not holds]
         assert not wrong, f"the browser found: {wrong}"
         assert len(seen) > 25, seen
@@ -200,4 +151,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    with_chromium(main)

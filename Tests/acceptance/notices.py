@@ -6,22 +6,16 @@ page must come back by itself and hear again. Without a Chromium there is nothin
 """
 
 import http.client
-import http.server
 import json
 import os
 import queue
-import shutil
-import subprocess
-import sys
-import tempfile
-import threading
 import time
 import urllib.parse
 
+from chromium import Origin, showing, with_chromium
 from server import Server
 
 CONTAINER = "iCloud.org.example.Messages"
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 EXAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Examples/messages.html")
 # The goal, and what a machine with other work may need.
 SOON_SECONDS = 1
@@ -30,43 +24,13 @@ ROUNDS = 10
 
 # Tells this script what the page shows, whenever that changes.
 WATCH = """<script type="module">
-const tell = () => fetch('/shown', {method: 'POST', body: JSON.stringify({
+const tell = () => fetch('/', {method: 'POST', body: JSON.stringify({
   state: document.getElementById('state').textContent,
   messages: [...document.querySelectorAll('#messages li')].map(item => item.textContent)})});
 new MutationObserver(tell).observe(
   document.body, {childList: true, subtree: true, characterData: true});
 tell();
 </script>"""
-
-
-class PageServer(http.server.ThreadingHTTPServer):
-    """The origin of the page, which also hears what it shows."""
-
-    def __init__(self):
-        with open(EXAMPLE, encoding="utf-8") as file:
-            self.page = (file.read() + WATCH).encode()
-        self.shown = queue.Queue()
-        super().__init__(("127.0.0.1", 0), Pages)
-
-
-class Pages(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.answer(self.server.page if self.path == "/" else b"")
-
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.answer(b"")
-        self.server.shown.put((time.monotonic(), json.loads(body)))
-
-    def answer(self, body):
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
 
 
 class World:
@@ -105,13 +69,13 @@ class World:
                                      "fields": {"text": {"value": text}}})
 
 
-def wait(pages, holds, what):
+def wait(app, holds, what):
     """The moment at which the page first showed what is asked for."""
     until = time.monotonic() + SECONDS_MAX
     last = None
     while time.monotonic() < until:
         try:
-            moment, last = pages.shown.get(timeout=1)
+            moment, last = app.told.get(timeout=1)
         except queue.Empty:
             continue
         if holds(last):
@@ -119,15 +83,15 @@ def wait(pages, holds, what):
     raise AssertionError(f"the page does not show {what}, but {last}")
 
 
-def follow(world, pages, by):
+def follow(world, app, by):
     """How long each change of Bob's took to be shown."""
-    wait(pages, lambda seen: "Waiting" in seen["state"], "that it waits")
+    wait(app, lambda seen: "Waiting" in seen["state"], "that it waits")
     spent = []
 
     def timed(change, holds, what):
         began = time.monotonic()
         change()
-        spent.append(wait(pages, holds, what) - began)
+        spent.append(wait(app, holds, what) - began)
 
     for number in range(ROUNDS):
         name, text = f"{by}-{number}", f"message {number} by {by}"
@@ -139,37 +103,24 @@ def follow(world, pages, by):
     # The server is started anew: the page comes back by itself, and nothing is lost.
     world.server.kill_and_restart()
     world.save(f"{by}-last", f"still there, {by}")
-    wait(pages, lambda seen: f"still there, {by}" in seen["messages"], "what came after the restart")
+    wait(app, lambda seen: f"still there, {by}" in seen["messages"], "what came after the restart")
     return spent
 
 
-def visit(browser, world, by):
-    with tempfile.TemporaryDirectory() as profile:
-        pages = PageServer()
-        threading.Thread(target=pages.serve_forever, daemon=True).start()
-        process = subprocess.Popen(
-            [browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
-             "--disable-dev-shm-usage", f"--user-data-dir={profile}",
-             f"http://127.0.0.1:{pages.server_port}/#{world.fragment(by)}"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            return follow(world, pages, by)
-        finally:
-            process.terminate()
-            process.wait()
-            pages.shutdown()
+def visit(program, world, by):
+    with open(EXAMPLE, encoding="utf-8") as file:
+        page = file.read() + WATCH
+    with Origin(page) as app:
+        with showing(program, f"http://127.0.0.1:{app.server_port}/#{world.fragment(by)}"):
+            return follow(world, app, by)
 
 
-def main():
-    browser = next(filter(None, map(shutil.which, NAMES)), None)
-    if browser is None:
-        print("LEFT OUT notices.py: no Chromium is installed (Debian: chromium)", file=sys.stderr)
-        return
+def main(program):
     with Server() as server:
         world = World(server)
         world.save("first", "what was there")
         for by in ("events", "polls"):
-            spent = sorted(visit(browser, world, by))
+            spent = sorted(visit(program, world, by))
             median = spent[len(spent) // 2]
             print(f"notices.py: by {by} a change is shown after {median * 1000:.0f} ms, "
                   f"{spent[-1] * 1000:.0f} ms at most")
@@ -178,4 +129,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    with_chromium(main)

@@ -4,25 +4,19 @@ A language's file is made out of what `config texts` prints: each text stands be
 not out of the file is seen. Chromium, driven by Playwright at the width of a phone, goes through the pages: an
 account is made by phone number, codes come as text messages to a small receiver, a password is replaced, and
 what has ended says so. On each page axe-core finds nothing, the language is named, and every heading, label and
-button is out of the file. A file that is wrong stops the start. With a folder as argument, pictures of the pages
-are kept there.
+button is out of the file. A file that is wrong stops the start.
 """
 
-import http.server
 import json
 import os
 import queue
 import re
-import shutil
 import subprocess
-import sys
-import threading
 
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
-
-from server import BINARY, Server
-from sign_in import NAMES, free_port
+from chromium import with_chromium
+from listener import Handler, Listener
+from server import BINARY, Server, free_port
+from viewer import PHONE, Viewer, driven
 
 CONTAINER = "iCloud.org.example.Notes"
 PASSWORD = "correct horse battery"
@@ -32,12 +26,12 @@ SECONDS_MAX = 60
 OWN = "h1, h2, label, button, legend, summary, a, .quiet, [role=alert], [role=status], dt"
 
 
-class Receiver(http.server.ThreadingHTTPServer):
+class Receiver(Listener):
     """Takes text messages as a provider's gateway would."""
 
     def __init__(self):
         self.messages = queue.Queue()
-        super().__init__(("127.0.0.1", 0), Messages)
+        super().__init__(Messages)
 
     def next(self, number):
         """The text of the next message, which has to be for a number."""
@@ -46,15 +40,11 @@ class Receiver(http.server.ThreadingHTTPServer):
         return message["text"]
 
 
-class Messages(http.server.BaseHTTPRequestHandler):
+class Messages(Handler):
     def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.send_response(204)
-        self.end_headers()
-        self.server.messages.put(body)
-
-    def log_message(self, *_):
-        pass
+        message = json.loads(self.body())
+        self.answer(b"")
+        self.server.messages.put(message)
 
 
 def texts(folder):
@@ -86,26 +76,15 @@ def refused(folder, made):
         assert "waitSeconds: expected {count} in it" in outcome.stderr, outcome.stderr
 
 
-class Run:
-    def __init__(self, server, receiver, pictures):
-        self.server, self.receiver, self.pictures = server, receiver, pictures
-        self.base = "http://localhost:%d" % server.address[1]
-        self.looked_at = 0
+class Run(Viewer):
+    def __init__(self, server, receiver):
+        super().__init__(server, "localhost")
+        self.receiver = receiver
 
     def look(self, page, name, tag="de"):
-        """Lets axe-core look at a page, and looks for words that are not out of the language's file."""
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            found = Axe().run(page)
-            assert found.violations_count == 0, f"{name}, {scheme}: {found.generate_report()}"
-            self.looked_at += 1
-            if self.pictures:
-                page.screenshot(
-                    path=os.path.join(self.pictures, f"{name}-{scheme}.png"), full_page=True)
+        """Looks for words, too, that are not out of the language's file."""
+        super().look(page, name)
         assert page.get_attribute("html", "lang") == tag, name
-        widest = page.evaluate("""[...document.querySelectorAll('*')].filter(
-          element => element.getBoundingClientRect().right > innerWidth).map(e => e.outerHTML)""")
-        assert not widest, f"{name} is wider than its window: {widest}"
         if tag != "de":
             return
         foreign = page.evaluate(
@@ -193,7 +172,7 @@ class Run:
 
     def chosen(self, browser):
         """An address may choose the language, whatever the browser asks for; and the other direction."""
-        context = browser.new_context(locale="fr-FR", viewport={"width": 390, "height": 780})
+        context = browser.new_context(locale="fr-FR", viewport=PHONE)
         page = context.new_page()
         page.goto(f"{self.base}/sign-in")
         self.look(page, "sign-in-english", "en")
@@ -205,15 +184,8 @@ class Run:
         context.close()
 
 
-def main():
-    program = next(filter(None, map(shutil.which, NAMES)), None)
-    if program is None:
-        print("LEFT OUT pages.py: no Chromium is installed (Debian: chromium)", file=sys.stderr)
-        return
-    pictures = sys.argv[1] if len(sys.argv) > 1 else None
-    receiver = Receiver()
-    threading.Thread(target=receiver.serve_forever, daemon=True).start()
-    with Server() as server:
+def main(program):
+    with Server() as server, Receiver() as receiver:
         folder = os.path.join(server.folder, "texts")
         os.mkdir(folder)
         refused(server.folder, texts(folder))
@@ -225,12 +197,9 @@ def main():
             "LENTICULAR_TEXT_MESSAGES_URL": f"http://127.0.0.1:{receiver.server_port}/",
             "LENTICULAR_OUTGOING_ALLOWED_NETWORKS": "127.0.0.1"})
         server.start()
-        run = Run(server, receiver, pictures)
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(
-                executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
-            context = browser.new_context(
-                locale="de-CH", viewport={"width": 390, "height": 780})
+        run = Run(server, receiver)
+        with driven(program) as browser:
+            context = browser.new_context(locale="de-CH", viewport=PHONE)
             page = context.new_page()
             run.make_account(page)
             run.add_number(page)
@@ -238,11 +207,9 @@ def main():
             run.sign_in(context, page)
             run.forgotten(page)
             run.chosen(browser)
-            browser.close()
-        receiver.shutdown()
         assert run.looked_at == 48, run.looked_at
         server.stop()
 
 
 if __name__ == "__main__":
-    main()
+    with_chromium(main)

@@ -6,10 +6,8 @@ that it was made for.
 
 import base64
 import hashlib
-import http.server
 import json
 import secrets
-import socket
 import time
 import urllib.parse
 import warnings
@@ -18,20 +16,22 @@ with warnings.catch_warnings(record=True):
     # Authlib moves these to a package of its own, and says so at each import.
     from authlib.jose import JsonWebKey, jwt
 
+from listener import Handler, Listener
 
-class Handler(http.server.BaseHTTPRequestHandler):
+
+class Answers(Handler):
     def do_GET(self):
         url = urllib.parse.urlparse(self.path)
         fields = dict(urllib.parse.parse_qsl(url.query))
         if url.path == "/.well-known/openid-configuration":
-            self.answer({
+            self.answer_json({
                 "issuer": self.server.issuer,
                 "authorization_endpoint": f"{self.server.issuer}/authorize",
                 "token_endpoint": f"{self.server.issuer}/token",
                 "jwks_uri": f"{self.server.issuer}/keys",
                 "token_endpoint_auth_methods_supported": ["client_secret_basic"]})
         elif url.path == "/keys":
-            self.answer({"keys": [self.server.key.as_dict(is_private=False)]})
+            self.answer_json({"keys": [self.server.key.as_dict(is_private=False)]})
         elif url.path == "/authorize":
             self.authorize(fields)
         else:
@@ -56,26 +56,21 @@ class Handler(http.server.BaseHTTPRequestHandler):
         inputs = "".join(f'<input name="{name}" value="{value}">' for name, value in back.items())
         body = (f'<!doctype html><form method="post" action="{fields["redirect_uri"]}">{inputs}'
                 "</form><script>document.forms[0].submit()</script>").encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+        self.answer(body)
 
     def do_POST(self):
         server = self.server
-        length = int(self.headers["Content-Length"])
-        fields = dict(urllib.parse.parse_qsl(self.rfile.read(length).decode()))
+        fields = dict(urllib.parse.parse_qsl(self.body().decode()))
         expected = base64.b64encode(f"{server.client}:{server.secret}".encode()).decode()
         asked = server.codes.pop(fields.get("code"), None)
         if self.headers["Authorization"] != f"Basic {expected}" or asked is None:
-            return self.answer({"error": "invalid_grant"}, 400)
+            return self.answer_json({"error": "invalid_grant"}, 400)
         digest = hashlib.sha256(fields["code_verifier"].encode()).digest()
         if base64.urlsafe_b64encode(digest).decode().rstrip("=") != asked["code_challenge"]:
             server.verifiers_refused += 1
-            return self.answer({"error": "invalid_grant"}, 400)
+            return self.answer_json({"error": "invalid_grant"}, 400)
         assert fields["redirect_uri"] == asked["redirect_uri"], fields
-        self.answer({
+        self.answer_json({
             "access_token": "x", "token_type": "Bearer", "id_token": self.token(asked["nonce"])})
 
     def token(self, nonce):
@@ -99,28 +94,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         header = {"alg": "ES256", "kid": server.key.as_dict()["kid"]}
         return jwt.encode(header, claims, key).decode()
 
-    def answer(self, body, status=200):
-        text = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, *_):
-        pass
+    def answer_json(self, body, status=200):
+        self.answer(json.dumps(body).encode(), status, "application/json")
 
 
-class Provider(http.server.ThreadingHTTPServer):
+class Provider(Listener):
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Answers)
         self.issuer = f"http://127.0.0.1:{self.server_port}"
         self.client, self.secret, self.redirect = "lenticular", "a-secret", None
         self.key = JsonWebKey.generate_key("EC", "P-256", {"kid": "key-1"}, is_private=True)
         self.codes, self.lie, self.form_post, self.verifiers_refused = {}, None, False, 0
-
-    @staticmethod
-    def free_port():
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            return probe.getsockname()[1]

@@ -2,33 +2,25 @@
 
 Chromium, driven by Playwright, signs in by codes of an authenticator app and by a recovery code, by way of an
 OpenID Connect provider that is made with Authlib and checks what a strict one checks, and by a virtual
-authenticator; takes its data along, deletes the account and takes that back. axe-core looks at every page, light
-and dark, at the width of a phone. With a folder as argument, pictures of the pages are kept there.
+authenticator; takes its data along, deletes the account and takes that back.
 """
 
 import base64
 import hashlib
 import hmac
-import http.server
 import io
 import json
 import os
-import shutil
 import subprocess
-import sys
-import threading
 import time
 import zipfile
 
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
-
+from chromium import Origin, with_chromium
 from provider import Provider
-from server import BINARY, Server
-from sign_in import CONTAINER, PAGE, Pages
+from server import BINARY, Server, free_port
+from sign_in import CONTAINER, PAGE, PASSWORD
+from viewer import PHONE, Viewer, driven
 
-PASSWORD = "correct horse battery"
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 TIMEOUT_MS = 30_000
 
 
@@ -42,28 +34,13 @@ def time_code(secret, moment=None):
     return f"{number % 1_000_000:06d}"
 
 
-class Run:
-    def __init__(self, server, pictures):
-        self.server, self.pictures = server, pictures
+class Run(Viewer):
+    def __init__(self, server):
         # Browsers bind passkeys to a name, never to a number.
-        self.base = "http://localhost:%d" % server.address[1]
-        self.looked_at = 0
-
-    def look(self, page, name):
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            found = Axe().run(page)
-            assert found.violations_count == 0, f"{name}, {scheme}: {found.generate_report()}"
-            self.looked_at += 1
-            if self.pictures:
-                page.screenshot(
-                    path=os.path.join(self.pictures, f"{name}-{scheme}.png"), full_page=True)
-        widest = page.evaluate("""[...document.querySelectorAll('*')].filter(
-          element => element.getBoundingClientRect().right > innerWidth).map(e => e.outerHTML)""")
-        assert not widest, f"{name} is wider than its window: {widest}"
+        super().__init__(server, "localhost")
 
     def context(self, browser, **more):
-        context = browser.new_context(viewport={"width": 390, "height": 780}, **more)
+        context = browser.new_context(viewport=PHONE, **more)
         context.set_default_timeout(TIMEOUT_MS)
         return context
 
@@ -277,49 +254,32 @@ class LocalServer(Server):
         return subprocess.Popen(arguments, env=environment, **outputs)
 
 
-def main():
-    program = next(filter(None, map(shutil.which, NAMES)), None)
-    if program is None:
-        print("LEFT OUT security.py: no Chromium is installed (Debian: chromium)", file=sys.stderr)
-        return
-    pictures = sys.argv[1] if len(sys.argv) > 1 else None
-    provider = Provider()
-    threading.Thread(target=provider.serve_forever, daemon=True).start()
-    with LocalServer() as server:
-        server.address = ("127.0.0.1", provider.free_port())
+def main(program):
+    with LocalServer() as server, Provider() as provider, Origin() as app:
+        server.address = ("127.0.0.1", free_port())
         server.start()
-        subprocess.run(
-            [BINARY, "user", "create", "ann@example.org", "--given-name", "Ann",
-             "--password-stdin", "--data", server.data],
-            input=PASSWORD.encode(), check=True, stdout=subprocess.DEVNULL)
+        server.make_person("ann", PASSWORD)
         added = subprocess.run(
             [BINARY, "identity-provider", "add", "Stand-in", provider.issuer, provider.client,
              "--secret-stdin", "--data", server.data, "--json"],
             input=provider.secret.encode(), check=True, stdout=subprocess.PIPE)
+        provider.redirect = json.loads(added.stdout)["redirectURL"]
         server.command("container", "create", CONTAINER)
-        app = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
-        threading.Thread(target=app.serve_forever, daemon=True).start()
         api = server.command(
             "api-token", "create", CONTAINER, "development", "--origin",
             f"http://localhost:{app.server_port}")["apiToken"]
-        provider.redirect = json.loads(added.stdout)["redirectURL"]
-        run = Run(server, pictures)
+        run = Run(server)
         app.page = PAGE.replace("SETTINGS", json.dumps({
             "api": api, "database": f"{run.base}/database/1/{CONTAINER}/development"}))
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(
-                executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        with driven(program) as browser:
             run.codes(browser)
             run.passkeys(browser)
             run.provider(browser, provider)
             run.apart(browser, app)
             run.going(browser)
-            browser.close()
         assert run.looked_at == 26, run.looked_at
-        provider.shutdown()
-        app.shutdown()
         server.stop()
 
 
 if __name__ == "__main__":
-    main()
+    with_chromium(main)

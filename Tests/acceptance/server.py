@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 import threading
@@ -15,6 +16,12 @@ START_SECONDS = 120
 # A query that a busy machine held up comes out as any other.
 os.environ.setdefault("LENTICULAR_LIMITS_INDEX_WAIT_MILLISECONDS", "30000")
 os.environ.setdefault("LENTICULAR_LIMITS_QUERY_MILLISECONDS_MAX", "600000")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 class Server:
@@ -81,3 +88,10 @@ class Server:
         )
         assert output.returncode == 0, output.stderr
         return json.loads(output.stdout)
+
+    def make_person(self, name, password, *more):
+        """Somebody who signs in by a password, as NAME@example.org."""
+        subprocess.run(
+            [BINARY, "user", "create", f"{name}@example.org", "--given-name", name.title(),
+             *more, "--password-stdin", "--data", self.data],
+            input=password.encode(), check=True, stdout=subprocess.DEVNULL)

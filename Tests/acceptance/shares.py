@@ -2,8 +2,7 @@
 
 Ann shares by e-mail with an address that Bob proves in the page; she gives a link away that is good once; Cleo
 asks to take part and is approved. Chromium, driven by Playwright, at phone width, and once without
-scripts, of which the pages need none. axe-core looks at every page, light and dark. With a folder as argument,
-pictures of the pages are kept there.
+scripts, of which the pages need none.
 """
 
 import base64
@@ -11,20 +10,15 @@ import http.client
 import json
 import os
 import re
-import shutil
 import stat
 import struct
-import subprocess
-import sys
 import time
 import urllib.parse
 import zlib
 
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
-
-from server import BINARY, Server
-from sign_in import NAMES, free_port
+from chromium import with_chromium
+from server import Server, free_port
+from viewer import PHONE, Viewer, driven
 
 CONTAINER = "iCloud.org.example.Notes"
 PASSWORD = "correct horse battery"
@@ -95,25 +89,10 @@ class Owner:
             "recordChangeTag": self.lookup(name)["recordChangeTag"], **members}}])[0]
 
 
-class Run:
-    def __init__(self, server, letters, pictures):
-        self.server, self.letters, self.pictures = server, letters, pictures
-        self.base = "http://%s:%d" % server.address
-        self.looked_at = 0
-
-    def look(self, page, name):
-        """Lets axe-core look at a page as it is, and keeps a picture of it."""
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            found = Axe().run(page)
-            assert found.violations_count == 0, f"{name}, {scheme}: {found.generate_report()}"
-            self.looked_at += 1
-            if self.pictures:
-                page.screenshot(
-                    path=os.path.join(self.pictures, f"{name}-{scheme}.png"), full_page=True)
-        widest = page.evaluate("""[...document.querySelectorAll('*')].filter(
-          element => element.getBoundingClientRect().right > innerWidth).map(e => e.outerHTML)""")
-        assert not widest, f"{name} is wider than its window: {widest}"
+class Run(Viewer):
+    def __init__(self, server, letters):
+        super().__init__(server)
+        self.letters = letters
 
     def letter(self, address, pattern):
         """What a pattern finds in the last letter to an address."""
@@ -228,7 +207,7 @@ class Run:
 
     def open_to_all(self, browser, owner):
         share = owner.share("recipe", "Grandmother's recipes", publicPermission="READ_ONLY")
-        context = browser.new_context(viewport={"width": 390, "height": 780})
+        context = browser.new_context(viewport=PHONE)
         page = context.new_page()
         answer = page.goto(f"{self.base}/share/{share['shortGUID']}")
         assert "nosnippet" in answer.headers["x-robots-tag"]
@@ -248,12 +227,7 @@ def mail_program(folder):
     return path
 
 
-def main():
-    program = next(filter(None, map(shutil.which, NAMES)), None)
-    if program is None:
-        print("LEFT OUT shares.py: no Chromium is installed (Debian: chromium)", file=sys.stderr)
-        return
-    pictures = sys.argv[1] if len(sys.argv) > 1 else None
+def main(program):
     with Server() as server:
         letters = os.path.join(server.folder, "letters")
         os.mkdir(letters)
@@ -264,26 +238,20 @@ def main():
         server.start()
         server.command("container", "create", CONTAINER)
         token = server.command("api-token", "create", CONTAINER, "development")["apiToken"]
-        for name, family in (("ann", ["--family-name", "Archer"]), ("cleo", [])):
-            subprocess.run(
-                [BINARY, "user", "create", f"{name}@example.org", "--given-name", name.title(),
-                 *family, "--password-stdin", "--data", server.data],
-                input=PASSWORD.encode(), check=True, stdout=subprocess.DEVNULL)
+        server.make_person("ann", PASSWORD, "--family-name", "Archer")
+        server.make_person("cleo", PASSWORD)
         owner = Owner(server, token)
-        run = Run(server, letters, pictures)
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(
-                executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
-            phone = browser.new_context(viewport={"width": 390, "height": 780})
+        run = Run(server, letters)
+        with driven(program) as browser:
+            phone = browser.new_context(viewport=PHONE)
             plain = browser.new_context(java_script_enabled=False)
             run.invited_by_another_address(phone, owner)
             run.one_time(phone, plain, owner)
             run.approved(plain, owner)
             run.open_to_all(browser, owner)
-            browser.close()
         assert run.looked_at == 12, run.looked_at
         server.stop()
 
 
 if __name__ == "__main__":
-    main()
+    with_chromium(main)

@@ -2,31 +2,22 @@
 
 Chromium, driven by Playwright. A page asks for the caller, gets 421, opens the pop-up, somebody signs in
 and agrees, the page receives the message and calls the private database. The same by a callback without
-scripts, and with code and challenge. axe-core looks at every page, light and dark, wide and narrow. With a
-folder as argument, pictures of the pages are kept there.
+scripts, and with code and challenge.
 """
 
 import base64
 import hashlib
-import http.server
 import json
 import os
-import shutil
-import socket
-import subprocess
-import sys
-import threading
 import urllib.parse
 import urllib.request
 
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import sync_playwright
-
-from server import BINARY, Server
+from chromium import Origin, with_chromium
+from server import Server, free_port
+from viewer import PHONE, Viewer, driven
 
 CONTAINER = "iCloud.org.example.Notes"
 PASSWORD = "correct horse battery"
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>App</title>
 <button id="in">Sign in</button><p id="seen"></p><script type="module">
@@ -51,43 +42,10 @@ document.getElementById('in').onclick = async () => {
 </script></html>"""
 
 
-class Pages(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        body = self.server.page.encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-class Run:
-    def __init__(self, server, app, pictures):
-        self.server, self.app, self.pictures = server, app, pictures
-        self.base = "http://%s:%d" % server.address
-        self.looked_at = 0
-
-    def look(self, page, name):
-        """Lets axe-core look at a page as it is, and keeps a picture of it."""
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            found = Axe().run(page)
-            assert found.violations_count == 0, f"{name}, {scheme}: {found.generate_report()}"
-            self.looked_at += 1
-            if self.pictures:
-                page.screenshot(path=os.path.join(self.pictures, f"{name}-{scheme}.png"))
-        widest = page.evaluate("""[...document.querySelectorAll('*')].filter(
-          element => element.getBoundingClientRect().right > innerWidth).map(e => e.outerHTML)""")
-        assert not widest, f"{name} is wider than its window: {widest}"
+class Run(Viewer):
+    def __init__(self, server, app):
+        super().__init__(server)
+        self.app = app
 
     def sign_in(self, page):
         page.get_by_label("E-mail address").fill("ann@example.org")
@@ -111,7 +69,7 @@ class Run:
         return json.load(urllib.request.urlopen(address))
 
     def by_message(self, browser):
-        context = browser.new_context(viewport={"width": 390, "height": 780})
+        context = browser.new_context(viewport=PHONE)
         page = context.new_page()
         page.goto(f"{self.app}/")
         with context.expect_page() as opened:
@@ -191,42 +149,28 @@ class Run:
         context.close()
 
 
-def main():
-    program = next(filter(None, map(shutil.which, NAMES)), None)
-    if program is None:
-        print("LEFT OUT sign_in.py: no Chromium is installed (Debian: chromium)", file=sys.stderr)
-        return
-    pictures = sys.argv[1] if len(sys.argv) > 1 else None
-    app = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages)
-    # Another site than the server's, which has a number for its name.
-    origin = f"http://localhost:{app.server_port}"
-    with Server() as server:
+def main(program):
+    with Server() as server, Origin() as app:
         server.address = ("127.0.0.1", free_port())
         server.start()
+        # Another site than the server's, which has a number for its name.
+        origin = f"http://localhost:{app.server_port}"
         server.command("container", "create", CONTAINER)
         api = server.command(
             "api-token", "create", CONTAINER, "development", "--origin", origin)["apiToken"]
         other = server.command(
             "api-token", "create", CONTAINER, "development",
             "--callback", f"{origin}/back")["apiToken"]
-        subprocess.run(
-            [BINARY, "user", "create", "ann@example.org", "--given-name", "Ann",
-             "--password-stdin", "--data", server.data],
-            input=PASSWORD.encode(), check=True, stdout=subprocess.DEVNULL)
-        run = Run(server, origin, pictures)
+        server.make_person("ann", PASSWORD)
+        run = Run(server, origin)
         database = f"{run.base}/database/1/{CONTAINER}/development"
         app.page = PAGE.replace("SETTINGS", json.dumps({"api": api, "database": database}))
-        threading.Thread(target=app.serve_forever, daemon=True).start()
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(
-                executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        with driven(program) as browser:
             run.by_message(browser)
             run.by_callback(browser, other)
-            browser.close()
-        app.shutdown()
         assert run.looked_at == 12, run.looked_at
         server.stop()
 
 
 if __name__ == "__main__":
-    main()
+    with_chromium(main)

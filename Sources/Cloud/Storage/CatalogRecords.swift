@@ -104,7 +104,7 @@ package struct AccountRecord: Sendable, Equatable {
 
 /// An e-mail address or a phone number, as it was given and as it is compared.
 package struct Address: Sendable, Hashable {
-    package enum Kind: String, Sendable { case email, phone }
+    package enum Kind: String, Sendable, CaseIterable { case email, phone }
 
     package let kind: Kind
     package let text: String

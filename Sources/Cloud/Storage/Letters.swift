@@ -83,8 +83,10 @@ package enum CodeOutcome: Sendable, Equatable {
 /// Letters to be sent, and the links and codes that went out.
 package protocol LetterCatalog: Sendable {
     func add(_ letter: Letter, dueAt: Milliseconds) throws
-    /// Letters that are due, the longest waiting first.
-    func dueLetters(now: Milliseconds, countMax: Int) throws -> [Letter]
+    /// Letters to addresses of one kind that are due, the longest waiting first.
+    func dueLetters(
+        to kind: Address.Kind, now: Milliseconds, countMax: Int
+    ) throws -> [Letter]
     /// How many letters wait.
     func letterCount() throws -> Int
     /// Notes one more failed try to send a letter.

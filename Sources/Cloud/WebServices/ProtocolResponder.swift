@@ -25,6 +25,8 @@ package final class ProtocolResponder: Responder {
         package var assets: AssetOptions
         /// Where clients reach the courier, without a slash at the end; nil for where they reach assets.
         package var courierBaseURL: String?
+        /// The kinds of destinations that something carries notices to; others cannot be registered.
+        package var destinationKinds = Set(DestinationKind.allCases)
         package var observer: any RequestObserver
         /// Threads for what is too long for an event loop, and what may wait for them.
         package var workers: WorkOptions

@@ -36,6 +36,10 @@ struct RequestContext: Sendable {
     var assets: AssetOptions { responder.dependencies.assets }
     /// Where clients reach the server, without a slash at the end.
     var courierBaseURL: String { responder.dependencies.courierBaseURL ?? assets.baseURL }
+    /// Whether notices get to destinations of a kind.
+    func reaches(_ kind: DestinationKind) -> Bool {
+        responder.dependencies.destinationKinds.contains(kind)
+    }
     var authenticator: Authenticator { responder.dependencies.authenticator }
     var catalog: any CatalogStorage { responder.dependencies.catalog }
     var people: KnownPeople { responder.people }

@@ -19,6 +19,8 @@ package final class Connection {
     /// Prepared with the connection, so that a snapshot looks nothing up.
     private(set) lazy var begin = Result { try prepare("BEGIN") }
     private(set) lazy var commit = Result { try prepare("COMMIT") }
+    /// By which others end the snapshot that goes on.
+    let mark = OpenSnapshots.Mark()
     /// At a fixed place: SQLite asks it from within its scans.
     var deadline: UnsafeMutablePointer<ReadDeadline>?
     /// Lives as long as the handle: the log hook writes into it.

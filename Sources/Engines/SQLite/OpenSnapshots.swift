@@ -39,14 +39,12 @@ package final class OpenSnapshots: Sendable {
 
     package init() {}
 
-    /// The mark of a connection, known as long as that keeps it.
-    func makeMark() -> Mark {
-        let mark = Mark()
+    /// Adds the mark of a connection, known as long as that keeps it.
+    func add(_ mark: Mark) {
         marks.withLock { marks in
-            marks.removeAll { $0.mark == nil }
+            marks.removeAll { $0.mark == nil || $0.mark === mark }
             marks.append(Kept(mark: mark))
         }
-        return mark
     }
 
     /// Ends every snapshot that began before a moment, with an error of kind `interrupted`.

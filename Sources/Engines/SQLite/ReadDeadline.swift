@@ -8,7 +8,7 @@ struct ReadDeadline {
     let now: @Sendable () -> UInt64
     var endsAt: UInt64?
     /// By which others end the snapshot.
-    let mark: OpenSnapshots.Mark?
+    let mark: OpenSnapshots.Mark
     /// Whether nobody wants the present snapshot any more; asked on its thread.
     var isStopped: (() -> Bool)?
 
@@ -28,11 +28,11 @@ extension Connection {
         secondsMax: Double, now: @escaping @Sendable () -> UInt64, snapshots: OpenSnapshots? = nil
     ) {
         removeDeadline()
+        snapshots?.add(mark)
         let place = UnsafeMutablePointer<ReadDeadline>.allocate(capacity: 1)
         place.initialize(
             to: ReadDeadline(
-                nanosecondsMax: UInt64(secondsMax * 1e9), now: now, endsAt: nil,
-                mark: snapshots?.makeMark()))
+                nanosecondsMax: UInt64(secondsMax * 1e9), now: now, endsAt: nil, mark: mark))
         deadline = place
         sqlite3_progress_handler(
             handle, ReadDeadline.stepsBetween,
@@ -40,7 +40,7 @@ extension Connection {
                 guard let deadline = context?.assumingMemoryBound(to: ReadDeadline.self),
                     let endsAt = deadline.pointee.endsAt
                 else { return 0 }
-                if deadline.pointee.mark?.isEnded ?? false { return 1 }
+                if deadline.pointee.mark.isEnded { return 1 }
                 if let isStopped = deadline.pointee.isStopped, isStopped() { return 1 }
                 return deadline.pointee.now() >= endsAt ? 1 : 0
             }, place)
@@ -50,11 +50,8 @@ extension Connection {
         guard let deadline else { return }
         let moment = deadline.pointee.now()
         deadline.pointee.endsAt = moment &+ deadline.pointee.nanosecondsMax
-        deadline.pointee.mark?.begin(at: moment)
+        mark.begin(at: moment)
     }
-
-    /// Whether others have ended the snapshot that goes on.
-    var isSnapshotEnded: Bool { deadline?.pointee.mark?.isEnded ?? false }
 
     /// Ends the snapshot that goes on after so long, if it would not end sooner.
     ///
@@ -67,7 +64,7 @@ extension Connection {
 
     func stopDeadline() {
         deadline?.pointee.endsAt = nil
-        deadline?.pointee.mark?.end()
+        mark.end()
     }
 
     /// Ends later snapshots, with an error of kind `interrupted`, soon after that is so; nil asks no more.

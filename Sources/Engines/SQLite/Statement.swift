@@ -6,12 +6,15 @@ import CSQLite
 package final class Statement {
     let handle: OpaquePointer
     private unowned let connection: Connection
+    /// The connection's own, which each step looks at.
+    private let mark: OpenSnapshots.Mark
     /// The first failure of a call that does not throw; the next step throws it.
     private var fault = SQLITE_OK
 
     init(handle: OpaquePointer, connection: Connection) {
         self.handle = handle
         self.connection = connection
+        mark = connection.mark
     }
 
     deinit { sqlite3_finalize(handle) }
@@ -84,7 +87,7 @@ package final class Statement {
     ///   snapshot.
     package func step() throws -> Bool {
         if fault != SQLITE_OK { throw takeFault() }
-        if connection.isSnapshotEnded {
+        if mark.isEnded {
             sqlite3_reset(handle)
             throw SQLiteError(code: SQLITE_INTERRUPT, message: "the snapshot was ended")
         }

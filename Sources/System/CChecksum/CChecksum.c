@@ -97,6 +97,14 @@ static uint32_t by_instruction(uint32_t former, const uint8_t *next, size_t coun
 
 #endif
 
+uint32_t checksum_crc32c_numbered(uint64_t number, const void *bytes, size_t count) {
+    uint8_t first[8];
+    for (int place = 0; place < 8; place++) first[place] = (uint8_t)(number >> 8 * place);
+    if (!has_instruction())
+        return checksum_crc32c_plain(checksum_crc32c_plain(0, first, 8), bytes, count);
+    return by_instruction(by_instruction(0, first, 8), bytes, count);
+}
+
 uint32_t checksum_crc32c(uint32_t former, const void *bytes, size_t count) {
     return has_instruction() ? by_instruction(former, bytes, count)
                              : checksum_crc32c_plain(former, bytes, count);

@@ -61,12 +61,14 @@ package struct LetterRound: Sendable {
         self.compose = compose
     }
 
-    /// Sends what is due; blocks.
+    /// Sends what is due to addresses of one kind; blocks.
+    ///
+    /// Rounds of different kinds may run at the same time: a silent provider of text messages delays no mail.
     ///
     /// - Throws: what the catalog reports.
-    package func run(now: Milliseconds) throws -> Outcome {
+    package func run(to kind: Address.Kind, now: Milliseconds) throws -> Outcome {
         var outcome = Outcome()
-        for letter in try catalog.dueLetters(now: now, countMax: Self.roundMax) {
+        for letter in try catalog.dueLetters(to: kind, now: now, countMax: Self.roundMax) {
             guard sender.reaches(letter.address.kind), now - letter.madeAt < Self.ageMax else {
                 outcome.givenUp += 1
                 try catalog.deleteLetter(letter.number)

@@ -46,7 +46,7 @@ struct FeedPage {
     private let bytesAtStart: Int
 
     /// After so many records, their sizes are known well enough to make room for the rest of the page.
-    private static let sampleCount = 16
+    private static let sampleCount = 4
     /// How many rows pass between two checks whether anybody still wants the page.
     private static let rowsBetweenChecks = 64
 

@@ -48,6 +48,7 @@ final class NoticeMatching {
         private var viewers: [ZoneNumber: [UserRecordName]] = [:]
         private var sights: [SightKey: ZoneAccess?] = [:]
         private var merged: Set<MergedKey> = []
+        private var named: (position: Position, identifier: String)?
         var made = NoticePage()
 
         private struct SightKey: Hashable {
@@ -82,27 +83,33 @@ final class NoticeMatching {
 
         func take(_ change: FollowedChange) throws {
             guard let (zone, owner) = try place(of: change.zone) else { return }
-            let identifier = UniqueID.made(
-                from: key.code(for: Array("notice \(change.position)".utf8)))
             let type = change.type.flatMap { types[$0] }
-            tellWebhooks(change, type, zone, owner, identifier)
+            tellWebhooks(change, type, zone, owner)
             switch change.kind {
             case .saved, .deleted:
                 guard let type,
                     let record = ChangedRecord(change, type: type, zone: zone, owner: owner)
                 else { return }
                 if owner == .publicOwner {
-                    try takePublic(record, identifier)
+                    try takePublic(record)
                 } else {
-                    try takeOwned(record, identifier)
-                    try tellViewers(of: zone, owner, change, identifier, type: type)
+                    try takeOwned(record)
+                    try tellViewers(of: zone, owner, change, type: type)
                 }
             case .zoneMade, .zoneDeleted:
                 guard owner != .publicOwner else { return }
-                try tellOwner(of: zone, owner, change, identifier, type: nil)
+                try tellOwner(of: zone, owner, change, type: nil)
             case .sight, .shareEnded:
-                try tellViewers(of: zone, owner, change, identifier, type: nil)
+                try tellViewers(of: zone, owner, change, type: nil)
             }
+        }
+
+        /// Names a change; made for changes alone that somebody is told of, and once for all of them.
+        private func identifier(of change: FollowedChange) -> String {
+            if let named, named.position == change.position { return named.identifier }
+            let made = UniqueID.made(from: key.code(for: Array("notice \(change.position)".utf8)))
+            named = (change.position, made)
+            return made
         }
 
         private func place(
@@ -120,7 +127,7 @@ final class NoticeMatching {
 
         private func tellWebhooks(
             _ change: FollowedChange, _ type: RecordTypeName?, _ zone: StoredZone,
-            _ owner: UserRecordName, _ identifier: String
+            _ owner: UserRecordName
         ) {
             guard !made.webhooks.isEmpty else { return }
             let word: StaticString
@@ -134,18 +141,18 @@ final class NoticeMatching {
             made.bodies.append(
                 WebhookBody(
                     change, word: word, type: type, zone: zone.name, owner: owner,
-                    identifier: identifier, in: matching.place))
+                    identifier: identifier(of: change), in: matching.place))
         }
 
         // MARK: - Queries
 
-        private func takePublic(_ record: ChangedRecord, _ identifier: String) throws {
+        private func takePublic(_ record: ChangedRecord) throws {
             for watched in try index.publicOnes(for: record, snapshot, admitted) {
                 guard try fires(watched, for: record),
                     let isOwn = try mayRead(record, watched.owner.user)
                 else { continue }
                 try draft(
-                    watched, record, identifier,
+                    watched, record,
                     NoticeGround(type: record.typeNumber, isOwn: isOwn))
             }
         }
@@ -163,7 +170,7 @@ final class NoticeMatching {
             }
         }
 
-        private func takeOwned(_ record: ChangedRecord, _ identifier: String) throws {
+        private func takeOwned(_ record: ChangedRecord) throws {
             let owner = SubscriptionOwner(user: record.zoneOwner, scope: .private)
             for watched in try index.all(of: owner, snapshot, admitted)
             where watched.subscription.kind == .query {
@@ -172,10 +179,10 @@ final class NoticeMatching {
                     watched.subscription.recordType == record.type,
                     try fires(watched, for: record)
                 else { continue }
-                try draft(watched, record, identifier, NoticeGround())
+                try draft(watched, record, NoticeGround())
             }
             try tellOwner(
-                of: record.zone, record.zoneOwner, record.change, identifier, type: record.type)
+                of: record.zone, record.zoneOwner, record.change, type: record.type)
         }
 
         private func fires(_ watched: Watched, for record: ChangedRecord) throws -> Bool {
@@ -187,7 +194,7 @@ final class NoticeMatching {
         }
 
         private func draft(
-            _ watched: Watched, _ record: ChangedRecord, _ identifier: String,
+            _ watched: Watched, _ record: ChangedRecord,
             _ ground: NoticeGround
         ) throws {
             let subject = NoticePayload.Subject.query(
@@ -195,7 +202,7 @@ final class NoticeMatching {
                 fields: watched.info.readsFields ? try record.shown() : NoticeFields())
             let collapse = watched.info.collapseID.map { Array("c\($0)".utf8) }
             try add(
-                watched, subject, (record.zone.name, record.zoneOwner), record.change, identifier,
+                watched, subject, (record.zone.name, record.zoneOwner), record.change,
                 ground, mergeKey: collapse)
         }
 
@@ -204,7 +211,7 @@ final class NoticeMatching {
         /// Notifies an owner's subscriptions to a zone and to the database.
         private func tellOwner(
             of zone: StoredZone, _ owner: UserRecordName, _ change: FollowedChange,
-            _ identifier: String, type: RecordTypeName?
+            type: RecordTypeName?
         ) throws {
             let all = try index.all(
                 of: SubscriptionOwner(user: owner, scope: .private), snapshot, admitted)
@@ -216,14 +223,14 @@ final class NoticeMatching {
                     case .database: !zone.name.isDefault
                     }
                 guard isConcerned else { continue }
-                try tell(watched, of: zone, owner, change, identifier, type, NoticeGround())
+                try tell(watched, of: zone, owner, change, type, NoticeGround())
             }
         }
 
         /// Notifies those who see something of a zone and may still see what the change was about.
         private func tellViewers(
             of zone: StoredZone, _ owner: UserRecordName, _ change: FollowedChange,
-            _ identifier: String, type: RecordTypeName?
+            type: RecordTypeName?
         ) throws {
             let watching = try viewers[zone.number] ?? snapshot.watchers(ofShared: zone.number)
             viewers[zone.number] = watching
@@ -233,7 +240,7 @@ final class NoticeMatching {
                     of: SubscriptionOwner(user: viewer, scope: .shared), snapshot, admitted)
                 for watched in all {
                     try tell(
-                        watched, of: zone, owner, change, identifier, type,
+                        watched, of: zone, owner, change, type,
                         NoticeGround(zone: zone.number))
                 }
             }
@@ -276,7 +283,7 @@ final class NoticeMatching {
 
         private func tell(
             _ watched: Watched, of zone: StoredZone, _ owner: UserRecordName,
-            _ change: FollowedChange, _ identifier: String, _ type: RecordTypeName?,
+            _ change: FollowedChange, _ type: RecordTypeName?,
             _ ground: NoticeGround
         ) throws {
             let subscription = watched.subscription
@@ -289,7 +296,7 @@ final class NoticeMatching {
             guard merged.insert(key).inserted else { return }
             try add(
                 watched, subscription.kind == .zone ? .zone : .database, (zone.name, owner), change,
-                identifier, ground, mergeKey: Array("z\(zone.number.value)".utf8))
+                ground, mergeKey: Array("z\(zone.number.value)".utf8))
         }
 
         // MARK: - What is told
@@ -297,7 +304,7 @@ final class NoticeMatching {
         private func add(
             _ watched: Watched, _ subject: NoticePayload.Subject,
             _ zone: (name: ZoneName, owner: UserRecordName), _ change: FollowedChange,
-            _ identifier: String, _ ground: NoticeGround, mergeKey: [UInt8]?
+            _ ground: NoticeGround, mergeKey: [UInt8]?
         ) throws {
             let destinations = try index.destinations(of: watched.owner.user, snapshot)
             let told = destinations.filter { !NoticeDraft.isOrigin($0, of: change.author) }
@@ -306,7 +313,7 @@ final class NoticeMatching {
             if watched.subscription.firesOnce { made.spent.insert(watched.place) }
             guard !told.isEmpty else { return }
             let payload = NoticePayload(
-                container: matching.place.container, identifier: identifier,
+                container: matching.place.container, identifier: identifier(of: change),
                 user: watched.owner.user, subscription: watched.subscription.id,
                 scope: watched.owner.scope, zone: zone, subject: subject, info: watched.info)
             made.drafts.append(

@@ -40,7 +40,7 @@ package struct RecordText {
     package static let beforeZone: StaticString = "\"},\"deleted\":false,\"zoneID\":"
     package static let beforeParent: StaticString = ",\"parent\":{\"recordName\":\""
     package static let afterParent: StaticString = "\"}"
-    package static let end: StaticString = "}"
+    package static let end = UInt8(ascii: "}")
     /// Of a deletion in the feeds (rulings.md 30).
     package static let beforeDeletedZone: StaticString = "\",\"deleted\":true,\"zoneID\":"
     package static let beforeDeletedType: StaticString = ",\"deletedRecordType\":\""
@@ -86,7 +86,7 @@ package struct RecordText {
         } else {
             parent = nil
         }
-        guard walk.isGood, walk.place < text.count, text[text.count - 1] == UInt8(ascii: "}")
+        guard walk.isGood, walk.place < text.count, text[text.count - 1] == Self.end
         else { return nil }
         rest = walk.place..<text.count - 1
     }

@@ -25,12 +25,17 @@ enum CreateTokenEndpoint {
 ///
 /// A token that has ended is replaced by a new one, which the answer names: clients read it there.
 enum RegisterTokenEndpoint {
+    /// What waits for such a device would wait for ever.
+    private static let unreached = Fault.badRequest(
+        "apnsToken: this server does not push to Apple's devices")
+
     static func run(
         _ context: RequestContext,
         completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
     ) throws {
         let asked = try TokenRequest(context)
         if let device = try DeviceAddress(context.body(), asked.environment) {
+            guard context.reaches(device.kind) else { throw Self.unreached }
             return asked.registration(device).run { result in
                 completion(result.map { _ in { _ in asked.answer(device) } })
             }

@@ -18,13 +18,16 @@ extension SQLiteCatalog {
         }
     }
 
-    package func dueLetters(now: Milliseconds, countMax: Int) throws -> [Letter] {
+    package func dueLetters(
+        to kind: Address.Kind, now: Milliseconds, countMax: Int
+    ) throws -> [Letter] {
         try read {
             try $0.all(
                 """
                 SELECT number, purpose, account, kind, folded, address, detail, tries, made_at,
-                place, language FROM letters WHERE due_at <= ? ORDER BY due_at, number LIMIT ?
-                """, .integer(now), .integer(Int64(countMax))
+                place, language FROM letters
+                WHERE due_at <= ? AND kind = ? ORDER BY due_at, number LIMIT ?
+                """, .integer(now), .text(kind.rawValue), .integer(Int64(countMax))
             ) { row in
                 guard let purpose = Letter.Purpose(rawValue: row.string(1)),
                     let kind = Address.Kind(rawValue: row.string(3))

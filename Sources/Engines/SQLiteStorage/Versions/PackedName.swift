@@ -15,11 +15,11 @@ struct PackedName {
     static let uuidTextCount = 36
 
     let form: Form
-    /// Of the row's bytes.
-    let range: Range<Int>
+    /// Of a row: the 16 bytes of a UUID, or the name's characters.
+    let bytes: UnsafeRawBufferPointer
 
     /// How many characters the name has.
-    var textCount: Int { form == .text ? range.count : Self.uuidTextCount }
+    var textCount: Int { form == .text ? bytes.count : Self.uuidTextCount }
 
     // MARK: - Packing
 
@@ -62,15 +62,12 @@ struct PackedName {
     ///
     /// - Returns: the place after them.
     @inline(__always)
-    func write(
-        from row: UnsafeRawBufferPointer, to place: UnsafeMutableRawPointer
-    ) -> UnsafeMutableRawPointer {
-        guard let base = row.baseAddress else { return place }
+    func write(to place: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
+        guard let packed = bytes.baseAddress else { return place }
         guard form != .text else {
-            place.copyMemory(from: base + range.lowerBound, byteCount: range.count)
-            return place + range.count
+            place.copyMemory(from: packed, byteCount: bytes.count)
+            return place + bytes.count
         }
-        let packed = base + range.lowerBound
         let letters: UInt64 = form == .upperUUID ? 0x07 : 0x27
         // Eight digits at a time: of the 16 packed bytes four by four, with the dashes between.
         let first = Self.digits(packed.loadUnaligned(as: UInt32.self), letters)

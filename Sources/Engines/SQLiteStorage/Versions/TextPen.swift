@@ -14,21 +14,35 @@ struct TextPen {
         place += piece.utf8CodeUnitCount
     }
 
+    /// Writes a piece, and at most `TextPiece.stride` bytes behind it, which the next ones overwrite.
     @inline(__always)
-    mutating func write(_ piece: [UInt8]) {
-        piece.withUnsafeBytes {
-            guard let base = $0.baseAddress else { return }
-            place.copyMemory(from: base, byteCount: $0.count)
-            place += $0.count
+    mutating func write(_ piece: TextPiece) {
+        var (from, to, left) = (piece.start, place, piece.count)
+        while left > 0 {
+            let words = from.loadUnaligned(as: TextPiece.Words.self)
+            to.storeBytes(of: words, as: TextPiece.Words.self)
+            from += TextPiece.stride
+            to += TextPiece.stride
+            left -= TextPiece.stride
         }
+        place += piece.count
     }
 
     @inline(__always)
-    mutating func write(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
-        guard let base = bytes.baseAddress, !range.isEmpty else { return }
-        place.copyMemory(from: base + range.lowerBound, byteCount: range.count)
-        place += range.count
+    mutating func write(_ bytes: UnsafeRawBufferPointer) {
+        guard let base = bytes.baseAddress, !bytes.isEmpty else { return }
+        place.copyMemory(from: base, byteCount: bytes.count)
+        place += bytes.count
     }
+
+    @inline(__always)
+    mutating func write(_ byte: UInt8) {
+        place.storeBytes(of: byte, as: UInt8.self)
+        place += 1
+    }
+
+    @inline(__always)
+    mutating func write(_ name: PackedName) { place = name.write(to: place) }
 
     /// Writes a position as change tags have it: in base 36.
     @inline(__always)
@@ -51,11 +65,40 @@ struct TextPen {
     }
 }
 
+/// A piece of text that many texts have, in memory of its own that is read in whole strides.
+struct TextPiece {
+    typealias Words = SIMD2<UInt64>
+
+    /// How many bytes a pen copies at a time.
+    static let stride = MemoryLayout<Words>.size
+
+    let start: UnsafeRawPointer
+    let count: Int
+
+    /// Takes memory, which whoever makes the piece has to `deallocate`.
+    init(_ text: [UInt8]) {
+        let room = (text.count + Self.stride - 1) / Self.stride * Self.stride
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: room, alignment: Self.stride)
+        memory.initializeMemory(as: UInt8.self, repeating: 0, count: room)
+        UnsafeMutableRawBufferPointer(start: memory, count: room).copyBytes(from: text)
+        start = UnsafeRawPointer(memory)
+        count = text.count
+    }
+
+    /// As the above.
+    init(_ text: StaticString) { self.init(text.withUTF8Buffer { [UInt8]($0) }) }
+
+    func deallocate() { start.deallocate() }
+}
+
 /// Writes moments; one that follows itself is copied.
 struct MomentText {
     private var moment: Int64 = -1
     private var digits: (UInt64, UInt64) = (0, 0)
     private var count = 0
+
+    /// How many digits there is room for: those of `RecordText.momentMax`, and one more.
+    private static let digitsMax = 16
 
     /// - Parameter place: has room for 16 bytes.
     /// - Returns: the place after the digits.
@@ -70,15 +113,18 @@ struct MomentText {
     }
 
     private mutating func make(_ moment: Int64) {
-        var text = Array(String(moment).utf8)
-        count = min(text.count, 16)
-        text.append(contentsOf: repeatElement(0, count: 16))
-        text.withUnsafeBytes {
-            digits = (
-                $0.loadUnaligned(as: UInt64.self),
-                $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
-            )
-        }
+        var rest = UInt64(bitPattern: moment)
+        // The digit that was made last is the first: the text is moved along in front of it.
+        digits = (0, 0)
+        count = 0
+        repeat {
+            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+            digits.1 = digits.1 << 8 | digits.0 >> 56
+            digits.0 = digits.0 << 8 | (0x30 + digit)
+            rest = quotient
+            count += 1
+        } while rest > 0 && count < Self.digitsMax
+        digits = (digits.0.littleEndian, digits.1.littleEndian)
         self.moment = moment
     }
 }

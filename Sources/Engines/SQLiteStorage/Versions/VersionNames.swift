@@ -18,22 +18,39 @@ final class VersionNames {
         /// The record name, as it stands in JSON.
         let name: [UInt8]
         /// From a record's first moment to its second, by a device that is not named.
-        let madeIt: [UInt8]
+        let madeIt: TextPiece
         /// From its second moment to the zone, by a device that is not named.
-        let savedIt: [UInt8]
+        let savedIt: TextPiece
 
         init(_ name: [UInt8]) {
             self.name = name
             let user =
-                Self.bytes(RecordText.beforeUser) + name
-                + Self.bytes(RecordText.beforeDevice) + Self.bytes(RecordText.plainDevice)
-            madeIt = user + Self.bytes(RecordText.beforeModified)
-            savedIt = user + Self.bytes(RecordText.beforeZone)
+                VersionNames.bytes(RecordText.beforeUser) + name
+                + VersionNames.bytes(RecordText.beforeDevice)
+                + VersionNames.bytes(RecordText.plainDevice)
+            madeIt = TextPiece(user + VersionNames.bytes(RecordText.beforeModified))
+            savedIt = TextPiece(user + VersionNames.bytes(RecordText.beforeZone))
         }
 
-        private static func bytes(_ text: StaticString) -> [UInt8] {
-            text.withUTF8Buffer { [UInt8]($0) }
+        deinit {
+            madeIt.deallocate()
+            savedIt.deallocate()
         }
+    }
+
+    /// A type or a zone as texts name it.
+    final class Named {
+        /// A type's name, or the `zoneID` object of a zone.
+        let name: [UInt8]
+        /// Of a type, from a record's name to its fields; of a zone, its name.
+        let piece: TextPiece
+
+        init(_ name: [UInt8], _ piece: [UInt8]) {
+            self.name = name
+            self.piece = TextPiece(piece)
+        }
+
+        deinit { piece.deallocate() }
     }
 
     /// How many names of a kind are kept before all of them are read anew.
@@ -44,8 +61,8 @@ final class VersionNames {
     private let type: Statement
     private let zone: Statement
     private var users: [Int64: User] = [:]
-    private var types: [Int64: [UInt8]] = [:]
-    private var zones: [Int64: [UInt8]] = [:]
+    private var types: [Int64: Named] = [:]
+    private var zones: [Int64: Named] = [:]
     private var numbers: [[UInt8]: Int64] = [:]
     /// The user whose number was last asked for: one saves many records, and is in each of them twice.
     private var lastAsked: (name: [UInt8], number: Int64)?
@@ -109,27 +126,40 @@ final class VersionNames {
     }
 
     /// The name of a type; nil when there is no such type.
-    func type(_ number: Int64) throws -> [UInt8]? {
+    func type(_ number: Int64) throws -> [UInt8]? { try namedType(number)?.name }
+
+    /// A type; nil when there is no such type.
+    func namedType(_ number: Int64) throws -> Named? {
         if let known = types[number] { return known }
         defer { type.reset() }
         type.bind(number, at: 1)
         guard try type.step() else { return nil }
         let name = [UInt8](type.bytes(0))
+        let made = Named(
+            name, Self.bytes(RecordText.beforeType) + name + Self.bytes(RecordText.beforeFields))
         if types.count >= Self.keptMax { types = [:] }
-        types[number] = name
-        return name
+        types[number] = made
+        return made
     }
 
     /// The `zoneID` object of a zone; nil when there is no such zone.
-    func zone(_ number: Int64) throws -> [UInt8]? {
+    func zone(_ number: Int64) throws -> [UInt8]? { try namedZone(number)?.name }
+
+    /// A zone; nil when there is no such zone.
+    func namedZone(_ number: Int64) throws -> Named? {
         if let known = zones[number] { return known }
         defer { zone.reset() }
         zone.bind(number, at: 1)
         guard try zone.step(), let name = ZoneName(zone.string(0)) else { return nil }
         let object = name.identifierJSON(owner: zone.string(1))
+        let made = Named(object, object)
         if zones.count >= Self.keptMax { zones = [:] }
-        zones[number] = object
-        return object
+        zones[number] = made
+        return made
+    }
+
+    private static func bytes(_ text: StaticString) -> [UInt8] {
+        text.withUTF8Buffer { [UInt8]($0) }
     }
 
     /// The sum over a row of `version_users`.

@@ -20,8 +20,8 @@ struct VersionRow {
     struct Stamp {
         let moment: Milliseconds
         let user: Int64
-        /// Where the device's name lies; empty where it is `iCloud`.
-        let device: Range<Int>
+        /// The device's name; empty where it is `iCloud`.
+        let device: UnsafeRawBufferPointer
     }
 
     /// Bits of a row's shape.
@@ -39,22 +39,27 @@ struct VersionRow {
 
     /// The bytes in front of what varies in length.
     static let headCount = 17
-    private static let momentCount = 6
+    fileprivate static let momentCount = 6
 
-    let bytes: UnsafeRawBufferPointer
+    /// How many bytes the row has.
+    let count: Int
     let format: Format
     let flags: VersionFlags
     let record: RecordNumber
     let type: Int64
     /// How many bytes the record's text has, and how many it counts towards its owner's.
     let textCount: Int
-    private(set) var name = PackedName(form: .text, range: 0..<0)
-    private(set) var created = Stamp(moment: 0, user: 0, device: 0..<0)
-    private(set) var modified = Stamp(moment: 0, user: 0, device: 0..<0)
-    private(set) var fields = 0..<0
+    private(set) var name = PackedName(form: .text, bytes: Self.nothing)
+    private(set) var created = Stamp(moment: 0, user: 0, device: Self.nothing)
+    private(set) var modified = Stamp(moment: 0, user: 0, device: Self.nothing)
+    private(set) var fields = Self.nothing
     private(set) var parent: PackedName?
     /// Of a record that is taken apart what stands behind its parent; else the whole text.
-    private(set) var rest = 0..<0
+    private(set) var rest = Self.nothing
+
+    fileprivate static var nothing: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: nil, count: 0)
+    }
 
     /// - Throws: `DamagedRow` for bytes that are not what was written under the key.
     init(_ bytes: UnsafeRawBufferPointer, key: Int64) throws(DamagedRow) {
@@ -65,21 +70,22 @@ struct VersionRow {
     }
 
     /// Reads a row without its sum; any bytes are harmless.
+    @inline(__always)
     init(reading bytes: UnsafeRawBufferPointer) throws(DamagedRow) {
-        guard bytes.count >= Self.headCount, let format = Format(rawValue: bytes[4]) else {
-            throw DamagedRow()
-        }
-        self.bytes = bytes
+        guard bytes.count >= Self.headCount, let start = bytes.baseAddress,
+            let format = Format(rawValue: start.load(fromByteOffset: 4, as: UInt8.self))
+        else { throw DamagedRow() }
+        count = bytes.count
         self.format = format
-        flags = VersionFlags(rawValue: Int64(bytes[5]))
-        let shape = bytes[6]
+        flags = VersionFlags(rawValue: Int64(start.load(fromByteOffset: 5, as: UInt8.self)))
+        let shape = start.load(fromByteOffset: 6, as: UInt8.self)
         textCount = Self.textCount(of: bytes)
-        record = RecordNumber(Self.record(of: bytes))
-        var walk = RowWalk(bytes, from: Self.headCount)
+        record = RecordNumber(Self.record(of: start))
+        var walk = RowWalk(from: start + Self.headCount, to: start + bytes.count)
         type = walk.number()
         switch format {
         case .deletion: name = walk.name(PackedName.Form(bits: shape >> Shape.name))
-        case .text: rest = walk.place..<bytes.count
+        case .text: rest = walk.rest
         case .parts:
             name = walk.name(PackedName.Form(bits: shape >> Shape.name))
             created = walk.stamp(hasDevice: shape & Shape.createdByDevice != 0)
@@ -89,8 +95,8 @@ struct VersionRow {
             if shape & Shape.hasParent != 0 {
                 parent = walk.name(PackedName.Form(bits: shape >> Shape.parent))
             }
-            fields = walk.range()
-            rest = walk.place..<max(walk.place, bytes.count)
+            fields = walk.counted()
+            rest = walk.rest
         }
         guard walk.isGood else { throw DamagedRow() }
     }
@@ -102,9 +108,9 @@ struct VersionRow {
     }
 
     /// What a row says of its record.
-    private static func record(of bytes: UnsafeRawBufferPointer) -> Int64 {
-        let high = Int64(bytes.loadUnaligned(fromByteOffset: 11, as: UInt32.self).bigEndian)
-        let low = Int64(bytes.loadUnaligned(fromByteOffset: 15, as: UInt16.self).bigEndian)
+    private static func record(of row: UnsafeRawPointer) -> Int64 {
+        let high = Int64(row.loadUnaligned(fromByteOffset: 11, as: UInt32.self).bigEndian)
+        let low = Int64(row.loadUnaligned(fromByteOffset: 15, as: UInt16.self).bigEndian)
         return high << 16 | low
     }
 
@@ -117,10 +123,8 @@ struct VersionRow {
     static let recordSQL = "substr(content, 12, 6)"
 
     static func sum(of bytes: UnsafeRawBufferPointer, key: Int64) -> UInt32 {
-        let key = withUnsafeBytes(of: key.littleEndian) {
-            checksum_crc32c(0, $0.baseAddress, $0.count)
-        }
-        return checksum_crc32c(key, bytes.baseAddress.map { $0 + 4 }, bytes.count - 4)
+        checksum_crc32c_numbered(
+            UInt64(bitPattern: key), bytes.baseAddress.map { $0 + 4 }, bytes.count - 4)
     }
 }
 
@@ -129,23 +133,27 @@ struct DamagedRow: Error {}
 
 /// Goes along a row; behind its end everything is nothing.
 private struct RowWalk {
-    private let bytes: UnsafeRawBufferPointer
-    private(set) var place: Int
+    private var place: UnsafeRawPointer
+    private let end: UnsafeRawPointer
     private(set) var isGood = true
 
     @inline(__always)
-    init(_ bytes: UnsafeRawBufferPointer, from place: Int) {
-        self.bytes = bytes
+    init(from place: UnsafeRawPointer, to end: UnsafeRawPointer) {
         self.place = place
+        self.end = end
     }
+
+    /// All that has not been passed.
+    @inline(__always)
+    var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: place, count: end - place) }
 
     @inline(__always)
     mutating func number() -> Int64 {
-        guard place < bytes.count else {
+        guard place < end else {
             isGood = false
             return 0
         }
-        let first = bytes[place]
+        let first = place.load(as: UInt8.self)
         place += 1
         return first < 0x80 ? Int64(first) : longNumber(first)
     }
@@ -153,8 +161,8 @@ private struct RowWalk {
     private mutating func longNumber(_ first: UInt8) -> Int64 {
         var value = Int64(first & 0x7F)
         var shift: Int64 = 7
-        while place < bytes.count, shift < 63 {
-            let byte = bytes[place]
+        while place < end, shift < 63 {
+            let byte = place.load(as: UInt8.self)
             place += 1
             value |= Int64(byte & 0x7F) << shift
             if byte < 0x80 { return value }
@@ -164,37 +172,36 @@ private struct RowWalk {
         return 0
     }
 
+    /// A number, and so many bytes.
     @inline(__always)
-    mutating func range() -> Range<Int> {
-        let count = number()
-        return take(count < Int64(bytes.count) ? Int(count) : bytes.count + 1)
-    }
+    mutating func counted() -> UnsafeRawBufferPointer { take(Int(clamping: number())) }
 
     @inline(__always)
-    mutating func take(_ count: Int) -> Range<Int> {
-        let start = place
-        guard count >= 0, count <= bytes.count - start else {
+    mutating func take(_ count: Int) -> UnsafeRawBufferPointer {
+        guard count >= 0, count <= end - place else {
             isGood = false
-            return start..<start
+            return VersionRow.nothing
         }
-        place = start + count
-        return start..<place
+        let taken = UnsafeRawBufferPointer(start: place, count: count)
+        place += count
+        return taken
     }
 
     @inline(__always)
     mutating func name(_ form: PackedName.Form) -> PackedName {
-        PackedName(form: form, range: form == .text ? range() : take(PackedName.uuidCount))
+        PackedName(form: form, bytes: form == .text ? counted() : take(PackedName.uuidCount))
     }
 
     @inline(__always)
     mutating func stamp(hasDevice: Bool) -> VersionRow.Stamp {
-        let range = take(6)
-        guard isGood else { return VersionRow.Stamp(moment: 0, user: 0, device: 0..<0) }
-        let low = bytes.loadUnaligned(fromByteOffset: range.lowerBound, as: UInt32.self)
-        let high = bytes.loadUnaligned(fromByteOffset: range.lowerBound + 4, as: UInt16.self)
+        guard let start = take(VersionRow.momentCount).baseAddress else {
+            return VersionRow.Stamp(moment: 0, user: 0, device: VersionRow.nothing)
+        }
+        let low = start.loadUnaligned(as: UInt32.self)
+        let high = start.loadUnaligned(fromByteOffset: 4, as: UInt16.self)
         let moment = Milliseconds(low.littleEndian) | Milliseconds(high.littleEndian) << 32
         let user = number()
         return VersionRow.Stamp(
-            moment: moment, user: user, device: hasDevice ? self.range() : place..<place)
+            moment: moment, user: user, device: hasDevice ? counted() : VersionRow.nothing)
     }
 }

@@ -7,35 +7,61 @@ import Storage
 /// Confined, as its connection, to one thread at a time.
 final class VersionTexts {
     let names: VersionNames
-    /// Where texts are made, one for each that is looked at, the outermost first.
-    private var buffers: [UnsafeMutableRawBufferPointer] = []
-    /// How many texts are looked at.
-    private var depth = 0
+    /// What changes from text to text.
+    ///
+    /// Swift looks at each access to a property of a class whether another overlaps it. For pages full of
+    /// records that was a tenth of the work, so this stands outside of the class.
+    private let desk: UnsafeMutablePointer<Desk>
 
-    // What the text before had, which the next mostly has too.
-    private var typeNumber: Int64 = -1
-    private var type: [UInt8] = []
-    private var zoneNumber: Int64 = -1
-    private var zone: [UInt8] = []
-    private var creatorNumber: Int64 = -1
-    private var creator = VersionNames.User([])
-    private var modifierNumber: Int64 = -1
-    private var modifier = VersionNames.User([])
-    private var moment = MomentText()
-
-    /// More than all that is the same in every text, all numbers in it, and what two packed names grow by.
+    /// More than all that is the same in every text, all numbers in it, what two packed names grow by, and
+    /// what a pen writes behind a piece.
     private static let frameMax = 640
     /// Up to this size, a buffer has room for texts twice as long as the one that it was made for.
     private static let roomyMax = 65_536
 
-    init(_ connection: Connection) throws { names = try VersionNames(connection) }
+    /// Where texts are made.
+    private struct Desk {
+        /// One for each text that is looked at, the outermost first.
+        var buffers: [UnsafeMutableRawBufferPointer] = []
+        /// How many texts are looked at.
+        var depth = 0
 
-    deinit { for buffer in buffers { buffer.deallocate() } }
+        // What the text before had, which the next mostly has too.
+        var type = VersionNames.Named([], [])
+        var typeNumber: Int64 = -1
+        var zone = VersionNames.Named([], [])
+        var zoneNumber: Int64 = -1
+        var creator = VersionNames.User([])
+        var creatorNumber: Int64 = -1
+        var modifier = VersionNames.User([])
+        var modifierNumber: Int64 = -1
+        var moment = MomentText()
+    }
+
+    private let beforeName = TextPiece(RecordText.beforeName)
+    private let beforeTag = TextPiece(RecordText.beforeTag)
+    private let beforeCreated = TextPiece(RecordText.beforeCreated)
+
+    init(_ connection: Connection) throws {
+        names = try VersionNames(connection)
+        desk = .allocate(capacity: 1)
+        desk.initialize(to: Desk())
+    }
+
+    deinit {
+        for piece in [beforeName, beforeTag, beforeCreated] { piece.deallocate() }
+        for buffer in desk.pointee.buffers { buffer.deallocate() }
+        desk.deinitialize(count: 1)
+        desk.deallocate()
+    }
 
     /// Forgets what may be another's now.
     func forget() {
         names.forget()
-        (typeNumber, zoneNumber, creatorNumber, modifierNumber) = (-1, -1, -1, -1)
+        desk.pointee.typeNumber = -1
+        desk.pointee.zoneNumber = -1
+        desk.pointee.creatorNumber = -1
+        desk.pointee.modifierNumber = -1
     }
 
     /// A version with its text, which stays in the texts' own memory until it has been visited.
@@ -66,8 +92,8 @@ final class VersionTexts {
     func visit<Value>(
         _ kept: Kept, _ visit: (StoredVersion) throws -> Value
     ) throws -> Value {
-        depth += 1
-        defer { depth -= 1 }
+        desk.pointee.depth += 1
+        defer { desk.pointee.depth -= 1 }
         return try visit(kept.version)
     }
 
@@ -79,8 +105,8 @@ final class VersionTexts {
         _ row: VersionRow, key: Int64, _ visit: (StoredVersion) throws -> Value
     ) throws -> Value {
         let version = try version(row, key)
-        depth += 1
-        defer { depth -= 1 }
+        desk.pointee.depth += 1
+        defer { desk.pointee.depth -= 1 }
         return try visit(version)
     }
 
@@ -90,7 +116,7 @@ final class VersionTexts {
         guard row.format != .text else {
             return StoredVersion(
                 record: row.record, position: position, type: row.type, flags: row.flags,
-                body: UnsafeRawBufferPointer(rebasing: row.bytes[row.rest]))
+                body: row.rest)
         }
         try prepare(row, zone: key >> SQLiteSnapshot.positionBits)
         let buffer = buffer(ofSize: sizeMax(row))
@@ -113,43 +139,50 @@ final class VersionTexts {
     /// Reads the names that a text needs.
     @inline(__always)
     private func prepare(_ row: VersionRow, zone number: Int64) throws {
-        if row.type != typeNumber {
-            guard let name = try names.type(row.type) else { throw DamagedRow() }
-            (type, typeNumber) = (name, row.type)
+        if row.type != desk.pointee.typeNumber {
+            guard let type = try names.namedType(row.type) else { throw DamagedRow() }
+            (desk.pointee.type, desk.pointee.typeNumber) = (type, row.type)
         }
-        if number != zoneNumber {
-            guard let object = try names.zone(number) else { throw DamagedRow() }
-            (zone, zoneNumber) = (object, number)
+        if number != desk.pointee.zoneNumber {
+            guard let zone = try names.namedZone(number) else { throw DamagedRow() }
+            (desk.pointee.zone, desk.pointee.zoneNumber) = (zone, number)
         }
         guard row.format == .parts else { return }
-        if row.created.user != creatorNumber {
-            (creator, creatorNumber) = (try names.user(row.created.user), row.created.user)
+        if row.created.user != desk.pointee.creatorNumber {
+            desk.pointee.creator = try names.user(row.created.user)
+            desk.pointee.creatorNumber = row.created.user
         }
-        if row.modified.user != modifierNumber {
-            (modifier, modifierNumber) = (try names.user(row.modified.user), row.modified.user)
+        if row.modified.user != desk.pointee.modifierNumber {
+            desk.pointee.modifier = try names.user(row.modified.user)
+            desk.pointee.modifierNumber = row.modified.user
         }
     }
 
     @inline(__always)
     private func sizeMax(_ row: VersionRow) -> Int {
-        row.bytes.count + type.count + zone.count + creator.madeIt.count + modifier.savedIt.count
+        row.count + desk.pointee.type.piece.count + desk.pointee.zone.piece.count
+            + desk.pointee.creator.madeIt.count + desk.pointee.modifier.savedIt.count
             + Self.frameMax
     }
 
     @inline(__always)
     private func buffer(ofSize size: Int) -> UnsafeMutableRawBufferPointer {
-        if depth < buffers.count, buffers[depth].count >= size { return buffers[depth] }
+        let depth = desk.pointee.depth
+        if depth < desk.pointee.buffers.count, desk.pointee.buffers[depth].count >= size {
+            return desk.pointee.buffers[depth]
+        }
         return grownBuffer(size)
     }
 
     private func grownBuffer(_ size: Int) -> UnsafeMutableRawBufferPointer {
         let made = UnsafeMutableRawBufferPointer.allocate(
             byteCount: size < Self.roomyMax ? 2 * size : size, alignment: 16)
-        if depth < buffers.count {
-            buffers[depth].deallocate()
-            buffers[depth] = made
+        let depth = desk.pointee.depth
+        if depth < desk.pointee.buffers.count {
+            desk.pointee.buffers[depth].deallocate()
+            desk.pointee.buffers[depth] = made
         } else {
-            buffers.append(made)
+            desk.pointee.buffers.append(made)
         }
         return made
     }
@@ -161,67 +194,65 @@ final class VersionTexts {
         _ authors: inout StoredVersion.Authors?
     ) -> UnsafeMutableRawPointer {
         var pen = TextPen(start)
-        pen.write(RecordText.beforeName)
-        pen.place = row.name.write(from: row.bytes, to: pen.place)
-        pen.write(RecordText.beforeType)
-        pen.write(type)
-        pen.write(RecordText.beforeFields)
-        pen.write(row.bytes, row.fields)
-        pen.write(RecordText.beforeTag)
+        pen.write(beforeName)
+        pen.write(row.name)
+        pen.write(desk.pointee.type.piece)
+        pen.write(row.fields)
+        pen.write(beforeTag)
         pen.writeTag(position)
-        pen.write(RecordText.beforeCreated)
-        pen.place = moment.write(row.created.moment, to: pen.place)
-        let creator = stamp(
-            row, row.created, self.creator, self.creator.madeIt, RecordText.beforeModified, &pen)
-        pen.place = moment.write(row.modified.moment, to: pen.place)
-        let modifier = stamp(
-            row, row.modified, self.modifier, self.modifier.savedIt, RecordText.beforeZone, &pen)
-        pen.write(zone)
+        pen.write(beforeCreated)
+        pen.place = desk.pointee.moment.write(row.created.moment, to: pen.place)
+        let creator = pen.place - start + Self.beforeUserCount
+        if row.created.device.isEmpty {
+            pen.write(desk.pointee.creator.madeIt)
+        } else {
+            Self.write(desk.pointee.creator, row.created.device, &pen)
+            pen.write(RecordText.beforeModified)
+        }
+        pen.place = desk.pointee.moment.write(row.modified.moment, to: pen.place)
+        let modifier = pen.place - start + Self.beforeUserCount
+        if row.modified.device.isEmpty {
+            pen.write(desk.pointee.modifier.savedIt)
+        } else {
+            Self.write(desk.pointee.modifier, row.modified.device, &pen)
+            pen.write(RecordText.beforeZone)
+        }
+        pen.write(desk.pointee.zone.piece)
         if let parent = row.parent {
             pen.write(RecordText.beforeParent)
-            pen.place = parent.write(from: row.bytes, to: pen.place)
+            pen.write(parent)
             pen.write(RecordText.afterParent)
         }
-        pen.write(row.bytes, row.rest)
+        pen.write(row.rest)
         pen.write(RecordText.end)
-        let (first, second) = (creator - start, modifier - start)
         authors = StoredVersion.Authors(
-            creator: first..<first + self.creator.name.count,
-            modifier: second..<second + self.modifier.name.count)
+            creator: creator..<creator + desk.pointee.creator.name.count,
+            modifier: modifier..<modifier + desk.pointee.modifier.name.count)
         return pen.place
     }
 
-    /// Writes from a moment to what follows the device.
-    ///
-    /// - Returns: where the user's name stands.
-    @inline(__always)
-    private func stamp(
-        _ row: VersionRow, _ stamp: VersionRow.Stamp, _ user: VersionNames.User,
-        _ plain: [UInt8], _ end: StaticString, _ pen: inout TextPen
-    ) -> UnsafeMutableRawPointer {
-        let name = pen.place + RecordText.beforeUser.utf8CodeUnitCount
-        if stamp.device.isEmpty {
-            pen.write(plain)
-        } else {
-            pen.write(RecordText.beforeUser)
-            pen.write(user.name)
-            pen.write(RecordText.beforeDevice)
-            pen.write(row.bytes, stamp.device)
-            pen.write(end)
-        }
-        return name
+    private static let beforeUserCount = RecordText.beforeUser.utf8CodeUnitCount
+
+    /// Writes a user and the device that they named.
+    private static func write(
+        _ user: VersionNames.User, _ device: UnsafeRawBufferPointer, _ pen: inout TextPen
+    ) {
+        pen.write(RecordText.beforeUser)
+        user.name.withUnsafeBytes { pen.write($0) }
+        pen.write(RecordText.beforeDevice)
+        pen.write(device)
     }
 
     private func writeDeletion(
         _ row: VersionRow, from start: UnsafeMutableRawPointer
     ) -> UnsafeMutableRawPointer {
         var pen = TextPen(start)
-        pen.write(RecordText.beforeName)
-        pen.place = row.name.write(from: row.bytes, to: pen.place)
+        pen.write(beforeName)
+        pen.write(row.name)
         pen.write(RecordText.beforeDeletedZone)
-        pen.write(zone)
+        pen.write(desk.pointee.zone.piece)
         pen.write(RecordText.beforeDeletedType)
-        pen.write(type)
+        desk.pointee.type.name.withUnsafeBytes { pen.write($0) }
         pen.write(RecordText.afterDeletedType)
         return pen.place
     }

@@ -26,7 +26,7 @@ final class TextMessageSender: LetterSender {
     private static let keyBytesMin = 24
     private static let keyFileBytesMax = 4_096
     private static let keyPrefix = "whsec_"
-    /// Letters wait for each other: nobody's mail waits long for a provider that is silent.
+    /// Text messages wait for each other: not long for a provider that is silent.
     private static let millisecondsMax = 10_000
     /// Longer than any request may take: nobody waits for ever.
     private static let secondsMax = 30

@@ -81,12 +81,17 @@ package final class NoticeSenders: Sendable {
 
 /// Whether this build pushes to Apple's devices.
 enum ApplePushSupport {
+    #if ApplePush
+        static let isBuilt = true
+    #else
+        static let isBuilt = false
+    #endif
+
     /// - Throws: `CommandFailure` that says how to build it, when it does not.
     static func require() throws(CommandFailure) {
-        #if !ApplePush
-            throw CommandFailure(
-                "this build does not push to Apple's devices; build it with libnghttp2-dev and "
-                    + "`make release TRAITS=ApplePush`")
-        #endif
+        guard !isBuilt else { return }
+        throw CommandFailure(
+            "this build does not push to Apple's devices; build it with libnghttp2-dev and "
+                + "`make release TRAITS=ApplePush`")
     }
 }

@@ -29,6 +29,7 @@ extension RunningServer {
             loopCount: configuration.loopCount)
         dependencies.rates = configuration.rateLimits
         dependencies.courierBaseURL = configuration.baseURL
+        if !ApplePushSupport.isBuilt { dependencies.destinationKinds.remove(.apns) }
         return ProtocolResponder(dependencies)
     }
 }
