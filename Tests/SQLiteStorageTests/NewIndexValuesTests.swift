@@ -50,20 +50,25 @@ final class NewIndexValuesTests {
         }
     }
 
+    private static func body(_ value: Int) -> [UInt8] {
+        Array("{\"fields\":{\"size\":{\"value\":\(value),\"type\":\"INT64\"}}}".utf8)
+    }
+
     /// Gives records new values, or makes them.
     private func save(_ numbers: some Sequence<Int>, in zone: StoredZone) throws {
         let new = numbers.map { ($0, Int.random(in: 0..<1_000_000, using: &random)) }
         let names = try new.map { try #require(RecordName("r\($0.0)")) }
+        let formerBytes = new.map { values[$0.0].map { Self.body($0).count } ?? 0 }
         let type = try type()
         try store.writeAndWait { transaction in
-            for ((_, value), name) in zip(new, names) {
+            for (index, name) in names.enumerated() {
                 let former = try transaction.head(of: name, in: zone.number)
-                let body = "{\"fields\":{\"size\":{\"value\":\(value),\"type\":\"INT64\"}}}"
                 _ = try transaction.save(
                     NewVersion(
                         zone: zone, name: name, position: try transaction.takePosition(),
-                        former: former, formerBytes: 0, formerIsAlive: former != nil, type: type,
-                        flags: [], body: Array(body.utf8)))
+                        former: former, formerBytes: formerBytes[index],
+                        formerIsAlive: former != nil, type: type, flags: [],
+                        body: Self.body(new[index].1)))
             }
         }
         for (number, value) in new { values[number] = value }

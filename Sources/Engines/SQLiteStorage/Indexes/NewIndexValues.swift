@@ -143,6 +143,7 @@ final class NewIndexValues {
     func isDue(_ last: RecordNumber, indexes: @autoclosure () -> Int) throws -> Bool {
         guard !isQueued, try isEnough(last, indexes: indexes()) else { return false }
         isQueued = true
+        addedSinceStep = 0
         return true
     }
 
