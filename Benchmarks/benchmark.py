@@ -18,8 +18,11 @@ from client import ClientMeasures
 from fairness import FairnessMeasures
 from growth import SIZES as GROWTH_SIZES
 from growth import GrowthMeasures
+from large import LargeMeasures
 from measures import Measures
+from moving import MovingMeasures
 from notices import NoticeMeasures
+from peers import PeerMeasures
 from programs import REPOSITORY, Programs
 from queries import QueryMeasures
 from stores import StoreMeasures
@@ -46,6 +49,11 @@ class Sizes:
     ingest_requests: int = 25
     growth: tuple = GROWTH_SIZES[:2]
     growth_singles: int = 20_000
+    peers: tuple = (250_000, 1_000_000)
+    moving: int = 1_000_000
+    moving_seconds: float = 20
+    kills: int = 50
+    large_store: tuple = ()
 
 
 MARKER = "<!-- measured -->"
@@ -54,7 +62,8 @@ QUICK = Sizes(
     records=10_000, singles=3_000, large=20_000, idle=1_000, seconds=0.4, delta_rounds=1,
     shares=40, seconds_quiet=2, fairness_seconds=2, fairness_rounds=1,
     containers=300, waiters=100, saves=10, subscribers=20, ingest_rounds=2, deliveries=2_000, ingest_requests=2,
-    growth=(20_000,), growth_singles=1_000)
+    growth=(20_000,), growth_singles=1_000, peers=(10_000, 20_000),
+    moving=20_000, moving_seconds=1, kills=5)
 
 
 def arguments():
@@ -63,15 +72,18 @@ def arguments():
     parser.add_argument("--quick", action="store_true", help="small counts, a smoke test")
     parser.add_argument(
         "--only",
-        choices=["assets", "client", "fairness", "growth", "notices", "queries", "sharing",
-                 "stores"],
+        choices=["assets", "client", "fairness", "growth", "large", "moving", "notices", "peers",
+                 "queries", "sharing", "stores"],
         help="one part alone"
     )
     parser.add_argument("--fairness-seconds", type=float, help="of each round of that part")
     parser.add_argument("--growth-records", type=int, help="the one size of the part growth")
+    parser.add_argument("--moving-records", type=int, help="how many the part moving has")
     parser.add_argument("--large", action="store_true", help="sizes that take hours, too")
+    parser.add_argument("--large-records", type=int, default=20_000_000,
+                        help="how many the large store of the part large has")
     parser.add_argument(
-        "--before", type=Path, help="an older server, for the parts fairness and growth")
+        "--before", type=Path, help="an older server, for the parts fairness, growth and moving")
     parser.add_argument("--seed", type=int, default=0, help="of names and contents; 0 draws one")
     parser.add_argument("--json", type=Path, help="a file for all figures of all runs")
     parser.add_argument("--page", type=Path, help="a page whose measured part is written anew")
@@ -87,16 +99,23 @@ def one_run(sizes, programs, binary, parent, seed, only, before):
     busy, stolen = machine.busy_seconds()
     try:
         figures = {}
-        if only not in ("client", "growth", "notices", "queries", "fairness", "stores"):
+        if only in (None, "assets", "sharing"):
             figures |= Measures(sizes, programs, binary, folder, seed).run(only)
         if only in (None, "queries"):
             figures |= QueryMeasures(sizes, programs, binary, folder / "queries", seed).run()
         # By itself alone: its many rounds take longer than all the rest together.
         if only == "fairness":
             figures |= FairnessMeasures(sizes, binary, folder / "fairness", before).run()
+        if sizes.large_store and only in (None, "large"):
+            figures |= LargeMeasures(sizes, programs, binary, folder / "large", seed).run()
+        if only == "moving":
+            figures |= MovingMeasures(
+                sizes, programs, binary, folder / "moving", seed, before).run()
         if only in (None, "growth"):
             figures |= GrowthMeasures(
                 sizes, programs, binary, folder / "growth", seed, before).run()
+        if only in (None, "peers"):
+            figures |= PeerMeasures(sizes, programs, binary, folder / "peers", seed).run()
         if only in (None, "notices"):
             figures |= NoticeMeasures(sizes, programs, binary, folder / "notices").run()
         if only in (None, "stores"):
@@ -136,6 +155,12 @@ def main():
         sizes.fairness_seconds = asked.fairness_seconds
     if asked.large:
         sizes.growth = GROWTH_SIZES
+    if asked.large or asked.only == "large":
+        sizes.large_store = (100_000, asked.large_records)
+    if asked.moving_records:
+        sizes.moving = asked.moving_records
+    if asked.only == "moving" and asked.before is None:
+        sys.exit("benchmark: the part moving needs --before, a server of schema 13 or before")
     if asked.growth_records:
         sizes.growth = (asked.growth_records,)
     if machine.raise_open_files() < sizes.idle + 100:

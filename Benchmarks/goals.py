@@ -4,7 +4,10 @@ import assets
 import client
 import fairness
 import growth
+import large
+import moving
 import notices
+import peers
 import queries
 import sharing
 import stores
@@ -74,7 +77,10 @@ GOALS = [
     *assets.GOALS,
     *fairness.GOALS,
     *growth.GOALS,
+    *large.GOALS,
+    *moving.GOALS,
     *notices.GOALS,
+    *peers.GOALS,
     *stores.GOALS,
     *client.GOALS,
 ]
@@ -94,7 +100,10 @@ LIMITS = [
     *assets.BESIDE,
     *fairness.BESIDE,
     *growth.BESIDE,
+    *large.BESIDE,
+    *moving.BESIDE,
     *notices.BESIDE,
+    *peers.BESIDE,
     *stores.BESIDE,
     *client.BESIDE,
     ("processors used by other programs", "machine.otherProcessors"),

@@ -147,6 +147,10 @@ static void complete(struct run *run, struct connection *connection) {
 /* Takes received bytes: first of the head, then of the body. */
 static void take(struct run *run, struct connection *connection, const char *from, size_t count) {
     if (!connection->busy) fail("bytes that nothing asked for: %.*s", (int)count, from);
+    if (run->workload->take != NULL) {
+        if (run->workload->take(run->workload, connection, from, count)) complete(run, connection);
+        return;
+    }
     if (!connection->in_body) {
         size_t before = connection->head_length;
         size_t room = HEAD_BYTES_MAX - 1 - before, taken = count < room ? count : room;

@@ -40,6 +40,9 @@ struct workload {
     bool (*next)(struct workload *workload, struct connection *connection);
     /* The number of records that the answer carried; negative when it is wrong. */
     int64_t (*read)(struct workload *workload, struct connection *connection);
+    /* Takes bytes of an answer that is not HTTP, and says whether it is complete; NULL for HTTP. */
+    bool (*take)(
+        struct workload *workload, struct connection *connection, const char *from, size_t count);
 };
 
 struct load {

@@ -14,8 +14,9 @@
 
 static _Noreturn void usage(void) {
     fputs(
-        "usage: load repeat|save|lookup|follow|query|idle|wait|sample --port N [--target T]\n"
-        "  [--zone Z] [--body FILE] [--seed N] [--first N] [--records N] [--per-request N] [--per-page N]\n"
+        "usage: load repeat|save|lookup|follow|query|idle|wait|sample|redis-save|redis-follow --port N\n"
+        "  [--target T] [--zone Z]\n"
+        "  [--body FILE] [--seed N] [--first N] [--records N] [--per-request N] [--per-page N]\n"
         "  [--connections N] [--seconds S] [--warm S] [--stride N] [--operation O]\n"
         "  [--owner NAME] [--root N] [--fanout N] [--pages-max N] [--forever] [--gate]\n",
         stderr);
@@ -132,9 +133,13 @@ int main(int count, char **arguments) {
         wait_for_changes(load.port, subject.body_file, subject.forever);
         return 0;
     }
-    if (load.port == 0 || subject.target == NULL || load.connections == 0) usage();
+    bool redis_saves = strcmp(name, "redis-save") == 0;
+    bool redis_follows = strcmp(name, "redis-follow") == 0, redis = redis_saves || redis_follows;
+    if (load.port == 0 || load.connections == 0) usage();
+    if (subject.target == NULL && !redis) usage();
     if (subject.records == 0 || subject.per_page == 0 || subject.per_request == 0) usage();
-    if (!repeats && !queries && subject.zone == NULL && strcmp(name, "idle") != 0) usage();
+    bool zoned = !repeats && !queries && !redis && strcmp(name, "idle") != 0;
+    if (zoned && subject.zone == NULL) usage();
     if (strcmp(name, "idle") == 0) {
         hold_idle(&load, &subject);
         return 0;
@@ -144,7 +149,9 @@ int main(int count, char **arguments) {
                                 : follows ? follow_workload(&subject)
                                 : queries ? query_workload(&subject)
                                 : repeats ? repeat_workload(&subject)
-                                          : NULL;
+                                : redis_saves   ? redis_save_workload(&subject)
+                                : redis_follows ? redis_follow_workload(&subject)
+                                                : NULL;
     if (workload == NULL) usage();
     struct outcome *outcome = calloc(1, sizeof *outcome);
     if (outcome == NULL) fail("out of memory");

@@ -43,6 +43,12 @@ struct workload *follow_workload(const struct subject *subject);
    (forever) again and again. */
 struct workload *query_workload(const struct subject *subject);
 
+/* The same records, saved in Redis. */
+struct workload *redis_save_workload(const struct subject *subject);
+
+/* Every connection follows the feed there, as `follow_workload` does. */
+struct workload *redis_follow_workload(const struct subject *subject);
+
 /* The last token that a follow workload was given. */
 const char *followed_token(const struct workload *workload);
 

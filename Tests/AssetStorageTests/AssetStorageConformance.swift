@@ -3,6 +3,7 @@ import CloudModel
 import Cryptography
 import Foundation
 import S3StandIn
+import Seeding
 import Synchronization
 import Testing
 
@@ -71,18 +72,6 @@ final class TemporaryFolder: Sendable {
             return isThere && !isFolder.boolValue
         }.sorted() ?? []
     }
-}
-
-/// Bytes that repeat only after a while.
-func pattern(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
-    var state = seed
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(count + 8)
-    while bytes.count < count {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        withUnsafeBytes(of: state >> 8) { bytes += $0.prefix(7) }
-    }
-    return Array(bytes.prefix(count))
 }
 
 extension AssetBlobStore {

@@ -2,6 +2,7 @@ import AssetStorage
 import CloudModel
 import Cryptography
 import Foundation
+import Seeding
 import Testing
 
 @Suite("Assets in a folder")

@@ -1,6 +1,7 @@
 import AssetStorage
 import CloudModel
 import Foundation
+import Seeding
 import Testing
 
 @Suite("Files on their way that another process goes on with")

@@ -4,6 +4,7 @@ import Cryptography
 import Foundation
 import HTTPClient
 import S3StandIn
+import Seeding
 import Testing
 
 @Suite("Assets on an S3-compatible store that fails")

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import SQLite
@@ -28,6 +29,21 @@ import Testing
         #expect(select.bytes(3).isEmpty && !select.isNull(3) && !select.isNull(4))
         #expect(select.isNull(5) && Array(select.bytes(6)) == [0, 255])
         #expect(try !select.step())
+    }
+
+    @Test("A statement may wait to be prepared; its first step says what is wrong with it")
+    func later() throws {
+        let insert = connection.statement("INSERT INTO later (value) VALUES (?1)")
+        for isBound in [false, true] {
+            if isBound { insert.bind(Int64(1), at: 1) }
+            let error = #expect(throws: SQLiteError.self) { try insert.run() }
+            #expect(error?.message.contains("later") == true)
+        }
+        insert.reset()
+        try connection.execute("CREATE TABLE later (value)")
+        insert.bind(Int64(7), at: 1)
+        try insert.run()
+        #expect(try connection.integers("SELECT value FROM later") == [7])
     }
 
     @Test("A statement takes new values after its last row without a reset")
@@ -92,5 +108,29 @@ import Testing
         #expect(try connection.freePageCount() == 0)
         #expect(try connection.integer("PRAGMA page_count") < 50)
         #expect(try connection.integrityCheck() == [])
+    }
+
+    @Test("A page with a cell that cannot lie in it is corrupt, whichever of its cells is read")
+    func cellSizes() throws {
+        let path = folder.file("cells")
+        let root = try {
+            let made = try Connection(path: path, mode: .readWrite)
+            try made.execute(
+                "CREATE TABLE t (id INTEGER PRIMARY KEY, value); INSERT INTO t VALUES (1, 7), (2, 8)"
+            )
+            return try made.integer("SELECT rootpage FROM sqlite_schema WHERE name = 't'")
+        }()
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        defer { try? file.close() }
+        // Where the first cell begins: the last byte of the page.
+        try file.seek(toOffset: UInt64(root - 1) * 4_096 + 8)
+        try file.write(contentsOf: Data([0x0F, 0xFF]))
+        for mode in [Connection.Mode.readWrite, .readOnly] {
+            let connection = try Connection(path: path, mode: mode)
+            let error = #expect(throws: SQLiteError.self) {
+                try connection.integer("SELECT value FROM t WHERE id = 2")
+            }
+            #expect(error?.kind == .corrupt)
+        }
     }
 }

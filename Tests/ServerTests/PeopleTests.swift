@@ -9,26 +9,9 @@ struct PeopleTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A browser made of curl: keeps cookies in a file.
-    private struct Visitor {
+    private struct Visitor: CurlBrowser {
         let server: ServerProcess
         let jar: String
-
-        func get(_ path: String) throws -> (status: Int, body: String, text: String) {
-            try server.request(path, ["-b", jar, "-c", jar])
-        }
-
-        /// Sends the form of a page.
-        func send(
-            _ path: String, _ fields: [String: String]
-        ) throws -> (status: Int, body: String, text: String) {
-            let page = try get(path).body
-            let start = try #require(page.range(of: "name=\"guard\" value=\""))
-            let token = page[start.upperBound...].prefix { $0 != "\"" }
-            let options = (["guard": String(token)].merging(fields) { $1 })
-                .flatMap { ["--data-urlencode", "\($0.key)=\($0.value)"] }
-            return try server.request(path, ["-b", jar, "-c", jar] + options)
-        }
 
         func signIn(_ password: String) throws -> Int {
             try send("/sign-in", ["address": "ida@example.org", "password": password]).status

@@ -12,7 +12,7 @@ struct SharePagesTests {
     init() throws { folder = try TemporaryFolder() }
 
     /// Somebody with an account, a browser made of curl, and a web token for one app.
-    private struct Person {
+    private struct Person: CurlBrowser {
         let server: ServerProcess
         let email: String
         let jar: String
@@ -40,23 +40,6 @@ struct SharePagesTests {
                 "/database/1/\(container)/development/\(path)\(query)", ["--data", body])
             let object = try JSONSerialization.jsonObject(with: Data(answer.body.utf8))
             return try #require(object as? [String: Any], "\(answer.text)")
-        }
-
-        func get(_ path: String) throws -> (status: Int, body: String, text: String) {
-            try server.request(path, ["-b", jar, "-c", jar])
-        }
-
-        /// Sends the form of a page.
-        @discardableResult
-        func send(
-            _ path: String, _ fields: [String: String]
-        ) throws -> (status: Int, body: String, text: String) {
-            let page = try get(path).body
-            let start = try #require(page.range(of: "name=\"guard\" value=\""))
-            let token = page[start.upperBound...].prefix { $0 != "\"" }
-            let options = (["guard": String(token)].merging(fields) { $1 })
-                .flatMap { ["--data-urlencode", "\($0.key)=\($0.value)"] }
-            return try server.request(path, ["-b", jar, "-c", jar] + options)
         }
 
         func signIn(_ path: String) throws {

@@ -103,8 +103,8 @@ struct TokenBytes: Hashable, Sendable {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    // Tokens that are kept were made at random: their ends tell them apart, and hashing all of their
-    // bytes, as an array does one by one, would cost more than the rest of a cached check.
+    // Tokens that are kept were made at random, so their ends tell them apart. An array hashes all of its
+    // bytes one by one: that would cost more than the rest of a cached check.
     func hash(into hasher: inout Hasher) {
         bytes.withUnsafeBytes {
             hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: $0.suffix(16)))

@@ -7,9 +7,9 @@ import Storage
 /// It says for which API token somebody may sign in, for a page of which origin, and until when
 /// (rulings.md 55).
 ///
-/// The server stores nothing when it makes a ticket, because browsers send a request that was
-/// answered 421 twice, and nobody follows most of these addresses. The ticket contains what it
-/// says, and a code that only this server can make. It works any number of times.
+/// The server stores nothing when it makes a ticket: browsers send a request twice that was answered
+/// 421, and nobody follows most of these addresses. The ticket contains what it says, and a code that
+/// only this server can make. It works any number of times.
 package struct SignInTickets: Sendable {
     /// What a ticket says.
     package struct Contents: Sendable, Equatable {

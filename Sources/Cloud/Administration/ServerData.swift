@@ -74,8 +74,8 @@ package protocol ServerData: AnyObject, Sendable {
     /// - Returns: a line for each thing that is wrong, which names where; empty when nothing is.
     func problems() throws -> [String]
 
-    /// How many records of former versions have still to be moved into the present form.
-    func recordsToMove() throws -> Int
+    /// How many rows of former versions have still to be moved into the present form.
+    func rowsToMove(_ rows: FormerRows) throws -> Int
 
     /// How many files of assets lie in the trash.
     func trashedAssets() throws -> Int

@@ -127,10 +127,9 @@ package protocol AssetReader: AnyObject, Sendable {
     func read(at offset: Int, count: Int) throws(AssetFailure) -> [UInt8]
     /// Whether `check` has found a stretch sound a moment ago; takes microseconds.
     func wasChecked(_ stretch: Range<Int>) -> Bool
-    /// Makes sure that a stretch, which lies within the contents, is what was stored, and that the file
-    /// is as long as it was.
+    /// Makes sure that a stretch is what was stored, and that the file is as long as it was.
     ///
-    /// Reads each part that the stretch touches, and a file of which no sums are kept once as a whole.
+    /// The stretch must lie within the contents. Reads each part that the stretch touches, and a file of which no sums are kept once as a whole.
     /// Without a descriptor nothing of the stretch is read: whatever `read` gives from now on has been
     /// checked.
     ///

@@ -29,9 +29,9 @@ package struct AssetKey: Sendable {
 /// The form of a sealed file: a header, then chunks of 64 KiB, each sealed by itself so that a range
 /// can be read without the rest.
 ///
-/// Header: `LNASSET1`, a salt of 16 bytes from which the file's own keys come, the length of the
-/// contents (64 bits, big-endian), and 16 bytes of an HMAC over all of that. With each chunk its number,
-/// its length and whether it is the last are authenticated, so that none can be moved, cut or left out.
+/// The header is `LNASSET1`, a salt of 16 bytes, the length of the contents (64 bits, big-endian), and
+/// 16 bytes of an HMAC over all of that. The file's own keys come from the salt. With each chunk its
+/// number, its length and whether it is the last are authenticated. So none can be moved, cut or left out.
 struct AssetCipher {
     static let chunkBytes = 65_536
     static let sealedChunkBytes = chunkBytes + AES256GCM.tagBytes

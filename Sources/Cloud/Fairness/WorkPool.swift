@@ -11,12 +11,15 @@ import Synchronization
 
 /// Threads for work that blocks or takes long, shared out fairly among those who want it.
 ///
-/// There are three lanes, each with threads of its own and shared out as `WorkLane` says: one for short work,
-/// one for what takes longer than `longNanoseconds`, which stands behind the others where processors are
-/// scarce, and one for what waits for a commit of somebody else's thread. Work need not say which it is:
-/// while other short work waits, what has run too long on a thread of the short lane goes on as long work,
-/// and a new thread takes its place; where the long lane has no room for it, its signal tells it to end, and
-/// whoever handed it in hands it in anew as long.
+/// There are three lanes, each with threads of its own and shared out as `WorkLane` says:
+///
+/// - one for short work;
+/// - one for what takes longer than `longNanoseconds`, behind the others where processors are scarce;
+/// - one for what waits for a commit of somebody else's thread.
+///
+/// Work need not say whether it is short. Something may run too long on a thread of the short lane while
+/// other short work waits. It then goes on as long work, and a new thread takes its place. Where the long
+/// lane has no room for it, its signal tells it to end. Whoever handed it in then does so anew, as long work.
 package final class WorkPool<Principal: Hashable & Sendable>: Sendable {
     package typealias Lane = WorkLaneName
 

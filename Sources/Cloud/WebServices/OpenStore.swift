@@ -60,7 +60,7 @@ package protocol StoreAccess: Sendable {
 
     /// Hands over a store once it is open, which may take minutes where it is migrated or recovered.
     ///
-    /// - Parameter completion: called on any thread, or at once, with the store or with
+    /// - Parameter completion: called on any thread, or at once. It gets the store or an error:
     ///   `CatalogRefusal.containerUnknown`, a `StorageFailure`, a `Fault` when too many wait, or what the
     ///   engine reports.
     func open(

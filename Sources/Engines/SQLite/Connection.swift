@@ -99,14 +99,27 @@ package final class Connection {
     ///
     /// One text is one statement: do not ask for it again while a scan of it goes on.
     package func prepare(_ sql: String) throws -> Statement {
+        let statement = statement(sql)
+        try statement.prepare()
+        return statement
+    }
+
+    /// As `prepare`, but the statement is prepared when it is first used.
+    ///
+    /// For what a connection may never be asked. What is wrong with the text, its first step throws.
+    package func statement(_ sql: String) -> Statement {
         if let known = statements[sql] { return known }
+        let made = Statement(sql, of: self)
+        statements[sql] = made
+        return made
+    }
+
+    func compile(_ sql: String) throws(SQLiteError) -> OpaquePointer {
         var statement: OpaquePointer?
         let code = sqlite3_prepare_v3(
             handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
         guard code == SQLITE_OK, let statement else { throw lastError() }
-        let made = Statement(handle: statement, connection: self)
-        statements[sql] = made
-        return made
+        return statement
     }
 
     /// How many rows the last insert, update or delete touched.

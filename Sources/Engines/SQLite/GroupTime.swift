@@ -2,7 +2,8 @@
 ///
 /// A commit writes each page once and waits for the disk once, whatever the group holds. Where that takes long, a group of
 /// the usual length would leave most of the time to commits. So a group may take in jobs for twice as long as commits
-/// have taken lately, but no longer than lets it and its commit end within a goal: all of its jobs wait for both.
+/// have taken lately. But it must end, with its commit, within a goal, because all of its jobs wait for both.
+///
 /// Confined to the writer's queue.
 struct GroupTime {
     /// For how many times as long as its commit a group may go on.

@@ -1,33 +1,46 @@
 import CSQLite
 
-/// A prepared statement of one connection, kept for reuse.
+/// A statement of one connection, prepared when it is first used and kept for reuse.
 ///
 /// Parameters count from 1, columns from 0. Confined, as its connection, to one thread at a time.
 package final class Statement {
-    let handle: OpaquePointer
+    /// Nil until it is prepared; SQLite takes that for a statement that holds nothing.
+    private var handle: OpaquePointer?
+    private let sql: String
     private unowned let connection: Connection
     /// The connection's own, which each step looks at.
     private let mark: OpenSnapshots.Mark
     /// The first failure of a call that does not throw; the next step throws it.
     private var fault = SQLITE_OK
 
-    init(handle: OpaquePointer, connection: Connection) {
-        self.handle = handle
+    init(_ sql: String, of connection: Connection) {
+        self.sql = sql
         self.connection = connection
         mark = connection.mark
     }
 
     deinit { sqlite3_finalize(handle) }
 
+    /// Has SQLite read and plan it, if that was not done yet.
+    func prepare() throws(SQLiteError) {
+        if handle == nil { handle = try connection.compile(sql) }
+    }
+
+    /// What values are bound to; nil where the statement cannot be prepared, which the next step tells.
+    var ready: OpaquePointer? {
+        do throws(SQLiteError) { try prepare() } catch { note(error.code) }
+        return handle
+    }
+
     package func bind(_ value: Int64, at index: Int32) {
-        note(sqlite3_bind_int64(handle, index, value))
+        note(sqlite3_bind_int64(ready, index, value))
     }
 
     package func bind(_ value: Double, at index: Int32) {
-        note(sqlite3_bind_double(handle, index, value))
+        note(sqlite3_bind_double(ready, index, value))
     }
 
-    package func bindNull(at index: Int32) { note(sqlite3_bind_null(handle, index)) }
+    package func bindNull(at index: Int32) { note(sqlite3_bind_null(ready, index)) }
 
     /// Binds a copy of the text.
     package func bind(_ value: String, at index: Int32) {
@@ -36,7 +49,7 @@ package final class Statement {
             bytes.withMemoryRebound(to: CChar.self) {
                 note(
                     lenticular_bind_text_copied(
-                        handle, index, $0.baseAddress ?? Statement.nothing, UInt64($0.count)))
+                        ready, index, $0.baseAddress ?? Statement.nothing, UInt64($0.count)))
             }
         }
     }
@@ -46,7 +59,7 @@ package final class Statement {
         text.withUnsafeBytes {
             note(
                 lenticular_bind_text_copied(
-                    handle, index,
+                    ready, index,
                     $0.baseAddress?.assumingMemoryBound(to: CChar.self) ?? Statement.nothing,
                     UInt64($0.count)))
         }
@@ -57,7 +70,7 @@ package final class Statement {
         value.withUnsafeBytes {
             note(
                 lenticular_bind_blob_copied(
-                    handle, index, $0.baseAddress ?? UnsafeRawPointer(Statement.nothing),
+                    ready, index, $0.baseAddress ?? UnsafeRawPointer(Statement.nothing),
                     UInt64($0.count)))
         }
     }
@@ -66,7 +79,7 @@ package final class Statement {
     package func bindBorrowed(blob: UnsafeRawBufferPointer, at index: Int32) {
         note(
             lenticular_bind_blob_borrowed(
-                handle, index, blob.baseAddress ?? UnsafeRawPointer(Statement.nothing),
+                ready, index, blob.baseAddress ?? UnsafeRawPointer(Statement.nothing),
                 UInt64(blob.count)))
     }
 
@@ -74,14 +87,14 @@ package final class Statement {
     package func bindBorrowed(text: UnsafeRawBufferPointer, at index: Int32) {
         note(
             lenticular_bind_text_borrowed(
-                handle, index,
+                ready, index,
                 text.baseAddress?.assumingMemoryBound(to: CChar.self) ?? Statement.nothing,
                 UInt64(text.count)))
     }
 
     /// Moves to the next row; false after the last one, when the statement is ready for its next use.
     ///
-    /// - Throws: `SQLiteError`: whatever SQLite reports; when a value could not be bound (too long,
+    /// - Throws: `SQLiteError`: whatever SQLite reports, of the statement itself too; when a value could not be bound (too long,
     ///   no memory, or bound in the middle of a scan); when a column of the last row could not be
     ///   read, because there was no memory; and of kind `interrupted`, when others have ended the
     ///   snapshot.
@@ -91,6 +104,7 @@ package final class Statement {
             sqlite3_reset(handle)
             throw SQLiteError(code: SQLITE_INTERRUPT, message: "the snapshot was ended")
         }
+        try prepare()
         let code = sqlite3_step(handle)
         if code == SQLITE_ROW { return true }
         if code == SQLITE_DONE {
@@ -154,10 +168,13 @@ package final class Statement {
     }
 
     private func takeFault() -> SQLiteError {
-        let error = SQLiteError(code: fault, message: String(cString: sqlite3_errstr(fault)))
-        fault = SQLITE_OK
-        sqlite3_reset(handle)
-        return error
+        defer {
+            fault = SQLITE_OK
+            sqlite3_reset(handle)
+        }
+        // Why there is no statement says more than that it took no value.
+        do throws(SQLiteError) { try prepare() } catch { return error }
+        return SQLiteError(code: fault, message: String(cString: sqlite3_errstr(fault)))
     }
 
     private static nonisolated(unsafe) let nothing: UnsafePointer<CChar> = {

@@ -89,7 +89,7 @@ extension Statement {
     ) {
         type.withUTF8Buffer {
             $0.withMemoryRebound(to: CChar.self) {
-                _ = sqlite3_bind_pointer(handle, index, pointer, $0.baseAddress, nil)
+                _ = sqlite3_bind_pointer(ready, index, pointer, $0.baseAddress, nil)
             }
         }
     }

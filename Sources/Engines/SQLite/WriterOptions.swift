@@ -8,8 +8,8 @@ package struct WriterOptions: Sendable {
     package var groupBytesMax = 4_194_304
     /// For how long a group takes in further jobs; what it has not come to is for the next.
     ///
-    /// Where commits take long, up to twice as long as they do, while a group with its commit stays within three
-    /// times this.
+    /// Where commits take long, a group may go on for twice as long as they do. It then stays, with its commit,
+    /// within three times this.
     package var groupMillisecondsMax = 20
     /// The most jobs that may wait, and the most bytes that they may bring; of one caller an eighth.
     package var waitingJobsMax = 8_192

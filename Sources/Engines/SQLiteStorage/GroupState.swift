@@ -64,7 +64,7 @@ final class GroupState: GroupHooks {
     private let publishedIndexes: PublishedIndexes
     private let notices: CommitNotices
     private let moving: MoveProgress
-    private let moveFreeBytesMin: Int
+    private let moveRoom: MoveRoom
     var indexes: IndexCatalog
     private(set) var following: Following
     /// As of the last commit.
@@ -107,7 +107,7 @@ final class GroupState: GroupHooks {
     init(
         schema: TransactionSchema, shared: SharedFacts, publishedIndexes: PublishedIndexes,
         positions: PositionCounter, following: Following, followerChangesMax: Int,
-        notices: CommitNotices, moving: MoveProgress, moveFreeBytesMin: Int
+        notices: CommitNotices, moving: MoveProgress, moveRoom: MoveRoom
     ) {
         self.schema = schema
         self.committedSchema = schema
@@ -120,13 +120,13 @@ final class GroupState: GroupHooks {
         self.followerChangesMax = followerChangesMax
         self.notices = notices
         self.moving = moving
-        self.moveFreeBytesMin = moveFreeBytesMin
+        self.moveRoom = moveRoom
     }
 
     /// The writer's own reader, on the connection on which it writes.
     func prepared(_ connection: Connection) throws -> (SQLiteSnapshot, WriteStatements) {
         if let snapshot, let statements { return (snapshot, statements) }
-        let made = (try SQLiteSnapshot(connection, shared), try WriteStatements(connection))
+        let made = (try SQLiteSnapshot(connection, shared), WriteStatements(connection))
         (snapshot, statements) = made
         return made
     }
@@ -144,15 +144,14 @@ final class GroupState: GroupHooks {
     func preparedVersionWriter(_ connection: Connection) throws -> VersionWriter {
         if let versionWriter { return versionWriter }
         let made = try VersionWriter(
-            connection, try prepared(connection).0.versions.texts.names,
-            moveFreeBytesMin: moveFreeBytesMin)
+            connection, try prepared(connection).0.versions.texts.names, moveRoom)
         versionWriter = made
         return made
     }
 
     func names(_ connection: Connection) throws -> NameWriter {
         if let preparedForNames { return preparedForNames }
-        let made = try NameWriter(connection, prepared(connection).0.names)
+        let made = try NameWriter(connection, prepared(connection).0.names, moveRoom)
         preparedForNames = made
         return made
     }
@@ -187,7 +186,7 @@ final class GroupState: GroupHooks {
 
     func workStatements(_ connection: Connection) throws -> WorkStatements {
         if let preparedForWork { return preparedForWork }
-        let made = try WorkStatements(connection)
+        let made = WorkStatements(connection)
         preparedForWork = made
         return made
     }
@@ -215,7 +214,7 @@ final class GroupState: GroupHooks {
         if job.notedChanges > 0 { changesKept = changesKept.map { $0 + job.notedChanges } }
         indexes = job.indexes
         if job.hasQueuedWork { hasQueuedWork = true }
-        if let moved = job.movedVersions { moving.note(moved.count, isDone: moved.isDone) }
+        if let move = job.formerMove { moving.note(move) }
         if let made = job.newSchema { schema = made }
     }
 

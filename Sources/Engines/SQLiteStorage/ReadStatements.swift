@@ -1,6 +1,6 @@
 import SQLite
 
-/// The statements that every reader needs, prepared once a connection.
+/// The statements of readers, each prepared when a connection first needs it.
 struct ReadStatements {
     let ownerByName: Statement
     let zoneByNumber: Statement
@@ -25,47 +25,47 @@ struct ReadStatements {
         ORDER BY number DESC LIMIT ?1
         """
 
-    init(_ connection: Connection) throws {
-        ownerByName = try connection.prepare(
+    init(_ connection: Connection) {
+        ownerByName = connection.statement(
             "SELECT id, used_bytes, whole_after FROM owners WHERE record_name = ?1")
         let zone = "SELECT id, owner, created, changed, whole_after, deleted_at IS NOT NULL, name"
-        zoneByNumber = try connection.prepare("\(zone) FROM zones WHERE id = ?1")
-        zoneByName = try connection.prepare(
+        zoneByNumber = connection.statement("\(zone) FROM zones WHERE id = ?1")
+        zoneByName = connection.statement(
             "\(zone) FROM zones WHERE owner = ?1 AND name = ?2 AND deleted_at IS NULL")
-        zoneByNames = try connection.prepare(
+        zoneByNames = connection.statement(
             """
             SELECT zones.id, zones.owner, zones.created, zones.changed, zones.whole_after, 0
             FROM owners JOIN zones ON zones.owner = owners.id
             WHERE owners.record_name = ?1 AND zones.name = ?2 AND zones.deleted_at IS NULL
             """)
-        livingZones = try connection.prepare(
+        livingZones = connection.statement(
             "\(zone) FROM zones WHERE owner = ?1 AND deleted_at IS NULL ORDER BY name")
-        changedZones = try connection.prepare(
+        changedZones = connection.statement(
             "\(zone) FROM zones WHERE owner = ?1 AND changed > ?2 ORDER BY changed LIMIT ?3")
-        lastChange = try connection.prepare(
+        lastChange = connection.statement(
             "SELECT coalesce(max(changed), 0) FROM zones WHERE owner = ?1")
-        linksOfSource = try connection.prepare(
+        linksOfSource = connection.statement(
             "SELECT target_zone, target_name, kind FROM links WHERE source = ?1")
-        lastPosition = try connection.prepare("SELECT last_position FROM progress WHERE id = 0")
+        lastPosition = connection.statement("SELECT last_position FROM progress WHERE id = 0")
         let sources = """
             SELECT links.kind, links.source, heads.zone, heads.name
             FROM links JOIN heads ON heads.id = links.source
                 JOIN zones ON zones.id = heads.zone AND zones.deleted_at IS NULL
             WHERE links.target_zone = ?1 AND links.target_name = ?2
             """
-        self.sources = try connection.prepare(
+        self.sources = connection.statement(
             "\(sources) AND links.kind BETWEEN ?3 AND ?4 LIMIT ?5")
-        sourcesInOrder = try connection.prepare(
+        sourcesInOrder = connection.statement(
             "\(sources) AND links.kind = ?3 AND links.source > ?4 ORDER BY links.source LIMIT ?5")
-        recordTypes = try connection.prepare("SELECT id, name FROM record_types")
-        schemaHistory = try connection.prepare(Self.history)
-        assignedRoles = try connection.prepare(
+        recordTypes = connection.statement("SELECT id, name FROM record_types")
+        schemaHistory = connection.statement(Self.history)
+        assignedRoles = connection.statement(
             "SELECT role FROM assigned_roles WHERE user_record_name = ?1")
-        zoneCount = try connection.prepare(
+        zoneCount = connection.statement(
             "SELECT count(*) FROM (SELECT 1 FROM zones WHERE owner = ?1 LIMIT ?2)")
-        recordCount = try connection.prepare(
+        recordCount = connection.statement(
             "SELECT sum(record_count) FROM zones WHERE owner = ?1 AND deleted_at IS NULL")
-        clientToken = try connection.prepare(
+        clientToken = connection.statement(
             """
             SELECT data FROM client_tokens
             WHERE zone = ?1 AND user_record_name = ?2 AND device = ?3

@@ -21,7 +21,7 @@ class SQLiteSnapshot: StoreSnapshot {
 
     init(_ connection: Connection, _ shared: SharedFacts) throws {
         self.connection = connection
-        self.statements = try ReadStatements(connection)
+        self.statements = ReadStatements(connection)
         self.versions = try VersionReader(connection, shared.damage)
         self.indexes = try SQLiteIndexReader(connection, versions)
         self.names = try NameReader(connection, shared.nameHash)

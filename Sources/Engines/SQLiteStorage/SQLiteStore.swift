@@ -29,9 +29,9 @@ package final class SQLiteStore: Store {
         package var name: [UInt8] = []
         /// Told what its opening has found, and what is found later.
         package var report: @Sendable (StoreReport) -> Void = { _ in }
-        /// The room that a step that moves versions leaves on the disk at least.
+        /// The room on the disk without which nothing is moved that a former server has left.
         package var moveFreeBytesMin = 67_108_864
-        var versionCounts = VersionCounts()
+        var counts = EngineCounts()
 
         package init(clock: Clock, random: @escaping @Sendable (Int) -> [UInt8]) {
             self.clock = clock
@@ -255,7 +255,7 @@ private struct Opened {
         if !options.name.isEmpty { try properties.takeName(options.name) }
         facts = SharedFacts(
             try properties.takeNameHash(bits: options.nameHashBits, random: options.random),
-            Damage(options.versionCounts) { options.report(.damaged($0)) })
+            Damage(options.counts) { options.report(.damaged($0)) })
         try NameWriter.begin(connection)
         // In the file itself: with its log lost it must still be known as this server's.
         if isNew { connection.truncateLog() }
@@ -289,9 +289,9 @@ private struct Opened {
                 note: note, now: { clock.now() }),
             following: try Following(connection),
             followerChangesMax: options.followerChangesMax, notices: options.notices,
-            moving: MoveProgress(options.versionCounts) {
-                options.report(.movedVersions($0, isDone: $1))
-            }, moveFreeBytesMin: options.moveFreeBytesMin)
+            moving: MoveProgress(options.counts) {
+                options.report(.moved($0.rows, $0.count, isDone: $0.isDone))
+            }, moveRoom: MoveRoom(freeBytesMin: options.moveFreeBytesMin))
     }
 }
 

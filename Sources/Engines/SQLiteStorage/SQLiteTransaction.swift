@@ -18,8 +18,8 @@ final class SQLiteTransaction: StoreTransaction {
     private(set) var author: ChangeAuthor?
     /// Whether `following` is another than the group's.
     private(set) var isFollowingNew = false
-    /// How many versions it has moved into the present form, and whether these were the last.
-    private(set) var movedVersions: (count: Int, isDone: Bool)?
+    /// What it has moved into the present form.
+    var formerMove: FormerMove?
     /// How many changes it has noted for followers.
     var notedChanges = 0
     private(set) var sums = GroupState.Sums()
@@ -78,7 +78,7 @@ final class SQLiteTransaction: StoreTransaction {
     func moveVersions(limit: Int) throws -> Bool {
         let count = try versions().move(limit: limit)
         let isDone = count < limit
-        movedVersions = (count, isDone)
+        formerMove = FormerMove(rows: .versions, count: count, isDone: isDone)
         return !isDone
     }
 

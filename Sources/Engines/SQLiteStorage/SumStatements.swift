@@ -8,8 +8,8 @@ struct SumStatements {
     let applyGrants: Statement
     let applyViews: Statement
 
-    init(_ connection: Connection) throws {
-        applyZone = try connection.prepare(
+    init(_ connection: Connection) {
+        applyZone = connection.statement(
             """
             UPDATE zones SET
                 changed = CASE
@@ -18,15 +18,15 @@ struct SumStatements {
                 asset_bytes = asset_bytes + ?5
             WHERE id = ?1
             """)
-        applyOwner = try connection.prepare(
+        applyOwner = connection.statement(
             "UPDATE owners SET used_bytes = used_bytes + ?2 WHERE id = ?1")
-        shareOfZone = try connection.prepare(
+        shareOfZone = connection.statement(
             "SELECT id FROM shares WHERE zone = ?1 AND ended IS NULL AND root IS NULL")
-        applyGrants = try connection.prepare(
+        applyGrants = connection.statement(
             """
             UPDATE grants SET changed = max(changed, ?2) WHERE share = ?1 AND revoked IS NULL
             """)
-        applyViews = try connection.prepare(
+        applyViews = connection.statement(
             """
             UPDATE views SET changed = max(changed, ?2) WHERE (viewer, zone) IN
                 (SELECT viewer, zone FROM grants WHERE share = ?1 AND revoked IS NULL)

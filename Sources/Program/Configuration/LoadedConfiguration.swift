@@ -19,15 +19,15 @@ package struct LoadedConfiguration: Sendable {
     ///
     /// The later of them wins.
     ///
-    /// A variable with the settings' prefix that names no setting leads only to a warning, because
-    /// clusters set such variables for every service that has this program's name.
+    /// A variable with the settings' prefix that names no setting leads only to a warning. Clusters set
+    /// such variables for every service that has this program's name.
     ///
     /// - Parameters:
     ///   - file: path of a JSON5 file; nil for none.
     ///   - environment: the process's variables; those that begin with `LENTICULAR_` count.
     ///   - flags: settings by path, as texts; a list's path once for each element.
-    /// - Throws: `ConfigurationError` for a file that cannot be read, an unknown key, a value of a wrong
-    ///   type or not allowed, and settings that exclude each other.
+    /// - Throws: `ConfigurationError` for a file that cannot be read, an unknown key, a value that is not
+    ///   allowed or of a wrong type, and settings that exclude each other.
     package init(
         file: String?, environment: [String: String], flags: [(path: String, value: String)]
     ) throws(ConfigurationError) {

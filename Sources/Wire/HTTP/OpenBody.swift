@@ -3,7 +3,7 @@ import Synchronization
 /// What follows the beginning of an answer that goes on until somebody ends it, such as events as they happen.
 ///
 /// An answer that has one goes out as far as it is made. The request then belongs to whoever sends pieces, one
-/// at a time. So a client that does not read has one piece in memory at most, and when it takes nothing for
+/// at a time. So a client that does not read has one piece in memory at most. When it takes nothing for
 /// `WireLimits.answerSecondsMax`, its connection ends. A client that ends its direction has gone:
 /// `HTTPReply.whenAbandoned` tells of it until the last piece has been handed in.
 ///

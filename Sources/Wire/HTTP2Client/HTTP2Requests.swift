@@ -5,8 +5,9 @@
     /// Sends requests over HTTP/2, many at a time on few connections, from one event loop that never waits.
     ///
     /// As `OutgoingRequests` in all else: each origin is a destination of its own, addresses are looked at
-    /// before each connection, nobody follows a redirect. A request that a server says it has not looked at
-    /// (what is above the last stream of its GOAWAY, or refused) is sent again on another connection.
+    /// before each connection, nobody follows a redirect. Some requests were not looked at, as the server
+    /// says: those that it refused, and those above the last stream of its GOAWAY. They are sent again on
+    /// another connection.
     package final class HTTP2Requests: @unchecked Sendable {
         // Unchecked: all that changes belongs to the loop's thread, which posted work reaches.
 

@@ -11,8 +11,8 @@ package final class JSONDocument: Sendable {
     /// - Parameters:
     ///   - bytes: one JSON text by RFC 8259 in UTF-8, white space around it allowed; at most 1 GiB.
     ///   - depthMax: how deep containers may be nested.
-    /// - Throws: `JSONError` at the first place that is not JSON, at a key that its object already
-    ///   has, at a surrogate without its other half, or beyond a limit.
+    /// - Throws: `JSONError` at the first place that is not JSON or is beyond a limit, at a key that its
+    ///   object already has, or at a surrogate without its other half.
     package init(parsing bytes: [UInt8], depthMax: Int = 64) throws(JSONError) {
         self.bytes = bytes
         var tape = JSONTape(forTextOf: bytes.count)

@@ -1,7 +1,7 @@
 /// Finds a key that an object has twice, comparing keys as decoded.
 ///
-/// Small objects compare short prints of their keys pairwise; large ones go through a table of
-/// seeded hashes, so that the time stays in proportion to the text whatever the keys are.
+/// In small objects it compares short prints of the keys pairwise. Large ones go through a table of
+/// seeded hashes. So the time stays in proportion to the text, whatever the keys are.
 struct JSONKeyCheck {
     /// Up to so many members are compared pairwise.
     static let pairwiseMax = 16

@@ -1,7 +1,7 @@
 /// Checks one text against RFC 8259 and fills the tape, in one pass and without recursion.
 ///
-/// Beyond the grammar: UTF-8 without a byte order mark, surrogates only in pairs, no key twice in an
-/// object (compared as decoded), containers nested at most `depthMax` deep.
+/// Beyond the grammar it asks for UTF-8 without a byte order mark, and for surrogates in pairs. No object
+/// has a key twice (compared as decoded). Containers are nested at most `depthMax` deep.
 struct JSONParser {
     private let scanner: JSONScanner
     private let depthMax: Int

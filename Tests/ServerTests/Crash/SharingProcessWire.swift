@@ -86,6 +86,13 @@ final class SharingProcessWire: SharingWire {
 
     func finishTelling() throws {}
 
+    /// Waits for a line of the log; nil when it does not come.
+    func waitForLine(_ part: String) -> String? {
+        server.waitForLine { $0.contains(part) }
+    }
+
+    func metrics() throws -> String { try server.metrics() }
+
     // MARK: - Kills
 
     /// Has the server killed in a while.
@@ -114,13 +121,17 @@ final class SharingProcessWire: SharingWire {
     }
 
     /// Has the store changed while no server runs.
-    func restart(_ change: (_ store: String) throws -> Void) throws {
+    ///
+    /// - Parameter environment: of the server from then on, until it is started anew.
+    func restart(
+        environment: [String: String] = [:], _ change: (_ store: String) throws -> Void = { _ in }
+    ) throws {
         try restartIfKilled()
         server.signal(SIGTERM)
         _ = server.wait()
         try change("\(data)/containers/\(Self.container.lowercased())/development/store.sqlite")
         connections = [:]
-        server = try ServerProcess(data: data)
+        server = try ServerProcess(data: data, environment: environment)
     }
 
     /// Ends the server in order.

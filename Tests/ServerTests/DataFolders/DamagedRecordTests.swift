@@ -1,6 +1,5 @@
 import CloudModel
 import Foundation
-import SQLite
 import Seeding
 import Testing
 
@@ -19,39 +18,10 @@ struct DamagedRecordTests {
         _ = try notes.found(after: nil)
     }
 
-    /// The rows of the store's versions, in the order of their keys.
-    private func rows() throws -> [(key: Int64, content: [UInt8])] {
-        let connection = try Connection(path: notes.store, mode: .readOnly)
-        return try withExtendedLifetime(connection) {
-            let rows = try connection.prepare("SELECT key, content FROM version_rows ORDER BY key")
-            var found: [(key: Int64, content: [UInt8])] = []
-            while try rows.step() { found.append((rows.int64(0), [UInt8](rows.bytes(1)))) }
-            return found
-        }
-    }
-
-    /// Writes a row behind the server's back, as a disk that decays does.
-    private func put(_ content: [UInt8], _ key: Int64) throws {
-        let connection = try Connection(path: notes.store, mode: .readWrite)
-        try withExtendedLifetime(connection) {
-            let statement = try connection.prepare(
-                "UPDATE version_rows SET content = ?2 WHERE key = ?1")
-            statement.bind(key, at: 1)
-            statement.bind(content, at: 2)
-            try statement.run()
-        }
-    }
+    private var decay: StoreDecay { StoreDecay(store: notes.store) }
 
     /// The row of a record that was just saved: the last.
-    private func lastRow() throws -> (key: Int64, content: [UInt8]) {
-        try #require(try rows().last)
-    }
-
-    private func damage(_ place: Int = 40, of row: (key: Int64, content: [UInt8])) throws {
-        var content = row.content
-        content[place] ^= 1
-        try put(content, row.key)
-    }
+    private func lastRow() throws -> StoreDecay.Row { try #require(try decay.rows().last) }
 
     private func lookup(_ asked: [String]) throws -> [[String: Any]] {
         let answer = try notes.post(
@@ -87,7 +57,7 @@ struct DamagedRecordTests {
         for place in row.content.indices {
             var content = row.content
             content[place] ^= 1 << UInt8(random.below(8))
-            try put(content, row.key)
+            try decay.put(content, row.key)
             let found = try lookup(names)
             for (now, then) in zip(found, before).dropLast() {
                 #expect(NSDictionary(dictionary: now) == NSDictionary(dictionary: then))
@@ -97,19 +67,19 @@ struct DamagedRecordTests {
                 last["serverErrorCode"] as? String == "INTERNAL_ERROR", "byte \(place): \(last)")
             #expect(last["fields"] == nil)
         }
-        try put(row.content, row.key)
+        try decay.put(row.content, row.key)
         #expect(try NSArray(array: lookup(names)) == NSArray(array: before))
     }
 
     @Test("A row cut short, made longer, or of another key is no record either")
     func otherRows() throws {
-        let all = try rows()
+        let all = try decay.rows()
         let row = try #require(all.last)
         let other = try #require(all.dropLast().last)
         for content in [
             Array(row.content.dropLast()), row.content + [0], [], [1, 2, 3], other.content,
         ] {
-            try put(content, row.key)
+            try decay.put(content, row.key)
             let last = try #require(try lookup(names).last)
             #expect(last["serverErrorCode"] as? String == "INTERNAL_ERROR", "\(last)")
         }
@@ -117,8 +87,8 @@ struct DamagedRecordTests {
 
     @Test("A page of the feed ends before a damaged record, and the next step says INTERNAL_ERROR")
     func feed() throws {
-        let all = try rows()
-        try damage(of: all[2])
+        let all = try decay.rows()
+        try decay.damage(all[2], at: 40)
         let first = try notes.page(nil)
         let shown = try #require(first["records"] as? [[String: Any]])
         #expect(shown.compactMap { $0["recordName"] as? String } == ["a", "b"])
@@ -135,7 +105,7 @@ struct DamagedRecordTests {
 
     @Test("A query ends before it, too")
     func query() throws {
-        try damage(of: try #require(try rows().dropFirst().first))
+        try decay.damage(try #require(try decay.rows().dropFirst().first), at: 40)
         let first = try notes.found(after: nil)
         #expect((first["records"] as? [Any])?.count == 1)
         let marker = try #require(first["continuationMarker"] as? String)
@@ -147,7 +117,7 @@ struct DamagedRecordTests {
         "It can be deleted and replaced, and then nothing is left of the damage",
         arguments: ["forceDelete", "forceReplace"])
     func mended(type: String) throws {
-        try damage(of: try lastRow())
+        try decay.damage(lastRow(), at: 40)
         #expect(
             try problems().contains { $0.contains("records that are not what was written: 1") })
         #expect(try modify("forceUpdate", "d")["serverErrorCode"] as? String == "INTERNAL_ERROR")
@@ -165,7 +135,7 @@ struct DamagedRecordTests {
 
     @Test("Each is counted and told of once, however often it is met")
     func counted() throws {
-        try damage(of: try lastRow())
+        try decay.damage(lastRow(), at: 40)
         for _ in 0..<5 { _ = try lookup(["d"]) }
         let figures = try #require(notes.running).folder.engine.figures
         let figure = try #require(figures.first { $0.name == "lenticular_damaged_records_total" })
@@ -178,7 +148,7 @@ struct DamagedRecordTests {
 
     @Test("The check names the record, and deletes it when it is told to")
     func command() throws {
-        try damage(of: try lastRow())
+        try decay.damage(lastRow(), at: 40)
         notes.stop()
         let outcome = try Program.run(["check", "--json", "--data", notes.data])
         let problems = try #require(outcome.object["problems"] as? [String])

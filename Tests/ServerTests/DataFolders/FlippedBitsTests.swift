@@ -123,6 +123,69 @@ struct FlippedBitsTests {
         #expect(served > 30)
     }
 
+    @Test("Whatever bit flips, a record that is served is the one that was last acknowledged")
+    func served() throws {
+        let seed = TestSeed.value
+        print("flipped bits and what is served: LENTICULAR_SEED=\(seed)")
+        var random = SeededRandom(seed: seed)
+        for number in 0..<10 { try notes.save("a\(number)") }
+        let names = (0..<40).map { "a\($0)" }
+        let tags = try tags(of: names)
+        try #require(tags.count == names.count)
+        try notes.copy(to: "killed")
+        notes.stop()
+        try notes.copy(to: "stopped")
+        var counts = (served: 0, refused: 0, unopened: 0, behind: 0)
+        let cases = [("stopped", notes.store, 40), ("killed", notes.store + "-wal", 20)]
+        for (copy, path, flips) in cases {
+            for _ in 0..<flips {
+                try notes.putBack(copy)
+                let size = try #require(
+                    try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+                let (place, bit) = (random.below(size), random.below(8))
+                try flip(path, at: place, 1 << UInt8(bit))
+                do { try notes.start() } catch {
+                    counts.unopened += 1
+                    continue
+                }
+                let now = try self.tags(of: names)
+                let isBehind = try #require(notes.running).folder.stores.reports.behindCount > 0
+                for (name, tag) in now where !isBehind {
+                    #expect(tag == tags[name], "\(name), bit \(bit) of byte \(place) of \(path)")
+                }
+                counts.served += now.count
+                counts.refused += names.count - now.count
+                if isBehind { counts.behind += 1 }
+                // What each tag has ever been seen with.
+                #expect(notes.reusedTags == [], "bit \(bit) of byte \(place) of \(path)")
+            }
+        }
+        print("flipped bits: \(counts)")
+        #expect(counts.served > 0 && counts.behind > 0)
+    }
+
+    /// The tags of the records that Ann is shown, whether she looks them up or follows the zone.
+    private func tags(of names: [String]) throws -> [String: String] {
+        let asked = try notes.post(
+            "private/records/lookup",
+            ["zoneID": ["zoneName": "z"], "records": names.map { ["recordName": $0] }])
+        var found: [String: String] = [:]
+        func note(_ records: Any?) {
+            for record in records as? [[String: Any]] ?? [] {
+                notes.note(record, in: "private")
+                guard let name = record["recordName"] as? String, record["fields"] != nil else {
+                    continue
+                }
+                let tag = record["recordChangeTag"] as? String
+                if let known = found[name] { #expect(known == tag) }
+                found[name] = tag
+            }
+        }
+        note(asked["records"])
+        note(try notes.page(nil)["records"])
+        return found
+    }
+
     /// What somebody else is told who asks for everything.
     private func answersToEve(_ server: FolderServer) -> [String] {
         let connection = WireConnection(address: server.server.addresses[0].description)

@@ -104,7 +104,8 @@ final class FolderNotes {
         note(saved, in: database)
     }
 
-    private func note(_ record: [String: Any], in database: String) {
+    /// Holds what an answer said of a record to what any has said of its tag.
+    func note(_ record: [String: Any], in database: String) {
         guard let tag = record["recordChangeTag"] as? String,
             let name = record["recordName"] as? String,
             let fields = record["fields"] as? [String: [String: Any]]

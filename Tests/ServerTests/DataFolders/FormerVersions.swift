@@ -35,11 +35,35 @@ enum FormerVersions {
         return count
     }
 
+    /// Puts the names of its records back into the index of their text that servers of before hashes had.
+    ///
+    /// - Returns: how many there are.
+    @discardableResult
+    static func bringBackNames(_ store: String) throws -> Int {
+        let connection = try Connection(path: store, mode: .readWrite)
+        return try withExtendedLifetime(connection) {
+            try connection.execute(
+                """
+                BEGIN IMMEDIATE;
+                CREATE UNIQUE INDEX heads_by_name ON heads (zone, name);
+                DELETE FROM names; DELETE FROM new_names;
+                DELETE FROM properties WHERE name = 'name_hash_key';
+                UPDATE progress SET names_through = 0;
+                DELETE FROM work WHERE kind = 7;
+                INSERT INTO work (kind, subject, item, enqueued_at) VALUES (7, 0, 0, 0);
+                COMMIT
+                """)
+            let row = try connection.prepare("SELECT count(*) FROM heads")
+            defer { row.reset() }
+            return try row.step() ? Int(row.int64(0)) : 0
+        }
+    }
+
     /// Moves some of them as the store's worker does.
     static func move(_ store: String, limit: Int = .max, freeBytesMin: Int = 0) throws {
         let connection = try Connection(path: store, mode: .readWrite)
         let writer = try VersionWriter(
-            connection, VersionNames(connection), moveFreeBytesMin: freeBytesMin)
+            connection, VersionNames(connection), MoveRoom(freeBytesMin: freeBytesMin))
         try connection.execute("BEGIN IMMEDIATE")
         _ = try writer.move(limit: limit)
         try connection.execute("COMMIT")

@@ -118,18 +118,42 @@ struct MovedVersionTests {
         }
     }
 
-    @Test("Nothing is moved while the disk has too little room, and the queue says so")
+    @Test("Nothing is moved while the disk has less room than is set; log, metrics and check tell")
     func noRoom() throws {
-        let notes = try FolderNotes()
-        try notes.save("a")
-        notes.stop()
-        try FormerVersions.bringBack(notes.store)
-        #expect(throws: (any Error).self) {
-            try FormerVersions.move(notes.store, freeBytesMin: .max)
+        let folder = try TemporaryFolder()
+        let data = folder.path("data")
+        let wire = try SharingProcessWire(data: data)
+        _ = try wire.makeAccount(SharingPerson(index: 0))
+        for batch in 0..<3 { try Self.save(batch, wire) }
+        let before = try Self.names(1, wire)
+        var (versions, names) = (0, 0)
+        try wire.restart(environment: ["LENTICULAR_STORAGE_MOVE_FREE_BYTES_MIN": "\(1 << 50)"]) {
+            versions = try FormerVersions.bringBack($0)
+            names = try FormerVersions.bringBackNames($0)
         }
-        #expect(try FormerVersions.left(in: notes.store) > 0)
-        try FormerVersions.move(notes.store)
-        #expect(try FormerVersions.left(in: notes.store) == 0)
+        #expect(versions >= 300 && names >= 300)
+        // It has the store opened.
+        #expect(try Self.names(1, wire) == before)
+        for kind in ["versions", "names"] {
+            let line = try #require(wire.waitForLine("\"kind\":\"\(kind)\""))
+            #expect(line.contains("storage.moveFreeBytesMin is \(1 << 50)"), "\(line)")
+        }
+        try wire.restart { _ in
+            let check = try Program.run(["check", "--json", "--data", data])
+            #expect(check.status == 0, "\(check)")
+            #expect(check.object["recordsToMove"] as? Int == versions)
+            #expect(check.object["namesToMove"] as? Int == names)
+        }
+        #expect(try Self.names(1, wire) == before)
+        for (what, count) in [("records", versions), ("names", names)] {
+            let line = try #require(wire.waitForLine("a store's \(what) have been moved"))
+            #expect(line.contains("\(count)"), "\(line)")
+        }
+        let metrics = try wire.metrics()
+        #expect(metrics.contains("lenticular_records_moved_total \(versions)\n"))
+        #expect(metrics.contains("lenticular_names_moved_total \(names)\n"))
+        #expect(try Self.names(1, wire) == before)
+        try wire.end()
     }
 
     @Test("A store that is half moved is checked, copied and restored as any other")

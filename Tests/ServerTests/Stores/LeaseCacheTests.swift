@@ -152,6 +152,17 @@ struct LeaseCacheTests {
         }
     }
 
+    @Test("What is above the limit is closed soon after its last user has gone")
+    func surplusInUse() throws {
+        let cache = record.cache(countMax: 1)
+        var held = try [1, 2, 3].map { try cache.wait(for: $0) }
+        cache.closeSurplus()
+        #expect(record.closed == [])
+        held = []
+        try until { cache.open.count == 1 }
+        #expect(held.isEmpty)
+    }
+
     @Test("What nobody has used for long is closed, and first what was opened for its own work")
     func idle() throws {
         let cache = record.cache(countMax: 9, idleSeconds: 60)

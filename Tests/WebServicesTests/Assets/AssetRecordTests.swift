@@ -3,6 +3,7 @@ import CloudDatabase
 import CloudModel
 import Cryptography
 import Foundation
+import Seeding
 import Testing
 import WebServices
 

@@ -2,6 +2,7 @@ import AssetStorage
 import CloudDatabase
 import CloudModel
 import Foundation
+import Seeding
 import Synchronization
 import Testing
 

@@ -1,3 +1,4 @@
+import Seeding
 import Testing
 
 /// Assets of shared records (rulings.md 33).

@@ -1,6 +1,7 @@
 import CloudModel
 import Cryptography
 import Foundation
+import Seeding
 import Testing
 
 /// What those learn of a record who may not read it (rulings.md 6 and 11).

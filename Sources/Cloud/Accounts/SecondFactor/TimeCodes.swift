@@ -4,8 +4,8 @@ import Cryptography
 /// The codes of authenticator apps (TOTP, RFC 6238): six digits that change every 30 seconds.
 ///
 /// The secret belongs to the account and is kept sealed. A code counts once. For this, the caller
-/// who accepts a code stores the step that `step(of:at:after:)` gave, in the same transaction, and
-/// hands it in the next time.
+/// who accepts a code stores the step that `step(of:at:after:)` gave, in the same transaction. The next
+/// time the caller hands that step in.
 package struct TimeCodes: Sendable {
     package static let stepSeconds = 30
     package static let digits = 6

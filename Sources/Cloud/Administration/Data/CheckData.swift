@@ -12,6 +12,8 @@ package struct CheckData: AdministrativeAction {
         package let trashedAssets: Int
         /// Records of former versions that wait to be moved, which is no problem.
         package let recordsToMove: Int
+        /// Names of records of former versions that wait to be moved, which is no problem either.
+        package let namesToMove: Int
         /// Records that were removed because they are not what was written.
         package let removedRecords: Int
     }
@@ -39,6 +41,7 @@ package struct CheckData: AdministrativeAction {
         }
         return Outcome(
             problems: try data.problems() + removed.kept, trashedAssets: try data.trashedAssets(),
-            recordsToMove: try data.recordsToMove(), removedRecords: removed.removed)
+            recordsToMove: try data.rowsToMove(.versions), namesToMove: try data.rowsToMove(.names),
+            removedRecords: removed.removed)
     }
 }

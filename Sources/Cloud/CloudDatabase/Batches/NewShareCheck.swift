@@ -91,6 +91,10 @@ struct NewShareCheck {
         guard tag == former.changeTag else {
             throw try conflict.fault("client oplock error updating record", root)
         }
+        // Unless the batch replaces it, what it says of sharing cannot be changed.
+        if former.isDamaged {
+            guard case .saved = view.record(root) else { throw Fault.recordUnreadable }
+        }
         if former.flags.contains(.root), let head = former.head,
             let share = try context.stored.share(ofRoot: head.record), try !tree.ends(share)
         {

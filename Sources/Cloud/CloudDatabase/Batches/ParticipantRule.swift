@@ -58,6 +58,7 @@ struct ParticipantRule {
             if case .set = operation.parent {
                 throw Self.noRight("WRITE operation not permitted: only the owner moves a root")
             }
+            if let former, former.isDamaged { return try context.parent(of: record) }
             return kept
         }
         guard let parent else {

@@ -23,7 +23,7 @@ struct SaveRule {
         if former == nil, operation.type == .share { try shares.checkPlaceOfNewShare() }
         // What the caller may not read, the answer to their save does not tell them either.
         let isShown = try former == nil || RightRule(context).allows(.read, key)
-        let type = try type(of: operation, kept, isShown: isShown)
+        let type = try type(of: operation, over: former, kept, isShown: isShown)
         let (known, grown) = try schemaCheck.admit(
             operation.fields, of: type, SchemaGrowth(context.schema, view))
         // Nor may they find out by a checksum which files the record holds.
@@ -58,20 +58,18 @@ struct SaveRule {
     /// What is kept of a living record; nil where there is none, and where all of it is replaced without being
     /// read, since it is not what was written.
     ///
-    /// - Throws: `Fault` INTERNAL_ERROR for another save over such a record, and for a save of a share or of
-    ///   its root: what stands of the share could not be kept.
+    /// - Throws: `Fault` INTERNAL_ERROR for another save over such a record.
     private func kept(
         _ operation: RecordOperation, over former: CurrentRecord?
     ) throws -> RecordBody.Kept? {
         guard let former else { return nil }
-        let isReplaced =
-            former.isDamaged && operation.kind == .forceReplace
-            && former.flags.isDisjoint(with: [.share, .root])
+        let isReplaced = former.isDamaged && operation.kind == .forceReplace
         return isReplaced ? nil : try context.kept(context.key(operation.name))
     }
 
     private func type(
-        of operation: RecordOperation, _ kept: RecordBody.Kept?, isShown: Bool
+        of operation: RecordOperation, over former: CurrentRecord?, _ kept: RecordBody.Kept?,
+        isShown: Bool
     ) throws -> RecordTypeName {
         guard let type = operation.type ?? kept.flatMap({ RecordTypeName($0.type) }) else {
             throw Fault.badRequest("recordType: expected the record's type, as it is to be made")
@@ -80,6 +78,10 @@ struct SaveRule {
             throw Fault.badRequest(
                 "recordType '\(type.text)' differs from the stored record's"
                     + (isShown ? ", '\(kept.type)'" : ""))
+        }
+        // Of a damaged record this much is known.
+        if let former, kept == nil, (type == .share) != former.flags.contains(.share) {
+            throw Fault.badRequest("recordType '\(type.text)' differs from the stored record's")
         }
         return type
     }

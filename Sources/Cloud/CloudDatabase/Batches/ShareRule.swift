@@ -14,7 +14,7 @@ struct ShareRule {
         to save: inout PlannedSave, _ operation: RecordOperation, over former: CurrentRecord?,
         kept: RecordBody.Kept?
     ) throws {
-        save.sharing = try sharing(operation, kept: kept)
+        save.sharing = try sharing(operation, over: former, kept: kept)
         if save.type == .share {
             let changesFields = kept.map { $0.fieldsText != save.fields } ?? true
             save.share = try share(operation, over: former, changesFields: changesFields)
@@ -206,9 +206,9 @@ struct ShareRule {
 
     /// What a record's body will say about sharing, as far as the record's own operation tells.
     private func sharing(
-        _ operation: RecordOperation, kept: RecordBody.Kept?
+        _ operation: RecordOperation, over former: CurrentRecord?, kept: RecordBody.Kept?
     ) throws -> RecordBody.Sharing {
-        var sharing = kept?.sharing ?? RecordBody.Sharing()
+        var sharing = try kept?.sharing ?? known(of: former)
         let isWanted =
             operation.createsShortGUID && database.scope == .private
             || operation.name == .zoneShare
@@ -217,6 +217,21 @@ struct ShareRule {
             sharing.shortGUID = try shortGUID(of: head?.record)
         }
         return sharing
+    }
+
+    /// What a record that is damaged said about sharing, as the store knows it from elsewhere.
+    private func known(of former: CurrentRecord?) throws -> RecordBody.Sharing {
+        var known = RecordBody.Sharing()
+        guard let former, former.isDamaged, let record = former.head?.record else { return known }
+        if former.flags.contains(.root), let share = try context.stored.share(ofRoot: record) {
+            known.share = try context.stored.place(of: share.record)?.name
+        }
+        // The identifier of a shared tree is that of its root.
+        let root = try context.stored.share(ofRecord: record)?.root
+        known.shortGUID = try context.stored.shortGUID(of: root ?? record).flatMap {
+            ShortGUID($0)
+        }
+        return known
     }
 
     /// The record's short identifier; makes one when it has none.

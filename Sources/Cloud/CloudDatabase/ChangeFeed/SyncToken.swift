@@ -136,8 +136,8 @@ struct SyncTokens {
     ///   - zone: the zone as it is now; nil for the database feed.
     ///   - view: the zone as the viewer of a shared database has it.
     /// - Throws: `Fault` BAD_REQUEST for a token that is unreadable, forged, of another place, or expired. A
-    ///   token has expired when it is of an earlier zone of the name, from before what is still whole, or
-    ///   beyond what the store has.
+    ///   token has expired when its zone was an earlier one of that name, when its position is before
+    ///   `oldestValidPosition`, or when the store has not come so far.
     func read(
         _ text: String, _ feed: SyncToken.Feed, zone: StoredZone?, view: StoredView? = nil,
         oldestValidPosition: Position

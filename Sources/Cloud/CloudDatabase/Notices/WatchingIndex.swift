@@ -47,8 +47,8 @@ final class Watched {
 /// Finds the subscriptions that may fire for a change.
 ///
 /// It keeps what it found until somebody changes a subscription, a destination or the schema. In the public
-/// database it looks subscriptions up by the record's type, and by the values of the fields that
-/// subscriptions require something of. So other subscriptions cost nothing.
+/// database it looks subscriptions up by the record's type, and by the values of those fields about which
+/// subscriptions ask. So other subscriptions cost nothing.
 final class WatchingIndex {
     /// Reads a stored subscription's query; nil when it cannot be read.
     typealias Decode = @Sendable (Subscription, SubscriptionOwner) -> RecordQuery?

@@ -194,23 +194,12 @@ enum RecordBody {
     static func modified(
         by user: UserRecordName, _ body: UnsafeRawBufferPointer
     ) throws -> [UInt8] {
-        var writer = JSONWriter(reserving: body.count + 80)
-        writer.raw("{")
-        var isFirst = true
-        for (key, value) in try JSONDocument(copying: body).root.members {
-            if !isFirst { writer.raw(",") }
-            isFirst = false
-            key.withRawBytes { writer.raw($0) }
-            writer.raw(":")
-            if key.stringEquals("modified") {
-                let moment = value["timestamp"]?.int64 ?? 0
-                append(Stamp(moment: moment, user: user, device: "iCloud"), to: &writer)
-            } else {
-                value.withRawBytes { writer.raw($0) }
-            }
+        try replacing(in: body) { key, value, writer in
+            guard key.stringEquals("modified") else { return false }
+            let moment = value["timestamp"]?.int64 ?? 0
+            append(Stamp(moment: moment, user: user, device: "iCloud"), to: &writer)
+            return true
         }
-        writer.raw("}")
-        return writer.bytes
     }
 
     /// A stored body with another position, which names another user as creator or modifier.
@@ -218,14 +207,7 @@ enum RecordBody {
         _ user: UserRecordName, to other: String, at position: Position,
         _ body: UnsafeRawBufferPointer
     ) throws -> [UInt8] {
-        var writer = JSONWriter(reserving: body.count + 80)
-        writer.raw("{")
-        var isFirst = true
-        for (key, value) in try JSONDocument(copying: body).root.members {
-            if !isFirst { writer.raw(",") }
-            isFirst = false
-            key.withRawBytes { writer.raw($0) }
-            writer.raw(":")
+        try replacing(in: body) { key, value, writer in
             let isStamp = key.stringEquals("created") || key.stringEquals("modified")
             if isStamp, value["userRecordName"]?.string == user.text {
                 writer.raw("{\"timestamp\":")
@@ -237,8 +219,28 @@ enum RecordBody {
             } else if key.stringEquals("recordChangeTag") {
                 writer.string(ChangeTag.text(position))
             } else {
-                value.withRawBytes { writer.raw($0) }
+                return false
             }
+            return true
+        }
+    }
+
+    /// A body with other values of some members.
+    ///
+    /// - Parameter replace: writes a member's new value, or returns false for one that stays.
+    private static func replacing(
+        in body: UnsafeRawBufferPointer,
+        _ replace: (_ key: JSONValue, _ value: JSONValue, inout JSONWriter) -> Bool
+    ) throws -> [UInt8] {
+        var writer = JSONWriter(reserving: body.count + 80)
+        writer.raw("{")
+        var isFirst = true
+        for (key, value) in try JSONDocument(copying: body).root.members {
+            if !isFirst { writer.raw(",") }
+            isFirst = false
+            key.withRawBytes { writer.raw($0) }
+            writer.raw(":")
+            if !replace(key, value, &writer) { value.withRawBytes { writer.raw($0) } }
         }
         writer.raw("}")
         return writer.bytes

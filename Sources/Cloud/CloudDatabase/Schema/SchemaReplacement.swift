@@ -35,8 +35,7 @@ struct SchemaReplacement: Sendable {
     func preview() throws -> SchemaOutcome {
         let schema = try storage.schema
         let difference = try plan(schema)
-        return try decide(
-            difference, try SchemaUsage(of: difference.removals, in: storage), schema)
+        return try decide(difference, usage(of: difference.removals) {}, schema)
     }
 
     /// Makes the changes.
@@ -52,7 +51,7 @@ struct SchemaReplacement: Sendable {
             try transaction.hold(removals, until: transaction.now + Self.holdMilliseconds)
         }
         do {
-            let usage = try SchemaUsage(of: removals, in: storage) { try goOnHolding(removals) }
+            let usage = try usage(of: removals) { try goOnHolding(removals) }
             return try write(removals, usage)
         } catch {
             try storage.writeAndWait { transaction in
@@ -61,6 +60,19 @@ struct SchemaReplacement: Sendable {
             }
             throw error
         }
+    }
+
+    /// - Throws: `SchemaRefusal` where records may have them that nobody can read.
+    private func usage(
+        of removals: Schema.Parts, goesOn: () throws -> Void
+    ) throws -> SchemaUsage {
+        let usage = try SchemaUsage(of: removals, in: storage, goesOn: goesOn)
+        guard usage.damaged == 0 else {
+            throw SchemaRefusal(
+                "\(usage.damaged) records are not what was written, and may have what would go; "
+                    + "`check --remove-damaged` deletes them")
+        }
+        return usage
     }
 
     private func goOnHolding(_ parts: Schema.Parts) throws {

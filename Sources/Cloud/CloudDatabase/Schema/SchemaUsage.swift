@@ -6,6 +6,8 @@ import Storage
 package struct SchemaUsage: Sendable, Equatable {
     package private(set) var types: [RecordTypeName: Int] = [:]
     package private(set) var fields: [RecordTypeName: [FieldName: Int]] = [:]
+    /// Records that are not what was written: nobody can tell what they have.
+    package private(set) var damaged = 0
 
     /// How many steps pass between two calls of `goesOn`; each step takes a small part of a second.
     private static let stepsBetweenSigns = 32
@@ -42,7 +44,10 @@ package struct SchemaUsage: Sendable, Equatable {
         }
         types = survey.usage.types
         fields = survey.usage.fields
+        damaged = survey.usage.damaged
     }
+
+    fileprivate mutating func noteDamaged() { damaged += 1 }
 
     fileprivate mutating func note(_ type: RecordTypeName) { types[type, default: 0] += 1 }
 
@@ -81,7 +86,7 @@ private final class Survey {
                 return bytesLeft > 0
             }
         } catch let damaged as DamagedVersion {
-            // NB: nobody can read it, so it needs no part of the schema.
+            if try isAlive(damaged.zone, snapshot) { usage.noteDamaged() }
             return SurveyPlace(zone: damaged.zone, position: damaged.position)
         }
     }

@@ -3,8 +3,8 @@ import Storage
 
 /// Writes a new version of a record that nobody saves.
 ///
-/// It is needed when something has changed that the record says about sharing, or when other people take part
-/// in the share that it is.
+/// It is needed when something has changed that the record says about sharing. For a share's own record it is
+/// also needed when other people take part.
 struct RecordRewriter {
     let transaction: any StoreTransaction
 

@@ -16,6 +16,8 @@ package struct ErasePerson {
         package var shares = 0
         /// Public records that were deleted or made anonymous.
         package var publicRecords = 0
+        /// Public records that are not what was written: they stay, and nobody can tell whose they are.
+        package var damagedPublicRecords = 0
         package var assets = 0
 
         package init() {}
@@ -25,6 +27,7 @@ package struct ErasePerson {
             sum.records += other.records
             sum.shares += other.shares
             sum.publicRecords += other.publicRecords
+            sum.damagedPublicRecords += other.damagedPublicRecords
             sum.assets += other.assets
         }
     }
@@ -78,7 +81,7 @@ package struct ErasePerson {
             report.zones += 1
         }
         try giveRowsBack()
-        if fate != .keep { report.publicRecords = try workOnPublicRecords(&files) }
+        if fate != .keep { try workOnPublicRecords(&files, &report) }
         report.assets = try removeFiles(files)
         return report
     }
@@ -143,7 +146,8 @@ package struct ErasePerson {
     /// How many records a zone has, and which files they hold.
     private func count(in zone: StoredZone, _ files: inout Set<AssetDigest>) throws -> Int {
         var count = 0
-        try forEachPage(of: zone) { version in
+        // NB: what nobody can read goes with its zone, and its files as any that nobody holds.
+        _ = try forEachPage(of: zone) { version in
             guard !version.flags.contains(.tombstone) else { return }
             count += 1
             try files.formUnion(Self.files(of: version))
@@ -151,11 +155,14 @@ package struct ErasePerson {
         return count
     }
 
-    /// Visits all versions of a zone, page by page, but for those that nobody can read.
+    /// Visits all versions of a zone, page by page, but for those that are not what was written.
+    ///
+    /// - Returns: how many of these there are.
     private func forEachPage(
         of zone: StoredZone, _ visit: (StoredVersion) throws -> Void
-    ) throws {
+    ) throws -> Int {
         var last: Position = 0
+        var damagedCount = 0
         while true {
             try requireTime()
             var count = 0
@@ -172,11 +179,11 @@ package struct ErasePerson {
                     }
                 }
             } catch let damaged as DamagedVersion {
-                // NB: `check` names it, and it can only be deleted.
                 last = damaged.position
+                damagedCount += 1
                 continue
             }
-            if count < Self.stepRowsMax { return }
+            if count < Self.stepRowsMax { return damagedCount }
         }
     }
 
@@ -200,13 +207,15 @@ package struct ErasePerson {
 
     // MARK: - Public records
 
-    private func workOnPublicRecords(_ files: inout Set<AssetDigest>) throws -> Int {
+    private func workOnPublicRecords(
+        _ files: inout Set<AssetDigest>, _ report: inout Report
+    ) throws {
         let zone = try storage.read {
             try $0.zone(named: .defaultZone, ofOwnerNamed: .publicOwner)
         }
-        guard let zone else { return 0 }
+        guard let zone else { return }
         var names: [RecordName] = []
-        try forEachPage(of: zone) { version in
+        report.damagedPublicRecords = try forEachPage(of: zone) { version in
             guard !version.flags.contains(.tombstone), try concerns(version),
                 let name = try JSONDocument(copying: version.body).root["recordName"]?.string,
                 let name = RecordName(name)
@@ -214,18 +223,17 @@ package struct ErasePerson {
             names.append(name)
             if fate == .delete { try files.formUnion(Self.files(of: version)) }
         }
-        var count = 0
         while !names.isEmpty {
             try requireTime()
             let some = Array(names.prefix(Self.stepRecordsMax))
             names.removeFirst(some.count)
-            count += try storage.writeAndWait(cost: some.count) { [user, fate] transaction in
+            let count = try storage.writeAndWait(cost: some.count) { [user, fate] transaction in
                 try some.reduce(0) {
                     try $0 + Self.change($1, of: user, in: zone, fate, transaction)
                 }
             }
+            report.publicRecords += count
         }
-        return count
     }
 
     /// Whether the person made a public record, or is named as the one who saved it last.

@@ -22,16 +22,29 @@ package struct ExportPerson {
     package struct Report: Sendable, Equatable {
         package var records = 0
         package var assets = 0
-        /// Files that are missing or damaged.
+        /// Files that are missing or damaged, and where records are that are not what was written.
         package var problems: [String] = []
 
         package init() {}
+
+        fileprivate mutating func note(_ written: Written, _ whose: String) {
+            records += written.records
+            guard written.damaged > 0 else { return }
+            problems.append("records \(whose) that are not what was written: \(written.damaged)")
+        }
 
         package static func += (sum: inout Report, other: Report) {
             sum.records += other.records
             sum.assets += other.assets
             sum.problems += other.problems
         }
+    }
+
+    /// What came of a zone.
+    fileprivate struct Written {
+        var records = 0
+        /// Records that are not what was written, and are left out.
+        var damaged = 0
     }
 
     private static let stepRowsMax = 200
@@ -60,17 +73,20 @@ package struct ExportPerson {
         var report = Report()
         var files: Set<AssetDigest> = []
         for zone in try ownZones() {
-            report.records += try write(
+            let written = try write(
                 zone, "\(folder)private/\(Self.fileName(zone.name.text)).json", archive, &files
             ) { _ in true }
+            report.note(written, "of the zone '\(zone.name.text)'")
         }
         let everybodys = try storage.read {
             try $0.zone(named: .defaultZone, ofOwnerNamed: .publicOwner)
         }
         if let everybodys {
-            report.records += try write(
+            let written = try write(
                 everybodys, "\(folder)public.json", archive, &files
             ) { try RecordBody.creator(of: $0) == user.text }
+            // Whose they were nobody can tell.
+            report.note(written, "that are public, of this user or of others,")
         }
         try writeShares("\(folder)shared.json", archive)
         for digest in files.sorted(by: { $0.hexadecimal < $1.hexadecimal }) {
@@ -107,38 +123,44 @@ package struct ExportPerson {
     private func write(
         _ zone: StoredZone, _ name: String, _ archive: any PersonalArchive,
         _ files: inout Set<AssetDigest>, _ isWanted: (UnsafeRawBufferPointer) throws -> Bool
-    ) throws -> Int {
+    ) throws -> Written {
         try archive.begin(name)
         var piece = Array("{\"records\":[".utf8)
-        var (last, count, seen) = (Position(0), 0, Self.stepRowsMax)
+        var written = Written()
+        var (last, seen) = (Position(0), Self.stepRowsMax)
         while seen == Self.stepRowsMax {
             guard goesOn() else { throw ErasePerson.Interrupted() }
             seen = 0
-            try storage.read { snapshot in
-                try snapshot.versions(
-                    in: zone.number, after: last, through: .max, newestFirst: false
-                ) { version in
-                    guard seen < Self.stepRowsMax else { return false }
-                    seen += 1
-                    last = version.position
-                    guard !version.flags.contains(.tombstone), try isWanted(version.body) else {
+            do {
+                try storage.read { snapshot in
+                    try snapshot.versions(
+                        in: zone.number, after: last, through: .max, newestFirst: false
+                    ) { version in
+                        guard seen < Self.stepRowsMax else { return false }
+                        seen += 1
+                        last = version.position
+                        guard !version.flags.contains(.tombstone), try isWanted(version.body)
+                        else { return true }
+                        if written.records > 0 { piece.append(UInt8(ascii: ",")) }
+                        piece += version.body
+                        written.records += 1
+                        try files.formUnion(ErasePerson.files(of: version))
                         return true
                     }
-                    if count > 0 { piece.append(UInt8(ascii: ",")) }
-                    piece += version.body
-                    count += 1
-                    try files.formUnion(ErasePerson.files(of: version))
-                    return true
                 }
+            } catch let damaged as DamagedVersion {
+                written.damaged += 1
+                (last, seen) = (damaged.position, Self.stepRowsMax)
             }
             if piece.count >= Self.pieceBytes {
                 try archive.append(piece)
                 piece = []
             }
         }
-        try archive.append(piece + Array("]}\n".utf8))
+        let damaged = written.damaged > 0 ? ",\"damaged\":\(written.damaged)" : ""
+        try archive.append(piece + Array("]\(damaged)}\n".utf8))
         try archive.end()
-        return count
+        return written
     }
 
     /// Writes the shares that the person takes part in or is invited to: whose zone each is, and how they

@@ -3,8 +3,8 @@ import JSON
 
 /// One sign-in by way of a provider: the code flow of OpenID Connect Core 1.0 with PKCE (RFC 7636).
 ///
-/// Pure. Its three secrets are kept, for a few minutes and for one use, under `state`, and bound to the
-/// browser that began it.
+/// Pure. Its three secrets are kept under `state`, bound to the browser that began it. They are good for a
+/// few minutes and for one use.
 package struct OpenIDSignIn: Sendable, Equatable {
     /// What the provider calls us.
     package struct Client: Sendable, Equatable {

@@ -41,8 +41,8 @@ package struct PasskeyUse: Sendable, Equatable {
 
 /// One exchange with an authenticator (WebAuthn §7): what was asked, and the check of what comes back.
 ///
-/// Pure. Whoever uses it makes the challenge (`challengeBytes` random bytes, used once, for a few
-/// minutes), looks up the passkey by its id, and sees that it is its account's.
+/// Pure. Whoever uses it makes the challenge: `challengeBytes` random bytes, used once, for a few minutes.
+/// They also look up the passkey by its id, and see that it is its account's.
 package struct PasskeyCeremony: Sendable {
     package static let challengeBytes = 32
     private static let clientDataBytesMax = 8_192

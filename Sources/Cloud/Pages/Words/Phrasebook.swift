@@ -34,8 +34,8 @@ package struct Phrasebook: Sendable {
     ///
     /// What is missing is said in English.
     ///
-    /// - Throws: `PhraseRefusal` for a name that no language has, a key that no text has, and a text that
-    ///   is empty, too long, or puts in other things than the English one.
+    /// - Throws: `PhraseRefusal` for a name that no language has, for a key that no text has, and for a
+    ///   text that is empty or too long. Also for one that puts in other things than the English one.
     package init(tag: String, entries: [(key: String, text: String)]) throws(PhraseRefusal) {
         guard Self.isTag(tag) else {
             throw PhraseRefusal(

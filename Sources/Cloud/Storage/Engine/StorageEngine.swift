@@ -116,9 +116,9 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// - Parameter lossesSince: losses that a start has found are listed unless they are older than this.
     func problems(of key: StoreKey, lossesSince moment: Milliseconds) throws -> [String]
 
-    /// How many versions of a store a former server has left that have still to be brought into the engine's
+    /// How many rows of a store a former server has left that have still to be brought into the engine's
     /// present form.
-    func versionsToMove(of key: StoreKey) throws -> Int
+    func rowsToMove(_ rows: FormerRows, of key: StoreKey) throws -> Int
 
     /// The asset files that a store refers to; may be read while the store is in use.
     func assets(of key: StoreKey) -> any AssetRows
@@ -214,7 +214,15 @@ package enum StoreReport: Sendable, Equatable {
     case stray(path: String)
     /// A version was met that is not what was written; each is told of once.
     case damaged(DamagedVersion)
-    /// So many versions of a former server have been brought into the present form, and whether these were the
-    /// last.
-    case movedVersions(Int, isDone: Bool)
+    /// So many rows of a former server have been brought into the present form since the store was opened,
+    /// and whether these were the last.
+    case moved(FormerRows, Int, isDone: Bool)
+}
+
+/// What an engine has changed the form of, so that queued work moves what former servers have left.
+package enum FormerRows: Sendable, CaseIterable {
+    /// The versions of records.
+    case versions
+    /// What leads from names to records.
+    case names
 }

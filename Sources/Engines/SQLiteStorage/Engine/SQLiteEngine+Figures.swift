@@ -18,11 +18,15 @@ extension SQLiteEngine {
             EngineFigure(
                 "lenticular_damaged_records_total",
                 "Records met that are not what was written.",
-                .counter(Double(versionCounts.damaged))),
+                .counter(Double(counts.damaged))),
             EngineFigure(
                 "lenticular_records_moved_total",
                 "Records of a former version brought into the present form.",
-                .counter(Double(versionCounts.moved))),
+                .counter(Double(counts.moved(.versions)))),
+            EngineFigure(
+                "lenticular_names_moved_total",
+                "Names of records of a former version brought into the present form.",
+                .counter(Double(counts.moved(.names)))),
             EngineFigure(
                 "lenticular_wal_bytes", "Bytes of the write-ahead logs.",
                 .gauge(Double(logBytes))),

@@ -59,10 +59,11 @@ extension SQLiteEngine {
         var made = SQLiteStore.Options(clock: options.clock, random: options.random)
         made.loopCount = settings.loopCount
         made.followerChangesMax = settings.followerChangesMax
+        made.moveFreeBytesMin = settings.moveFreeBytesMin
         made.writer = settings.writer
         made.readers = settings.readers
         made.report = { [options] in options.report(key, $0) }
-        made.versionCounts = versionCounts
+        made.counts = counts
         return made
     }
 

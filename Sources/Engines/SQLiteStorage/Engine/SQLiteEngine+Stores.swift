@@ -52,12 +52,21 @@ extension SQLiteEngine {
         try StoreCheck(path: files.path(of: key), lossesSince: moment).problems()
     }
 
-    package func versionsToMove(of key: StoreKey) throws -> Int {
+    package func rowsToMove(_ rows: FormerRows, of key: StoreKey) throws -> Int {
         let connection = try Connection(path: files.path(of: key), mode: .readOnly)
         return try withExtendedLifetime(connection) {
-            let row = try connection.prepare("SELECT count(*) FROM versions")
+            let row = try connection.prepare(Self.countSQL(of: rows))
             defer { row.reset() }
             return try row.step() ? Int(row.int64(0)) : 0
+        }
+    }
+
+    private static func countSQL(of rows: FormerRows) -> String {
+        switch rows {
+        case .versions: "SELECT count(*) FROM versions"
+        // Nothing is beyond NULL: once all have been moved there are none.
+        case .names:
+            "SELECT count(*) FROM heads WHERE id > (SELECT names_through FROM progress WHERE id = 0)"
         }
     }
 

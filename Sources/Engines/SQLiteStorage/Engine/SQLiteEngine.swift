@@ -21,6 +21,8 @@ package final class SQLiteEngine: StorageEngine {
         package var keepsFormer = true
         /// What such a copy leaves free on the disk at least.
         package var freeBytesMin = 0
+        /// The room on the disk without which nothing is moved that a former server has left.
+        package var moveFreeBytesMin = 67_108_864
 
         package init() {}
     }
@@ -39,7 +41,7 @@ package final class SQLiteEngine: StorageEngine {
     let options: EngineOptions
     let settings: Settings
     let former: FormerStores
-    let versionCounts = VersionCounts()
+    let counts = EngineCounts()
     private let state = Mutex(State())
 
     /// Opens the catalog, making it or bringing it to this version.

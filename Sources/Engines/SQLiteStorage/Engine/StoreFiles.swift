@@ -126,8 +126,9 @@ struct StoreFiles: Sendable {
         try FileSystem.removeTree(aside)
     }
 
-    /// Puts the new files of a store in their place when only that was left to do, and removes what else
-    /// there is beside it.
+    /// Puts the new files of a store in their place when only that was left to do.
+    ///
+    /// What else there is beside the place is removed.
     func finishReplacing(_ key: StoreKey) throws {
         let place = place(of: key)
         let fresh = place + Self.freshSuffix

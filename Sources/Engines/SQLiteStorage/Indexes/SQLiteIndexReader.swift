@@ -18,7 +18,7 @@ final class SQLiteIndexReader: IndexReader {
                 RecordQuery.Place.Rectangle(
                     south: box[0], north: box[1], west: box[2], east: box[3]))
         }
-        statements = try IndexReadStatements(connection)
+        statements = IndexReadStatements(connection)
     }
 
     func indexes(ofType type: Int64) throws -> [StoredIndex] {
@@ -245,7 +245,7 @@ struct EntryNumber {
     var record: RecordNumber { RecordNumber(value & Self.recordMax) }
 }
 
-/// The statements that read indexes, prepared once a connection.
+/// The statements that read indexes, each prepared when a connection first needs it.
 struct IndexReadStatements {
     /// What a search calls the region of a `GlobeRing`.
     static let ring = "globe_ring"
@@ -255,15 +255,15 @@ struct IndexReadStatements {
         let plain: Statement
         let withZones: Statement
 
-        init(_ region: String, _ connection: Connection) throws {
+        init(_ region: String, _ connection: Connection) {
             let box = "SELECT id, south, north, west, east"
             let within = """
                 FROM index_places
                 WHERE zone_through >= ?1 + 0.5 AND zone_from <= ?1 + 0.5
                 AND index_through >= ?2 + 0.5 AND index_from <= ?2 + 0.5 AND \(region) LIMIT ?3
                 """
-            plain = try connection.prepare("\(box) \(within)")
-            withZones = try connection.prepare("\(box), zone \(within)")
+            plain = connection.statement("\(box) \(within)")
+            withZones = connection.statement("\(box), zone \(within)")
         }
     }
 
@@ -279,10 +279,10 @@ struct IndexReadStatements {
     let versionKey: Statement
     let last: Statement
 
-    init(_ connection: Connection) throws {
+    init(_ connection: Connection) {
         let index = "SELECT id, record_type, field, kind, state, filled_through FROM indexes"
-        ofType = try connection.prepare("\(index) WHERE record_type = ?1")
-        all = try connection.prepare("\(index) ORDER BY id")
+        ofType = connection.statement("\(index) WHERE record_type = ?1")
+        all = connection.statement("\(index) ORDER BY id")
         // The latest entries are in a table of their own. SQLite merges the two scans as it goes.
         let rows = ["index_values", "new_index_values"].map {
             """
@@ -290,25 +290,25 @@ struct IndexReadStatements {
             AND (value, record) > (?3, ?4) AND (value, record) < (?5, ?6)
             """
         }.joined(separator: " UNION ALL ")
-        range = try connection.prepare("\(rows) ORDER BY value, record LIMIT ?7")
-        rangeDescending = try connection.prepare(
+        range = connection.statement("\(rows) ORDER BY value, record LIMIT ?7")
+        rangeDescending = connection.statement(
             "\(rows) ORDER BY value DESC, record DESC LIMIT ?7")
-        countRange = try connection.prepare("SELECT count(*) FROM (\(rows) LIMIT ?7)")
-        places = try Places(
+        countRange = connection.statement("SELECT count(*) FROM (\(rows) LIMIT ?7)")
+        places = Places(
             "north >= ?4 AND south <= ?5 AND east >= ?6 AND west <= ?7", connection)
-        placesInRing = try Places("id MATCH \(Self.ring)(?4, ?5, ?6, ?7, ?8)", connection)
+        placesInRing = Places("id MATCH \(Self.ring)(?4, ?5, ?6, ?7, ?8)", connection)
         // The tree's own table of ids, which ends with the stored columns: the tree itself would look the
         // entry's box up too, and prepare a statement for the columns each time.
-        place = try connection.prepare("SELECT * FROM index_places_rowid WHERE rowid = ?1")
-        words = try connection.prepare(
+        place = connection.statement("SELECT * FROM index_places_rowid WHERE rowid = ?1")
+        words = connection.statement(
             """
             SELECT rowid FROM index_words WHERE index_words MATCH ?1
             AND rowid > ?2 AND rowid < ?3 ORDER BY rowid LIMIT ?4
             """)
-        versionKey = try connection.prepare(
+        versionKey = connection.statement(
             """
             SELECT zone << \(SQLiteSnapshot.positionBits) | position FROM heads WHERE id = ?1
             """)
-        last = try connection.prepare("SELECT coalesce(max(id), 0) FROM heads")
+        last = connection.statement("SELECT coalesce(max(id), 0) FROM heads")
     }
 }

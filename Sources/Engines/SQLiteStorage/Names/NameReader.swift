@@ -4,8 +4,8 @@ import Storage
 
 /// Finds heads by their names, on one connection.
 ///
-/// By the hash of the name, and what is found is compared with the name. In a store whose names have not all been
-/// moved yet, by the former index of their text, which has all of them until then.
+/// It looks for the hash of the name, and compares what it finds with the name. In a store whose names have not all
+/// been moved yet, it looks into the former index of their text. That one has all names until then.
 final class NameReader {
     let hash: NameHash
     // Functions of the connection may have a reader; whoever else has one keeps the connection.

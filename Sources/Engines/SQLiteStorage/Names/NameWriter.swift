@@ -5,7 +5,7 @@ import Storage
 /// Keeps the names of records in the order of their hashes, on the writer's connection.
 ///
 /// A new name goes into the small table `new_names`. Once that holds enough, queued work moves its names into `names`
-/// in the order of the hash, so that one step writes each page of `names` once for all of its names.
+/// in the order of the hash. So one step writes each page of `names` once, for all of the page's names.
 final class NameWriter {
     /// How many names a pass over `names` is worth, at least.
     private static let waitingMin = 10_000
@@ -16,6 +16,7 @@ final class NameWriter {
 
     private let connection: Connection
     private let reader: NameReader
+    private let moveRoom: MoveRoom
     private let add: Statement
     private let head: Statement
     private let forgetNew: Statement
@@ -24,10 +25,13 @@ final class NameWriter {
     private var waiting: Int?
     private var addedSinceStep = 0
     private var isQueued = false
+    /// What the last step has moved of what a former server has left; nil for nothing.
+    private(set) var formerMove: FormerMove?
 
-    init(_ connection: Connection, _ reader: NameReader) throws {
+    init(_ connection: Connection, _ reader: NameReader, _ moveRoom: MoveRoom) throws {
         self.connection = connection
         self.reader = reader
+        self.moveRoom = moveRoom
         add = try connection.prepare("INSERT INTO new_names (hash, record) VALUES (?1, ?2)")
         head = try connection.prepare("SELECT zone, name FROM heads WHERE id = ?1")
         forgetNew = try connection.prepare("DELETE FROM new_names WHERE hash = ?1 AND record = ?2")
@@ -73,8 +77,9 @@ final class NameWriter {
 
     /// How many names are worth a pass.
     ///
-    /// A commit writes most pages of `new_names`, and a pass most pages of `names`. With N names, W of them waiting and
-    /// C in a commit, each name costs about W / 2C + N / W names' worth of pages; that is least where W² = 2CN.
+    /// A commit writes most pages of `new_names`, and a pass most pages of `names`. Say that there are N names, that W
+    /// wait, and that a commit brings C. Then each name costs about W / 2C + N / W names' worth of pages. That is least
+    /// where W² = 2CN.
     private static func enough(_ last: RecordNumber) -> Int {
         max(waitingMin, Int((2 * commitNames * Double(max(0, last.value))).squareRoot()))
     }
@@ -95,6 +100,7 @@ final class NameWriter {
     /// - Parameter cursor: where the step before ended; 0 at first.
     /// - Returns: where the next one begins; nil when there is nothing left to do.
     func step(after cursor: Int64, namesMax: Int) throws -> Int64? {
+        formerMove = nil
         // More than have come since, or else a busy store would have more and more waiting.
         let wanted = max(1, namesMax, 2 * addedSinceStep)
         let limit = max(addedSinceStep, min(Self.stepMax, wanted))
@@ -102,7 +108,8 @@ final class NameWriter {
         let last = RecordNumber(
             try value("SELECT coalesce(max(id), 0) FROM heads"))
         if cursor == 0, try count() < Self.enough(last) {
-            isQueued = try !reader.isWhole() && moveFormer(limit)
+            isQueued = try !reader.isWhole()
+            if isQueued { formerMove = try moveFormer(limit) }
             return isQueued ? 0 : nil
         }
         isQueued = true
@@ -138,8 +145,9 @@ final class NameWriter {
     ///
     /// With the last of them, the index of their text is none any more.
     ///
-    /// - Returns: whether there is more to do.
-    private func moveFormer(_ limit: Int) throws -> Bool {
+    /// - Throws: `NoRoomToMove` where the disk is too full.
+    private func moveFormer(_ limit: Int) throws -> FormerMove {
+        try moveRoom.require(for: connection)
         let through = try value("SELECT names_through FROM progress WHERE id = 0")
         let rows = try connection.prepare(
             "SELECT id, zone, name FROM heads WHERE id > ?1 ORDER BY id LIMIT ?2")
@@ -165,10 +173,10 @@ final class NameWriter {
                 "UPDATE progress SET names_through = ?1 WHERE id = 0")
             note.bind(last, at: 1)
             try note.run()
-            return true
+            return FormerMove(rows: .names, count: moved.count, isDone: false)
         }
         try endFormer()
-        return true
+        return FormerMove(rows: .names, count: moved.count, isDone: true)
     }
 
     /// Ends the former way of finding names: once in the life of a store, a tenth of a second for a million names.

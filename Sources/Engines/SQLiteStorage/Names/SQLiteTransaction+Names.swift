@@ -23,6 +23,9 @@ extension SQLiteTransaction {
     }
 
     func workOnNames(after cursor: Int64, namesMax: Int) throws -> Int64? {
-        try names().step(after: cursor, namesMax: namesMax)
+        let names = try names()
+        let next = try names.step(after: cursor, namesMax: namesMax)
+        formerMove = names.formerMove
+        return next
     }
 }

@@ -7,11 +7,11 @@ final class Damage: Sendable {
     private static let metMax = 10_000
 
     private let met = Mutex<Set<Int64>>([])
-    private let counts: VersionCounts
+    private let counts: EngineCounts
     private let report: @Sendable (DamagedVersion) -> Void
 
     init(
-        _ counts: VersionCounts = VersionCounts(),
+        _ counts: EngineCounts = EngineCounts(),
         report: @escaping @Sendable (DamagedVersion) -> Void = { _ in }
     ) {
         self.counts = counts

@@ -19,10 +19,10 @@ final class VersionReader {
         let rows: Statement
         let formerRows: Statement
 
-        init(_ connection: Connection, _ order: String) throws {
+        init(_ connection: Connection, _ order: String) {
             let range = "WHERE key > ?1 AND key <= ?2 ORDER BY key \(order)"
-            rows = try connection.prepare("SELECT key, content FROM version_rows \(range)")
-            formerRows = try connection.prepare(
+            rows = connection.statement("SELECT key, content FROM version_rows \(range)")
+            formerRows = connection.statement(
                 "SELECT key, record, record_type, flags, body FROM versions \(range)")
         }
 
@@ -42,11 +42,11 @@ final class VersionReader {
     init(_ connection: Connection, _ damage: Damage) throws {
         self.damage = damage
         texts = try VersionTexts(connection)
-        row = try connection.prepare("SELECT content FROM version_rows WHERE key = ?1")
-        formerRow = try connection.prepare(
+        row = connection.statement("SELECT content FROM version_rows WHERE key = ?1")
+        formerRow = connection.statement(
             "SELECT key, record, record_type, flags, body FROM versions WHERE key = ?1")
-        ascending = try Scan(connection, "ASC")
-        descending = try Scan(connection, "DESC")
+        ascending = Scan(connection, "ASC")
+        descending = Scan(connection, "DESC")
     }
 
     // MARK: - One version

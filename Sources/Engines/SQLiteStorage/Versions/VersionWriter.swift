@@ -1,5 +1,4 @@
 import CloudModel
-import Files
 import SQLite
 import Storage
 
@@ -15,13 +14,12 @@ final class VersionWriter {
     private let insertUser: Statement
     private let formerRows: Statement
     private let connection: Connection
-    private let moveFreeBytesMin: Int
+    private let moveRoom: MoveRoom
 
-    /// - Parameter moveFreeBytesMin: the room on the disk without which nothing is moved.
-    init(_ connection: Connection, _ names: VersionNames, moveFreeBytesMin: Int) throws {
+    init(_ connection: Connection, _ names: VersionNames, _ moveRoom: MoveRoom) throws {
         self.connection = connection
         self.names = names
-        self.moveFreeBytesMin = moveFreeBytesMin
+        self.moveRoom = moveRoom
         insert = try connection.prepare("INSERT INTO version_rows (key, content) VALUES (?1, ?2)")
         delete = try connection.prepare(
             "DELETE FROM version_rows WHERE key = ?1 AND \(VersionRow.recordSQL) = ?2")
@@ -80,16 +78,10 @@ final class VersionWriter {
 
     /// Moves versions from the table of before into the present one, in the order of their keys.
     ///
-    /// Pages that a step empties are used by those after it, so that the file hardly grows; what a step takes
-    /// is the log's.
-    ///
     /// - Returns: how many it has moved; less than the limit when there are no more.
     /// - Throws: `NoRoomToMove` where the disk is too full.
     func move(limit: Int) throws -> Int {
-        let room = try FileSystem.freeBytes(at: connection.path)
-        guard room >= moveFreeBytesMin else {
-            throw NoRoomToMove(freeBytes: room, freeBytesMin: moveFreeBytesMin)
-        }
+        try moveRoom.require(for: connection)
         var moved: [(key: Int64, record: RecordNumber)] = []
         do {
             defer { formerRows.reset() }
@@ -145,15 +137,5 @@ final class VersionWriter {
         insertUser.bind(VersionNames.checksum(number, name), at: 3)
         try insertUser.run()
         return number
-    }
-}
-
-/// The disk has too little room for versions to be moved into the present form.
-struct NoRoomToMove: Error, CustomStringConvertible {
-    let freeBytes: Int
-    let freeBytesMin: Int
-
-    var description: String {
-        "records wait to be moved: \(freeBytes) bytes are free and \(freeBytesMin) are needed"
     }
 }

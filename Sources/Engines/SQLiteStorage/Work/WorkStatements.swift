@@ -11,18 +11,18 @@ final class WorkStatements {
     let finish: Statement
     let nextMoment: Statement
 
-    init(_ connection: Connection) throws {
+    init(_ connection: Connection) {
         // Nothing is due later, or held longer, than what follows from now: a clock that was set back
         // must not hold work up.
         let isDue = "(due_at <= ?3 OR due_at > ?3 + \(SQLiteTransaction.workDelayMillisecondsMax))"
         let isHeld =
             "h.held_until > ?3 AND h.held_until <= ?3 + \(SQLiteTransaction.workDelayMillisecondsMax)"
-        enqueue = try connection.prepare(
+        enqueue = connection.statement(
             """
             INSERT INTO work (kind, subject, item, name, enqueued_at) VALUES (?1, ?2, ?3, ?4, ?5)
             ON CONFLICT (kind, subject, item, name) DO UPDATE SET cursor = 0
             """)
-        take = try connection.prepare(
+        take = connection.statement(
             """
             SELECT id, subject, item, name, cursor, failures FROM work w
             WHERE kind = ?1 AND subject > ?2 AND \(isDue) AND NOT EXISTS (
@@ -30,25 +30,25 @@ final class WorkStatements {
                 AND h.holder IS NOT NULL AND h.holder <> ?4 AND \(isHeld))
             ORDER BY subject, id LIMIT 1
             """)
-        hold = try connection.prepare(
+        hold = connection.statement(
             "UPDATE work SET holder = ?2, held_until = ?3 WHERE id = ?1")
-        advance = try connection.prepare(
+        advance = connection.statement(
             """
             UPDATE work SET cursor = ?2, failures = 0, holder = NULL, held_until = NULL
             WHERE id = ?1
             """)
-        wait = try connection.prepare(
+        wait = connection.statement(
             """
             UPDATE work SET due_at = ?2, failures = 0, holder = NULL, held_until = NULL
             WHERE id = ?1
             """)
-        postpone = try connection.prepare(
+        postpone = connection.statement(
             """
             UPDATE work SET due_at = ?2, failures = failures + 1, holder = NULL, held_until = NULL
             WHERE id = ?1
             """)
-        finish = try connection.prepare("DELETE FROM work WHERE id = ?1")
-        nextMoment = try connection.prepare(
+        finish = connection.statement("DELETE FROM work WHERE id = ?1")
+        nextMoment = connection.statement(
             """
             SELECT min(max(due_at, CASE WHEN holder <> ?2 THEN held_until ELSE 0 END))
             FROM work WHERE kind = ?1

@@ -19,6 +19,7 @@ package struct StorageSettings: Sendable, Equatable {
     package var waitingWritesMax = 8_192
     package var waitingBytesMax = 268_435_456
     package var followerChangesMax = 250_000
+    package var moveFreeBytesMin = 67_108_864
 }
 
 extension StorageSettings {
@@ -99,6 +100,13 @@ extension StorageSettings {
                 """
                 Changes of a database that are kept for a part of the server which follows them, such as \
                 the one that sends notifications, and does not come; then it has to begin anew.
+                """),
+            .number(
+                "storage.moveFreeBytesMin", \.storage.moveFreeBytesMin, 0...1_125_899_906_842_624,
+                "bytes",
+                """
+                Room on the disk without which nothing is moved that a former version has left in \
+                another form; it is used as it is until there is room.
                 """),
         ])
 }

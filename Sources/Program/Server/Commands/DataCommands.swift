@@ -46,16 +46,18 @@ extension Command {
                 let trashed = found.trashedAssets
                 var lines = found.problems.isEmpty ? ["no problems"] : found.problems
                 if trashed > 0 { lines.append("assets in the trash: \(trashed)") }
-                let waiting = found.recordsToMove
-                if waiting > 0 {
-                    lines.append("records of former versions to be moved: \(waiting)")
+                for (what, waiting) in [
+                    ("records", found.recordsToMove), ("names", found.namesToMove),
+                ] where waiting > 0 {
+                    lines.append("\(what) of former versions to be moved: \(waiting)")
                 }
                 let removed = found.removedRecords
                 if removed > 0 { lines.append("damaged records removed: \(removed)") }
                 var output = outcome(
                     problems: found.problems, lines.joined(separator: "\n"))
                 output.values.append(("trashedAssets", .number(Int64(trashed))))
-                output.values.append(("recordsToMove", .number(Int64(waiting))))
+                output.values.append(("recordsToMove", .number(Int64(found.recordsToMove))))
+                output.values.append(("namesToMove", .number(Int64(found.namesToMove))))
                 output.values.append(("removedRecords", .number(Int64(removed))))
                 return output
             }),

@@ -61,13 +61,20 @@ extension Command {
         let report = erased.report
         let counts: [(key: String, value: Int)] = [
             ("zones", report.zones), ("records", report.records), ("shares", report.shares),
-            ("publicRecords", report.publicRecords), ("assets", report.assets),
+            ("publicRecords", report.publicRecords),
+            ("damagedPublicRecords", report.damagedPublicRecords), ("assets", report.assets),
         ]
         let first =
             erased.account.map { "user \(email) erased (account \($0.id.text))" }
             ?? "there is no user \(email)"
+        var lines = [first] + counts.map { "  \($0.key): \($0.value)" }
+        if report.damagedPublicRecords > 0 {
+            lines.append(
+                "Whose the damaged public records are nobody can tell; `check --remove-damaged` "
+                    + "deletes them")
+        }
         return CommandOutput(
-            ([first] + counts.map { "  \($0.key): \($0.value)" }).joined(separator: "\n"),
+            lines.joined(separator: "\n"),
             values: [
                 ("email", .text(email)), ("found", .flag(erased.account != nil)),
                 ("report", .object(counts.map { ($0.key, .number(Int64($0.value))) })),

@@ -255,12 +255,12 @@ package final class DataFolder: Sendable {
         }
     }
 
-    /// How many records of former versions have still to be moved into the present form.
-    package func recordsToMove() throws -> Int {
+    /// How many rows of former versions have still to be moved into the present form.
+    package func rowsToMove(_ rows: FormerRows) throws -> Int {
         do {
             let missing = Set(try stores.missing())
             return try stores.existing().filter { !missing.contains($0) }.reduce(0) { sum, key in
-                do { return try sum + engine.versionsToMove(of: key) } catch is any EngineFault {
+                do { return try sum + engine.rowsToMove(rows, of: key) } catch is any EngineFault {
                     // NB: `problems` names it.
                     return sum
                 }

@@ -78,6 +78,8 @@ final class LeaseCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var slots: [Key: Slot] = [:]
         /// Signalled when the next value has been opened or closed.
         var watchers: [DispatchSemaphore] = []
+        /// Whether the surplus is going to be looked at again.
+        var looksAgain = false
         var isClosed = false
     }
 
@@ -88,6 +90,8 @@ final class LeaseCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Those who may wait for one value.
     private static var waitersMax: Int { 1_024 }
+    /// After this a surplus that was in use is looked at again.
+    private static var surplusMilliseconds: Int { 1_000 }
 
     private let countMax: Int
     private let idleNanoseconds: UInt64
@@ -234,6 +238,24 @@ extension LeaseCache {
     func closeSurplus() {
         while let (key, entry) = state.withLock({ beginClosing(&$0, isSurplus: true) }) {
             finishClosing(key, entry)
+        }
+        lookAgain()
+    }
+
+    /// Sees to a surplus that is in use: nobody tells when its last user has gone.
+    private func lookAgain() {
+        let begins = state.withLock { state in
+            let openCount = state.slots.values.count { if case .open = $0 { true } else { false } }
+            guard openCount > countMax, !state.isClosed, !state.looksAgain else { return false }
+            state.looksAgain = true
+            return true
+        }
+        guard begins else { return }
+        let moment = DispatchTime.now() + .milliseconds(Self.surplusMilliseconds)
+        DispatchQueue(label: "stores.close").asyncAfter(deadline: moment) { [weak self] in
+            guard let self else { return }
+            state.withLock { $0.looksAgain = false }
+            closeSurplus()
         }
     }
 

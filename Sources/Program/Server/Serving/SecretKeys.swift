@@ -29,8 +29,8 @@ enum SecretKeys {
 
     /// Reads the keys; makes the file where there is none and nothing is sealed yet.
     ///
-    /// - Throws: `CommandFailure` for a file that others may read, that holds no keys, or that does not
-    ///   hold the key which the folder's secrets are sealed with.
+    /// - Throws: `CommandFailure` for a file that others may read, or without keys. Also for one without
+    ///   the key that the folder's secrets are sealed with.
     static func open(
         _ configuration: ServerConfiguration, of folder: String, random: RandomSource
     ) throws -> SealedSecrets {

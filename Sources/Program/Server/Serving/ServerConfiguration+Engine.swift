@@ -14,6 +14,7 @@ extension ServerConfiguration {
         var settings = SQLiteEngine.Settings()
         settings.loopCount = loopCount
         settings.followerChangesMax = storage.followerChangesMax
+        settings.moveFreeBytesMin = storage.moveFreeBytesMin
         settings.keepsFormer = storage.backupBeforeMigration == .on
         settings.freeBytesMin = storage.reserveBytes
         settings.writer.groupOperationsMax = storage.groupOperationsMax

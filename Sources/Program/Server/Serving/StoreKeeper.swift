@@ -6,7 +6,8 @@ import WebServices
 
 /// Opens and closes the stores of a data folder, and keeps what outlives an opening.
 ///
-/// What waits for a store's commits and claims its assets stays while the store is closed. It is kept for stores that have been opened, so that no stranger's request adds to it.
+/// What waits for a store's commits and claims its assets stays while the store is closed. Only stores that
+/// have been opened have it, so no stranger's request adds to it.
 final class StoreKeeper: Sendable {
     /// What stays of a store while it is closed.
     private struct Kept {

@@ -60,12 +60,19 @@ extension Log {
                 place + [
                     ("zone", .number(version.zone.value)), ("position", .number(version.position)),
                 ])
-        case .movedVersions(let count, let isDone):
+        case .moved(let rows, let count, let isDone):
             info(
-                isDone
-                    ? "a store's records have been moved into the present form"
-                    : "a store's records are being moved into the present form",
+                Self.words(forMoving: rows, isDone: isDone),
                 place + [("moved", .number(Int64(count)))])
+        }
+    }
+
+    private static func words(forMoving rows: FormerRows, isDone: Bool) -> StaticString {
+        switch (rows, isDone) {
+        case (.versions, false): "a store's records are being moved into the present form"
+        case (.versions, true): "a store's records have been moved into the present form"
+        case (.names, false): "a store's names are being moved into the present form"
+        case (.names, true): "a store's names have been moved into the present form"
         }
     }
 }

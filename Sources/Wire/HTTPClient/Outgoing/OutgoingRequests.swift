@@ -3,8 +3,8 @@ import Network
 /// Sends requests to many servers at a time from one event loop, and never waits.
 ///
 /// For what the server sends by itself: webhooks, pushes, text messages, look-ups of identity providers.
-/// Each origin is a destination of its own, with its own connections and its own queue, so that one that
-/// is slow or dead delays no other. Where connections run out, destinations take turns.
+/// Each origin is a destination of its own, with its own connections and its own queue. So one that is
+/// slow or dead delays no other. Where connections run out, destinations take turns.
 ///
 /// Addresses are looked at by the policy before each connection is made (`TargetPolicy`).
 package final class OutgoingRequests: @unchecked Sendable {

@@ -1,0 +1,57 @@
+import CloudModel
+import SQLite
+import Testing
+
+/// Changes versions of a store behind the server's back, as a disk that decays does.
+struct StoreDecay {
+    typealias Row = (key: Int64, content: [UInt8])
+
+    let store: String
+
+    /// The rows of the store's versions, in the order of their keys.
+    func rows() throws -> [Row] {
+        let connection = try Connection(path: store, mode: .readOnly)
+        return try withExtendedLifetime(connection) {
+            let rows = try connection.prepare("SELECT key, content FROM version_rows ORDER BY key")
+            var found: [Row] = []
+            while try rows.step() { found.append((rows.int64(0), [UInt8](rows.bytes(1)))) }
+            return found
+        }
+    }
+
+    /// The present version of a record; the deletion of one that is gone.
+    func row(of name: String) throws -> Row {
+        let connection = try Connection(path: store, mode: .readOnly)
+        return try withExtendedLifetime(connection) {
+            let row = try connection.prepare(
+                """
+                SELECT v.key, v.content FROM heads h
+                JOIN version_rows v ON v.key = (h.zone << 40 | h.position) WHERE h.name = ?1
+                """)
+            defer { row.reset() }
+            row.bind(text: [UInt8](name.utf8), at: 1)
+            try #require(try row.step(), "no record '\(name)'")
+            return (row.int64(0), [UInt8](row.bytes(1)))
+        }
+    }
+
+    func put(_ content: [UInt8], _ key: Int64) throws {
+        let connection = try Connection(path: store, mode: .readWrite)
+        try withExtendedLifetime(connection) {
+            let statement = try connection.prepare(
+                "UPDATE version_rows SET content = ?2 WHERE key = ?1")
+            statement.bind(key, at: 1)
+            statement.bind(content, at: 2)
+            try statement.run()
+        }
+    }
+
+    /// Changes a bit of a row.
+    func damage(_ row: Row, at place: Int? = nil) throws {
+        var content = row.content
+        content[place ?? content.count / 2] ^= 1
+        try put(content, row.key)
+    }
+
+    func damage(_ name: String) throws { try damage(row(of: name)) }
+}
