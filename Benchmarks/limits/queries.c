@@ -99,11 +99,17 @@ static bool is_last(const struct reading *reading, uint64_t page, uint64_t on_pa
     return on_page < reading->settings->per_page || page + 1 == reading->settings->pages_max;
 }
 
+/* Of the latest entries, which are in a table of their own, and of the others. */
+#define ENTRIES(columns, table, range)                                                     \
+    "SELECT " columns ", v.content FROM " table " i CROSS JOIN heads h ON h.id = i.record" \
+    " CROSS JOIN version_rows v ON v.key = (h.zone << 40 | h.position)"                    \
+    " WHERE i.field = ?1 AND i.zone = ?2 AND " range
+#define ALL_ENTRIES(columns, range) \
+    ENTRIES(columns, "index_values", range) " UNION ALL " ENTRIES(columns, "new_index_values", range)
+
 static const char *const RANGE_SQL =
-    "SELECT i.value, i.record, v.content FROM index_values i CROSS JOIN heads h ON h.id = i.record"
-    " CROSS JOIN version_rows v ON v.key = (h.zone << 40 | h.position)"
-    " WHERE i.field = ?1 AND i.zone = ?2 AND (i.value, i.record) > (?3, ?4) AND i.value < ?5"
-    " ORDER BY i.value, i.record LIMIT ?6";
+    ALL_ENTRIES("i.value, i.record", "(i.value, i.record) > (?3, ?4) AND i.value < ?5")
+    " ORDER BY 1, 2 LIMIT ?6";
 
 static void ask_range(struct reading *reading, const char *line) {
     char *rest;
@@ -127,10 +133,7 @@ static void ask_range(struct reading *reading, const char *line) {
 }
 
 static const char *const EQUAL_SQL =
-    "SELECT i.record, v.content FROM index_values i CROSS JOIN heads h ON h.id = i.record"
-    " CROSS JOIN version_rows v ON v.key = (h.zone << 40 | h.position)"
-    " WHERE i.field = ?1 AND i.zone = ?2 AND i.value = ?3 AND i.record > ?4"
-    " ORDER BY i.record LIMIT ?6";
+    ALL_ENTRIES("i.record", "i.value = ?3 AND i.record > ?4") " ORDER BY 1 LIMIT ?6";
 
 static void ask_equal(struct reading *reading, const char *line) {
     int64_t record = 0;

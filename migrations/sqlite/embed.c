@@ -71,6 +71,9 @@ static const unsigned char store_0013[] = {
 static const unsigned char store_0014[] = {
 #embed "store/0014-names.sql"
 };
+static const unsigned char store_0015[] = {
+#embed "store/0015-new-index-values.sql"
+};
 
 static const struct lenticular_migration catalog[] = {
     {"0001-catalog", (const char *)catalog_0001, sizeof catalog_0001},
@@ -98,6 +101,7 @@ static const struct lenticular_migration store[] = {
     {"0012-access-requests", (const char *)store_0012, sizeof store_0012},
     {"0013-version-rows", (const char *)store_0013, sizeof store_0013},
     {"0014-names", (const char *)store_0014, sizeof store_0014},
+    {"0015-new-index-values", (const char *)store_0015, sizeof store_0015},
 };
 
 struct lenticular_migrations lenticular_catalog_migrations(void) {

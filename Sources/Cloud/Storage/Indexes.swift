@@ -228,7 +228,8 @@ package protocol IndexWriting: AnyObject {
     /// - Parameter fields: drops the indexes of these fields; nil drops all indexes of the type.
     func dropIndexes(ofType type: Int64, fields: Set<String>?) throws
 
-    /// Fills indexes that are not whole and empties dropped ones; looks at no more than `recordsMax` records.
+    /// Fills indexes that are not whole, empties dropped ones, and puts entries in order where the engine lets them wait;
+    /// looks at no more than `recordsMax` records.
     ///
     /// - Returns: whether there is more to do.
     func workOnIndexes(recordsMax: Int) throws -> Bool

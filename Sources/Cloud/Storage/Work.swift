@@ -30,7 +30,7 @@ package enum WorkTask: Hashable, Sendable {
     ///
     /// Queue it in the deletion's own transaction, when such records of other people are left.
     case deleteSources(of: RecordName, in: ZoneNumber, deletedAt: Position)
-    /// Fills and empties indexes.
+    /// Fills and empties indexes, and puts their entries in order.
     case index
     /// Removes rows that nobody can ask for any more.
     case collect

@@ -232,6 +232,7 @@ final class GroupState: GroupHooks {
         treeless = []
         snapshot?.versions.texts.forget()
         preparedForNames?.rolledBack()
+        indexWriter?.newValues.rolledBack()
     }
 
     func noteTrees(in zone: ZoneNumber) { treeless.remove(zone) }
@@ -309,6 +310,7 @@ final class GroupState: GroupHooks {
         moving.rolledBack()
         snapshot?.versions.texts.forget()
         preparedForNames?.rolledBack()
+        indexWriter?.newValues.rolledBack()
         following = committedFollowing
         moved = []
         sums = Sums()

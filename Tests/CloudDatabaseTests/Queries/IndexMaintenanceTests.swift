@@ -163,7 +163,8 @@ struct IndexMaintenanceTests {
         }
         #expect(try server.problems() == [])
         for change in [
-            "UPDATE index_values SET value = 8 WHERE value = 7",
+            "UPDATE new_index_values SET value = 8 WHERE value = 7",
+            "INSERT INTO index_values SELECT * FROM new_index_values",
             "DELETE FROM index_places",
             "INSERT INTO index_words (rowid, terms) VALUES (5, 'more')",
         ] {

@@ -160,7 +160,7 @@ struct QueryPagingTests {
             try server.damage(
                 """
                 UPDATE indexes SET state = 0, filled_through = 37;
-                DELETE FROM index_values WHERE record > 37;
+                DELETE FROM new_index_values WHERE record > 37;
                 INSERT OR IGNORE INTO work (kind, subject, item, enqueued_at) VALUES (3, 0, 0, 0);
                 """)
         }

@@ -94,9 +94,9 @@ struct IndexCheck {
     ) throws -> Bool {
         expected.values += 1
         let row = try connection.prepare(
-            """
-            SELECT 1 FROM index_values WHERE field = ?1 AND zone = ?2 AND value = ?3 AND record = ?4
-            """)
+            ["index_values", "new_index_values"].map {
+                "SELECT 1 FROM \($0) WHERE field = ?1 AND zone = ?2 AND value = ?3 AND record = ?4"
+            }.joined(separator: " UNION ALL "))
         defer { row.reset() }
         row.bind(index, at: 1)
         row.bind(zone.value, at: 2)
@@ -108,8 +108,11 @@ struct IndexCheck {
     private func problems() throws -> [String] {
         let excess = try [
             (
-                "values in indexes that no record has", "SELECT count(*) FROM index_values",
-                expected.values
+                "values in indexes that no record has",
+                """
+                SELECT (SELECT count(*) FROM index_values)
+                    + (SELECT count(*) FROM new_index_values)
+                """, expected.values
             ),
             (
                 "places in indexes that no record has", "SELECT count(*) FROM index_places",

@@ -6,28 +6,18 @@ import Storage
 ///
 /// Confined to the writer's queue.
 final class IndexWriter {
+    let newValues: NewIndexValues
     private let terms: IndexTerms
-    private let insertValue: Statement
-    private let deleteValue: Statement
     private let insertWords: Statement
     private let deleteWords: Statement
     private let insertPlace: Statement
     private let deletePlace: Statement
-    private let deleteValues: Statement
     private let connection: Connection
 
     init(_ connection: Connection, terms: IndexTerms) throws {
         self.connection = connection
         self.terms = terms
-        insertValue = try connection.prepare(
-            """
-            INSERT OR IGNORE INTO index_values (field, zone, value, record)
-            VALUES (?1, ?2, ?3, ?4)
-            """)
-        deleteValue = try connection.prepare(
-            """
-            DELETE FROM index_values WHERE field = ?1 AND zone = ?2 AND value = ?3 AND record = ?4
-            """)
+        newValues = try NewIndexValues(connection)
         insertWords = try connection.prepare(
             "INSERT INTO index_words (rowid, terms) VALUES (?1, ?2)")
         deleteWords = try connection.prepare(
@@ -38,8 +28,6 @@ final class IndexWriter {
             VALUES (?1, ?2, ?2, ?3, ?3, ?4, ?4 + 1, ?5, ?5 + 1, ?4, ?2, ?3)
             """)
         deletePlace = try connection.prepare("DELETE FROM index_places WHERE id = ?1")
-        deleteValues = try connection.prepare(
-            "DELETE FROM index_values WHERE field = ?1 AND zone = ?2 AND record = ?3")
     }
 
     /// Brings an index from what it says of a record to what it is to say.
@@ -69,10 +57,7 @@ final class IndexWriter {
     /// For a record that nobody can read any more: what is known of it is taken out by `replace`.
     func forget(_ record: RecordNumber, in zone: ZoneNumber, _ index: Int64) throws {
         for number in [index, -index] {
-            deleteValues.bind(number, at: 1)
-            deleteValues.bind(zone.value, at: 2)
-            deleteValues.bind(record.value, at: 3)
-            try deleteValues.run()
+            try newValues.forget(record, in: zone, number)
         }
         let entry = EntryNumber(index, record).value
         deletePlace.bind(entry, at: 1)
@@ -96,8 +81,8 @@ final class IndexWriter {
         _ entry: IndexEntry, _ record: RecordNumber, _ zone: ZoneNumber, _ index: Int64
     ) throws {
         switch entry {
-        case .absent: try run(insertValue, -index, zone, .integer(0), record)
-        case .value(let value): try run(insertValue, index, zone, value, record)
+        case .absent: try newValues.addAbsent(record, zone, index)
+        case .value(let value): try newValues.add(value, record, zone, index)
         case .words(let text):
             let terms = try terms.terms(of: text, index, zone)
             guard !terms.isEmpty else { return }
@@ -118,8 +103,8 @@ final class IndexWriter {
         _ entry: IndexEntry, _ record: RecordNumber, _ zone: ZoneNumber, _ index: Int64
     ) throws {
         switch entry {
-        case .absent: try run(deleteValue, -index, zone, .integer(0), record)
-        case .value(let value): try run(deleteValue, index, zone, value, record)
+        case .absent: try newValues.remove(.integer(0), record, zone, -index)
+        case .value(let value): try newValues.remove(value, record, zone, index)
         case .words(let text):
             let terms = try terms.terms(of: text, index, zone)
             guard !terms.isEmpty else { return }
@@ -130,16 +115,5 @@ final class IndexWriter {
             deletePlace.bind(EntryNumber(index, record).value, at: 1)
             try deletePlace.run()
         }
-    }
-
-    private func run(
-        _ statement: Statement, _ index: Int64, _ zone: ZoneNumber, _ value: IndexValue,
-        _ record: RecordNumber
-    ) throws {
-        statement.bind(index, at: 1)
-        statement.bind(zone.value, at: 2)
-        statement.bind(value, at: 3)
-        statement.bind(record.value, at: 4)
-        try statement.run()
     }
 }

@@ -58,7 +58,8 @@ final class SQLiteIndexReader: IndexReader {
         while try statement.step() {
             rows.append(
                 IndexRow(
-                    value: try Self.value(statement), record: RecordNumber(statement.int64(1))))
+                    value: try IndexValue(statement, column: 0),
+                    record: RecordNumber(statement.int64(1))))
         }
     }
 
@@ -78,15 +79,6 @@ final class SQLiteIndexReader: IndexReader {
         statement.bind(range.to.value, at: 5)
         statement.bind(range.to.record, at: 6)
         statement.bind(Int64(limit), at: 7)
-    }
-
-    private static func value(_ row: Statement) throws -> IndexValue {
-        switch row.kind(0) {
-        case .integer: .integer(row.int64(0))
-        case .real: .real(row.double(0))
-        case .text: .text([UInt8](row.bytes(0)))
-        case .null, .blob: throw InvalidRow(table: "index_values")
-        }
     }
 
     func places(
@@ -202,6 +194,18 @@ final class SQLiteIndexReader: IndexReader {
     }
 }
 
+extension IndexValue {
+    /// The value in a column of an index's row.
+    init(_ row: Statement, column: Int32) throws {
+        switch row.kind(column) {
+        case .integer: self = .integer(row.int64(column))
+        case .real: self = .real(row.double(column))
+        case .text: self = .text([UInt8](row.bytes(column)))
+        case .null, .blob: throw InvalidRow(table: "index_values")
+        }
+    }
+}
+
 extension Statement {
     /// Binds a value of an index.
     func bind(_ value: IndexValue, at column: Int32) {
@@ -279,16 +283,17 @@ struct IndexReadStatements {
         let index = "SELECT id, record_type, field, kind, state, filled_through FROM indexes"
         ofType = connection.statement("\(index) WHERE record_type = ?1")
         all = connection.statement("\(index) ORDER BY id")
-        let rows = """
-            FROM index_values WHERE field = ?1 AND zone = ?2
+        // The latest entries are in a table of their own. SQLite merges the two scans as it goes.
+        let rows = ["index_values", "new_index_values"].map {
+            """
+            SELECT value, record FROM \($0) WHERE field = ?1 AND zone = ?2
             AND (value, record) > (?3, ?4) AND (value, record) < (?5, ?6)
             """
-        range = connection.statement(
-            "SELECT value, record \(rows) ORDER BY value, record LIMIT ?7")
+        }.joined(separator: " UNION ALL ")
+        range = connection.statement("\(rows) ORDER BY value, record LIMIT ?7")
         rangeDescending = connection.statement(
-            "SELECT value, record \(rows) ORDER BY value DESC, record DESC LIMIT ?7")
-        countRange = connection.statement(
-            "SELECT count(*) FROM (SELECT 1 \(rows) LIMIT ?7)")
+            "\(rows) ORDER BY value DESC, record DESC LIMIT ?7")
+        countRange = connection.statement("SELECT count(*) FROM (\(rows) LIMIT ?7)")
         places = Places(
             "north >= ?4 AND south <= ?5 AND east >= ?6 AND west <= ?7", connection)
         placesInRing = Places("id MATCH \(Self.ring)(?4, ?5, ?6, ?7, ?8)", connection)

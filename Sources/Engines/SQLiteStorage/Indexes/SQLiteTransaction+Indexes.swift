@@ -34,7 +34,10 @@ extension SQLiteTransaction {
             try writer.replace(
                 former, with: new, of: record, in: version.zone.number, index)
         }
+        if try writer.newValues.isDue(record, indexes: indexesOfValues) { try enqueue(.index) }
     }
+
+    private var indexesOfValues: Int { indexes.all.count { $0.need.kind.keepsValues } }
 
     func makeIndexes(_ needs: [IndexNeed], ofType type: Int64) throws {
         try workOnIndexes { try $0.make(needs, ofType: type) }
@@ -47,7 +50,15 @@ extension SQLiteTransaction {
     }
 
     func workOnIndexes(recordsMax: Int) throws -> Bool {
-        try workOnIndexes { try $0.step(recordsMax: recordsMax) }
+        let new = try group.preparedIndexWriter(snapshot.connection).newValues
+        let hasMore =
+            try indexes.hasWork ? workOnIndexes { try $0.step(recordsMax: recordsMax) } : false
+        let last = try snapshot.indexes.lastRecord()
+        if try new.hasWork(last, indexes: indexesOfValues) {
+            try new.step(entriesMax: recordsMax)
+            return try new.hasWork(last, indexes: indexesOfValues) || hasMore
+        }
+        return hasMore
     }
 
     private func workOnIndexes<Value>(_ body: (inout IndexWork) throws -> Value) throws -> Value {

@@ -1,0 +1,213 @@
+import CloudModel
+import SQLite
+import SQLiteStorage
+import Seeding
+import Storage
+import StorageConformance
+import Testing
+
+/// How the entries of an index of values come into order, beside writes, reads and crashes.
+@Suite("New values of indexes")
+final class NewIndexValuesTests {
+    private let place: SQLitePlace
+    private var store: any Store
+    private var random = SeededRandom("new values of indexes")
+    /// What the index is to say of each record.
+    private var values: [Int: Int] = [:]
+    private var made = 0
+
+    init() throws {
+        place = try SQLitePlace()
+        store = try place.openStore()
+    }
+
+    deinit { place.remove() }
+
+    private static let field = "size"
+
+    private func number(_ sql: String) throws -> Int64 {
+        try Connection(path: place.path, mode: .readOnly).snapshot { connection in
+            let statement = try connection.prepare(sql)
+            defer { statement.reset() }
+            return try statement.step() ? statement.int64(0) : 0
+        }
+    }
+
+    private func type() throws -> Int64 {
+        let note = try #require(RecordTypeName("Note"))
+        return try #require(store.schema.types[note]).number
+    }
+
+    private func makeZone() throws -> StoredZone {
+        let user = try #require(UserRecordName("_" + String(repeating: "a", count: 32)))
+        let name = try #require(ZoneName("Shelf"))
+        let note = try #require(RecordTypeName("Note"))
+        return try store.writeAndWait { transaction in
+            var schema = try transaction.schema
+            schema.types[note] = Schema.RecordType()
+            try transaction.replaceSchema(by: schema, who: "test", difference: ["+ type Note"])
+            let owner = try transaction.makeOwner(user, account: nil)
+            return try transaction.makeZone(named: name, of: owner.number)
+        }
+    }
+
+    private static func body(_ value: Int) -> [UInt8] {
+        Array("{\"fields\":{\"size\":{\"value\":\(value),\"type\":\"INT64\"}}}".utf8)
+    }
+
+    /// Gives records new values, or makes them.
+    private func save(_ numbers: some Sequence<Int>, in zone: StoredZone) throws {
+        let new = numbers.map { ($0, Int.random(in: 0..<1_000_000, using: &random)) }
+        let names = try new.map { try #require(RecordName("r\($0.0)")) }
+        let formerBytes = new.map { values[$0.0].map { Self.body($0).count } ?? 0 }
+        let type = try type()
+        try store.writeAndWait { transaction in
+            for (index, name) in names.enumerated() {
+                let former = try transaction.head(of: name, in: zone.number)
+                _ = try transaction.save(
+                    NewVersion(
+                        zone: zone, name: name, position: try transaction.takePosition(),
+                        former: former, formerBytes: formerBytes[index],
+                        formerIsAlive: former != nil, type: type, flags: [],
+                        body: Self.body(new[index].1)))
+            }
+        }
+        for (number, value) in new { values[number] = value }
+        made = max(made, (values.keys.max() ?? -1) + 1)
+    }
+
+    /// Does a step of the work on indexes; whether there is more.
+    private func step() throws -> Bool {
+        try store.writeAndWait { transaction in
+            var turn = WorkTurn(WorkHolder(1), [.index])
+            guard let work = try transaction.takeWork(&turn) else { return false }
+            guard try !transaction.workOnIndexes(recordsMax: 500) else { return true }
+            try transaction.finish(work)
+            return false
+        }
+    }
+
+    private func finish(stepsMax: Int) throws {
+        var steps = 0
+        while try step() {
+            steps += 1
+            try #require(steps < stepsMax, "the work does not end")
+        }
+    }
+
+    private func prepare() throws -> Int64 {
+        let need = IndexNeed(Self.field, .values)
+        let type = try type()
+        _ = try store.prepareIndexes([need], ofType: type, waitMillisecondsMax: 0)
+        try finish(stepsMax: 1_000)
+        let found = try store.read { try $0.indexReader.indexes(ofType: type) }
+        return try #require(found.first { $0.need == need && $0.state == .whole }).number
+    }
+
+    /// Reads the index from end to end, page by page, in both directions.
+    private func expectOrder(_ index: Int64, in zone: StoredZone) throws {
+        let whole = IndexRange(index: index, zone: zone.number)
+        let expected = values.values.sorted()
+        try store.read { snapshot in
+            for descending in [false, true] {
+                var (range, found): (IndexRange, [Int]) = (whole, [])
+                while true {
+                    var rows: [IndexRow] = []
+                    try snapshot.indexReader.append(
+                        range, descending: descending, limit: 700, to: &rows)
+                    for case .integer(let value) in rows.map(\.value) { found.append(Int(value)) }
+                    guard rows.count == 700, let last = rows.last else { break }
+                    let place = IndexPosition(last.value, last.record)
+                    if descending { range.to = place } else { range.from = place }
+                }
+                #expect(found == (descending ? expected.reversed() : expected))
+            }
+            #expect(try snapshot.indexReader.count(whole, limit: .max) == expected.count)
+        }
+    }
+
+    @Test("An index says the same while its entries are put in order, beside writes and a crash")
+    func passes() throws {
+        let zone = try makeZone()
+        try save(0..<10, in: zone)
+        let index = try prepare()
+        for part in 0..<11 { try save(part * 1_000..<part * 1_000 + 1_000, in: zone) }
+        #expect(try number("SELECT count(*) FROM index_values") == 0)
+        var steps = 0
+        while try step() {
+            steps += 1
+            try #require(steps < 200, "the work does not end")
+            // Of both tables, and new ones.
+            let numbers = Set((0..<40).map { _ in Int.random(in: 0..<made, using: &random) })
+            try save(numbers.sorted() + (made..<made + 10), in: zone)
+            if steps == 4 {
+                store = try #require(try place.openAfterCrash())
+                // What the crash has cut short waits until there is enough again.
+                for _ in 0..<4 { try save(made..<made + 1_000, in: zone) }
+            } else if steps % 10 == 0 {
+                try expectOrder(index, in: zone)
+                #expect(try place.problems() == [])
+            }
+        }
+        #expect(steps > 10)
+        #expect(try number("SELECT count(*) FROM index_values") > 5_000)
+        #expect(try number("SELECT count(*) FROM work WHERE kind = 3") == 0)
+        try expectOrder(index, in: zone)
+        #expect(try place.problems() == [])
+    }
+
+    @Test("An index over records that are there already comes into order while it is filled")
+    func fills() throws {
+        let zone = try makeZone()
+        for part in 0..<14 { try save(part * 1_000..<part * 1_000 + 1_000, in: zone) }
+        let index = try prepare()
+        #expect(try number("SELECT count(*) FROM index_values") > 4_000)
+        try expectOrder(index, in: zone)
+        let type = try type()
+        try store.writeAndWait { try $0.dropIndexes(ofType: type, fields: [Self.field]) }
+        try finish(stepsMax: 1_000)
+        for table in ["index_values", "new_index_values"] {
+            #expect(try number("SELECT count(*) FROM \(table)") == 0)
+        }
+        #expect(try place.problems() == [])
+    }
+
+    @Test("A step that is undone leaves every entry where it was")
+    func undone() throws {
+        struct Undone: Error {}
+        let zone = try makeZone()
+        try save(0..<10, in: zone)
+        let index = try prepare()
+        for part in 0..<11 { try save(part * 1_000..<part * 1_000 + 1_000, in: zone) }
+        for _ in 0..<3 {
+            #expect(throws: Undone.self) {
+                try self.store.writeAndWait { transaction in
+                    _ = try transaction.workOnIndexes(recordsMax: 500)
+                    throw Undone()
+                }
+            }
+            try expectOrder(index, in: zone)
+            #expect(try step())
+            try expectOrder(index, in: zone)
+        }
+        try finish(stepsMax: 200)
+        try expectOrder(index, in: zone)
+        #expect(try place.problems() == [])
+    }
+
+    @Test("The check tells of an entry that is in both tables, and of one that is in none")
+    func damage() throws {
+        let zone = try makeZone()
+        try save(0..<10, in: zone)
+        _ = try prepare()
+        #expect(try place.problems() == [])
+        let former = place.path
+        for change in [
+            "INSERT INTO index_values SELECT * FROM new_index_values LIMIT 1",
+            "DELETE FROM index_values; DELETE FROM new_index_values WHERE record = 3",
+        ] {
+            try Connection(path: former, mode: .readWrite).execute(change)
+            #expect(try place.problems() != [], "\(change)")
+        }
+    }
+}
