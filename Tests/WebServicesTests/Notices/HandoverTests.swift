@@ -48,6 +48,25 @@ struct HandoverTests {
         #expect(try EventListener(tablet).events(1).map(\.id) == ["1"])
     }
 
+    @Test("Who hears by a waiting poll of what fires once finds the subscription gone")
+    func once() throws {
+        let tablet = try NoticeListener(ida, device: "tablet")
+        for round in 0..<10 {
+            try tablet.subscribe(
+                querySubscription(
+                    "one", filter: textFilter("name", "EQUALS", "tea"),
+                    more: ",\"firesOnce\":true"))
+            let waiting = tablet.begin()
+            try held(1)
+            try phone.by().save("a\(round)", #"{"name":{"value":"tea"}}"#)
+            _ = try waiting.answer()
+            // That of the subscription to everything, or that of the one that fires once.
+            _ = try tablet.poll()
+            let gone = try ida.send("private/subscriptions/lookup", #"{"subscriptions":["one"]}"#)
+            #expect(gone.json["subscriptions"][0].code == "NOT_FOUND")
+        }
+    }
+
     @Test("Each of several devices that wait gets its own, and those that come later find theirs")
     func several() throws {
         let tablet = try NoticeListener(ida, device: "tablet")

@@ -8,8 +8,9 @@ import Synchronization
 /// What has arrived needs no row of the outbox. After a crash before the page is noted as dealt with, the whole page
 /// comes again: then a device hears of a change twice, with the same identifiers, as after any crash.
 ///
-/// A notice with a badge is not handed on: the count is in the store. Nor is one that follows another which the device
-/// did not take: each device gets its notices in their order.
+/// A notice with a badge is not handed on: the count is in the store. Nor is one of a subscription that fires once: who
+/// hears of it may look, and finds the subscription gone. Nor is one that follows another which the device did not
+/// take: each device gets its notices in their order.
 struct NoticeHandover {
     /// What clients' systems have not taken by then goes into the outbox.
     private static let waitMilliseconds = 250
@@ -22,13 +23,17 @@ struct NoticeHandover {
         let destination: DestinationNumber
     }
 
+    private static func mayGoFromHandToHand(_ draft: NoticeDraft) -> Bool {
+        draft.rendered != nil && !draft.subscription.firesOnce
+    }
+
     /// Blocks until what was handed has arrived, or has not.
     ///
     /// - Returns: the page without what has arrived.
     func hand(_ page: NoticePage, of storage: any Store) throws -> NoticePage {
         let notices = storage.notices
         let isAwaited = page.drafts.contains { draft in
-            draft.rendered != nil
+            Self.mayGoFromHandToHand(draft)
                 && draft.destinations.contains {
                     $0.kind == .courier && notices.waitCount(for: .destination($0.number)) > 0
                 }
@@ -41,7 +46,8 @@ struct NoticeHandover {
             for destination in draft.destinations where !left.contains(destination.number) {
                 let spot = Spot(draft: index, destination: destination.number)
                 guard destination.kind == .courier, mayTell[index],
-                    let payload = draft.rendered, let user = destination.user
+                    Self.mayGoFromHandToHand(draft), let payload = draft.rendered,
+                    let user = destination.user
                 else {
                     left.insert(destination.number)
                     continue
