@@ -30,7 +30,7 @@ final class SQLiteTransaction: StoreTransaction {
     private var firstTaken: Position?
     /// Of the last change that it has written.
     private var lastWritten: Position = 0
-    /// Hashes of names that it has found to lead nowhere, so that a save need not look again.
+    /// Names that it has found to lead nowhere, by their hashes, so that a save need not look again.
     var freeNames: [Int64: FreeName] = [:]
 
     init(_ connection: Connection, group: GroupState, now: Milliseconds) throws {

@@ -32,22 +32,21 @@ struct NoticeHandover {
     /// - Returns: the page without what has arrived.
     func hand(_ page: NoticePage, of storage: any Store) throws -> NoticePage {
         let notices = storage.notices
-        let isAwaited = page.drafts.contains { draft in
+        let areAwaited = page.drafts.map { draft in
             Self.mayGoFromHandToHand(draft)
                 && draft.destinations.contains {
                     $0.kind == .courier && notices.waitCount(for: .destination($0.number)) > 0
                 }
         }
-        guard isAwaited else { return page }
-        let mayTell = try rights(to: page, of: storage)
+        guard areAwaited.contains(true) else { return page }
+        let mayTell = try rights(to: page, areAwaited, of: storage)
         var left: Set<DestinationNumber> = []
         let arrivals = Arrivals<Spot>()
         for (index, draft) in page.drafts.enumerated() {
             for destination in draft.destinations where !left.contains(destination.number) {
                 let spot = Spot(draft: index, destination: destination.number)
                 guard destination.kind == .courier, mayTell[index],
-                    Self.mayGoFromHandToHand(draft), let payload = draft.rendered,
-                    let user = destination.user
+                    let payload = draft.rendered, let user = destination.user
                 else {
                     left.insert(destination.number)
                     continue
@@ -72,9 +71,11 @@ struct NoticeHandover {
         return rest
     }
 
-    /// Whether each draft may be told to its user, as of now; none where somebody has changed a subscription or a
-    /// destination since the page was read.
-    private func rights(to page: NoticePage, of storage: any Store) throws -> [Bool] {
+    /// Whether each draft that somebody waits for may be told to its user, as of now; none where somebody has changed a
+    /// subscription or a destination since the page was read.
+    private func rights(
+        to page: NoticePage, _ areAwaited: [Bool], of storage: any Store
+    ) throws -> [Bool] {
         struct Question: Hashable {
             let user: UserRecordName
             let scope: DatabaseScope
@@ -92,8 +93,8 @@ struct NoticeHandover {
                 return page.drafts.map { _ in false }
             }
             var answers: [Question: Bool] = [:]
-            return try page.drafts.map { draft in
-                guard try draft.destinations.allSatisfy(isAlive) else { return false }
+            return try zip(page.drafts, areAwaited).map { draft, isAwaited in
+                guard isAwaited, try draft.destinations.allSatisfy(isAlive) else { return false }
                 let question = Question(
                     user: draft.owner.user, scope: draft.owner.scope, ground: draft.ground)
                 if let known = answers[question] { return known }
