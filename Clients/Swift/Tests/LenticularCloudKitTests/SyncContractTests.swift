@@ -8,14 +8,6 @@ final class SyncContractTests: XCTestCase {
     private let app = SyncedApp()
     private let other = CKRecordZone.ID(zoneName: "Other")
 
-    private func readyEngine() async throws -> CKSyncEngine {
-        let engine = app.engine(server)
-        engine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: SyncedApp.zone))])
-        try await engine.sendChanges()
-        _ = app.takeLog()
-        return engine
-    }
-
     private func failure(_ body: () async throws -> Void) async -> CKError? {
         do {
             try await body()
@@ -39,7 +31,7 @@ final class SyncContractTests: XCTestCase {
     // MARK: - Sending
 
     func testOnlyWhatIsInTheScopeIsSent() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         app.write("a", "x", engine)
         app.write("b", "x", engine)
         engine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: other))])
@@ -70,7 +62,7 @@ final class SyncContractTests: XCTestCase {
             pendingChanges: [.saveRecord(ids[0])]
         ) { _ in nil }
         XCTAssertNil(none)
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         engine.state.add(pendingRecordZoneChanges: [.saveRecord(ids[0])])
         app.onBatch = { _ in nil }
         try await engine.sendChanges()
@@ -88,7 +80,7 @@ final class SyncContractTests: XCTestCase {
     }
 
     func testZonesThatAreAddedWhileRecordsAreSentGoBeforeTheNextBatch() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         app.write("a", "x", engine)
         let (app, other) = (app, other)
         app.onEvent = { event, engine in
@@ -107,7 +99,7 @@ final class SyncContractTests: XCTestCase {
     }
 
     func testACancelledSendLeavesItsChangesWaitingAndEndsWithItsEvent() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         app.write("a", "x", engine)
         server.onRequest = { request in
             guard request.hasPrefix("change") else { return }
@@ -142,7 +134,7 @@ final class SyncContractTests: XCTestCase {
     }
 
     func testARecordThatIsGoneIsSavedAnewByTheNextSend() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         app.write("a", "x", engine)
         try await engine.sendChanges()
         _ = try await server.change(.init(recordIDsToDelete: [SyncedApp.id("a")]))
@@ -201,7 +193,7 @@ final class SyncContractTests: XCTestCase {
     // MARK: - Fetching
 
     func testOtherZonesAreFetchedBesideARunThatFetchesSome() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         server.put("a", "x", in: SyncedApp.zone)
         server.put("b", "y", in: other)
         let gate = Gate()
@@ -247,7 +239,7 @@ final class SyncContractTests: XCTestCase {
     }
 
     func testZonesThatMatterMostComeFirstAndTheDelegateIsAskedBeforeEach() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         server.put("a", "x", in: SyncedApp.zone)
         server.put("b", "y", in: other)
         let other = other
@@ -263,7 +255,7 @@ final class SyncContractTests: XCTestCase {
     }
 
     func testAZoneThatCannotBeFetchedEndsWithItsErrorAndTheOthersGoOn() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         server.put("a", "x", in: SyncedApp.zone)
         server.put("b", "y", in: other)
         let server = server
@@ -282,7 +274,7 @@ final class SyncContractTests: XCTestCase {
     }
 
     func testZonesThatWentWhileTheTokenExpiredAreToldToBeGone() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         server.put("a", "x", in: SyncedApp.zone)
         server.put("b", "y", in: other)
         try await engine.fetchChanges()
@@ -301,7 +293,7 @@ final class SyncContractTests: XCTestCase {
     }
 
     func testWhatIsLeftOutOfAFetchIsStillToBeFetched() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         server.put("a", "x", in: SyncedApp.zone)
         server.put("b", "y", in: other)
         try await engine.fetchChanges(.init(scope: .allExcluding([other])))
@@ -315,7 +307,7 @@ final class SyncContractTests: XCTestCase {
     // MARK: - Accounts
 
     func testSeveralChangesOfAccountWhileTheAppDidNotRunAreOneEvent() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         await engine.tellState()
         let state = app.lastState
         for name in ["_bob", "_carol", "_dave"] {
@@ -329,7 +321,7 @@ final class SyncContractTests: XCTestCase {
     }
 
     func testWhoComesBackWhileTheAppDidNotRunIsNoChange() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         app.write("a", "x", engine)
         await engine.tellState()
         let state = app.lastState

@@ -6,15 +6,6 @@ final class SyncEngineTests: XCTestCase {
     private let server = ScriptedSyncServer()
     private let app = SyncedApp()
 
-    /// An engine that has made its zone.
-    private func readyEngine() async throws -> CKSyncEngine {
-        let engine = app.engine(server)
-        engine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: SyncedApp.zone))])
-        try await engine.sendChanges()
-        _ = app.takeLog()
-        return engine
-    }
-
     func testPendingChangesAreKeptInOrderAndEachOnce() {
         let engine = app.engine(server)
         let (a, b) = (SyncedApp.id("a"), SyncedApp.id("b"))
@@ -40,7 +31,7 @@ final class SyncEngineTests: XCTestCase {
     }
 
     func testFetchingGoesByZonesAndPages() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         for name in ["a", "b", "c", "d"] { server.put(name, "x", in: SyncedApp.zone) }
         try await engine.fetchChanges()
         XCTAssertEqual(
@@ -55,7 +46,7 @@ final class SyncEngineTests: XCTestCase {
     }
 
     func testARefusalEndsTheSendAndWhatTheAppAddsIsSentByTheNext() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         server.put("a", "theirs", in: SyncedApp.zone)
         app.write("a", "mine", engine)
         do {
@@ -87,7 +78,7 @@ final class SyncEngineTests: XCTestCase {
     }
 
     func testAnEditWhileItsRecordIsSentStaysWaiting() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         app.write("a", "first", engine)
         let app = app
         app.onEvent = { event, engine in
@@ -105,7 +96,7 @@ final class SyncEngineTests: XCTestCase {
             CKError.Code.networkFailure, .networkUnavailable, .requestRateLimited,
             .serviceUnavailable, .zoneBusy, .notAuthenticated, .accountTemporarilyUnavailable,
         ] {
-            let engine = try await readyEngine()
+            let engine = try await app.readyEngine(server)
             app.write("a", "Tea", engine)
             server.fail(with: CKError(code, "passes"))
             do {
@@ -120,7 +111,7 @@ final class SyncEngineTests: XCTestCase {
     }
 
     func testWaitingForTheEngineWithinAnEventIsRefused() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         let refused = Flag()
         app.onEvent = { event, engine in
             guard case .willFetchChanges = event else { return }
@@ -135,7 +126,7 @@ final class SyncEngineTests: XCTestCase {
     }
 
     func testAccountsThatComeAndGoResetWhatIsKnown() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         app.write("a", "Tea", engine)
         server.account = CKRecord.ID(recordName: "_bob")
         try await engine.fetchChanges()
@@ -149,7 +140,7 @@ final class SyncEngineTests: XCTestCase {
     }
 
     func testAnExpiredTokenIsFetchedAnewWithinTheEngine() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         server.put("a", "x", in: SyncedApp.zone)
         try await engine.fetchChanges()
         _ = app.takeLog()
@@ -253,7 +244,7 @@ final class SyncEngineTests: XCTestCase {
     }
 
     func testAStateIsReadBackWithEverythingInIt() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         server.put("a", "x", in: SyncedApp.zone)
         try await engine.fetchChanges()
         app.write("b", "y", engine)

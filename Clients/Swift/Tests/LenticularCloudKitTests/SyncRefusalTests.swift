@@ -8,14 +8,6 @@ final class SyncRefusalTests: XCTestCase {
     private let app = SyncedApp()
     private let note = CKSyncEngine.PendingRecordZoneChange.saveRecord(SyncedApp.id("a"))
 
-    private func readyEngine() async throws -> CKSyncEngine {
-        let engine = app.engine(server)
-        engine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: SyncedApp.zone))])
-        try await engine.sendChanges()
-        _ = app.takeLog()
-        return engine
-    }
-
     private func failure(_ body: () async throws -> Void) async -> CKError? {
         do {
             try await body()
@@ -26,7 +18,7 @@ final class SyncRefusalTests: XCTestCase {
     }
 
     func testARequestThatIsRefusedAsAWholeIsToldForEachChangeAndHoldsNothingUp() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         app.resolves = false
         app.write("a", "too much", engine)
         server.fail(with: CKError(.limitExceeded, "too much"))
@@ -41,7 +33,7 @@ final class SyncRefusalTests: XCTestCase {
     }
 
     func testZonesThatAreRefusedAsAWholeDoNotHoldRecordsUp() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         let refused = Codes()
         app.onEvent = { event, _ in
             guard case .sentDatabaseChanges(let sent) = event else { return }
@@ -60,7 +52,7 @@ final class SyncRefusalTests: XCTestCase {
 
     func testWhatIsNoAnswerOfAServerLeavesTheChangesWaiting() async throws {
         for code in [CKError.Code.internalError, .badContainer] {
-            let engine = try await readyEngine()
+            let engine = try await app.readyEngine(server)
             app.write("a", "x", engine)
             server.fail(with: CKError(code, "a page that asks for a room number"))
             let error = await failure { try await engine.sendChanges() }
@@ -71,7 +63,7 @@ final class SyncRefusalTests: XCTestCase {
     }
 
     func testARecordWhoseRequestWasCancelledWaitsAlthoughOthersWereAnswered() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         app.resolves = false
         for code in [CKError.Code.operationCancelled, .zoneBusy] {
             app.write("a", "x", engine)
@@ -102,7 +94,7 @@ final class SyncRefusalTests: XCTestCase {
     }
 
     func testWhatTheAppTakesBackWhileItIsSentDoesNotComeBack() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         app.write("a", "x", engine)
         let note = note
         server.onRequest = { request in
@@ -116,7 +108,7 @@ final class SyncRefusalTests: XCTestCase {
     }
 
     func testWhoHasJoinedAFetchGoesOnWhenTheOneWhoBeganItGivesUp() async throws {
-        let engine = try await readyEngine()
+        let engine = try await app.readyEngine(server)
         server.put("a", "x", in: SyncedApp.zone)
         let isFirst = Flag()
         let begun = expectation(description: "begun")

@@ -41,6 +41,15 @@ final class SyncedApp: CKSyncEngineDelegate, @unchecked Sendable {
 
     var lastState: CKSyncEngine.State.Serialization? { lock.withLock { state } }
 
+    /// An engine that has made its zone; the log begins after that.
+    func readyEngine(_ server: any SyncServer) async throws -> CKSyncEngine {
+        let engine = engine(server)
+        engine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: Self.zone))])
+        try await engine.sendChanges()
+        _ = takeLog()
+        return engine
+    }
+
     func engine(
         _ server: any SyncServer, automatic: Bool = false,
         from state: CKSyncEngine.State.Serialization? = nil,
