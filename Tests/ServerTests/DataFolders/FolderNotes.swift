@@ -1,3 +1,4 @@
+import Awaiting
 import CloudModel
 import Foundation
 import Testing
@@ -59,7 +60,19 @@ final class FolderNotes {
     /// Puts a copy in the folder's place.
     func putBack(_ name: String) throws {
         stop()
+        // A database that closes late would take the log of the copy for its own, and remove it.
+        try Patience.until { !isOpen }
         try Self.copy(temporary.path(name), to: data)
+    }
+
+    /// Whether this process has files of the folder open, as far as the system tells.
+    private var isOpen: Bool {
+        let files = FileManager.default
+        let open = (try? files.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return open.contains {
+            (try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?
+                .hasPrefix("\(data)/") == true
+        }
     }
 
     private static func copy(_ source: String, to target: String) throws {
