@@ -44,9 +44,14 @@ final class FolderNotes {
     @discardableResult
     func start() throws -> FolderServer {
         stop()
-        let server = try FolderServer(data: data)
-        running = server
-        return server
+        do {
+            let server = try FolderServer(data: data)
+            running = server
+            return server
+        } catch {
+            try awaitClosed()
+            throw error
+        }
     }
 
     func stop() {
@@ -60,10 +65,13 @@ final class FolderNotes {
     /// Puts a copy in the folder's place.
     func putBack(_ name: String) throws {
         stop()
-        // A database that closes late would take the log of the copy for its own, and remove it.
-        try Patience.until { !isOpen }
         try Self.copy(temporary.path(name), to: data)
     }
+
+    /// Waits until nothing of the folder is open, after a server that did not start.
+    ///
+    /// Another thread may let go of it: then it closes databases and removes their logs.
+    func awaitClosed() throws { try Patience.until { !isOpen } }
 
     /// Whether this process has files of the folder open, as far as the system tells.
     private var isOpen: Bool {
