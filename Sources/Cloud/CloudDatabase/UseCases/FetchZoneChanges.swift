@@ -232,6 +232,8 @@ package struct FetchZoneChanges {
     ///
     /// - Returns: whether it ended before a version that is not what was written, behind others.
     /// - Throws: `Fault` INTERNAL_ERROR where the first version is such a one.
+    // Called, it would hand each record through a closure more.
+    @inline(__always)
     private func scan(
         _ request: ZoneChangesRequest, _ zone: StoredZone, after: Position, through: Position,
         _ visit: (StoredVersion) throws -> Bool
