@@ -16,6 +16,8 @@ class SQLiteSnapshot: StoreSnapshot {
     private var isVisiting = false
     private var preparedForShares: ShareReadStatements?
     private var preparedForAssets: AssetStatements?
+    /// Nearly every request asks for its zone, and most of them for one of a few.
+    private var recentZones = UnchangedValues<OwnedZone, StoredZone>(countMax: 8)
     /// Of the read at work.
     private var stop: StopSignal?
     private let ahead: StoreAhead?
@@ -130,6 +132,19 @@ class SQLiteSnapshot: StoreSnapshot {
     }
 
     func zone(named name: ZoneName, ofOwnerNamed owner: UserRecordName) throws -> StoredZone? {
+        try recentZones.value(OwnedZone(owner: owner, name: name), on: connection) {
+            try readZone(named: name, ofOwnerNamed: owner)
+        }
+    }
+
+    private struct OwnedZone: Equatable {
+        let owner: UserRecordName
+        let name: ZoneName
+    }
+
+    private func readZone(
+        named name: ZoneName, ofOwnerNamed owner: UserRecordName
+    ) throws -> StoredZone? {
         let statement = statements.zoneByNames
         defer { statement.reset() }
         statement.bind(owner.text, at: 1)

@@ -75,13 +75,23 @@ final class VersionReader {
         let kept: VersionTexts.Kept
         do {
             defer { row.reset() }
-            kept = try checked(key) {
-                let found = try VersionRow(row.bytes(0), key: key)
-                guard record == nil || record == found.record else { throw DamagedRow() }
-                return try texts.keep(found, key: key)
-            }
+            kept = try keep(row.bytes(0), at: key, of: record)
         }
         return try texts.visit(kept, visit)
+    }
+
+    /// The version of a row that another statement has read, which may go on before it is visited.
+    ///
+    /// - Parameter record: whose it must be; nil for anybody's.
+    /// - Throws: `DamagedVersion`, also for one of another record.
+    func keep(
+        _ content: UnsafeRawBufferPointer, at key: Int64, of record: RecordNumber?
+    ) throws -> VersionTexts.Kept {
+        try checked(key) {
+            let found = try VersionRow(content, key: key)
+            guard record == nil || record == found.record else { throw DamagedRow() }
+            return try texts.keep(found, key: key)
+        }
     }
 
     private func visitFormer<Value>(
