@@ -112,6 +112,7 @@ final class WireServer: Sendable {
         limits.writerMillisecondsMax = 600_000
         limits.decisionAttemptsMax = 1_000
         limits.queryMillisecondsMax = 600_000
+        limits.handoverMilliseconds = 150_000
         limits.indexWaitMilliseconds = 600_000
         limits.sharedPageHoldMilliseconds = 30_000
         limits.courierPollSeconds = 600
