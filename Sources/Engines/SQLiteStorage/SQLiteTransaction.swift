@@ -237,7 +237,9 @@ final class SQLiteTransaction: StoreTransaction {
         let isTombstone = version.flags.contains(.tombstone)
         let head = VersionRow.Head(
             key: key, record: record, type: version.type, flags: version.flags)
-        try version.body.withUnsafeBytes { try versions().insert(head, $0) }
+        try version.body.withUnsafeBytes {
+            try versions().insert(head, $0, fieldsEnd: version.fieldsEnd)
+        }
         if version.formerIsDamaged { try forgetInIndexes(record, in: zone) }
         if !concerned.isEmpty { try keepUp(concerned, former, version, record) }
         if isTombstone {

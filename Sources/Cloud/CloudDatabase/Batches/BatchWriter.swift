@@ -110,7 +110,8 @@ struct BatchWriter {
                 zone: context.zone, name: name, position: position, former: former.head,
                 formerBytes: former.bodyBytes, formerIsAlive: former.isAlive,
                 formerIsDamaged: former.isDamaged,
-                type: try typeNumber(save.type), flags: flags, body: body))
+                type: try typeNumber(save.type), flags: flags, body: body.bytes,
+                fieldsEnd: body.fieldsEnd))
         waiting.saves.append(
             WaitingSaves.Save(
                 index: index, save: save, shortGUID: sharing.shortGUID, formerFlags: former.flags))
@@ -163,7 +164,7 @@ struct BatchWriter {
             let answer = bodies.body(
                 name: name, type: save.type, fields: shown.fields, position: version.position,
                 created: save.created, parent: shown.parent)
-            return .saved(answer, flags)
+            return .saved(answer.bytes, flags)
         }
         if let user = UserRecord.user(name, in: context.zone.name) {
             return .saved(try RightRule(context).answered(version.body, of: user), flags)
