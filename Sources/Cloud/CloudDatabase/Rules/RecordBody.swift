@@ -285,7 +285,8 @@ enum RecordBody {
         kept.fieldsBytes = fields.withRawBytes { $0.count } - 2
         kept.fields.reserveCapacity(fields.count)
         for (key, value) in fields.members {
-            var writer = JSONWriter()
+            var writer = JSONWriter(
+                reserving: key.withRawBytes { $0.count } + 1 + value.withRawBytes { $0.count })
             key.withRawBytes { writer.raw($0) }
             writer.raw(":")
             value.withRawBytes { writer.raw($0) }
