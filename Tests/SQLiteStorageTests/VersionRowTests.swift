@@ -157,6 +157,29 @@ struct VersionRowTests {
         }
     }
 
+    @Test("A text is taken apart where its fields are said to end, or not at all")
+    func placesOfFields() throws {
+        var random = SeededRandom("places of fields")
+        for _ in 0..<500 {
+            let sample = Self.sample(&random)
+            func parts(_ fieldsEnd: Int?) -> RecordText? {
+                sample.text.withUnsafeBytes {
+                    RecordText(
+                        $0, type: Sample.type, position: sample.position, zone: Sample.zone,
+                        fieldsEnd: fieldsEnd)
+                }
+            }
+            let found = try #require(parts(nil))
+            let end = found.fields.upperBound
+            #expect(try Self.partsCount(#require(parts(end))) == Self.partsCount(found))
+            let count = sample.text.count
+            let places = [
+                .min, -1, 0, count, count + 1, .max, end - 1, end + 1, random.below(count),
+            ]
+            for place in places where place != end { #expect(parts(place) == nil) }
+        }
+    }
+
     private static func isDamaged(_ row: [UInt8], _ key: Int64) -> Bool {
         row.withUnsafeBytes { (try? VersionRow($0, key: key)) == nil }
     }

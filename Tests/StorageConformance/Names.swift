@@ -17,12 +17,7 @@ extension StoragePromise {
                                 _ = try transaction.head(of: name, in: zone.number)
                             }
                         }
-                        let position = try transaction.takePosition()
-                        _ = try transaction.save(
-                            NewVersion(
-                                zone: zone, name: Trial.record("a"), position: position,
-                                former: nil, formerBytes: 0, formerIsAlive: false, type: 0,
-                                flags: [], body: [49]))
+                        try transaction.make("a", in: zone)
                     }
                     try expect(false, "a second record of one name was written")
                 } catch is BrokenInvariant {}
@@ -80,8 +75,20 @@ extension StoragePromise {
                 if steps % 4 == 0 { try expect(trial.place.problems(), is: []) }
             }
             try names.check(trial, step: 0)
+            try names.makeAgain(trial)
         },
     ]
+}
+
+extension StoreTransaction {
+    /// Makes a record without a look whether the name has one.
+    fileprivate func make(_ name: String, in zone: StoredZone) throws {
+        let position = try takePosition()
+        _ = try save(
+            NewVersion(
+                zone: zone, name: Trial.record(name), position: position, former: nil,
+                formerBytes: 0, formerIsAlive: false, type: 0, flags: [], body: [49]))
+    }
 }
 
 /// Many records, of which it is known which are there.
@@ -120,6 +127,16 @@ struct NameTrial {
         let removed = Set(numbers)
         there.removeAll { removed.contains($0) }
         gone += numbers
+    }
+
+    /// Tries to give names that have records to others: some early ones, some late ones.
+    func makeAgain(_ trial: Trial) throws {
+        for number in there.prefix(5) + there.suffix(5) {
+            do {
+                try trial.write { [zone] in try $0.make(Self.name(number), in: zone) }
+                try expect(false, "a second record of \(Self.name(number)) was written")
+            } catch is BrokenInvariant {}
+        }
     }
 
     /// Looks some of them up, other ones at each step, or all at step 0.

@@ -35,8 +35,10 @@ extension StoragePromise {
         StoragePromise("A body is any bytes") { trial in
             let zone = try trial.makeZone()
             let bodies = [[], [0], [UInt8](0...255), [UInt8](repeating: 0, count: 4_097)]
-            for body in bodies {
-                try trial.write { try $0.save("a", in: zone, body: body) }
+            // Whatever is said of where its fields end.
+            let ends: [Int?] = [nil, -1, 0, 300, .some(.max)]
+            for (body, end) in bodies.flatMap({ body in ends.map { (body, $0) } }) {
+                try trial.write { try $0.save("a", in: zone, body: body, fieldsEnd: end) }
                 let found = try trial.read { snapshot in
                     try snapshot.head(of: Trial.record("a"), in: zone.number).flatMap { head in
                         try snapshot.version(at: head.position, in: zone.number) { Array($0.body) }

@@ -107,7 +107,8 @@ extension StoreTransaction {
     /// - Parameter body: JSON; without one it is the name.
     @discardableResult
     func save(
-        _ name: String, in zone: StoredZone, body: [UInt8]? = nil, flags: VersionFlags = []
+        _ name: String, in zone: StoredZone, body: [UInt8]? = nil, fieldsEnd: Int? = nil,
+        flags: VersionFlags = []
     ) throws -> StoredHead {
         let name = Trial.record(name)
         let former = try head(of: name, in: zone.number)
@@ -123,7 +124,7 @@ extension StoreTransaction {
             NewVersion(
                 zone: zone, name: name, position: position, former: former, formerBytes: bytes,
                 formerIsAlive: isAlive, type: schema.types[Trial.type]?.number ?? 0, flags: flags,
-                body: body ?? Array("\"\(name.text)\"".utf8)))
+                body: body ?? Array("\"\(name.text)\"".utf8), fieldsEnd: fieldsEnd))
         return StoredHead(record: number, position: position)
     }
 

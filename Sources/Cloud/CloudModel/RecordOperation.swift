@@ -1,5 +1,7 @@
 /// One save or delete of a `records/modify` request (web-services.md §4.2), legal once built.
-package struct RecordOperation: Sendable {
+///
+/// A class, since each is passed on a dozen times and has as many reference-counted parts.
+package final class RecordOperation: Sendable {
     package enum Kind: String, Sendable, CaseIterable {
         case create, update, forceUpdate, replace, forceReplace, delete, forceDelete
 
@@ -19,18 +21,18 @@ package struct RecordOperation: Sendable {
         case set(RecordName)
     }
 
-    package var kind: Kind
-    package var name: RecordName
-    package var type: RecordTypeName?
+    package let kind: Kind
+    package let name: RecordName
+    package let type: RecordTypeName?
     /// The tag that the client saw; compared for equality only.
-    package var changeTag: String?
-    package var fields: EncodedFields
-    package var parent: Parent
+    package let changeTag: String?
+    package let fields: EncodedFields
+    package let parent: Parent
     /// What the operation says about a share beside its fields; nil when it says nothing.
-    package var share: ShareRequest?
+    package let share: ShareRequest?
     /// Whether the record is to have a short identifier before it is shared.
-    package var createsShortGUID: Bool
-    package var rendering: RecordRendering
+    package let createsShortGUID: Bool
+    package let rendering: RecordRendering
 
     package init(
         kind: Kind, name: RecordName, type: RecordTypeName?, changeTag: String?,

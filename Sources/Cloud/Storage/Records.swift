@@ -171,11 +171,15 @@ package struct NewVersion {
     package var type: Int64
     package var flags: VersionFlags
     package var body: [UInt8]
+    /// Where the members of `fields` end in the body; nil where whoever made the body does not know.
+    ///
+    /// An engine that takes bodies apart need not look for it. It does not rely on it either.
+    package var fieldsEnd: Int?
 
     package init(
         zone: StoredZone, name: RecordName, position: Position, former: StoredHead?,
         formerBytes: Int, formerIsAlive: Bool, formerIsDamaged: Bool = false, type: Int64,
-        flags: VersionFlags, body: [UInt8]
+        flags: VersionFlags, body: [UInt8], fieldsEnd: Int? = nil
     ) {
         self.zone = zone
         self.name = name
@@ -187,5 +191,6 @@ package struct NewVersion {
         self.type = type
         self.flags = flags
         self.body = body
+        self.fieldsEnd = fieldsEnd
     }
 }

@@ -99,6 +99,8 @@ final class GroupState: GroupHooks {
         }
 
         var owners: [UserRecordName: StoredOwner] = [:]
+        /// What the rows of owners say they use, to which the group's own sums are added at its end.
+        var usedBytes: [OwnerNumber: Int64] = [:]
         var zones: [ZoneKey: StoredZone] = [:]
         /// Shares that stand, with their zones.
         var standing: [ShareNumber: ZoneNumber] = [:]

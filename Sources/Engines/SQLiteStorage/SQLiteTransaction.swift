@@ -237,7 +237,9 @@ final class SQLiteTransaction: StoreTransaction {
         let isTombstone = version.flags.contains(.tombstone)
         let head = VersionRow.Head(
             key: key, record: record, type: version.type, flags: version.flags)
-        try version.body.withUnsafeBytes { try versions().insert(head, $0) }
+        try version.body.withUnsafeBytes {
+            try versions().insert(head, $0, fieldsEnd: version.fieldsEnd)
+        }
         if version.formerIsDamaged { try forgetInIndexes(record, in: zone) }
         if !concerned.isEmpty { try keepUp(concerned, former, version, record) }
         if isTombstone {
@@ -346,10 +348,16 @@ final class SQLiteTransaction: StoreTransaction {
     }
 
     func usedBytes(of owner: OwnerNumber) throws -> Int64 {
+        try storedBytes(of: owner) + (group.sums.owners[owner] ?? 0) + (sums.owners[owner] ?? 0)
+    }
+
+    private func storedBytes(of owner: OwnerNumber) throws -> Int64 {
+        if let known = group.places.usedBytes[owner] { return known }
         statements.usedBytes.bind(owner.value, at: 1)
         defer { statements.usedBytes.reset() }
         let stored = try statements.usedBytes.step() ? statements.usedBytes.int64(0) : 0
-        return stored + (group.sums.owners[owner] ?? 0) + (sums.owners[owner] ?? 0)
+        group.places.usedBytes[owner] = stored
+        return stored
     }
 
     func collect(olderThan moment: Milliseconds, rowsMax: Int) throws -> Bool {

@@ -21,6 +21,9 @@ struct BatchWriter {
     let marks: [RecordKey: RecordBody.Sharing]
     private var typeNames: [Int64: RecordTypeName] = [:]
     private var typeNumber: (name: RecordTypeName, number: Int64)?
+    /// The batch's zone as its records show it.
+    private let zoneJSON: [UInt8]
+    /// Other zones than the batch's.
     private var zones: [ZoneNumber: (zone: StoredZone, json: [UInt8])] = [:]
     /// Public records that were deleted and that other people's records may still refer to.
     private var buried: [(key: RecordKey, position: Position)] = []
@@ -38,9 +41,8 @@ struct BatchWriter {
         self.transaction = transaction
         self.owner = context.owner
         self.formers = context.formers
-        let zoneJSON = ZoneJSON.identifier(context.zone.name, owner: owner)
+        zoneJSON = ZoneJSON.identifier(context.zone.name, owner: owner)
         bodies = RecordBody.Batch(stamp, zone: zoneJSON)
-        zones[context.zone.number] = (context.zone, zoneJSON)
     }
 
     /// Writes every step that is not a fault.
@@ -55,6 +57,7 @@ struct BatchWriter {
         var outcomes: [RecordOutcome] = []
         let steps = plan.steps
         outcomes.reserveCapacity(steps.count)
+        waiting.reserveCapacity(steps.count)
         for (decoded, step) in zip(context.operations, steps) {
             switch (decoded, step) {
             case (.fault(let name, let fault), _):
@@ -110,7 +113,8 @@ struct BatchWriter {
                 zone: context.zone, name: name, position: position, former: former.head,
                 formerBytes: former.bodyBytes, formerIsAlive: former.isAlive,
                 formerIsDamaged: former.isDamaged,
-                type: try typeNumber(save.type), flags: flags, body: body))
+                type: try typeNumber(save.type), flags: flags, body: body.bytes,
+                fieldsEnd: body.fieldsEnd))
         waiting.saves.append(
             WaitingSaves.Save(
                 index: index, save: save, shortGUID: sharing.shortGUID, formerFlags: former.flags))
@@ -163,7 +167,7 @@ struct BatchWriter {
             let answer = bodies.body(
                 name: name, type: save.type, fields: shown.fields, position: version.position,
                 created: save.created, parent: shown.parent)
-            return .saved(answer, flags)
+            return .saved(answer.bytes, flags)
         }
         if let user = UserRecord.user(name, in: context.zone.name) {
             return .saved(try RightRule(context).answered(version.body, of: user), flags)
@@ -235,6 +239,7 @@ struct BatchWriter {
     }
 
     mutating func place(_ number: ZoneNumber) throws -> (StoredZone, [UInt8])? {
+        if number == context.zone.number { return (context.zone, zoneJSON) }
         if let known = zones[number] { return known }
         guard let zone = try transaction.zone(number), !zone.isDeleted else { return nil }
         let place = (zone, ZoneJSON.identifier(zone.name, owner: owner))
@@ -270,6 +275,11 @@ private struct WaitingSaves {
 
     var versions: [NewVersion] = []
     var saves: [Save] = []
+
+    mutating func reserveCapacity(_ count: Int) {
+        versions.reserveCapacity(count)
+        saves.reserveCapacity(count)
+    }
 }
 
 extension Caller {

@@ -84,7 +84,9 @@ struct FieldMerge {
     /// - Parameter listValuesMax: up to this many list members need no counting.
     init(only sent: EncodedFields, listValuesMax: Int) throws {
         bytes = sent.bytes
-        references = sent.fields.flatMap(\.references)
+        for field in sent.fields where !field.references.isEmpty {
+            references += field.references
+        }
         guard Self.mayHoldMore(than: listValuesMax, inBytes: bytes.count) else { return }
         for field in sent.fields where field.type != nil {
             listValues += try Self.listValues(in: sent.bytes[field.range])
@@ -101,6 +103,7 @@ struct FieldMerge {
     ) throws {
         let counts = Self.mayHoldMore(
             than: listValuesMax, inBytes: sent.bytes.count + kept.fieldsBytes)
+        bytes.reserveCapacity(sent.bytes.count + kept.fieldsBytes + 1)
         var sentPlaces = SentPlaces(sent.fields)
         for (place, (name, member)) in kept.fields.enumerated() {
             if let index = sentPlaces.take(name, likely: place) {

@@ -56,7 +56,7 @@ enum RecordBody {
             ending = writer.bytes
         }
 
-        /// The whole body of one record.
+        /// Makes the whole body of one record.
         ///
         /// - Parameters:
         ///   - fields: the members of `fields`, joined by commas.
@@ -64,7 +64,7 @@ enum RecordBody {
         func body(
             name: RecordName, type: RecordTypeName, fields: [UInt8], position: Position,
             created: [UInt8]?, parent: RecordName?, sharing: Sharing = Sharing()
-        ) -> [UInt8] {
+        ) -> Made {
             var writer = JSONWriter(
                 reserving: fields.count + 2 * modified.count + ending.count
                     + name.text.utf8.count + type.text.utf8.count + 160)
@@ -74,8 +74,9 @@ enum RecordBody {
             writer.raw(ascii: type.text)
             writer.raw("\",\"fields\":{")
             writer.raw(fields)
+            let fieldsEnd = writer.bytes.count
             writer.raw("},\"pluginFields\":{},\"recordChangeTag\":\"")
-            writer.raw(ascii: ChangeTag.text(position))
+            ChangeTag.append(position, to: &writer.bytes)
             writer.raw("\",\"created\":")
             writer.raw(created ?? modified)
             writer.raw(",\"modified\":")
@@ -88,8 +89,15 @@ enum RecordBody {
             }
             RecordBody.append(sharing, zone: zone, to: &writer)
             writer.raw("}")
-            return writer.bytes
+            return Made(bytes: writer.bytes, fieldsEnd: fieldsEnd)
         }
+    }
+
+    /// A body that was just made.
+    struct Made {
+        let bytes: [UInt8]
+        /// Where the members of `fields` end.
+        let fieldsEnd: Int
     }
 
     /// A stored body with another position, and with other words about sharing.
@@ -277,7 +285,8 @@ enum RecordBody {
         kept.fieldsBytes = fields.withRawBytes { $0.count } - 2
         kept.fields.reserveCapacity(fields.count)
         for (key, value) in fields.members {
-            var writer = JSONWriter()
+            var writer = JSONWriter(
+                reserving: key.withRawBytes { $0.count } + 1 + value.withRawBytes { $0.count })
             key.withRawBytes { writer.raw($0) }
             writer.raw(":")
             value.withRawBytes { writer.raw($0) }

@@ -50,7 +50,8 @@ package enum UserRecord {
                 NewVersion(
                     zone: zone, name: name, position: position, former: former.head,
                     formerBytes: 0, formerIsAlive: false,
-                    type: try transaction.schema.types[.users]?.number ?? 0, flags: [], body: body))
+                    type: try transaction.schema.types[.users]?.number ?? 0, flags: [],
+                    body: body.bytes, fieldsEnd: body.fieldsEnd))
         }
     }
 

@@ -41,6 +41,18 @@ package struct ModifyRecords: Sendable {
             throw .badRequest("atomic operations not supported in default zone")
         }
         try Self.checkReferences(operations, database.limits)
+        try Self.checkNames(operations)
+        self.database = database
+        self.zone = zone
+        self.operations = operations
+        self.isAtomic = !zone.name.isDefault && (atomic ?? true)
+        self.device = device
+        self.clientToken = clientToken
+        self.users = users
+    }
+
+    private static func checkNames(_ operations: [DecodedOperation]) throws(Fault) {
+        guard operations.count > 1 else { return }
         var names: Set<String> = []
         names.reserveCapacity(operations.count)
         for operation in operations {
@@ -49,13 +61,6 @@ package struct ModifyRecords: Sendable {
                 throw .badRequest("operations: two on one record, '\(name)'; expected one each")
             }
         }
-        self.database = database
-        self.zone = zone
-        self.operations = operations
-        self.isAtomic = !zone.name.isDefault && (atomic ?? true)
-        self.device = device
-        self.clientToken = clientToken
-        self.users = users
     }
 
     private static func checkReferences(

@@ -57,9 +57,11 @@ package struct RecordText {
     /// - Parameters:
     ///   - type: the name of the record's type.
     ///   - zone: the whole `zoneID` object.
+    ///   - fieldsEnd: where the members of `fields` end, as whoever made the text knows; nil to look for it.
     /// - Returns: nil for what is not exactly the text of such a record at the position.
     package init?(
-        _ text: UnsafeRawBufferPointer, type: [UInt8], position: Int64, zone: [UInt8]
+        _ text: UnsafeRawBufferPointer, type: [UInt8], position: Int64, zone: [UInt8],
+        fieldsEnd: Int? = nil
     ) {
         var walk = TextWalk(text)
         walk.pass(Self.beforeName)
@@ -67,13 +69,13 @@ package struct RecordText {
         walk.pass(Self.beforeType)
         walk.pass(type)
         walk.pass(Self.beforeFields)
-        guard walk.isGood, let end = walk.last(Self.beforeTag) else { return nil }
+        guard walk.isGood, let end = fieldsEnd ?? walk.last(Self.beforeTag),
+            (walk.place...text.count).contains(end)
+        else { return nil }
         fields = walk.place..<end
         walk.place = end
         walk.pass(Self.beforeTag)
-        var tag: [UInt8] = []
-        ChangeTag.append(position, to: &tag)
-        walk.pass(tag)
+        walk.pass(tagOf: position)
         walk.pass(Self.beforeCreated)
         created = walk.passStamp()
         walk.pass(Self.beforeModified)
@@ -138,10 +140,14 @@ private struct TextWalk {
         }
     }
 
-    mutating func pass(_ piece: [UInt8]) {
-        piece.withUnsafeBytes {
-            if holds($0, at: place) { place += $0.count } else { isGood = false }
-        }
+    mutating func pass(_ piece: [UInt8]) { piece.withUnsafeBytes { pass($0) } }
+
+    mutating func pass(tagOf position: Int64) {
+        ChangeTag.withCharacters(position) { pass($0) }
+    }
+
+    private mutating func pass(_ piece: UnsafeRawBufferPointer) {
+        if holds(piece, at: place) { place += piece.count } else { isGood = false }
     }
 
     /// Passes the rest of a JSON string, up to its closing quote.

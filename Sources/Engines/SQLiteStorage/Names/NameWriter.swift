@@ -12,6 +12,7 @@ final class NameWriter {
     private let moveRoom: MoveRoom
     private let add: Statement
     private let head: Statement
+    private let leading: Statement
     private let forgetNew: Statement
     private let forgetOld: Statement
     /// Of the names that wait in `new_names`.
@@ -25,6 +26,10 @@ final class NameWriter {
         self.moveRoom = moveRoom
         add = try connection.prepare("INSERT INTO new_names (hash, record) VALUES (?1, ?2)")
         head = try connection.prepare("SELECT zone, name FROM heads WHERE id = ?1")
+        leading = try connection.prepare(
+            """
+            SELECT 1 FROM new_names WHERE hash = ?1 UNION ALL SELECT 1 FROM names WHERE hash = ?1
+            """)
         forgetNew = try connection.prepare("DELETE FROM new_names WHERE hash = ?1 AND record = ?2")
         forgetOld = try connection.prepare("DELETE FROM names WHERE hash = ?1 AND record = ?2")
     }
@@ -33,6 +38,14 @@ final class NameWriter {
     func rolledBack() {
         pace.rolledBack()
         reader.forget()
+    }
+
+    /// Whether no name with this hash leads to a record; false where only the names' text would tell.
+    func leadsNowhere(_ hash: Int64) throws -> Bool {
+        guard try reader.isWhole() else { return false }
+        leading.bind(hash, at: 1)
+        defer { leading.reset() }
+        return try !leading.step()
     }
 
     /// Lets a name lead to a record.

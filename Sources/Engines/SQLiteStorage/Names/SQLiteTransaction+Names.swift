@@ -26,7 +26,7 @@ extension SQLiteTransaction {
     func requireFree(_ name: RecordName, _ hash: Int64, _ zone: ZoneNumber) throws {
         // Hashes of different names may meet: only what was found of this one counts.
         guard freeNames.removeValue(forKey: hash) != FreeName(zone: zone, name: name),
-            let head = try snapshot.head(of: name, in: zone)
+            try !names().leadsNowhere(hash), let head = try snapshot.head(of: name, in: zone)
         else { return }
         throw BrokenInvariant(
             "a name is of one record: it is of \(head.record.value) in zone \(zone.value)")

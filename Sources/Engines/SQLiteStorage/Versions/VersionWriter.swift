@@ -36,12 +36,15 @@ final class VersionWriter {
 
     /// Writes a version.
     ///
+    /// - Parameter fieldsEnd: where the members of `fields` end in the text; nil to look for it.
     /// - Throws: `BrokenInvariant` for flags that no row can hold.
-    func insert(_ head: VersionRow.Head, _ text: UnsafeRawBufferPointer) throws {
+    func insert(
+        _ head: VersionRow.Head, _ text: UnsafeRawBufferPointer, fieldsEnd: Int? = nil
+    ) throws {
         guard (0...255).contains(head.flags.rawValue) else {
             throw BrokenInvariant("a version's flags take a byte: \(head.flags.rawValue)")
         }
-        let row = try row(head, text)
+        let row = try row(head, text, fieldsEnd)
         insert.bind(head.key, at: 1)
         try row.withUnsafeBytes {
             insert.bindBorrowed(blob: $0, at: 2)
@@ -105,7 +108,9 @@ final class VersionWriter {
 
     /// The row of a version: without what its zone and type say of it, where its text is as the server makes
     /// texts.
-    private func row(_ head: VersionRow.Head, _ text: UnsafeRawBufferPointer) throws -> [UInt8] {
+    private func row(
+        _ head: VersionRow.Head, _ text: UnsafeRawBufferPointer, _ fieldsEnd: Int?
+    ) throws -> [UInt8] {
         guard let type = try names.type(head.type),
             let zone = try names.zone(head.key >> SQLiteSnapshot.positionBits)
         else { return VersionRow.row(whole: head, text) }
@@ -115,7 +120,9 @@ final class VersionWriter {
             } ?? VersionRow.row(whole: head, text)
         }
         let position = head.key & SQLiteSnapshot.positionMask
-        guard let parts = RecordText(text, type: type, position: position, zone: zone),
+        guard
+            let parts = RecordText(
+                text, type: type, position: position, zone: zone, fieldsEnd: fieldsEnd),
             !parts.created.device.isEmpty, !parts.modified.device.isEmpty
         else { return VersionRow.row(whole: head, text) }
         let users = VersionRow.Users(
