@@ -276,7 +276,10 @@ struct NoticeTests {
         try ida.make("Shelf")
         let phone = try NoticeListener(ida, device: "phone")
         try phone.subscribe(querySubscription("all"))
+        let tablet = try NoticeListener(ida, device: "tablet")
         for index in 0..<6 { try ida.save("r\(index)") }
+        // The tablet shows that all has been put into the outbox; the phone's still waits.
+        _ = try tablet.heard()
         let heard = try phone.heard()
         #expect(heard.count == 1)
         #expect(heard[0]["ck"]["p"].int == 1 && heard[0]["ck"]["met"]["dbs"].int == 1)
