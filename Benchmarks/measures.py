@@ -13,7 +13,7 @@ from sharing import Sharing
 MANY = 64
 # The defaults of `storage.writerCacheKiB` and `storage.readerCacheKiB`.
 WRITER_CACHE_KIB = 32_768
-READER_CACHE_KIB = 4_096
+READER_CACHE_KIB = 16_384
 
 
 class Measures:

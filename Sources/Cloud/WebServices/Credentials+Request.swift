@@ -14,20 +14,19 @@ extension Credentials {
     /// - Parameter query: the query of the request's target.
     init(_ request: HTTPRequest, _ query: QueryString) {
         let headers = request.headers
-        let keyID = headers["x-apple-cloudkit-request-keyid"]
-        let date = headers["x-apple-cloudkit-request-iso8601date"]
-        let signature = headers["x-apple-cloudkit-request-signaturev1"]
-        let webToken = headers["x-apple-cloudkit-web-auth-token"]
-        let session = headers["x-apple-cloudkit-session"]
+        let body = (request.bodyWitness as? BodyDigest)?.signed ?? .bytes(request.body)
         // Most requests have none of these headers, so this avoids a search for each.
-        let hasAny =
-            keyID != nil || date != nil || signature != nil || webToken != nil || session != nil
+        guard headers.hasName(beginning: "x-apple-cloudkit-") else {
+            self.init(query: query, origin: headers["origin"], body: body)
+            return
+        }
         self.init(
-            query: query, keyID: keyID, date: date, signature: signature,
-            webToken: webToken ?? session,
-            repeatedHeader: hasAny
-                ? Self.names.first { headers.repeats($0.lowercased()) } : nil,
-            origin: headers["origin"],
-            body: (request.bodyWitness as? BodyDigest)?.signed ?? .bytes(request.body))
+            query: query, keyID: headers["x-apple-cloudkit-request-keyid"],
+            date: headers["x-apple-cloudkit-request-iso8601date"],
+            signature: headers["x-apple-cloudkit-request-signaturev1"],
+            webToken: headers["x-apple-cloudkit-web-auth-token"]
+                ?? headers["x-apple-cloudkit-session"],
+            repeatedHeader: Self.names.first { headers.repeats($0.lowercased()) },
+            origin: headers["origin"], body: body)
     }
 }

@@ -5,12 +5,32 @@ import Cryptography
 import Storage
 
 /// The data of one container environment, and the keys for its tokens, as requests see them.
-package final class OpenStore: Sendable {
+package struct OpenStore: Sendable {
     package let storage: any Store
-    let tokenKey: HMACSHA256
-    let depot: AssetStore
-    let assetTokens: AssetTokens
-    let shareAddresses: ShareAddresses
+    private let made: Made
+
+    /// What is made once for each opening, and the same however the store is reached.
+    private final class Made: Sendable {
+        let tokenKey: HMACSHA256
+        let depot: AssetStore
+        let assetTokens: AssetTokens
+        let shareAddresses: ShareAddresses
+
+        init(
+            tokenKey: HMACSHA256, depot: AssetStore, assetTokens: AssetTokens,
+            shareAddresses: ShareAddresses
+        ) {
+            self.tokenKey = tokenKey
+            self.depot = depot
+            self.assetTokens = assetTokens
+            self.shareAddresses = shareAddresses
+        }
+    }
+
+    var tokenKey: HMACSHA256 { made.tokenKey }
+    var depot: AssetStore { made.depot }
+    var assetTokens: AssetTokens { made.assetTokens }
+    var shareAddresses: ShareAddresses { made.shareAddresses }
 
     /// Prepares what depends on the store's key: once for each opening.
     ///
@@ -21,26 +41,23 @@ package final class OpenStore: Sendable {
     ) throws {
         self.storage = storage
         let key = try storage.identity.tokenKey
-        tokenKey = HMACSHA256(key: key)
-        self.depot = depot
-        assetTokens = AssetTokens(
-            key: key,
-            base: AssetAddress.base(container, environment, below: assets.baseURL),
-            lives: assets.lives)
-        shareAddresses = ShareAddresses(key: key, base: "")
+        made = Made(
+            tokenKey: HMACSHA256(key: key), depot: depot,
+            assetTokens: AssetTokens(
+                key: key,
+                base: AssetAddress.base(container, environment, below: assets.baseURL),
+                lives: assets.lives),
+            shareAddresses: ShareAddresses(key: key, base: ""))
     }
 
-    private init(_ other: OpenStore, storage: any Store) {
+    private init(_ storage: any Store, _ made: Made) {
         self.storage = storage
-        tokenKey = other.tokenKey
-        depot = other.depot
-        assetTokens = other.assetTokens
-        shareAddresses = other.shareAddresses
+        self.made = made
     }
 
     /// The same store, reached in another way.
     package func reached(through storage: any Store) -> OpenStore {
-        OpenStore(self, storage: storage)
+        OpenStore(storage, made)
     }
 
     /// The same store, as one request on a worker sees it.

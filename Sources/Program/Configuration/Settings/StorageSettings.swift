@@ -9,7 +9,7 @@ package struct StorageSettings: Sendable, Equatable {
     /// 0 for one per core.
     package var readers = 0
     package var writerCacheKiB = 32_768
-    package var readerCacheKiB = 4_096
+    package var readerCacheKiB = 16_384
     package var checkpointPages = 4_000
     package var walBytesMax = 268_435_456
     package var reserveBytes = 33_554_432
@@ -54,7 +54,7 @@ extension StorageSettings {
                 "Memory for pages of the connection that writes to a database."),
             .number(
                 "storage.readerCacheKiB", \.storage.readerCacheKiB, 256...16_777_216, "KiB",
-                "Memory for pages of each reading connection."),
+                "Memory for pages of each reading connection, which it takes as it reads."),
             .number(
                 "storage.checkpointPages", \.storage.checkpointPages, 100...1_000_000, "pages",
                 "Pages of the write-ahead log from which they are moved into the database."),
