@@ -149,7 +149,7 @@ package struct StoredVersion {
         /// The record name of who saved it last.
         package let modifier: Range<Int>
 
-        @inlinable @inline(__always)
+        @inlinable
         package init(fields: Range<Int>, creator: Range<Int>, modifier: Range<Int>) {
             self.fields = fields
             self.creator = creator
@@ -157,8 +157,7 @@ package struct StoredVersion {
         }
     }
 
-    // A page makes one for each record.
-    @inlinable @inline(__always)
+    @inlinable
     package init(
         record: RecordNumber, position: Position, type: Int64, flags: VersionFlags,
         body: UnsafeRawBufferPointer, places: Places? = nil

@@ -20,7 +20,7 @@ package struct StorageSettings: Sendable, Equatable {
     package var waitingBytesMax = 268_435_456
     package var followerChangesMax = 250_000
     package var moveFreeBytesMin = 67_108_864
-    package var readAheadBytesMax = 1_048_576
+    package var readAheadBytesMax = 0
     package var readAheadFeedsMax = 16
 }
 
