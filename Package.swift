@@ -213,7 +213,7 @@ let package = Package(
             [
                 "WebServices", "CloudDatabase", "Accounts", "AssetStorage", "SQLiteStorage",
                 "SQLite", "Storage", "CloudModel", "Cryptography", "HTTP", "JSON", "SharingModel",
-                "Seeding", "Fairness",
+                "Seeding", "Fairness", "Awaiting",
             ]),
         tests(
             of: "ServerTests",

@@ -9,6 +9,7 @@ import machine
 from lenticular import Lenticular
 from measures import MANY, READER_CACHE_KIB, WRITER_CACHE_KIB
 from nginx import Nginx
+from queries import FIVE
 
 CONNECTIONS = 16
 PER_REQUEST = 200
@@ -17,6 +18,9 @@ AT_A_TIME = 50_000
 SIZES = (250_000, 1_000_000, 4_000_000)
 CHOSEN = "chosen"
 SERVERS = ("now", "before")
+# Servers of the same binary whose records have so many indexed fields, up to this size.
+INDEXED = {"one": 1, "five": 5}
+INDEXED_MAX = 1_000_000
 
 
 def label(records):
@@ -48,9 +52,22 @@ def goals_at(size, words, beside_before):
     ]
 
 
+def goals_of_indexes(size, words):
+    now = f"growth.{size}.now"
+    return [
+        (f"ingest up to {words} with 5 indexed fields / with none",
+         f"{now}.five.ingest.recordsPerSecond",
+         over(f"{now}.five.ingest.recordsPerSecond", f"{now}.ingest.recordsPerSecond"), ">=", 0.5),
+        (f"bytes on disk for a record with 1 indexed field at {words}",
+         f"{now}.one.disk.bytesEach",
+         lambda figures: figures[f"{now}.one.disk.bytesEach"], "<=", 1_000),
+    ]
+
+
 WORDS = {label(records): f"{records:,}" for records in SIZES} | {CHOSEN: "the size that was chosen"}
 GOALS = [goal for size, words in WORDS.items()
-         for goal in goals_at(size, words, 2.2 if size == label(SIZES[-1]) else 1)]
+         for goal in (*goals_at(size, words, 2.2 if size == label(SIZES[-1]) else 1),
+                      *goals_of_indexes(size, words))]
 
 BESIDE = [
     ("nginx, 500 B, requests/s", "growth.nginx.requestsPerSecond"),
@@ -59,11 +76,20 @@ BESIDE = [
           ("ingest, records/s", "ingest.recordsPerSecond"),
           ("records to a commit", "ingest.perCommit"),
           ("written for a record, bytes", "ingest.writtenBytesEach"),
+          ("processor time for a record, µs", "ingest.processorMicroseconds"),
           ("bytes on disk for a record", "disk.bytesEach"),
           ("single saves, records/s", "singles.recordsPerSecond"),
           ("single saves, p99 µs", "singles.p99us"),
           ("lookups/s", "lookup.requestsPerSecond"),
           ("full sync, records/s", "sync.recordsPerSecond"))),
+    *((f"{what}, {words}, {who}, indexed fields: {indexed}", f"growth.{size}.{who}.{indexed}.{key}")
+      for size, words in WORDS.items() for who in SERVERS for indexed in INDEXED
+      for what, key in (
+          ("ingest, records/s", "ingest.recordsPerSecond"),
+          ("records to a commit", "ingest.perCommit"),
+          ("written for a record, bytes", "ingest.writtenBytesEach"),
+          ("processor time for a record, µs", "ingest.processorMicroseconds"),
+          ("bytes on disk for a record", "disk.bytesEach"))),
     *((f"C loop, {words}, {what}", f"growth.{size}.limit.{key}")
       for size, words in WORDS.items() for what, key in (
           ("ingest, rows/s", "ingest.rowsPerSecond"), ("singles, rows/s", "singles.rowsPerSecond"),
@@ -78,8 +104,8 @@ WORKLOADS = tuple(
 class Growing:
     """One server with one store, and what it holds."""
 
-    def __init__(self, who, binary, folder):
-        self.who = who
+    def __init__(self, who, binary, folder, indexed_fields):
+        self.who, self.indexed_fields = who, indexed_fields
         folder.mkdir(parents=True)
         self.server = Lenticular(binary, folder, page_records_max=200)
         self.server.start()
@@ -110,15 +136,23 @@ class GrowthMeasures:
         with Nginx(self.folder) as nginx, contextlib.ExitStack() as ends:
             growing = []
             for who, binary in self.binaries.items():
-                growing.append(Growing(who, binary, self.folder / who))
-                ends.callback(growing[-1].server.stop)
+                chosen = {who: 0} | {f"{who}.{name}": count for name, count in INDEXED.items()}
+                for name, count in chosen.items():
+                    growing.append(Growing(name, binary, self.folder / name, FIVE[:count]))
+                    ends.callback(growing[-1].server.stop)
+                    self.index(growing[-1])
             self.keep("growth.nginx", self.programs.load(
                 "repeat", port=nginx.port, target="/500", **self.timed(MANY)))
             former = 0
             for number, records in enumerate(self.sizes.growth):
                 # In turn, and each first as often as the other.
                 for one in growing if number % 2 == 0 else reversed(growing):
-                    self.grow(one, former, records, number)
+                    if one.indexed_fields:
+                        if records <= INDEXED_MAX:
+                            self.ingest(one, former, records)
+                            self.keep_size(one, records, records)
+                    else:
+                        self.grow(one, former, records, number)
                 self.limits(growing[0], former, records, number)
                 former = records
         return self.figures
@@ -145,10 +179,22 @@ class GrowthMeasures:
             self.keep(name, outcome)
         return outcome
 
-    def grow(self, one, former, records, number):
-        """Lets a store grow to so many records, and measures it at that size."""
-        name = f"growth.{label(records)}.{one.who}"
+    def index(self, one):
+        """Has indexes made over fields of a type, of which there has to be a record first."""
+        if not one.indexed_fields:
+            return
+        self.load(
+            one, None, "save", "records/modify", zone="Singles", first=SIZES[-1] * 4, records=1,
+            per_request=1, connections=1)
+        for field in one.indexed_fields:
+            one.server.build_indexes({
+                "zoneID": {"zoneName": "Singles"},
+                "query": {"recordType": "Item", "sortBy": [{"fieldName": field}]}})
+
+    def ingest(self, one, former, records):
+        """Lets a store grow to so many records."""
         written, commits = one.written_bytes(), self.commits(one)
+        used = machine.processor_seconds(one.server.pid)
         seconds = 0
         for first in range(former, records, AT_A_TIME):
             seconds += self.load(
@@ -156,12 +202,23 @@ class GrowthMeasures:
                 records=min(AT_A_TIME, records - first), per_request=PER_REQUEST,
                 connections=CONNECTIONS)["seconds"]
         added = records - former
-        self.keep(f"{name}.ingest", {
+        used = machine.processor_seconds(one.server.pid) - used
+        self.keep(f"growth.{label(records)}.{one.who}.ingest", {
             "recordsPerSecond": added / seconds,
             "perCommit": added / max(1, self.commits(one) - commits),
+            "processorMicroseconds": 1e6 * used / added,
             "writtenBytesEach": (one.written_bytes() - written) / added})
+
+    def keep_size(self, one, records, all_records):
+        self.figures[f"growth.{label(records)}.{one.who}.disk.bytesEach"] = (
+            one.file_bytes() / all_records)
+
+    def grow(self, one, former, records, number):
+        """Lets a store grow to so many records, and measures it at that size."""
+        name = f"growth.{label(records)}.{one.who}"
+        self.ingest(one, former, records)
         singles = self.sizes.growth_singles
-        self.figures[f"{name}.disk.bytesEach"] = one.file_bytes() / (records + number * singles)
+        self.keep_size(one, records, records + number * singles)
         # Names that no record of the zone that grows will have.
         self.load(
             one, f"{name}.singles", "save", "records/modify", zone="Singles", per_request=1,

@@ -27,7 +27,6 @@ WRITERS = 8
 SIZES = 1_000_000
 EARTH_RADIUS = 6_371_008.8
 FEW = 1_000
-BUILT_SECONDS_MAX = 300
 # Fields of the records that `load save` sends.
 FIVE = ("name", "count", "price", "madeAt", "done")
 
@@ -196,29 +195,6 @@ class QueryMeasures:
             "query": {"recordType": kind, "filterBy": list(filters), "sortBy": list(sorts)},
         }
 
-    def ask(self, body):
-        """The answer, or None while an index is being built."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
-        try:
-            connection.request("POST", self.server.target("records/query"), json.dumps(body))
-            answer = connection.getresponse()
-            content = json.loads(answer.read())
-        finally:
-            connection.close()
-        if answer.status == 503 and "is being built" in content.get("reason", ""):
-            return None
-        if answer.status != 200:
-            raise RuntimeError(f"{answer.status} {content}")
-        return content
-
-    def build(self, body):
-        """Asks until the indexes of a query are whole; the seconds."""
-        began = time.monotonic()
-        while self.ask(body) is None:
-            if time.monotonic() > began + BUILT_SECONDS_MAX:
-                raise RuntimeError("an index is not finished")
-        return time.monotonic() - began
-
     def stored(self, kind, field, index_kind):
         """The number of an index, as the C program needs it."""
         with sqlite3.connect(f"file:{self.server.store}?mode=ro", uri=True) as store:
@@ -279,7 +255,7 @@ class QueryMeasures:
         built = {}
 
         def build():
-            built["seconds"] = self.build(body)
+            built["seconds"] = self.server.build_indexes(body)
 
         began = time.monotonic()
         building = threading.Thread(target=build)
@@ -294,10 +270,10 @@ class QueryMeasures:
         self.figures["build.coverage"] = min(1.0, built["seconds"] / lasted)
 
     def build_others(self):
-        alone = self.build(self.body("Rows", "Row", [filtered("kind", "EQUALS", "x", "STRING")]))
+        alone = self.server.build_indexes(self.body("Rows", "Row", [filtered("kind", "EQUALS", "x", "STRING")]))
         self.figures["build.alone.seconds"] = alone
-        self.build(self.body("Notes", "Note", [filtered("text", "CONTAINS_ALL_TOKENS", "x", "STRING")]))
-        self.build(self.body("Notes", "Note", [self.near((0, 0), 1)]))
+        self.server.build_indexes(self.body("Notes", "Note", [filtered("text", "CONTAINS_ALL_TOKENS", "x", "STRING")]))
+        self.server.build_indexes(self.body("Notes", "Note", [self.near((0, 0), 1)]))
 
     def file(self, name, lines):
         path = self.folder / name
@@ -351,7 +327,7 @@ class QueryMeasures:
         rows, pages = 0, self.sizes.large * 9 // 10 // PER_PAGE
         marker = None
         for _ in range(pages):
-            answer = self.ask(body | ({"continuationMarker": marker} if marker else {}))
+            answer = self.server.ask_records(body | ({"continuationMarker": marker} if marker else {}))
             rows += len(answer["records"])
             marker = answer["continuationMarker"]
         if rows != pages * PER_PAGE:
@@ -423,7 +399,7 @@ class QueryMeasures:
         self.server.create_zone("None")
         self.saves("ingest.none", "None", self.sizes.records, connections=8, per_request=200)
         for field in FIVE:
-            self.build(self.body("None", "Item", sorts=[{"fieldName": field}]))
+            self.server.build_indexes(self.body("None", "Item", sorts=[{"fieldName": field}]))
         os.sync()
         self.server.create_zone("Five")
         self.saves("ingest.five", "Five", self.sizes.records, connections=8, per_request=200)

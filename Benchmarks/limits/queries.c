@@ -99,7 +99,7 @@ static bool is_last(const struct reading *reading, uint64_t page, uint64_t on_pa
     return on_page < reading->settings->per_page || page + 1 == reading->settings->pages_max;
 }
 
-/* Of the latest entries, which are in a table of their own, and of the others. */
+/* Of the latest entries, which are in a table of their own, and of the others. None has gone: no record changes. */
 #define ENTRIES(columns, table, range)                                                     \
     "SELECT " columns ", v.content FROM " table " i CROSS JOIN heads h ON h.id = i.record" \
     " CROSS JOIN version_rows v ON v.key = (h.zone << 40 | h.position)"                    \

@@ -48,6 +48,8 @@ final class SQLitePlace: EnginePlace {
             clock: clock.clock, random: { count in (0..<count).map { _ in .random(in: 0...255) } })
         options.loopCount = 2
         options.nameHashBits = nameHashBits
+        // On a busy machine a check of hashes that all meet takes long.
+        options.readers.snapshotSecondsMax = 600
         options.followerChangesMax = followerChangesMax
         let store = try SQLiteStore(path: path, options: options, onIndeterminate: { _ in })
         state.withLock { $0.open.append(store) }

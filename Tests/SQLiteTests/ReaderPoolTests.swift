@@ -37,6 +37,26 @@ import Testing
         #expect(try reader.snapshot { try $0.integer("SELECT count(*) FROM t") } == 4)
     }
 
+    @Test("The number of a snapshot's state moves with what others commit, and only with that")
+    func stateNumber() throws {
+        let reader = try pool.makeReader()
+        func state() throws -> Int64? { try reader.snapshot { try $0.stateNumber() } }
+        let first = try #require(try state())
+        #expect(try state() == first)
+        let during = try reader.snapshot { connection in
+            let before = try connection.stateNumber()
+            try writer.execute("INSERT INTO t VALUES (2)")
+            #expect(try connection.stateNumber() == before)
+            return before
+        }
+        #expect(during == first)
+        let second = try #require(try state())
+        #expect(second != first)
+        writer.truncateLog()
+        #expect(try reader.snapshot { try $0.integers("SELECT id FROM t") } == [1, 2])
+        #expect(try writer.snapshot { try $0.stateNumber() } == nil, "it would not see its own")
+    }
+
     @Test("A reader cannot write")
     func readOnly() throws {
         let error = #expect(throws: SQLiteError.self) {

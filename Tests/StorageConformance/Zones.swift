@@ -22,6 +22,28 @@ extension StoragePromise {
                 try expect(snapshot.zone(named: Trial.zone("shelf"), of: zone.owner) == nil)
             }
         },
+        StoragePromise("A zone that a reader has found before is found as it is now") { trial in
+            let zone = try trial.makeZone()
+            func found() throws -> StoredZone? {
+                try trial.read { try $0.zone(named: zone.name, ofOwnerNamed: Trial.user(1)) }
+            }
+            try expect(found()?.changed == zone.changed && found()?.changed == zone.changed)
+            try trial.write { try $0.save("a", in: zone) }
+            let changed = try trial.read { try $0.zone(zone.number) }?.changed
+            try expect(changed != zone.changed && found()?.changed == changed)
+            try trial.write { try $0.deleteZone(zone) }
+            try expect(found() == nil)
+            let other = try trial.makeZone()
+            try expect(found()?.number == other.number)
+            // More than a reader keeps in mind.
+            let zones = try (0..<20).map { try trial.makeZone("z\($0)") }
+            try trial.read { snapshot in
+                for zone in zones + zones.reversed() {
+                    let found = try snapshot.zone(named: zone.name, ofOwnerNamed: Trial.user(1))
+                    try expect(found?.number == zone.number)
+                }
+            }
+        },
         StoragePromise("Names of zones lie in the order of code points") { trial in
             let names = ["b", "B", "a", "~", "0", "Z", "a b", "a-b", "ab", "A"]
             for name in names { _ = try trial.makeZone(name) }

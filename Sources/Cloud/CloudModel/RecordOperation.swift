@@ -141,5 +141,5 @@ package struct RecordRendering: Sendable, Equatable {
     /// As stored: nothing is left out or changed.
     package static let whole = RecordRendering()
 
-    package var isWhole: Bool { desiredKeys == nil && !numbersAsStrings }
+    @inlinable package var isWhole: Bool { desiredKeys == nil && !numbersAsStrings }
 }

@@ -85,6 +85,8 @@ package struct ServiceLimits: Sendable {
     package var courierIdleDays = 30
     /// Notices that wait for one destination; of more there is one that stands for all.
     package var noticesWaitingMax = 1_000
+    /// How long a notice that went from hand to hand may take to be sent; then it goes into the outbox.
+    package var handoverMilliseconds = 250
     /// How long an answer of a feed may wait for a change, at the request's wish.
     package var feedWaitSecondsMax = 55
     /// Records of shared trees, left ones too, that a query goes through one by one; of more it reads

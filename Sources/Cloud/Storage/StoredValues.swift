@@ -149,7 +149,7 @@ package struct StoredVersion {
         /// The record name of who saved it last.
         package let modifier: Range<Int>
 
-        @inlinable
+        @inlinable @inline(__always)
         package init(fields: Range<Int>, creator: Range<Int>, modifier: Range<Int>) {
             self.fields = fields
             self.creator = creator
@@ -157,7 +157,8 @@ package struct StoredVersion {
         }
     }
 
-    @inlinable
+    // A page makes one for each record.
+    @inlinable @inline(__always)
     package init(
         record: RecordNumber, position: Position, type: Int64, flags: VersionFlags,
         body: UnsafeRawBufferPointer, places: Places? = nil

@@ -63,6 +63,7 @@ package final class ProtocolResponder: Responder {
     private let habits = DecisionHabits()
     /// Requests that wait until there is something to tell.
     private let held: HeldAnswers
+    private let shared: SharedAnswers
     private let courier: CourierResponder
 
     package init(_ dependencies: Dependencies) {
@@ -75,6 +76,7 @@ package final class ProtocolResponder: Responder {
         let limits = dependencies.limits
         held = HeldAnswers(
             countMax: limits.heldPollsMax, perCallerMax: limits.heldPollsPerUserMax)
+        shared = SharedAnswers(now: dependencies.uptime)
         courier = CourierResponder(dependencies, held: held, workers: workers, rates: rates)
     }
 
@@ -89,6 +91,9 @@ package final class ProtocolResponder: Responder {
 
     /// How many requests wait until there is something to tell, for metrics.
     package var heldCount: Int { held.count }
+
+    /// How many of those that waited got an answer that was made for another of their caller's, for metrics.
+    package var sharedCount: Int { shared.count }
 
     /// Answers all that waits until there is something to tell, and lets nothing wait from now on; before a
     /// drain.
@@ -242,7 +247,15 @@ package final class ProtocolResponder: Responder {
         let notices = context.store.storage.notices
         let mark = notices.mark
         do {
-            try run(route, context, exchange)
+            // Only who has waited is one of many whom the same commit wakes.
+            guard route.isSharedAmongWaiters, exchange.held != nil,
+                case .read(let answer) = route.work
+            else { return try run(route, context, exchange) }
+            let question = SharedAnswers.Question(context, since: mark)
+            if let known = shared.answer(to: question) { return exchange.succeed(known) }
+            let body = try answer(context)
+            shared.keep(body, for: question, of: notices)
+            exchange.succeed(body)
         } catch let early as HeldAnswer {
             if context.loop != nil { exchange.stopWhenAbandoned() }
             held.hold(exchange, early, notices, since: mark) { self.resume($0) }

@@ -39,6 +39,8 @@ struct Route: Sendable {
     let audience: Audience
     /// Whether it has something to answer to a request without a body (rulings.md 1).
     var needsNoBody = false
+    /// Whether nothing but a `SharedAnswers.Question` says what it answers to one who has waited.
+    var isSharedAmongWaiters = false
     let work: EndpointWork
 
     /// The methods that it accepts; all others are refused before anything else is looked at.
@@ -91,8 +93,8 @@ package enum RouteTable {
                 operation: "changes/database", audience: .users, needsNoBody: true,
                 work: .read(DatabaseChangesEndpoint.answer)),
             Route(
-                operation: "changes/zone", audience: .users, work: .read(ZoneChangesEndpoint.answer)
-            ),
+                operation: "changes/zone", audience: .users, isSharedAmongWaiters: true,
+                work: .read(ZoneChangesEndpoint.answer)),
             Route(
                 operation: "subscriptions/list", audience: .users, needsNoBody: true,
                 work: .read(ListSubscriptionsEndpoint.answer)),

@@ -19,6 +19,11 @@ package final class Connection {
     /// Prepared with the connection, so that a snapshot looks nothing up.
     private(set) lazy var begin = Result { try prepare("BEGIN") }
     private(set) lazy var commit = Result { try prepare("COMMIT") }
+    private(set) lazy var state = Result { try prepare("PRAGMA data_version") }
+    /// Whether it only reads; whoever writes is not told of their own commits.
+    private(set) lazy var isReader = sqlite3_db_readonly(handle, "main") == 1
+    /// The state of the snapshot that goes on, once somebody has asked for it.
+    var knownState: Int64?
     /// By which others end the snapshot that goes on.
     let mark = OpenSnapshots.Mark()
     /// At a fixed place: SQLite asks it from within its scans.

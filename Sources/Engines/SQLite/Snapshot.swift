@@ -9,9 +9,26 @@ extension Connection {
     ///   connection's deadline.
     package func snapshot<Value>(_ body: (Connection) throws -> Value) throws -> Value {
         try begin.get().run()
+        knownState = nil
         startDeadline()
         defer { endSnapshot() }
         return try body(self)
+    }
+
+    /// A number that two snapshots of this connection share if nobody has committed between them.
+    ///
+    /// To be asked for in a snapshot. Nil where the connection writes, for it does not tell of its own commits.
+    ///
+    /// - Throws: `SQLiteError`, as `Statement.step`.
+    package func stateNumber() throws -> Int64? {
+        guard isReader else { return nil }
+        if let knownState { return knownState }
+        let statement = try state.get()
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        let number = statement.int64(0)
+        knownState = number
+        return number
     }
 
     private func endSnapshot() {

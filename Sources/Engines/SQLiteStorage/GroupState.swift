@@ -234,7 +234,7 @@ final class GroupState: GroupHooks {
         treeless = []
         snapshot?.versions.texts.forget()
         preparedForNames?.rolledBack()
-        indexWriter?.newValues.rolledBack()
+        indexWriter?.values.rolledBack()
     }
 
     func noteTrees(in zone: ZoneNumber) { treeless.remove(zone) }
@@ -312,7 +312,7 @@ final class GroupState: GroupHooks {
         moving.rolledBack()
         snapshot?.versions.texts.forget()
         preparedForNames?.rolledBack()
-        indexWriter?.newValues.rolledBack()
+        indexWriter?.values.rolledBack()
         following = committedFollowing
         moved = []
         sums = Sums()

@@ -65,6 +65,10 @@ final class FactReader {
     private let shared: SharedFacts
     private let progress: Statement
     private var known = KnownFacts()
+    /// The row as it stood in the snapshots of one state.
+    private var kept: (state: Int64, moved: Moved)?
+
+    private typealias Moved = (schema: Int64, lives: Int64, last: Position)
 
     init(_ connection: Connection, _ shared: SharedFacts) throws {
         self.connection = connection
@@ -73,10 +77,14 @@ final class FactReader {
             "SELECT schema_revision, life_count, last_position FROM progress WHERE id = 0")
     }
 
-    private func moved() throws -> (schema: Int64, lives: Int64, last: Position) {
+    private func moved() throws -> Moved {
+        let state = try connection.stateNumber()
+        if let kept, kept.state == state { return kept.moved }
         defer { progress.reset() }
         guard try progress.step() else { throw InvalidRow(table: "progress") }
-        return (progress.int64(0), progress.int64(1), progress.int64(2))
+        let moved = (progress.int64(0), progress.int64(1), progress.int64(2))
+        kept = state.map { ($0, moved) }
+        return moved
     }
 
     /// The schema as the snapshot has it.

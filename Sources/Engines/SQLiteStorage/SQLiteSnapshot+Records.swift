@@ -16,13 +16,21 @@ extension SQLiteSnapshot {
     func current<Value>(
         of name: RecordName, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
     ) throws -> Value? {
-        guard let head = try head(of: name, in: zone) else { return nil }
+        var found: StoredHead?
         do {
-            return try versions.visit(
-                at: Self.key(zone, head.position), of: head.record, visit)
-        } catch let damaged as DamagedVersion
-            where damaged == DamagedVersion(zone: zone, position: head.position)
-        {
+            let kept = try names.withCurrent(of: name, in: zone) { head, content in
+                found = head
+                return try content.map {
+                    try versions.keep($0, at: Self.key(zone, head.position), of: head.record)
+                }
+            }
+            if let kept { return try versions.texts.visit(kept, visit) }
+            guard let head = found else { return nil }
+            return try versions.visit(at: Self.key(zone, head.position), of: head.record, visit)
+        } catch let damaged as DamagedVersion {
+            guard let head = found,
+                damaged == DamagedVersion(zone: zone, position: head.position)
+            else { throw damaged }
             return try visit(damagedVersion(head, in: zone))
         }
     }

@@ -367,11 +367,13 @@ final class SQLiteTransaction: StoreTransaction {
             ? nil
             : GarbageCollector.Indexes(
                 catalog: indexes, writer: try group.preparedIndexWriter(snapshot.connection))
-        return try GarbageCollector(
+        let hasMore = try GarbageCollector(
             snapshot.connection, versions: snapshot.versions, rowsMax: rowsMax, now: now,
             indexes: indexes, names: names()
         )
         .run(olderThan: moment)
+        if let indexes { try orderEntries(of: indexes.writer) }
+        return hasMore
     }
 
 }

@@ -23,6 +23,17 @@ struct ByteWord {
     @inline(__always)
     var hasByteBeyondASCII: Bool { bits & Self.tops != 0 }
 
+    /// Whether each of the bytes is a letter or a hyphen, as in the names of nearly all fields.
+    @inline(__always)
+    var hasOnlyLettersAndHyphens: Bool {
+        // Adding what is missing to 0x80 sets the top bit of each byte from `a` on, or beyond `z`.
+        let lower = bits | Self.ones &* 0x20
+        let fromA = lower &+ Self.ones &* (0x80 - 0x61)
+        let beyondZ = lower &+ Self.ones &* (0x80 - 0x7B)
+        let notHyphen = (bits ^ Self.ones &* 0x2D) &+ Self.ones &* 0x7F
+        return !hasByteBeyondASCII && (fromA & ~beyondZ | ~notHyphen) & Self.tops == Self.tops
+    }
+
     @inline(__always)
     func contains(_ byte: UInt8) -> Bool {
         let differences = bits ^ (Self.ones &* UInt64(byte))

@@ -41,20 +41,19 @@ package struct HTTPHeaders: Sendable {
     /// - Parameter head: bytes that the fields lie in; names are put in lower case on the way.
     init(head: UnsafeRawBufferPointer, fields: UnsafeBufferPointer<Field>) {
         let fieldsBytes = UnsafeRawBufferPointer(fields)
-        let total = head.count + fieldsBytes.count
-        buffer = Array(unsafeUninitializedCapacity: total) { storage, initialized in
-            let bytes = UnsafeMutableRawBufferPointer(storage)
-            bytes.copyMemory(from: head)
-            UnsafeMutableRawBufferPointer(rebasing: bytes[head.count...])
-                .copyMemory(from: fieldsBytes)
+        var buffer: [UInt8] = []
+        buffer.reserveCapacity(head.count + fieldsBytes.count)
+        buffer.append(contentsOf: head)
+        buffer.append(contentsOf: fieldsBytes)
+        buffer.withUnsafeMutableBytes { bytes in
             for field in fields {
                 let start = Int(field.name)
                 for index in start..<start + Int(field.nameCount) {
                     bytes[index] = Self.lowercased(bytes[index])
                 }
             }
-            initialized = total
         }
+        self.buffer = buffer
         fieldsOffset = head.count
         count = fields.count
     }
@@ -71,6 +70,16 @@ package struct HTTPHeaders: Sendable {
             seen += withField(index) { found, _ in found.elementsEqual(name.utf8) ? 1 : 0 }
         }
         return seen > 1
+    }
+
+    /// Whether the name of a field begins with a text given in lower case.
+    package func hasName(beginning start: StaticString) -> Bool {
+        let wanted = UnsafeRawBufferPointer(start: start.utf8Start, count: start.utf8CodeUnitCount)
+        for index in 0..<count
+        where withField(index, { name, _ in name.starts(with: wanted) }) {
+            return true
+        }
+        return false
     }
 
     /// Runs the body on the bytes of the first value under a name given in lower case.

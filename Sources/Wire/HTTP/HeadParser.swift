@@ -8,7 +8,8 @@
 /// is refused.
 struct HeadParser {
     private let bytes: UnsafeRawBufferPointer
-    private let limits: WireLimits
+    private let fieldCountMax: Int
+    private let targetBytesMax: Int
     private var head = RequestHead()
     private var host: Range<Int>?
     private var length: Int?
@@ -17,24 +18,28 @@ struct HeadParser {
     private var hasClose = false
     private var authority: Range<Int>?
 
-    /// - Parameter bytes: a head that `HeadScanner` found complete.
+    /// - Parameters:
+    ///   - bytes: a head that `HeadScanner` found complete.
+    ///   - fieldCountMax: how many fields it found there, or how many there may be if that is less.
     static func parse(
-        _ bytes: UnsafeRawBufferPointer, limits: WireLimits
+        _ bytes: UnsafeRawBufferPointer, fieldCountMax: Int, targetBytesMax: Int
     ) throws(WireFault) -> RequestHead {
-        var parser = HeadParser(bytes: bytes, limits: limits)
+        var parser = HeadParser(
+            bytes: bytes, fieldCountMax: fieldCountMax, targetBytesMax: targetBytesMax)
         return try parser.run()
     }
 
-    private init(bytes: UnsafeRawBufferPointer, limits: WireLimits) {
+    private init(bytes: UnsafeRawBufferPointer, fieldCountMax: Int, targetBytesMax: Int) {
         self.bytes = bytes
-        self.limits = limits
+        self.fieldCountMax = fieldCountMax
+        self.targetBytesMax = targetBytesMax
     }
 
     private mutating func run() throws(WireFault) -> RequestHead {
         let lineEnd = endOfLine(from: 0)
         try parseRequestLine(0..<lineEnd)
         var fault: WireFault?
-        withUnsafeTemporaryAllocation(of: HTTPHeaders.Field.self, capacity: limits.headerCountMax) {
+        withUnsafeTemporaryAllocation(of: HTTPHeaders.Field.self, capacity: fieldCountMax) {
             fields in
             do throws(WireFault) {
                 let count = try parseFields(from: lineEnd + 2, into: fields)
@@ -80,7 +85,7 @@ extension HeadParser {
             throw position < line.upperBound && bytes[position] != 0x20
                 ? .malformedTarget : .malformedRequestLine
         }
-        if position - targetStart > limits.targetBytesMax { throw .targetTooLong }
+        if position - targetStart > targetBytesMax { throw .targetTooLong }
         try parseVersion(position + 1..<line.upperBound)
         try parseTarget(targetStart..<position)
     }
@@ -156,9 +161,11 @@ extension HeadParser {
         while true {
             let end = endOfLine(from: position)
             if end == position { return count }
-            if count == limits.headerCountMax { throw .tooManyHeaders }
+            if count == fields.count { throw .tooManyHeaders }
             let name = position
-            while position < end && Self.isToken(bytes[position]) { position += 1 }
+            position = bytes.firstIndex(
+                from: name, to: end, where: { !Self.isToken($0) },
+                mayStop: { !$0.hasOnlyLettersAndHyphens })
             // This refuses a folded line and a space before the colon, too.
             guard position > name, position < end, bytes[position] == 0x3A else {
                 throw .malformedHeader

@@ -5,8 +5,8 @@
 struct HeadScanner {
     enum Outcome: Equatable {
         case incomplete
-        /// The number of bytes of the head, with its empty line.
-        case complete(Int)
+        /// The number of bytes of the head, with its empty line, and of the lines between that and the first.
+        case complete(Int, fieldCount: Int)
         case rejected(WireFault)
     }
 
@@ -15,6 +15,7 @@ struct HeadScanner {
 
     private var scannedCount = 0
     private var hasRequestLine = false
+    private var fieldCount = 0
 
     /// True before the first byte.
     var isFresh: Bool { scannedCount == 0 && !hasRequestLine }
@@ -38,7 +39,12 @@ struct HeadScanner {
             }
             if position == 0 { return .rejected(.malformedRequestLine) }
             scannedCount = position + 2
-            if hasRequestLine && bytes[position - 1] == 0x0A { return .complete(position + 2) }
+            if hasRequestLine {
+                if bytes[position - 1] == 0x0A {
+                    return .complete(position + 2, fieldCount: fieldCount)
+                }
+                fieldCount += 1
+            }
             hasRequestLine = true
         }
     }

@@ -40,18 +40,40 @@ struct RequestIdentifiers: RandomNumberGenerator {
         let high = next() & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
         let low = next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
         return String(unsafeUninitializedCapacity: 36) { text in
-            var at = 0
-            for nibble in 0..<32 {
-                if nibble == 8 || nibble == 12 || nibble == 16 || nibble == 20 {
-                    text[at] = 0x2D
-                    at += 1
-                }
-                let word = nibble < 16 ? high : low
-                let value = UInt8(truncatingIfNeeded: word >> (60 - UInt64(nibble & 15) * 4)) & 15
-                text[at] = value < 10 ? 48 + value : 87 + value
-                at += 1
+            let bytes = UnsafeMutableRawBufferPointer(text)
+            func write(_ digits: UInt32, at place: Int) {
+                bytes.storeBytes(of: digits, toByteOffset: place, as: UInt32.self)
             }
+            // Groups of 8, 4, 4, 4 and 12 digits, with a hyphen before each but the first.
+            let digits = (
+                Self.digits(high >> 32), Self.digits(high), Self.digits(low >> 32), Self.digits(low)
+            )
+            bytes.initializeMemory(as: UInt8.self, repeating: 0x2D)
+            write(digits.0.first, at: 0)
+            write(digits.0.last, at: 4)
+            write(digits.1.first, at: 9)
+            write(digits.1.last, at: 14)
+            write(digits.2.first, at: 19)
+            write(digits.2.last, at: 24)
+            write(digits.3.first, at: 28)
+            write(digits.3.last, at: 32)
             return 36
         }
+    }
+
+    /// The hexadecimal digits of the lower 32 bits, as they lie in memory, in two halves.
+    private static func digits(_ bits: UInt64) -> (first: UInt32, last: UInt32) {
+        // Four bits move into each byte.
+        var spread = bits & 0xFFFF_FFFF
+        spread = (spread | spread << 16) & 0x0000_FFFF_0000_FFFF
+        spread = (spread | spread << 8) & 0x00FF_00FF_00FF_00FF
+        spread = (spread | spread << 4) & 0x0F0F_0F0F_0F0F_0F0F
+        // Those above 9 are letters, which lie 39 behind the digits.
+        let letters = (spread &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        let text = spread &+ 0x3030_3030_3030_3030 &+ letters &* 39
+        return (
+            UInt32(truncatingIfNeeded: text >> 32).bigEndian,
+            UInt32(truncatingIfNeeded: text).bigEndian
+        )
     }
 }

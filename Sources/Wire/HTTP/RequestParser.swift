@@ -66,9 +66,11 @@ package struct RequestParser {
         switch scanner.scan(rest, limits: limits) {
         case .incomplete: return .needsMore
         case .rejected(let fault): throw fault
-        case .complete(let count):
+        case .complete(let count, let fieldCount):
             let head = try HeadParser.parse(
-                UnsafeRawBufferPointer(rebasing: rest[..<count]), limits: limits)
+                UnsafeRawBufferPointer(rebasing: rest[..<count]),
+                fieldCountMax: min(fieldCount, limits.headerCountMax),
+                targetBytesMax: limits.targetBytesMax)
             position += count
             scanner = HeadScanner()
             hasSkippedLine = false

@@ -70,8 +70,11 @@ enum ResponseSerializer {
     }
 
     private static func isAllowed(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        if name.isEmpty { return false }
-        for byte in name where !HeadParser.isToken(byte) { return false }
+        let bytes = UnsafeRawBufferPointer(name)
+        let end = bytes.firstIndex(
+            from: 0, to: bytes.count, where: { !HeadParser.isToken($0) },
+            mayStop: { !$0.hasOnlyLettersAndHyphens })
+        if name.isEmpty || end < name.count { return false }
         switch name.count {
         case 4: return !isText(name, "date")
         case 10: return !isText(name, "connection")

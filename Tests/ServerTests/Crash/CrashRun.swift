@@ -188,19 +188,23 @@ final class CrashRun: @unchecked Sendable {
                 notes.add(noted)
             }
         }
+        var killed: UInt64?
         switch ending {
-        case .kill: kill(server)
+        case .kill: killed = kill(server)
         case .survivedFault: surviveFault(server, tracer)
         case .fatalFault: awaitFault(server)
         }
         done.wait()
+        if let killed { noteLosses(before: killed) }
         tracer?.wait()
         life.add(notes.noted)
         for writer in writers { life.add(writer.noted) }
     }
 
     /// Kills the server at a moment of the seed's choosing; now and then it may leave in order.
-    private func kill(_ server: ServerProcess) {
+    ///
+    /// - Returns: when.
+    private func kill(_ server: ServerProcess) -> UInt64 {
         Thread.sleep(
             forTimeInterval: Double(5 + random.below(random.once(in: 4) ? 900 : 250)) / 1e3)
         let isOrderly = random.once(in: 12)
@@ -210,8 +214,13 @@ final class CrashRun: @unchecked Sendable {
         if status != (isOrderly ? 0 : -SIGKILL) {
             life.oddities.append("the server ended with \(status)")
         }
+        return at
+    }
+
+    /// Notes the connections that broke off by themselves; the writers are at rest.
+    private func noteLosses(before killed: UInt64) {
         for writer in writers {
-            if let lost = writer.lost, lost.at < at {
+            if let lost = writer.lost, lost.at < killed {
                 life.oddities.append("a connection was lost before the kill: \(lost.why)")
             }
         }

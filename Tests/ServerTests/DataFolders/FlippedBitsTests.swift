@@ -110,6 +110,7 @@ struct FlippedBitsTests {
                 do { server = try FolderServer(data: notes.data) } catch {
                     // Whatever is wrong, it says that it is a database.
                     #expect("\(error)".lowercased().contains("sqlite"), "\(error)")
+                    try notes.awaitClosed()
                     continue
                 }
                 served += 1

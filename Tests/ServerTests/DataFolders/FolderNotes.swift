@@ -1,3 +1,4 @@
+import Awaiting
 import CloudModel
 import Foundation
 import Testing
@@ -43,9 +44,14 @@ final class FolderNotes {
     @discardableResult
     func start() throws -> FolderServer {
         stop()
-        let server = try FolderServer(data: data)
-        running = server
-        return server
+        do {
+            let server = try FolderServer(data: data)
+            running = server
+            return server
+        } catch {
+            try awaitClosed()
+            throw error
+        }
     }
 
     func stop() {
@@ -60,6 +66,21 @@ final class FolderNotes {
     func putBack(_ name: String) throws {
         stop()
         try Self.copy(temporary.path(name), to: data)
+    }
+
+    /// Waits until nothing of the folder is open, after a server that did not start.
+    ///
+    /// Another thread may let go of it: then it closes databases and removes their logs.
+    func awaitClosed() throws { try Patience.until { !isOpen } }
+
+    /// Whether this process has files of the folder open, as far as the system tells.
+    private var isOpen: Bool {
+        let files = FileManager.default
+        let open = (try? files.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return open.contains {
+            (try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?
+                .hasPrefix("\(data)/") == true
+        }
     }
 
     private static func copy(_ source: String, to target: String) throws {

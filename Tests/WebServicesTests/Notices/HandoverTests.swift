@@ -12,8 +12,10 @@ struct HandoverTests {
     private let ida: WireClient
     private let phone: NoticeListener
 
-    init() throws {
-        server = try WireServer()
+    init() throws { try self.init { _ in } }
+
+    private init(limits change: (inout ServiceLimits) -> Void) throws {
+        server = try WireServer(limits: change)
         ida = try server.user("ida")
         try ida.make("Shelf")
         phone = try NoticeListener(ida, device: "phone")
@@ -98,11 +100,12 @@ struct HandoverTests {
 
     @Test("One who never says whether it arrived holds up nobody for long")
     func silent() throws {
-        let notices = try server.store().notices
-        let place = StorePlace.destination(try destination(of: phone))
+        let hasty = try HandoverTests { $0.handoverMilliseconds = 1 }
+        let notices = try hasty.server.store().notices
+        let place = StorePlace.destination(try hasty.destination(of: hasty.phone))
         notices.watch([place]).whenMoved({ _ in }) { _ in true }
-        try ida.save("a")
-        #expect(Self.name(try phone.poll()) == "a")
+        try hasty.ida.save("a")
+        #expect(Self.name(try hasty.phone.poll()) == "a")
     }
 
     @Test("Badges go on counting, whether somebody waits or not")

@@ -276,12 +276,31 @@ struct NoticeTests {
         try ida.make("Shelf")
         let phone = try NoticeListener(ida, device: "phone")
         try phone.subscribe(querySubscription("all"))
+        let tablet = try NoticeListener(ida, device: "tablet")
         for index in 0..<6 { try ida.save("r\(index)") }
+        // The tablet shows that all has been put into the outbox; the phone's still waits.
+        _ = try tablet.heard()
         let heard = try phone.heard()
         #expect(heard.count == 1)
         #expect(heard[0]["ck"]["p"].int == 1 && heard[0]["ck"]["met"]["dbs"].int == 1)
         try ida.save("z")
         #expect(try phone.words() == ["all:Shelf/z+"])
+    }
+
+    @Test("The limit is of what waits: what a device has taken counts no more")
+    func taken() throws {
+        let server = try WireServer { $0.noticesWaitingMax = 5 }
+        let ida = try server.user("ida")
+        try ida.make("Shelf")
+        let phone = try NoticeListener(ida, device: "phone")
+        try phone.subscribe(querySubscription("all"))
+        for round in 0..<4 {
+            let names = (0..<4).map { "r\(round)\($0)" }
+            for name in names { try ida.save(name) }
+            #expect(try phone.words() == names.map { "all:Shelf/\($0)+" })
+        }
+        for index in 0..<6 { try ida.save("z\(index)") }
+        #expect(try phone.heard().map { $0["ck"]["p"].int } == [1])
     }
 
     @Test("While nobody has subscribed no change is noted")

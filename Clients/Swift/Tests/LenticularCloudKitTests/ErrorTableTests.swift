@@ -24,12 +24,7 @@ final class ErrorTableTests: XCTestCase {
 
     private func answer(_ status: Int, _ body: String) async -> CKError? {
         ScriptedAnswers.answer = .init(status: status, body: body)
-        do {
-            _ = try await database().allRecordZones()
-            return nil
-        } catch {
-            return error as? CKError
-        }
+        return await failure { _ = try await database().allRecordZones() }
     }
 
     func testFaultsOfTheWholeRequestBecomeTheirNativeErrors() async {

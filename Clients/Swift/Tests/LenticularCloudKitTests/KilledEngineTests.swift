@@ -21,22 +21,14 @@ final class KilledEngineTests: XCTestCase {
     /// - Returns: false when fetching has ended before its process was killed.
     private func isFetchKilled(after steps: Int) async throws -> Bool {
         let place = "killed after \(steps) steps"
-        let server = ScriptedSyncServer()
-        let life = Life()
-        let app = MortalApp(life)
-        let first = app.notes.engine(MortalServer(server, life), delegate: app)
-        first.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: SyncedApp.zone))])
-        app.notes.write("gone", "soon", first)
-        try await first.sendChanges()
+        let process = try await MortalProcess()
+        let (server, app, first) = (process.server, process.app, process.engine)
         try await first.fetchChanges()
         await first.tellState()
         for number in 0..<8 { server.put("n\(number)", "text \(number)", in: SyncedApp.zone) }
         _ = try await server.change(.init(recordIDsToDelete: [SyncedApp.id("gone")]))
 
-        life.end(after: steps)
-        try? await first.fetchChanges()
-        let wasKilled = life.isOver
-        life.end(after: 0)
+        let wasKilled = await process.isKilled(after: steps) { try await first.fetchChanges() }
 
         let next = app.notes.engine(server, from: app.notes.lastState)
         try await next.fetchChanges()
@@ -50,23 +42,15 @@ final class KilledEngineTests: XCTestCase {
     /// - Returns: false when sending has ended before its process was killed.
     private func isKilled(after steps: Int) async throws -> Bool {
         let place = "killed after \(steps) steps"
-        let server = ScriptedSyncServer()
-        let life = Life()
-        let app = MortalApp(life)
-        let first = app.notes.engine(MortalServer(server, life), delegate: app)
-        first.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: SyncedApp.zone))])
-        app.notes.write("gone", "soon", first)
-        try await first.sendChanges()
+        let process = try await MortalProcess()
+        let (server, app, first) = (process.server, process.app, process.engine)
         for number in 0..<5 { app.notes.write("n\(number)", "text \(number)", first) }
         app.notes.remove("gone", first)
         first.state.add(
             pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneName: "Another"))])
         await first.tellState()
 
-        life.end(after: steps)
-        try? await first.sendChanges()
-        let wasKilled = life.isOver
-        life.end(after: 0)
+        let wasKilled = await process.isKilled(after: steps) { try await first.sendChanges() }
 
         // The next process: the app's own notes are on its disk, the engine's state as it was told last.
         let next = app.notes.engine(server, from: app.notes.lastState)
@@ -80,6 +64,32 @@ final class KilledEngineTests: XCTestCase {
         XCTAssertEqual(next.state.pendingDatabaseChanges, [], place)
         XCTAssertTrue(server.hasZone("Another"), place)
         return wasKilled
+    }
+}
+
+/// An app and its engine, which have saved a zone and the note "gone", and end when they are told to.
+private struct MortalProcess {
+    let server = ScriptedSyncServer()
+    let app: MortalApp
+    let engine: CKSyncEngine
+    private let life = Life()
+
+    init() async throws {
+        app = MortalApp(life)
+        engine = app.notes.engine(MortalServer(server, life), delegate: app)
+        engine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: SyncedApp.zone))])
+        app.notes.write("gone", "soon", engine)
+        try await engine.sendChanges()
+    }
+
+    /// Does something until so many steps are over; afterwards the process has ended.
+    ///
+    /// - Returns: false when it was done before that.
+    func isKilled(after steps: Int, _ body: () async throws -> Void) async -> Bool {
+        life.end(after: steps)
+        try? await body()
+        defer { life.end(after: 0) }
+        return life.isOver
     }
 }
 

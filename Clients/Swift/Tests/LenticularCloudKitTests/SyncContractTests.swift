@@ -8,15 +8,6 @@ final class SyncContractTests: XCTestCase {
     private let app = SyncedApp()
     private let other = CKRecordZone.ID(zoneName: "Other")
 
-    private func failure(_ body: () async throws -> Void) async -> CKError? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return error as? CKError
-        }
-    }
-
     private struct NeverCame: Error {}
 
     /// Lets others run until something holds; after 20 seconds the test fails.

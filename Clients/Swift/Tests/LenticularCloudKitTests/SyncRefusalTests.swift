@@ -8,15 +8,6 @@ final class SyncRefusalTests: XCTestCase {
     private let app = SyncedApp()
     private let note = CKSyncEngine.PendingRecordZoneChange.saveRecord(SyncedApp.id("a"))
 
-    private func failure(_ body: () async throws -> Void) async -> CKError? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return error as? CKError
-        }
-    }
-
     func testARequestThatIsRefusedAsAWholeIsToldForEachChangeAndHoldsNothingUp() async throws {
         let engine = try await app.readyEngine(server)
         app.resolves = false

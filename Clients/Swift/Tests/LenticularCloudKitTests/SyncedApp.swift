@@ -188,3 +188,13 @@ final class SyncedApp: CKSyncEngineDelegate, @unchecked Sendable {
                 + (failures.isEmpty ? "" : " failed \(failures)"))
     }
 }
+
+/// The `CKError` that something fails with; nil when it succeeds.
+func failure(_ body: () async throws -> Void) async -> CKError? {
+    do {
+        try await body()
+        return nil
+    } catch {
+        return error as? CKError
+    }
+}

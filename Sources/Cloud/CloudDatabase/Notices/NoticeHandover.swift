@@ -12,9 +12,8 @@ import Synchronization
 /// hears of it may look, and finds the subscription gone. Nor is one that follows another which the device did not
 /// take: each device gets its notices in their order.
 struct NoticeHandover {
-    /// What clients' systems have not taken by then goes into the outbox.
-    private static let waitMilliseconds = 250
-
+    /// What clients' systems have not taken by then goes into the outbox (`push.handoverMilliseconds`).
+    let waitMilliseconds: Int
     let hasEnded: (StoredDestination) throws -> Bool
 
     /// The place of one notice in its page.
@@ -60,7 +59,7 @@ struct NoticeHandover {
                 left.insert(destination.number)
             }
         }
-        let arrived = arrivals.wait(milliseconds: Self.waitMilliseconds)
+        let arrived = arrivals.wait(milliseconds: waitMilliseconds)
         guard !arrived.isEmpty else { return page }
         var rest = page
         for index in rest.drafts.indices {

@@ -95,7 +95,8 @@ package final class NoticeRunner: StoreWorker {
 
     private func takePage(of storage: any Store) throws -> CommitNotices.Mark? {
         let writing = writing
-        let handover = NoticeHandover(hasEnded: options.hasEnded)
+        let handover = NoticeHandover(
+            waitMilliseconds: options.limits.handoverMilliseconds, hasEnded: options.hasEnded)
         var queued = 0
         let mark = try ChangeFollower(storage, as: .notices).takePage(
             reading: { page in try matching.match(page, of: storage) },

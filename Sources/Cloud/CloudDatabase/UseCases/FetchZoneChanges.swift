@@ -192,7 +192,8 @@ package struct FetchZoneChanges {
             case .reverse(_, let until): start.position == 0 ? until : 0
             case .inside: 0
             }
-        var position = max(start.position, zone.created)
+        let began = max(start.position, zone.created)
+        var position = began
         var more = false
         if position < place.changed {
             let isCutShort = try scan(
@@ -210,6 +211,11 @@ package struct FetchZoneChanges {
             if isCutShort { more = true }
             if !more { position = place.changed }
         }
+        if more {
+            snapshot.expect(
+                pageAfter: FeedStep(
+                    zone: zone.number, newestFirst: false, began: began, ended: position))
+        }
         page.settle(&budget)
         let cursor: SyncToken.Cursor =
             more && position < unseenThrough ? .first(through: unseenThrough) : .none
@@ -226,6 +232,8 @@ package struct FetchZoneChanges {
     ///
     /// - Returns: whether it ended before a version that is not what was written, behind others.
     /// - Throws: `Fault` INTERNAL_ERROR where the first version is such a one.
+    // Called, it would hand each record through a closure more.
+    @inline(__always)
     private func scan(
         _ request: ZoneChangesRequest, _ zone: StoredZone, after: Position, through: Position,
         _ visit: (StoredVersion) throws -> Bool
@@ -257,6 +265,7 @@ package struct FetchZoneChanges {
         var unseenThrough = start.position == 0 ? changed : 0
         if case .reverse(let first, let second) = start.cursor { (before, until) = (first, second) }
         if case .first(let through) = start.cursor { unseenThrough = through }
+        let began = before
         var more = false
         let isCutShort = try scan(
             request, zone, after: start.position, through: before - 1
@@ -271,6 +280,11 @@ package struct FetchZoneChanges {
             return true
         }
         if isCutShort { more = true }
+        if more {
+            snapshot.expect(
+                pageAfter: FeedStep(
+                    zone: zone.number, newestFirst: true, began: began, ended: before))
+        }
         page.settle(&budget)
         let token =
             more

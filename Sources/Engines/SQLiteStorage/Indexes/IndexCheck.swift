@@ -93,10 +93,14 @@ struct IndexCheck {
         _ index: Int64, _ zone: ZoneNumber, _ value: IndexValue, _ record: RecordNumber
     ) throws -> Bool {
         expected.values += 1
+        func among(_ table: String) -> String {
+            "SELECT 1 FROM \(table) WHERE field = ?1 AND zone = ?2 AND value = ?3 AND record = ?4"
+        }
         let row = try connection.prepare(
-            ["index_values", "new_index_values"].map {
-                "SELECT 1 FROM \($0) WHERE field = ?1 AND zone = ?2 AND value = ?3 AND record = ?4"
-            }.joined(separator: " UNION ALL "))
+            """
+            \(among("index_values")) AND NOT EXISTS (\(among("gone_index_values")))
+            UNION ALL \(among("new_index_values"))
+            """)
         defer { row.reset() }
         row.bind(index, at: 1)
         row.bind(zone.value, at: 2)
@@ -112,7 +116,15 @@ struct IndexCheck {
                 """
                 SELECT (SELECT count(*) FROM index_values)
                     + (SELECT count(*) FROM new_index_values)
+                    - (SELECT count(*) FROM gone_index_values)
                 """, expected.values
+            ),
+            (
+                "values that are to leave indexes and are in none",
+                """
+                SELECT count(*) FROM gone_index_values WHERE (field, zone, value, record)
+                NOT IN (SELECT field, zone, value, record FROM index_values)
+                """, 0
             ),
             (
                 "places in indexes that no record has", "SELECT count(*) FROM index_places",

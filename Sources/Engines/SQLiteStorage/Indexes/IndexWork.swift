@@ -129,6 +129,11 @@ struct IndexWork {
             rest.filledThrough = RecordNumber(seen.last - 1)
             return try set(rest)
         }
+        guard try writer.values.clear(index.number, entriesMax: recordsMax) else {
+            var rest = index
+            rest.filledThrough = RecordNumber(0)
+            return try set(rest)
+        }
         let delete = try connection.prepare("DELETE FROM indexes WHERE id = ?1")
         delete.bind(index.number, at: 1)
         try delete.run()

@@ -6,7 +6,7 @@ import Storage
 ///
 /// Confined to the writer's queue.
 final class IndexWriter {
-    let newValues: NewIndexValues
+    let values: IndexValueWriter
     private let terms: IndexTerms
     private let insertWords: Statement
     private let deleteWords: Statement
@@ -17,7 +17,7 @@ final class IndexWriter {
     init(_ connection: Connection, terms: IndexTerms) throws {
         self.connection = connection
         self.terms = terms
-        newValues = try NewIndexValues(connection)
+        values = IndexValueWriter(connection)
         insertWords = try connection.prepare(
             "INSERT INTO index_words (rowid, terms) VALUES (?1, ?2)")
         deleteWords = try connection.prepare(
@@ -47,7 +47,9 @@ final class IndexWriter {
         guard record.value <= EntryNumber.recordMax else { throw StorageFailure.full }
         let (gone, come) = (before.subtracting(after), after.subtracting(before))
         for entry in gone { try remove(entry, record, zone, index.number) }
-        for entry in come { try add(entry, record, zone, index.number) }
+        for entry in come {
+            try add(entry, record, zone, index.number, isNew: former == nil)
+        }
         return gone.count + come.count
     }
 
@@ -56,9 +58,7 @@ final class IndexWriter {
     ///
     /// For a record that nobody can read any more: what is known of it is taken out by `replace`.
     func forget(_ record: RecordNumber, in zone: ZoneNumber, _ index: Int64) throws {
-        for number in [index, -index] {
-            try newValues.forget(record, in: zone, number)
-        }
+        try values.forget(record, in: zone, index)
         let entry = EntryNumber(index, record).value
         deletePlace.bind(entry, at: 1)
         try deletePlace.run()
@@ -77,12 +77,14 @@ final class IndexWriter {
         try deleteWords.run()
     }
 
+    /// - Parameter isNew: whether the index has had nothing of the record.
     private func add(
-        _ entry: IndexEntry, _ record: RecordNumber, _ zone: ZoneNumber, _ index: Int64
+        _ entry: IndexEntry, _ record: RecordNumber, _ zone: ZoneNumber, _ index: Int64,
+        isNew: Bool
     ) throws {
         switch entry {
-        case .absent: try newValues.addAbsent(record, zone, index)
-        case .value(let value): try newValues.add(value, record, zone, index)
+        case .absent: try values.addAbsent(record, zone, index, isNew: isNew)
+        case .value(let value): try values.add(value, record, zone, index)
         case .words(let text):
             let terms = try terms.terms(of: text, index, zone)
             guard !terms.isEmpty else { return }
@@ -103,8 +105,8 @@ final class IndexWriter {
         _ entry: IndexEntry, _ record: RecordNumber, _ zone: ZoneNumber, _ index: Int64
     ) throws {
         switch entry {
-        case .absent: try newValues.remove(.integer(0), record, zone, -index)
-        case .value(let value): try newValues.remove(value, record, zone, index)
+        case .absent: try values.removeAbsent(record, zone, index)
+        case .value(let value): try values.remove(value, record, zone, index)
         case .words(let text):
             let terms = try terms.terms(of: text, index, zone)
             guard !terms.isEmpty else { return }

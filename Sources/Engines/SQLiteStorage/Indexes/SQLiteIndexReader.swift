@@ -283,17 +283,23 @@ struct IndexReadStatements {
         let index = "SELECT id, record_type, field, kind, state, filled_through FROM indexes"
         ofType = connection.statement("\(index) WHERE record_type = ?1")
         all = connection.statement("\(index) ORDER BY id")
-        // The latest entries are in a table of their own. SQLite merges the two scans as it goes.
-        let rows = ["index_values", "new_index_values"].map {
+        // The latest entries are in a table of their own, and so are those that have gone. SQLite merges the three
+        // scans as it goes, where they are to be in order.
+        func entries(_ table: String) -> String {
             """
-            SELECT value, record FROM \($0) WHERE field = ?1 AND zone = ?2
+            SELECT value, record FROM \(table) WHERE field = ?1 AND zone = ?2
             AND (value, record) > (?3, ?4) AND (value, record) < (?5, ?6)
             """
-        }.joined(separator: " UNION ALL ")
+        }
+        let rows = """
+            \(entries("index_values")) UNION ALL \(entries("new_index_values"))
+            EXCEPT \(entries("gone_index_values"))
+            """
         range = connection.statement("\(rows) ORDER BY value, record LIMIT ?7")
         rangeDescending = connection.statement(
             "\(rows) ORDER BY value DESC, record DESC LIMIT ?7")
-        countRange = connection.statement("SELECT count(*) FROM (\(rows) LIMIT ?7)")
+        countRange = connection.statement(
+            "SELECT count(*) FROM (\(rows) ORDER BY value, record LIMIT ?7)")
         places = Places(
             "north >= ?4 AND south <= ?5 AND east >= ?6 AND west <= ?7", connection)
         placesInRing = Places("id MATCH \(Self.ring)(?4, ?5, ?6, ?7, ?8)", connection)

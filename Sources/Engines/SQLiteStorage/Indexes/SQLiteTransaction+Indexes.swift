@@ -34,7 +34,13 @@ extension SQLiteTransaction {
             try writer.replace(
                 former, with: new, of: record, in: version.zone.number, index)
         }
-        if try writer.newValues.isDue(record, indexes: indexesOfValues) { try enqueue(.index) }
+        if try writer.values.isDue(record, indexes: indexesOfValues) { try enqueue(.index) }
+    }
+
+    /// Has queued work bring entries into order, where enough wait for it.
+    func orderEntries(of writer: IndexWriter) throws {
+        let last = try snapshot.indexes.lastRecord()
+        if try writer.values.isDue(last, indexes: indexesOfValues) { try enqueue(.index) }
     }
 
     private var indexesOfValues: Int { indexes.all.count { $0.need.kind.keepsValues } }
@@ -50,13 +56,13 @@ extension SQLiteTransaction {
     }
 
     func workOnIndexes(recordsMax: Int) throws -> Bool {
-        let new = try group.preparedIndexWriter(snapshot.connection).newValues
+        let values = try group.preparedIndexWriter(snapshot.connection).values
         let hasMore =
             try indexes.hasWork ? workOnIndexes { try $0.step(recordsMax: recordsMax) } : false
         let last = try snapshot.indexes.lastRecord()
-        if try new.hasWork(last, indexes: indexesOfValues) {
-            try new.step(entriesMax: recordsMax)
-            return try new.hasWork(last, indexes: indexesOfValues) || hasMore
+        if try values.hasWork(last, indexes: indexesOfValues) {
+            try values.step(entriesMax: recordsMax)
+            return try values.hasWork(last, indexes: indexesOfValues) || hasMore
         }
         return hasMore
     }

@@ -12,6 +12,7 @@ final class NameReader {
     private unowned let connection: Connection
     private let whole: Statement
     private var byHash: Statement?
+    private var currentByHash: Statement?
     private var byText: Statement?
     /// Whether the connection has seen that all names have moved; they stay so.
     private var hasSeenWhole = false
@@ -52,6 +53,32 @@ final class NameReader {
             record: RecordNumber(statement.int64(0)), position: statement.int64(1))
     }
 
+    /// Reads the head of a name together with the row of its version, which saves a second search.
+    ///
+    /// - Parameter read: gets the row's content, which it must not keep; nil for a version that lies elsewhere.
+    /// - Returns: nil also when there is no such name.
+    func withCurrent<Value>(
+        of name: RecordName, in zone: ZoneNumber,
+        _ read: (StoredHead, UnsafeRawBufferPointer?) throws -> Value?
+    ) throws -> Value? {
+        guard try isWhole() else {
+            return try head(of: name, in: zone).flatMap { try read($0, nil) }
+        }
+        let statement = try statementOfCurrent()
+        defer { statement.reset() }
+        var text = name.text
+        return try text.withUTF8 { bytes in
+            let bytes = UnsafeRawBufferPointer(bytes)
+            statement.bind(zone.value, at: 1)
+            statement.bindBorrowed(text: bytes, at: 2)
+            statement.bind(hash(bytes, in: zone), at: 3)
+            guard try statement.step() else { return nil }
+            let head = StoredHead(
+                record: RecordNumber(statement.int64(0)), position: statement.int64(1))
+            return try read(head, statement.isNull(2) ? nil : statement.bytes(2))
+        }
+    }
+
     /// The places of names in a list, in the order in which finding them costs least.
     func order(of names: [RecordName], in zone: ZoneNumber) throws -> [Int] {
         guard names.count > 1, try isWhole() else { return Array(names.indices) }
@@ -61,15 +88,30 @@ final class NameReader {
 
     private func statementByHash() throws -> Statement {
         if let byHash { return byHash }
+        let made = try connection.prepare(Self.inBothTables("h.id, h.position"))
+        byHash = made
+        return made
+    }
+
+    private func statementOfCurrent() throws -> Statement {
+        if let currentByHash { return currentByHash }
+        let key = "(h.zone << \(SQLiteSnapshot.positionBits) | h.position)"
+        let made = try connection.prepare(
+            Self.inBothTables(
+                "h.id, h.position, v.content", "LEFT JOIN version_rows v ON v.key = \(key)"))
+        currentByHash = made
+        return made
+    }
+
+    /// A look for a hash among the names that lie in order, and then among those that wait.
+    private static func inBothTables(_ columns: String, _ join: String = "") -> String {
         func from(_ table: String) -> String {
             """
-            SELECT h.id, h.position FROM \(table) n CROSS JOIN heads h ON h.id = n.record
+            SELECT \(columns) FROM \(table) n CROSS JOIN heads h ON h.id = n.record \(join)
             WHERE n.hash = ?3 AND h.zone = ?1 AND h.name = ?2
             """
         }
-        let made = try connection.prepare("\(from("names")) UNION ALL \(from("new_names"))")
-        byHash = made
-        return made
+        return "\(from("names")) UNION ALL \(from("new_names"))"
     }
 
     private func statementByText() throws -> Statement {

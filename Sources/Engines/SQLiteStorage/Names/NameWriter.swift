@@ -7,13 +7,6 @@ import Storage
 /// A new name goes into the small table `new_names`. Once that holds enough, queued work moves its names into `names`
 /// in the order of the hash. So one step writes each page of `names` once, for all of the page's names.
 final class NameWriter {
-    /// How many names a pass over `names` is worth, at least.
-    private static let waitingMin = 10_000
-    /// The names that a commit of a busy store brings, about.
-    private static let commitNames = 1_000.0
-    /// The most names that a step moves, unless more have come since the last one.
-    private static let stepMax = 4_096
-
     private let connection: Connection
     private let reader: NameReader
     private let moveRoom: MoveRoom
@@ -22,10 +15,8 @@ final class NameWriter {
     private let leading: Statement
     private let forgetNew: Statement
     private let forgetOld: Statement
-    /// How many names wait in `new_names`; nil when they have not been counted.
-    private var waiting: Int?
-    private var addedSinceStep = 0
-    private var isQueued = false
+    /// Of the names that wait in `new_names`.
+    private var pace = MergePace(waitingMax: .max, stepMax: 4_096)
     /// What the last step has moved of what a former server has left; nil for nothing.
     private(set) var formerMove: FormerMove?
 
@@ -45,7 +36,7 @@ final class NameWriter {
 
     /// What it has counted was undone.
     func rolledBack() {
-        (waiting, isQueued) = (nil, false)
+        pace.rolledBack()
         reader.forget()
     }
 
@@ -64,13 +55,8 @@ final class NameWriter {
         add.bind(hash, at: 1)
         add.bind(record.value, at: 2)
         try add.run()
-        addedSinceStep += 1
-        waiting = waiting.map { $0 + 1 }
-        let count = try count()
-        guard !isQueued, count >= Self.enough(record) else { return false }
-        isQueued = true
-        addedSinceStep = 0
-        return true
+        pace.add()
+        return try pace.isDue(record, count: count)
     }
 
     /// Lets the name of a record that goes lead nowhere; before its head goes.
@@ -84,26 +70,11 @@ final class NameWriter {
             statement.bind(record.value, at: 2)
             try statement.run()
         }
-        let removed = connection.changeCount
-        waiting = waiting.map { $0 - removed }
-    }
-
-    /// How many names are worth a pass.
-    ///
-    /// A commit writes most pages of `new_names`, and a pass most pages of `names`. Say that there are N names, that W
-    /// wait, and that a commit brings C. Then each name costs about W / 2C + N / W names' worth of pages. That is least
-    /// where W² = 2CN.
-    private static func enough(_ last: RecordNumber) -> Int {
-        max(waitingMin, Int((2 * commitNames * Double(max(0, last.value))).squareRoot()))
+        pace.remove(connection.changeCount)
     }
 
     private func count() throws -> Int {
-        if let waiting { return waiting }
-        let row = try connection.prepare("SELECT count(*) FROM new_names")
-        defer { row.reset() }
-        let count = try row.step() ? Int(row.int64(0)) : 0
-        waiting = count
-        return count
+        try Int(value("SELECT count(*) FROM new_names"))
     }
 
     // MARK: - Queued work
@@ -114,22 +85,19 @@ final class NameWriter {
     /// - Returns: where the next one begins; nil when there is nothing left to do.
     func step(after cursor: Int64, namesMax: Int) throws -> Int64? {
         formerMove = nil
-        // More than have come since, or else a busy store would have more and more waiting.
-        let wanted = max(1, namesMax, 2 * addedSinceStep)
-        let limit = max(addedSinceStep, min(Self.stepMax, wanted))
-        addedSinceStep = 0
+        let limit = pace.takeStep(namesMax)
         let last = RecordNumber(
             try value("SELECT coalesce(max(id), 0) FROM heads"))
-        if cursor == 0, try count() < Self.enough(last) {
-            isQueued = try !reader.isWhole()
-            if isQueued { formerMove = try moveFormer(limit) }
-            return isQueued ? 0 : nil
+        if cursor == 0, try !pace.isEnough(last, count: count) {
+            pace.isQueued = try !reader.isWhole()
+            if pace.isQueued { formerMove = try moveFormer(limit) }
+            return pace.isQueued ? 0 : nil
         }
-        isQueued = true
+        pace.isQueued = true
         let next = try merge(from: cursor ^ NameHash.first, limit)
         if let next { return next ^ NameHash.first }
-        isQueued = try !reader.isWhole() || count() >= Self.enough(last)
-        return isQueued ? 0 : nil
+        pace.isQueued = try !reader.isWhole() || pace.isEnough(last, count: count)
+        return pace.isQueued ? 0 : nil
     }
 
     /// Moves names from a hash on.
@@ -150,7 +118,7 @@ final class NameWriter {
             statement.bind(through, at: 2)
             try statement.run()
         }
-        waiting = waiting.map { $0 - connection.changeCount }
+        pace.remove(connection.changeCount)
         return through == .max ? nil : through + 1
     }
 
@@ -180,7 +148,7 @@ final class NameWriter {
             add.bind(record, at: 2)
             try add.run()
         }
-        waiting = waiting.map { $0 + moved.count }
+        pace.addByWork(moved.count)
         guard moved.count < limit else {
             let note = try connection.prepare(
                 "UPDATE progress SET names_through = ?1 WHERE id = 0")

@@ -42,7 +42,7 @@ extension SQLiteTransaction {
         try insert.run()
         try makeDue(notice.destination)
         moved.insert(.destination(notice.destination))
-        return try count(for: notice.destination, max: countedMax)
+        return countedMax > 0 ? try count(for: notice.destination, max: countedMax) : 0
     }
 
     private func removeWaiting(_ destination: DestinationNumber, _ key: [UInt8]) throws {

@@ -14,23 +14,29 @@ final class VersionReader {
     private let ascending: Scan
     private let descending: Scan
 
-    /// A walk along both tables.
+    /// A walk along both tables, from one place on and without an end.
+    ///
+    /// SQLite would compare each row's key with that of the end, in two steps of its machine.
     private struct Scan {
         let rows: Statement
         let formerRows: Statement
 
-        init(_ connection: Connection, _ order: String) {
-            let range = "WHERE key > ?1 AND key <= ?2 ORDER BY key \(order)"
+        init(_ connection: Connection, _ range: String) {
             rows = connection.statement("SELECT key, content FROM version_rows \(range)")
             formerRows = connection.statement(
                 "SELECT key, record, record_type, flags, body FROM versions \(range)")
         }
 
-        func begin(_ after: Int64, _ through: Int64) {
-            for statement in [rows, formerRows] {
-                statement.bind(after, at: 1)
-                statement.bind(through, at: 2)
-            }
+        func begin(at key: Int64) {
+            rows.bind(key, at: 1)
+            formerRows.bind(key, at: 1)
+        }
+
+        /// The key of the next row of the former table; nil when none is left before the end.
+        func nextFormer(_ isInside: (Int64) -> Bool) throws -> Int64? {
+            guard try formerRows.step() else { return nil }
+            let key = formerRows.int64(0)
+            return isInside(key) ? key : nil
         }
 
         func end() {
@@ -45,8 +51,8 @@ final class VersionReader {
         row = connection.statement("SELECT content FROM version_rows WHERE key = ?1")
         formerRow = connection.statement(
             "SELECT key, record, record_type, flags, body FROM versions WHERE key = ?1")
-        ascending = Scan(connection, "ASC")
-        descending = Scan(connection, "DESC")
+        ascending = Scan(connection, "WHERE key > ?1 ORDER BY key ASC")
+        descending = Scan(connection, "WHERE key <= ?1 ORDER BY key DESC")
     }
 
     // MARK: - One version
@@ -69,13 +75,23 @@ final class VersionReader {
         let kept: VersionTexts.Kept
         do {
             defer { row.reset() }
-            kept = try checked(key) {
-                let found = try VersionRow(row.bytes(0), key: key)
-                guard record == nil || record == found.record else { throw DamagedRow() }
-                return try texts.keep(found, key: key)
-            }
+            kept = try keep(row.bytes(0), at: key, of: record)
         }
         return try texts.visit(kept, visit)
+    }
+
+    /// The version of a row that another statement has read, which may go on before it is visited.
+    ///
+    /// - Parameter record: whose it must be; nil for anybody's.
+    /// - Throws: `DamagedVersion`, also for one of another record.
+    func keep(
+        _ content: UnsafeRawBufferPointer, at key: Int64, of record: RecordNumber?
+    ) throws -> VersionTexts.Kept {
+        try checked(key) {
+            let found = try VersionRow(content, key: key)
+            guard record == nil || record == found.record else { throw DamagedRow() }
+            return try texts.keep(found, key: key)
+        }
     }
 
     private func visitFormer<Value>(
@@ -126,20 +142,22 @@ final class VersionReader {
     ) throws {
         let scan = newestFirst ? descending : ascending
         defer { scan.end() }
-        scan.begin(after, through)
-        var former = try scan.formerRows.step() ? scan.formerRows.int64(0) : nil
+        scan.begin(at: newestFirst ? through : after)
+        let isInside = { (key: Int64) in newestFirst ? key > after : key <= through }
+        var former = try scan.nextFormer(isInside)
         while try scan.rows.step() {
             let key = scan.rows.int64(0)
+            guard isInside(key) else { break }
             while let next = former, newestFirst ? next > key : next < key {
                 guard try visit(next, Self.former(scan.formerRows)) else { return }
-                former = try scan.formerRows.step() ? scan.formerRows.int64(0) : nil
+                former = try scan.nextFormer(isInside)
             }
             let row = try checked(key) { try VersionRow(scan.rows.bytes(1), key: key) }
             guard try withVersion(row, key, { try visit(key, $0) }) else { return }
         }
         while let next = former {
             guard try visit(next, Self.former(scan.formerRows)) else { return }
-            former = try scan.formerRows.step() ? scan.formerRows.int64(0) : nil
+            former = try scan.nextFormer(isInside)
         }
     }
 

@@ -7,6 +7,7 @@ package struct PushSettings: Sendable, Equatable {
     package var destinationsPerUserMax = 100
     package var courierIdleDays = 30
     package var noticesWaitingMax = 1_000
+    package var handoverMilliseconds = 250
 }
 
 extension PushSettings {
@@ -46,6 +47,13 @@ extension PushSettings {
                 """
                 Notices that wait for one device. One more, and a single notice takes the place of \
                 all: it says that something has changed in a database.
+                """),
+            .number(
+                "push.handoverMilliseconds", \.push.handoverMilliseconds, 1...10_000,
+                "milliseconds",
+                """
+                How long a notice may take to leave for the devices whose polls wait for it. Then it \
+                is put into the database, for a later poll. The store's next notices wait so long.
                 """),
         ])
 }

@@ -220,6 +220,12 @@ package final class RunningServer: Sendable {
             Double(protocolResponder.heldCount)
         }
         metrics.counter(
+            "lenticular_answers_shared_total",
+            "Answers to who waited that were made for another request of the same caller."
+        ) {
+            Double(protocolResponder.sharedCount)
+        }
+        metrics.counter(
             "lenticular_requests_throttled_total", "Requests refused because too many waited."
         ) {
             Double(protocolResponder.poolCounts.refused)

@@ -176,6 +176,7 @@ extension ServerConfiguration {
         service.destinationsPerUserMax = push.destinationsPerUserMax
         service.courierIdleDays = push.courierIdleDays
         service.noticesWaitingMax = push.noticesWaitingMax
+        service.handoverMilliseconds = push.handoverMilliseconds
     }
 
     private func setDecisionLimits(of service: inout ServiceLimits) {

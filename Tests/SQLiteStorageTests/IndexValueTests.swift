@@ -7,11 +7,11 @@ import StorageConformance
 import Testing
 
 /// How the entries of an index of values come into order, beside writes, reads and crashes.
-@Suite("New values of indexes")
-final class NewIndexValuesTests {
+@Suite("Values of indexes")
+final class IndexValueTests {
     private let place: SQLitePlace
     private var store: any Store
-    private var random = SeededRandom("new values of indexes")
+    private var random = SeededRandom("values of indexes")
     /// What the index is to say of each record.
     private var values: [Int: Int] = [:]
     private var made = 0
@@ -57,23 +57,33 @@ final class NewIndexValuesTests {
 
     /// Gives records new values, or makes them.
     private func save(_ numbers: some Sequence<Int>, in zone: StoredZone) throws {
-        let new = numbers.map { ($0, Int.random(in: 0..<1_000_000, using: &random)) }
+        try write(
+            numbers.map { ($0, Optional(Int.random(in: 0..<1_000_000, using: &random))) }, in: zone)
+    }
+
+    private func delete(_ numbers: some Sequence<Int>, in zone: StoredZone) throws {
+        try write(numbers.map { ($0, nil) }, in: zone)
+    }
+
+    /// Writes records with values; nil for a deletion.
+    private func write(_ new: [(Int, Int?)], in zone: StoredZone) throws {
         let names = try new.map { try #require(RecordName("r\($0.0)")) }
-        let formerBytes = new.map { values[$0.0].map { Self.body($0).count } ?? 0 }
+        let former = new.map { values[$0.0].map { Self.body($0).count } }
         let type = try type()
         try store.writeAndWait { transaction in
             for (index, name) in names.enumerated() {
-                let former = try transaction.head(of: name, in: zone.number)
+                let body = new[index].1.map(Self.body)
                 _ = try transaction.save(
                     NewVersion(
                         zone: zone, name: name, position: try transaction.takePosition(),
-                        former: former, formerBytes: formerBytes[index],
-                        formerIsAlive: former != nil, type: type, flags: [],
-                        body: Self.body(new[index].1)))
+                        former: try transaction.head(of: name, in: zone.number),
+                        formerBytes: former[index] ?? 0, formerIsAlive: former[index] != nil,
+                        type: type, flags: body == nil ? [.tombstone] : [],
+                        body: body ?? Array("\"\(name.text)\"".utf8)))
             }
         }
         for (number, value) in new { values[number] = value }
-        made = max(made, (values.keys.max() ?? -1) + 1)
+        made = max(made, (new.map(\.0).max() ?? -1) + 1)
     }
 
     /// Does a step of the work on indexes; whether there is more.
@@ -140,6 +150,7 @@ final class NewIndexValuesTests {
             // Of both tables, and new ones.
             let numbers = Set((0..<40).map { _ in Int.random(in: 0..<made, using: &random) })
             try save(numbers.sorted() + (made..<made + 10), in: zone)
+            try delete(Set((0..<5).map { _ in Int.random(in: 0..<made, using: &random) }), in: zone)
             if steps == 4 {
                 store = try #require(try place.openAfterCrash())
                 // What the crash has cut short waits until there is enough again.
@@ -166,7 +177,70 @@ final class NewIndexValuesTests {
         let type = try type()
         try store.writeAndWait { try $0.dropIndexes(ofType: type, fields: [Self.field]) }
         try finish(stepsMax: 1_000)
-        for table in ["index_values", "new_index_values"] {
+        for table in ["index_values", "new_index_values", "gone_index_values"] {
+            #expect(try number("SELECT count(*) FROM \(table)") == 0)
+        }
+        #expect(try place.problems() == [])
+    }
+
+    /// A zone whose index has all its entries in order.
+    private func ordered() throws -> (zone: StoredZone, index: Int64) {
+        let zone = try makeZone()
+        for part in 0..<13 { try save(part * 1_000..<part * 1_000 + 1_000, in: zone) }
+        let index = try prepare()
+        #expect(try number("SELECT count(*) FROM index_values") > 5_000)
+        return (zone, index)
+    }
+
+    @Test("Entries that go wait, too: changes and deletes leave the index as it is until a pass")
+    func goes() throws {
+        let (zone, index) = try ordered()
+        let whole = try number("SELECT count(*) FROM index_values")
+        // What changes and changes back has never gone.
+        let kept = values
+        let numbers = 0..<3_000
+        try save(numbers, in: zone)
+        try expectOrder(index, in: zone)
+        try write(numbers.map { ($0, kept[$0]) }, in: zone)
+        #expect(try number("SELECT count(*) FROM gone_index_values") == 0)
+        try delete(numbers, in: zone)
+        #expect(try number("SELECT count(*) FROM index_values") == whole)
+        #expect(try number("SELECT count(*) FROM gone_index_values") > 500)
+        try expectOrder(index, in: zone)
+        #expect(try place.problems() == [])
+        store = try #require(try place.openAfterCrash())
+        try expectOrder(index, in: zone)
+        for part in 3..<10 { try save(part * 1_000..<part * 1_000 + 1_000, in: zone) }
+        try finish(stepsMax: 200)
+        #expect(try number("SELECT count(*) FROM gone_index_values") == 0)
+        #expect(try number("SELECT count(*) FROM index_values") == 10_000)
+        try expectOrder(index, in: zone)
+        #expect(try place.problems() == [])
+    }
+
+    @Test("The entries of a zone that is deleted leave the index, and queued work sees to it")
+    func purged() throws {
+        let (zone, index) = try ordered()
+        try store.writeAndWait { try $0.deleteZone(zone) }
+        while try store.writeAndWait({ try $0.collect(olderThan: 0, rowsMax: 500) }) {}
+        values = [:]
+        try expectOrder(index, in: zone)
+        #expect(try place.problems() == [])
+        #expect(try number("SELECT count(*) FROM work WHERE kind = 3") == 1)
+        try finish(stepsMax: 200)
+        #expect(try number("SELECT count(*) FROM index_values") == 0)
+        #expect(try number("SELECT count(*) FROM gone_index_values") == 0)
+        #expect(try place.problems() == [])
+    }
+
+    @Test("An index that is given up takes with it what had gone before")
+    func givenUp() throws {
+        let (zone, _) = try ordered()
+        try delete(0..<2_000, in: zone)
+        let type = try type()
+        try store.writeAndWait { try $0.dropIndexes(ofType: type, fields: [Self.field]) }
+        try finish(stepsMax: 1_000)
+        for table in ["index_values", "new_index_values", "gone_index_values", "indexes"] {
             #expect(try number("SELECT count(*) FROM \(table)") == 0)
         }
         #expect(try place.problems() == [])
@@ -195,19 +269,39 @@ final class NewIndexValuesTests {
         #expect(try place.problems() == [])
     }
 
-    @Test("The check tells of an entry that is in both tables, and of one that is in none")
+    @Test("The check tells of an entry that is in two tables or in none, and of one wrongly gone")
     func damage() throws {
         let zone = try makeZone()
         try save(0..<10, in: zone)
         _ = try prepare()
         #expect(try place.problems() == [])
-        let former = place.path
-        for change in [
-            "INSERT INTO index_values SELECT * FROM new_index_values LIMIT 1",
-            "DELETE FROM index_values; DELETE FROM new_index_values WHERE record = 3",
+        let file = try Connection(path: place.path, mode: .readWrite)
+        for (change, undo) in [
+            (
+                "INSERT INTO index_values SELECT * FROM new_index_values LIMIT 1",
+                "DELETE FROM index_values"
+            ),
+            (
+                "INSERT INTO gone_index_values SELECT * FROM new_index_values LIMIT 1",
+                "DELETE FROM gone_index_values"
+            ),
+            (
+                "INSERT INTO gone_index_values SELECT field, 1, -1, 1 FROM new_index_values LIMIT 1",
+                "DELETE FROM gone_index_values"
+            ),
+            (
+                """
+                INSERT INTO index_values SELECT * FROM new_index_values;
+                DELETE FROM new_index_values;
+                INSERT INTO gone_index_values SELECT * FROM index_values LIMIT 1
+                """, "DELETE FROM gone_index_values"
+            ),
+            ("DELETE FROM index_values WHERE record = 3", ""),
         ] {
-            try Connection(path: former, mode: .readWrite).execute(change)
-            #expect(try place.problems() != [], "\(change)")
+            try file.execute(change)
+            #expect(try place.problems().count == 1, "\(change)")
+            try file.execute(undo)
+            #expect(try place.problems().isEmpty == !undo.isEmpty, "\(change)")
         }
     }
 }
