@@ -299,7 +299,10 @@ struct NoticeTests {
             for name in names { try ida.save(name) }
             #expect(try phone.words() == names.map { "all:Shelf/\($0)+" })
         }
+        let tablet = try NoticeListener(ida, device: "tablet")
         for index in 0..<6 { try ida.save("z\(index)") }
+        // The tablet shows that all has been put into the outbox; the phone's still waits.
+        _ = try tablet.heard()
         #expect(try phone.heard().map { $0["ck"]["p"].int } == [1])
     }
 
