@@ -24,6 +24,7 @@ package final class Connection {
     private(set) lazy var isReader = sqlite3_db_readonly(handle, "main") == 1
     /// The state of the snapshot that goes on, once somebody has asked for it.
     var knownState: Int64?
+    let ending = ConnectionEnding()
     /// By which others end the snapshot that goes on.
     let mark = OpenSnapshots.Mark()
     /// At a fixed place: SQLite asks it from within its scans.
@@ -91,7 +92,7 @@ package final class Connection {
     deinit {
         removeDeadline()
         statements.removeAll()
-        sqlite3_close_v2(handle)
+        ending.withLock { sqlite3_close_v2(handle) }
         logPageCount.deallocate()
     }
 

@@ -8,6 +8,7 @@ package final class Statement {
     private var handle: OpaquePointer?
     private let sql: String
     private unowned let connection: Connection
+    private let ending: ConnectionEnding
     /// The connection's own, which each step looks at.
     private let mark: OpenSnapshots.Mark
     /// The first failure of a call that does not throw; the next step throws it.
@@ -16,10 +17,11 @@ package final class Statement {
     init(_ sql: String, of connection: Connection) {
         self.sql = sql
         self.connection = connection
+        ending = connection.ending
         mark = connection.mark
     }
 
-    deinit { sqlite3_finalize(handle) }
+    deinit { ending.withLock { sqlite3_finalize(handle) } }
 
     /// Has SQLite read and plan it, if that was not done yet.
     func prepare() throws(SQLiteError) {
