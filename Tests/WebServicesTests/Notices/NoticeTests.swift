@@ -269,13 +269,19 @@ struct NoticeTests {
         #expect(try phone.words() == [])
     }
 
-    @Test("Over the limit all that waits becomes one notice, in each database")
-    func merged() throws {
+    /// A user of a server that lets five notices wait, and their phone.
+    private func withFewWaiting() throws -> (ida: WireClient, phone: NoticeListener) {
         let server = try WireServer { $0.noticesWaitingMax = 5 }
         let ida = try server.user("ida")
         try ida.make("Shelf")
         let phone = try NoticeListener(ida, device: "phone")
         try phone.subscribe(querySubscription("all"))
+        return (ida, phone)
+    }
+
+    @Test("Over the limit all that waits becomes one notice, in each database")
+    func merged() throws {
+        let (ida, phone) = try withFewWaiting()
         let tablet = try NoticeListener(ida, device: "tablet")
         for index in 0..<6 { try ida.save("r\(index)") }
         // The tablet shows that all has been put into the outbox; the phone's still waits.
@@ -289,11 +295,7 @@ struct NoticeTests {
 
     @Test("The limit is of what waits: what a device has taken counts no more")
     func taken() throws {
-        let server = try WireServer { $0.noticesWaitingMax = 5 }
-        let ida = try server.user("ida")
-        try ida.make("Shelf")
-        let phone = try NoticeListener(ida, device: "phone")
-        try phone.subscribe(querySubscription("all"))
+        let (ida, phone) = try withFewWaiting()
         for round in 0..<4 {
             let names = (0..<4).map { "r\(round)\($0)" }
             for name in names { try ida.save(name) }

@@ -142,9 +142,11 @@ package final class CommitNotices: Sendable {
 
     private func takeOne(at place: StorePlace) -> CommitWatch? {
         state.withLock { state in
-            guard let waiting = state.watches[place], let (key, watch) = waiting.first,
-                waiting.values.allSatisfy(\.takes)
-            else { return nil }
+            // Nothing holds the list by then: it would be copied for each that is taken out of it.
+            let first = state.watches[place].flatMap {
+                $0.values.allSatisfy(\.takes) ? $0.first : nil
+            }
+            guard let (key, watch) = first else { return nil }
             for place in watch.places { Self.drop(key, at: place, from: &state) }
             return watch
         }
