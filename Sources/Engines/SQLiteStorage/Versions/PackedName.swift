@@ -42,13 +42,17 @@ struct PackedName {
         return hasLower && hasUpper ? .text : hasUpper ? .upperUUID : .lowerUUID
     }
 
-    /// Appends the 16 bytes of a UUID.
-    static func appendUUID(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+    /// Writes the 16 bytes of a UUID.
+    ///
+    /// - Parameter text: has the form of one.
+    static func pack(uuid text: UnsafeRawBufferPointer, to place: UnsafeMutableRawPointer) {
+        var place = place
         var high: UInt8?
         for byte in text where byte != UInt8(ascii: "-") {
             let digit = byte < 0x40 ? byte - 0x30 : (byte | 0x20) - 0x61 + 10
             if let first = high {
-                bytes.append(first << 4 | digit)
+                place.storeBytes(of: first << 4 | digit, as: UInt8.self)
+                place += 1
                 high = nil
             } else {
                 high = digit
