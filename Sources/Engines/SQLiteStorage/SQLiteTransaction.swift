@@ -361,7 +361,7 @@ final class SQLiteTransaction: StoreTransaction {
     }
 
     func collect(olderThan moment: Milliseconds, rowsMax: Int) throws -> Bool {
-        group.places = GroupState.Places()
+        defer { group.places = GroupState.Places() }
         let indexes =
             indexes.isEmpty
             ? nil
