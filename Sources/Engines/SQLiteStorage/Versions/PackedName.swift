@@ -21,6 +21,19 @@ struct PackedName {
     /// How many characters the name has.
     var textCount: Int { form == .text ? bytes.count : Self.uuidTextCount }
 
+    /// Whether it stands for a name, which is not packed and has nothing escaped.
+    ///
+    /// - Returns: false also for a name that a row can only hold with something escaped.
+    func isName(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard text.count == textCount, !text.contains(UInt8(ascii: "\\")) else { return false }
+        guard form != .text else { return bytes.hasSameBytes(as: text) }
+        return withUnsafeTemporaryAllocation(byteCount: Self.uuidTextCount, alignment: 1) {
+            guard let start = $0.baseAddress else { return false }
+            _ = write(to: start)
+            return UnsafeRawBufferPointer($0).hasSameBytes(as: text)
+        }
+    }
+
     // MARK: - Packing
 
     /// Which form a name takes.
