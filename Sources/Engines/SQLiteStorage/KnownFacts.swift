@@ -32,10 +32,12 @@ final class SharedFacts: Sendable {
     let nameHash: NameHash
     private let stored = Mutex(KnownFacts())
     let damage: Damage
+    let knownPlaces: KnownPlaces
 
-    init(_ nameHash: NameHash, _ damage: Damage) {
+    init(_ nameHash: NameHash, _ damage: Damage, _ knownPlaces: KnownPlaces) {
         self.nameHash = nameHash
         self.damage = damage
+        self.knownPlaces = knownPlaces
     }
 
     fileprivate func schema(_ revision: Int64) -> KnownFacts.KnownSchema? {

@@ -11,6 +11,7 @@ class SQLiteSnapshot: StoreSnapshot {
     let versions: VersionReader
     let indexes: SQLiteIndexReader
     let names: NameReader
+    let knownPlaces: KnownPlaces
     private let facts: FactReader
     /// Whether somebody looks at a version.
     private var isVisiting = false
@@ -32,6 +33,7 @@ class SQLiteSnapshot: StoreSnapshot {
         self.versions = try VersionReader(connection, shared.damage)
         self.indexes = try SQLiteIndexReader(connection, versions)
         self.names = try NameReader(connection, shared.nameHash)
+        self.knownPlaces = shared.knownPlaces
         self.facts = try FactReader(connection, shared)
     }
 

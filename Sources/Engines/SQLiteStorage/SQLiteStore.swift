@@ -34,6 +34,8 @@ package final class SQLiteStore: Store {
         /// Reads ahead of those who follow feeds; nil for nobody.
         package var readAhead: ReadAhead?
         var counts = EngineCounts()
+        /// Where versions were seen last, of this store and of others.
+        package var knownPlaces = KnownPlaces(bytesMax: 1_048_576)
 
         package init(clock: Clock, random: @escaping @Sendable (Int) -> [UInt8]) {
             self.clock = clock
@@ -261,7 +263,7 @@ private struct Opened {
         if !options.name.isEmpty { try properties.takeName(options.name) }
         facts = SharedFacts(
             try properties.takeNameHash(bits: options.nameHashBits, random: options.random),
-            Damage(options.counts) { options.report(.damaged($0)) })
+            Damage(options.counts) { options.report(.damaged($0)) }, options.knownPlaces)
         try NameWriter.begin(connection)
         // In the file itself: with its log lost it must still be known as this server's.
         if isNew { connection.truncateLog() }

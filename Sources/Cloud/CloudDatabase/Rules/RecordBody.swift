@@ -38,10 +38,10 @@ enum RecordBody {
 
     /// What all records of a batch have in common: who saves them, when, where.
     struct Batch {
-        /// The whole `modified` object, which a new record's `created` equals.
-        private let modified: [UInt8]
-        /// From `deleted` to the end of `zoneID`.
+        /// From `modified` to the end of `zoneID`.
         private let ending: [UInt8]
+        /// The same from `created` on, which says of a new record what `modified` says.
+        private let newEnding: [UInt8]
         private let zone: [UInt8]
 
         /// - Parameter zone: the whole `zoneID` object.
@@ -49,12 +49,17 @@ enum RecordBody {
             self.zone = zone
             var writer = JSONWriter(reserving: 160)
             RecordBody.append(stamp, to: &writer)
-            modified = writer.bytes
-            writer = JSONWriter(reserving: zone.count + 32)
+            let modified = writer.bytes
+            writer = JSONWriter(reserving: modified.count + zone.count + 48)
+            writer.raw(",\"modified\":")
+            writer.raw(modified)
             writer.raw(",\"deleted\":false,\"zoneID\":")
             writer.raw(zone)
             ending = writer.bytes
+            newEnding = Self.beforeCreated + modified + ending
         }
+
+        private static let beforeCreated = Array("\",\"created\":".utf8)
 
         /// Makes the whole body of one record.
         ///
@@ -66,8 +71,8 @@ enum RecordBody {
             created: [UInt8]?, parent: RecordName?, sharing: Sharing = Sharing()
         ) -> Made {
             var writer = JSONWriter(
-                reserving: fields.count + 2 * modified.count + ending.count
-                    + name.text.utf8.count + type.text.utf8.count + 160)
+                reserving: fields.count + newEnding.count + name.text.utf8.count
+                    + type.text.utf8.count + 160)
             writer.raw("{\"recordName\":")
             writer.string(name.text)
             writer.raw(",\"recordType\":\"")
@@ -77,11 +82,13 @@ enum RecordBody {
             let fieldsEnd = writer.bytes.count
             writer.raw("},\"pluginFields\":{},\"recordChangeTag\":\"")
             ChangeTag.append(position, to: &writer.bytes)
-            writer.raw("\",\"created\":")
-            writer.raw(created ?? modified)
-            writer.raw(",\"modified\":")
-            writer.raw(modified)
-            writer.raw(ending)
+            if let created {
+                writer.raw(Self.beforeCreated)
+                writer.raw(created)
+                writer.raw(ending)
+            } else {
+                writer.raw(newEnding)
+            }
             if let parent {
                 writer.raw(",\"parent\":{\"recordName\":")
                 writer.string(parent.text)
