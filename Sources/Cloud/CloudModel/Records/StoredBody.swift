@@ -10,6 +10,9 @@ package struct StoredBody: Sendable {
     /// The fields in their order; their names need no escapes.
     package let members: [JSONMemberWalk.Member]
 
+    /// Most records have no more fields.
+    private static let likelyCount = 16
+
     /// - Parameter fields: where the object of the fields is; nil to look for it.
     /// - Throws: `JSONError` for what is no stored body.
     package init(_ text: [UInt8], fields: Range<Int>? = nil) throws {
@@ -18,6 +21,7 @@ package struct StoredBody: Sendable {
             var walk = try JSONMemberWalk(bytes)
             guard let fields = try fields ?? walk.value(of: "fields") else { return (nil, []) }
             var members: [JSONMemberWalk.Member] = []
+            members.reserveCapacity(Self.likelyCount)
             var walkOfFields = try JSONMemberWalk(bytes, objectAt: fields.lowerBound)
             while let member = try walkOfFields.next() { members.append(member) }
             return (fields, members)
