@@ -1,3 +1,4 @@
+import CLogWrites
 import CSQLite
 
 #if canImport(Glibc)
@@ -46,7 +47,8 @@ package final class Connection {
             path: path,
             flags: mode == .readWrite
                 ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY,
-            cacheKiB: cacheKiB, fileSystem: fileSystem)
+            cacheKiB: cacheKiB,
+            fileSystem: mode == .readWrite ? try Self.gathered(fileSystem) : fileSystem)
         switch mode {
         case .readWrite: try prepareForWriting()
         case .readOnly: try execute("PRAGMA query_only = ON")
@@ -84,6 +86,15 @@ package final class Connection {
             PRAGMA mmap_size = 0; PRAGMA cache_size = -\(cacheKiB); PRAGMA temp_store = MEMORY;
             PRAGMA foreign_keys = OFF; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
             """)
+    }
+
+    /// The file system by which the log is written in few calls, over another one.
+    private static func gathered(_ fileSystem: String?) throws -> String {
+        guard let name = log_writes_gathered(fileSystem) else {
+            throw SQLiteError(
+                code: SQLITE_CANTOPEN, message: "there is no file system to write the log by")
+        }
+        return String(cString: name)
     }
 
     /// How long a statement waits for another process's lock, such as a shell's.
