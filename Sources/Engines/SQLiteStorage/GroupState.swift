@@ -153,7 +153,8 @@ final class GroupState: GroupHooks {
 
     func names(_ connection: Connection) throws -> NameWriter {
         if let preparedForNames { return preparedForNames }
-        let made = try NameWriter(connection, prepared(connection).0.names, moveRoom)
+        let made = NameWriter(
+            connection, try prepared(connection).0.names, shared.waitingNames, moveRoom)
         preparedForNames = made
         return made
     }
@@ -225,6 +226,7 @@ final class GroupState: GroupHooks {
         sums = Sums()
         moved = []
         places = Places()
+        snapshot?.names.forget()
         positions.groupBegan()
     }
 
@@ -290,6 +292,7 @@ final class GroupState: GroupHooks {
 
     func groupCommitted() {
         positions.groupCommitted()
+        preparedForNames?.committed()
         moving.committed()
         committedFollowing = following
         if indexes.version != publishedIndexes.value.version {
