@@ -171,7 +171,8 @@ final class GroupState: GroupHooks {
 
     func names(_ connection: Connection) throws -> NameWriter {
         if let preparedForNames { return preparedForNames }
-        let made = try NameWriter(connection, prepared(connection).0.names, moveRoom)
+        let made = NameWriter(
+            connection, try prepared(connection).0.names, shared.waitingNames, moveRoom)
         preparedForNames = made
         return made
     }
@@ -242,6 +243,7 @@ final class GroupState: GroupHooks {
         hasQueuedWork = false
         sums = Sums()
         moved = []
+        snapshot?.names.forget()
         positions.groupBegan()
     }
 
@@ -307,6 +309,7 @@ final class GroupState: GroupHooks {
 
     func groupCommitted() {
         positions.groupCommitted()
+        preparedForNames?.committed()
         moving.committed()
         places.add(sums)
         committedFollowing = following

@@ -32,9 +32,12 @@ class SQLiteSnapshot: StoreSnapshot {
         self.statements = ReadStatements(connection)
         self.versions = try VersionReader(connection, shared.damage)
         self.indexes = try SQLiteIndexReader(connection, versions)
-        self.names = try NameReader(connection, shared.nameHash)
         self.knownPlaces = shared.knownPlaces
-        self.facts = try FactReader(connection, shared)
+        let facts = try FactReader(connection, shared)
+        self.facts = facts
+        self.names = NameReader(connection, shared.nameHash, shared.waitingNames) {
+            try facts.names()
+        }
     }
 
     var schema: Schema { get throws { try facts.schema().schema } }

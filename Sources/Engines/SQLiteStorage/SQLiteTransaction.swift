@@ -281,8 +281,9 @@ final class SQLiteTransaction: StoreTransaction {
             insert.bind(version.position, at: 3)
             try insert.run()
         }
-        let record = RecordNumber(snapshot.connection.lastInsertedRowID)
-        if try snapshot.names.isWhole(), try names.add(hash, record) { try enqueue(.names) }
+        let made = RecordNumber(snapshot.connection.lastInsertedRowID)
+        let (record, isDue) = try names.place(hash, made)
+        if isDue { try enqueue(.names) }
         return record
     }
 
