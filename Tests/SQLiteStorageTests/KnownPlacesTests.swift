@@ -158,7 +158,7 @@ struct KnownPlacesTests {
         defer { trial.place.remove() }
         try trial.write("plain")
         try trial.write(Self.names[0])
-        try Connection(path: trial.place.path, mode: .readWrite).execute("DELETE FROM new_names")
+        try Connection(path: trial.place.path, mode: .readWrite).execute("DELETE FROM heads")
         try trial.expectAll()
     }
 
