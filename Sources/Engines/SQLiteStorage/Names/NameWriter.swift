@@ -28,7 +28,7 @@ final class NameWriter {
     private(set) var formerMove: FormerMove?
 
     /// The most names that wait before a pass begins: they are read when the store is opened.
-    private static let namesWaitingMax = 400_000
+    private static let namesWaitingMax = 200_000
     /// How many names of a former server a pass brings in.
     private static let namesCollectedMax = 400_000
 
