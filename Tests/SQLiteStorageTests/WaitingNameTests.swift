@@ -200,6 +200,19 @@ struct WaitingNameTests {
         #expect(waiting.count(behind: after) >= 2_000)
     }
 
+    @Test("What was undone is forgotten, however often its name was tried")
+    func undoneNames() throws {
+        let shelf = try Shelf()
+        let saved = try shelf.save(40)
+        let waiting = try #require(shelf.trial.store as? SQLiteStore).waitingNames
+        for _ in 0..<20 { try undo(shelf) }
+        #expect(waiting.count(behind: 0) == 40)
+        try shelf.save(40)
+        #expect(waiting.count(behind: 0) == 80)
+        try shelf.remove(saved)
+        try shelf.expectAll()
+    }
+
     @Test("A record gets a number that none has had, also when the last one has gone")
     func numbers() throws {
         let shelf = try Shelf()

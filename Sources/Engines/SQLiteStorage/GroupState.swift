@@ -244,14 +244,18 @@ final class GroupState: GroupHooks {
         sums = Sums()
         moved = []
         snapshot?.names.forget()
+        shared.waitingNames.groupBegins()
         positions.groupBegan()
     }
+
+    func jobBegan() { shared.waitingNames.jobBegins() }
 
     /// A job that failed may have made what others would find, or ended what they would miss.
     func jobRolledBack() {
         places = Places()
         treeless = []
         snapshot?.versions.texts.forget()
+        shared.waitingNames.undoJob()
         preparedForNames?.rolledBack()
         indexWriter?.values.rolledBack()
     }
@@ -332,6 +336,7 @@ final class GroupState: GroupHooks {
         positions.groupRolledBack()
         moving.rolledBack()
         snapshot?.versions.texts.forget()
+        shared.waitingNames.undoGroup()
         preparedForNames?.rolledBack()
         indexWriter?.values.rolledBack()
         following = committedFollowing

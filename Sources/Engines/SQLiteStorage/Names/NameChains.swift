@@ -55,6 +55,16 @@ struct NameChains {
         return found
     }
 
+    /// Takes out the latest ones again.
+    ///
+    /// - Parameter count: how many stay.
+    mutating func keep(_ count: Int) {
+        while entries.count > count {
+            let entry = entries.removeLast()
+            buckets[bucket(of: entry.hash)] = entry.next
+        }
+    }
+
     /// The place of the first entry behind a record.
     func place(behind record: Int64) -> Int {
         var range = entries.indices

@@ -166,6 +166,8 @@ final class NameWriter {
     private func stepOfFormer(_ limit: Int, _ state: NameState) throws -> Bool {
         try moveRoom.require(for: connection)
         var pass = self.pass ?? NamePass(after: state.through)
+        // Held twice, it would be copied with each step.
+        self.pass = nil
         defer { self.pass = pass }
         guard pass.isOrdered else {
             let isLast = try collect(&pass, limit)

@@ -5,8 +5,8 @@ import Synchronization
 /// The names of a store that wait to be put in order: which records may be of a hash.
 ///
 /// It only hints. What it gives is looked up in the asker's snapshot and compared with the name. So it may have more than
-/// a snapshot, such as records that have gone, or that never came since their write was undone. It never has less
-/// of the range that it names: the writer adds a record before it commits it.
+/// a snapshot, such as records that have gone, or that come with the group at work. It never has less of the range that
+/// it names: the writer adds a record before it commits it.
 ///
 /// Readers on any thread share it with the writer, which alone changes it.
 final class WaitingNames: Sendable {
@@ -23,6 +23,15 @@ final class WaitingNames: Sendable {
         var after: Int64 = 0
         var last: Int64 = 0
         var chains = NameChains()
+        /// How many entries there were before the writer's group, and before its job.
+        var beforeGroup = 0
+        var beforeJob = 0
+
+        /// What is there now stays, whatever becomes of the group.
+        mutating func settle() {
+            beforeGroup = chains.entries.count
+            beforeJob = beforeGroup
+        }
     }
 
     private let state = Mutex(State())
@@ -55,6 +64,7 @@ final class WaitingNames: Sendable {
             let given = state.last
             state = made
             state.last = max(given, made.last)
+            state.settle()
         }
     }
 
@@ -64,7 +74,10 @@ final class WaitingNames: Sendable {
         let known = state.withLock { $0.last }
         guard known < last else { return }
         try change { try Self.add(to: &$0, behind: known, connection, hash) }
-        state.withLock { $0.last = last }
+        state.withLock { state in
+            state.last = last
+            state.settle()
+        }
     }
 
     private static func add(
@@ -105,6 +118,16 @@ final class WaitingNames: Sendable {
         if isFull { change { $0.makeRoom() } }
         return number
     }
+
+    func groupBegins() { state.withLock { $0.settle() } }
+
+    func jobBegins() { state.withLock { $0.beforeJob = $0.chains.entries.count } }
+
+    /// Forgets what the job has taken in, but for its numbers.
+    func undoJob() { state.withLock { $0.chains.keep($0.beforeJob) } }
+
+    /// Forgets what the group has taken in, but for its numbers.
+    func undoGroup() { state.withLock { $0.chains.keep($0.beforeGroup) } }
 
     /// Forgets the records up to one.
     func forget(through record: Int64) {
