@@ -89,6 +89,12 @@ package struct ServiceLimits: Sendable {
     package var handoverMilliseconds = 250
     /// How long an answer of a feed may wait for a change, at the request's wish.
     package var feedWaitSecondsMax = 55
+    /// Feeds whose next page is made before it is asked for, at a time.
+    package var pagesAheadMax = 256
+    package var pagesAheadPerUserMax = 4
+    /// Of pages that were made before they are asked for; 0 for none.
+    package var pagesAheadBytesMax = 33_554_432
+    package var pagesAheadBytesPerUserMax = 8_388_608
     /// Records of shared trees, left ones too, that a query goes through one by one; of more it reads
     /// an index, which holds what is not shared as well.
     package var sharedQueryRecordsMax = 10_000

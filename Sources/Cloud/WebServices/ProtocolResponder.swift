@@ -64,6 +64,7 @@ package final class ProtocolResponder: Responder {
     /// Requests that wait until there is something to tell.
     private let held: HeldAnswers
     private let shared: SharedAnswers
+    private let ahead: PagesAhead
     private let courier: CourierResponder
 
     package init(_ dependencies: Dependencies) {
@@ -77,6 +78,8 @@ package final class ProtocolResponder: Responder {
         held = HeldAnswers(
             countMax: limits.heldPollsMax, perCallerMax: limits.heldPollsPerUserMax)
         shared = SharedAnswers(now: dependencies.uptime)
+        ahead = PagesAhead(
+            FeedFollowers.Limits(limits), workers: workers, now: dependencies.uptime)
         courier = CourierResponder(dependencies, held: held, workers: workers, rates: rates)
     }
 
@@ -94,6 +97,9 @@ package final class ProtocolResponder: Responder {
 
     /// How many of those that waited got an answer that was made for another of their caller's, for metrics.
     package var sharedCount: Int { shared.count }
+
+    /// What became of pages of feeds that were made before somebody asked for them, for metrics.
+    package var pagesAhead: PagesAheadCounts { ahead.counts }
 
     /// Answers all that waits until there is something to tell, and lets nothing wait from now on; before a
     /// drain.
@@ -247,15 +253,11 @@ package final class ProtocolResponder: Responder {
         let notices = context.store.storage.notices
         let mark = notices.mark
         do {
-            // Only who has waited is one of many whom the same commit wakes.
-            guard route.isSharedAmongWaiters, exchange.held != nil,
-                case .read(let answer) = route.work
-            else { return try run(route, context, exchange) }
-            let question = SharedAnswers.Question(context, since: mark)
-            if let known = shared.answer(to: question) { return exchange.succeed(known) }
-            let body = try answer(context)
-            shared.keep(body, for: question, of: notices)
-            exchange.succeed(body)
+            switch route.work {
+            case .read(let answer): exchange.succeed(try answer(context))
+            case .follow(let answer): try follow(context, since: mark, answer)
+            case .write(let run): try run(context) { self.conclude(exchange, $0) }
+            }
         } catch let early as HeldAnswer {
             if context.loop != nil { exchange.stopWhenAbandoned() }
             held.hold(exchange, early, notices, since: mark) { self.resume($0) }
@@ -269,12 +271,23 @@ package final class ProtocolResponder: Responder {
         goOn(exchange, on: .short)
     }
 
-    private func run(_ route: Route, _ context: RequestContext, _ exchange: Exchange) throws {
-        switch route.work {
-        case .read(let answer): exchange.succeed(try answer(context))
-        case .write(let run):
-            try run(context) { self.conclude(exchange, $0) }
+    /// Answers with a page of a feed.
+    private func follow(
+        _ context: RequestContext, since mark: CommitNotices.Mark,
+        _ answer: @escaping @Sendable (RequestContext) throws -> FeedAnswer
+    ) throws {
+        // Only who has waited is one of many whom the same commit wakes.
+        guard context.exchange.held != nil else {
+            let maker = PagesAhead.Maker(answer: answer) { self.goOn($0, on: .short) }
+            return try ahead.answer(context, since: mark, by: maker)
         }
+        let question = Question(context)
+        if let known = shared.answer(to: question, since: mark) {
+            return context.exchange.succeed(known)
+        }
+        let body = try answer(context).body
+        shared.keep(body, for: question, since: mark)
+        context.exchange.succeed(body)
     }
 
     /// Answers a write that has ended.

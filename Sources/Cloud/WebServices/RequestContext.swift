@@ -9,7 +9,8 @@ import Storage
 /// One identified request on its way through an endpoint.
 struct RequestContext: Sendable {
     private let responder: ProtocolResponder
-    private let exchange: Exchange
+    let exchange: Exchange
+    let request: HTTPRequest
     let address: RequestAddress
     let identified: Identified
     let store: OpenStore
@@ -21,13 +22,33 @@ struct RequestContext: Sendable {
     ) {
         self.responder = responder
         self.exchange = exchange
+        request = exchange.request
         self.address = address
         self.identified = identified
         self.store = store
         self.place = place
     }
 
-    var request: HTTPRequest { exchange.request }
+    /// The same request with another body, to be read on a worker before anybody asks.
+    ///
+    /// - Parameter stop: ends its reads.
+    private init(_ asked: RequestContext, body: [UInt8], stop: StopSignal) {
+        responder = asked.responder
+        exchange = asked.exchange
+        var request = asked.request
+        request.body = body
+        request.bodyMemory = nil
+        self.request = request
+        address = asked.address
+        identified = asked.identified
+        store = asked.store.stopping(stop)
+        place = .worker(.short)
+    }
+
+    func foreseen(asking body: [UInt8], stop: StopSignal) -> RequestContext {
+        RequestContext(self, body: body, stop: stop)
+    }
+
     /// The parameters of the request's target.
     var query: QueryString { exchange.query }
     var limits: ServiceLimits { responder.dependencies.limits }

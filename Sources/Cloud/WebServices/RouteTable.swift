@@ -5,6 +5,8 @@ import JSON
 enum EndpointWork: Sendable {
     /// Reads: makes the whole body at once, on the loop when it is short.
     case read(@Sendable (RequestContext) throws -> [UInt8])
+    /// Reads a page of a feed, as `read` does; only a `Question` and the store say what it answers.
+    case follow(@Sendable (RequestContext) throws -> FeedAnswer)
     /// Writes: hands in what makes the body, or what went wrong, when the change is on disk.
     case write(
         @Sendable (
@@ -39,8 +41,6 @@ struct Route: Sendable {
     let audience: Audience
     /// Whether it has something to answer to a request without a body (rulings.md 1).
     var needsNoBody = false
-    /// Whether nothing but a `SharedAnswers.Question` says what it answers to one who has waited.
-    var isSharedAmongWaiters = false
     let work: EndpointWork
 
     /// The methods that it accepts; all others are refused before anything else is looked at.
@@ -62,7 +62,7 @@ package enum RouteTable {
                 work: .read(QueryRecordsEndpoint.answer)),
             Route(
                 operation: "records/changes", audience: .users,
-                work: .read(RecordChangesEndpoint.answer)),
+                work: .follow(RecordChangesEndpoint.answer)),
             Route(
                 operation: "assets/upload", audience: .users,
                 work: .read(AssetUploadsEndpoint.answer)),
@@ -93,8 +93,8 @@ package enum RouteTable {
                 operation: "changes/database", audience: .users, needsNoBody: true,
                 work: .read(DatabaseChangesEndpoint.answer)),
             Route(
-                operation: "changes/zone", audience: .users, isSharedAmongWaiters: true,
-                work: .read(ZoneChangesEndpoint.answer)),
+                operation: "changes/zone", audience: .users,
+                work: .follow(ZoneChangesEndpoint.answer)),
             Route(
                 operation: "subscriptions/list", audience: .users, needsNoBody: true,
                 work: .read(ListSubscriptionsEndpoint.answer)),

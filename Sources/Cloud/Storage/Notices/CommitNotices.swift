@@ -42,7 +42,7 @@ package final class CommitNotices: Sendable {
     package init() {}
 
     /// Marks a moment: a look that begins afterwards is certain to see all commits before it.
-    package struct Mark: Sendable, Equatable {
+    package struct Mark: Sendable, Hashable {
         fileprivate let count: UInt64
     }
 

@@ -4,6 +4,10 @@ package struct LimitSettings: Sendable, Equatable {
     package var recordsPerResponseMax = 200
     package var recordBytesMax = 1_048_576
     package var pageBytesMax = 8_388_608
+    package var pagesAheadMax = 256
+    package var pagesAheadPerUserMax = 4
+    package var pagesAheadBytesMax = 33_554_432
+    package var pagesAheadBytesPerUserMax = 8_388_608
     package var feedRowsPerPageMax = 20_000
     package var filtersPerQueryMax = 32
     package var sortsPerQueryMax = 8
@@ -66,7 +70,7 @@ extension LimitSettings {
     static let section = Setting.Section(
         name: "limits",
         documentation: "What one request may ask and one store may hold.",
-        settings: requests + queries + work + rates + [
+        settings: requests + pagesAhead + queries + work + rates + [
             .number(
                 "limits.zonesPerUserMax", \.limits.zonesPerUserMax, 1...1_000_000, "zones",
                 "Zones of one user's private database."),
@@ -199,6 +203,26 @@ extension LimitSettings {
         .number(
             "limits.feedRowsPerPageMax", \.limits.feedRowsPerPageMax, 100...10_000_000, "changes",
             "Changes looked at for one answer, so that a search with few hits ends too."),
+    ]
+
+    private static let pagesAhead: [Setting] = [
+        .number(
+            "limits.pagesAheadMax", \.limits.pagesAheadMax, 1...10_000, "feeds",
+            """
+            Feeds that clients follow page after page, and whose next page is made by a thread that \
+            has nothing else to do while they take in this one. One more takes the place of the one \
+            that nobody has asked for the longest.
+            """),
+        .number(
+            "limits.pagesAheadPerUserMax", \.limits.pagesAheadPerUserMax, 1...10_000, "feeds",
+            "Of one user, on all devices."),
+        .number(
+            "limits.pagesAheadBytesMax", \.limits.pagesAheadBytesMax, 0...1_099_511_627_776,
+            "bytes", zero: "none are made",
+            "Memory for such pages. Each is kept for a second, and only until the next change."),
+        .number(
+            "limits.pagesAheadBytesPerUserMax", \.limits.pagesAheadBytesPerUserMax,
+            0...1_099_511_627_776, "bytes", zero: "none are made", "Of one user."),
     ]
 
     private static let queries: [Setting] = [

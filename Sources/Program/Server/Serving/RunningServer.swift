@@ -226,6 +226,23 @@ package final class RunningServer: Sendable {
             Double(protocolResponder.sharedCount)
         }
         metrics.counter(
+            "lenticular_pages_ahead_made_total",
+            "Pages of feeds that were made before anybody asked for them."
+        ) {
+            Double(protocolResponder.pagesAhead.made)
+        }
+        metrics.counter(
+            "lenticular_pages_ahead_used_total", "Such pages that a request was answered with."
+        ) {
+            Double(protocolResponder.pagesAhead.used)
+        }
+        metrics.counter(
+            "lenticular_pages_ahead_wasted_total",
+            "Such pages that were begun or wanted, and of no use to anybody."
+        ) {
+            Double(protocolResponder.pagesAhead.wasted)
+        }
+        metrics.counter(
             "lenticular_requests_throttled_total", "Requests refused because too many waited."
         ) {
             Double(protocolResponder.poolCounts.refused)

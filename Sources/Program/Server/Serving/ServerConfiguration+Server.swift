@@ -130,6 +130,7 @@ extension ServerConfiguration {
         service.recordsPerResponseMax = limits.recordsPerResponseMax
         service.recordBytesMax = limits.recordBytesMax
         service.pageBytesMax = limits.pageBytesMax
+        setPagesAheadLimits(of: &service)
         service.zonesPerUserMax = limits.zonesPerUserMax
         service.zonesPerOwnerMax = limits.zonesPerOwnerMax
         service.clientTokenBytesMax = limits.clientTokenBytesMax
@@ -163,6 +164,13 @@ extension ServerConfiguration {
         service.assetTokensPerRequestMax = assets.tokensPerRequestMax
         service.rereferencedAssetsMax = assets.rereferencedMax
         return service
+    }
+
+    private func setPagesAheadLimits(of service: inout ServiceLimits) {
+        service.pagesAheadMax = limits.pagesAheadMax
+        service.pagesAheadPerUserMax = limits.pagesAheadPerUserMax
+        service.pagesAheadBytesMax = limits.pagesAheadBytesMax
+        service.pagesAheadBytesPerUserMax = limits.pagesAheadBytesPerUserMax
     }
 
     /// What deciding a batch of operations may take.
