@@ -179,6 +179,24 @@ struct KnownPlacesTests {
         #expect(try trial.place.problems() == [])
     }
 
+    @Test(
+        "A damaged record is one also where its place is known",
+        arguments: [
+            "UPDATE version_users SET checksum = checksum + 1",
+            "UPDATE version_rows SET content = content || x'00'",
+        ])
+    func damage(sql: String) throws {
+        var trial = try Trial(nameHashBits: 64)
+        defer { trial.place.remove() }
+        try trial.write("plain")
+        let name = try #require(RecordName("plain"))
+        try Connection(path: trial.place.path, mode: .readWrite).execute(sql)
+        try trial.store.read { snapshot in
+            let isDamaged = try snapshot.current(of: name, in: trial.zone.number) { $0.isDamaged }
+            #expect(isDamaged == true)
+        }
+    }
+
     @Test("A reader that began before a save goes on seeing what it saw")
     func formerSnapshots() throws {
         var trial = try Trial(nameHashBits: 64)

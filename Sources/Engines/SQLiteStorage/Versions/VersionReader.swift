@@ -101,11 +101,13 @@ final class VersionReader {
         row.bind(key, at: 1)
         defer { row.reset() }
         guard try row.step() else { return nil }
-        // NB: whoever then searches for the name meets the damage, and tells of it.
-        guard let found = try? VersionRow(row.bytes(0), key: key), found.name.isName(name) else {
+        do {
+            let found = try VersionRow(row.bytes(0), key: key)
+            return try found.name.isName(name) ? texts.keep(found, key: key) : nil
+        } catch is DamagedRow {
+            // Whoever then searches for the name meets the damage, and tells of it.
             return nil
         }
-        return try checked(key) { try texts.keep(found, key: key) }
     }
 
     private func visitFormer<Value>(
