@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* As `NameWriter` in the server has them. */
-enum { WAITING_MIN = 2000, WAITING_MAX = 400000, SHARE = 4, STEP_MAX = 4096, STEP_MIN = 256 };
+enum { WAITING_MIN = 2000, WAITING_MAX = 200000, SHARE = 4, STEP_MAX = 4096, STEP_MIN = 256 };
 
 static _Noreturn void fail(struct names *names, const char *what) {
     fprintf(stderr, "names: %s: %s\n", what, sqlite3_errmsg(names->database));
