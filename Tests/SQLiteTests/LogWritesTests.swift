@@ -83,4 +83,22 @@ import Testing
         try connection.execute(Self.insert(100))
         #expect(try reader.integer("SELECT count(*) FROM items") == 110)
     }
+
+    @Test("What an undone transaction had gathered does not take the place of what others commit")
+    func undone() throws {
+        // With a small cache pages are written before the transaction ends, and are gathered.
+        let first = try store(cacheKiB: 16)
+        let second = try Connection(path: folder.file(), mode: .readWrite)
+        try first.execute(Self.insert(60))
+        let replaced = "UPDATE items SET body = zeroblob(3000)"
+        for round in 1...15 {
+            // With an empty log, undoing reads nothing from it, which would hand on what was gathered.
+            try second.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            let change = "UPDATE items SET body = randomblob(3000) WHERE id <= \(20 + round)"
+            try first.execute("BEGIN; \(change); ROLLBACK")
+            try second.execute("\(replaced) WHERE id > 20")
+            let count = "SELECT count(*) FROM items WHERE body = zeroblob(3000)"
+            #expect(try first.integer(count) == 40)
+        }
+    }
 }

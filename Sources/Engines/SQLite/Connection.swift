@@ -17,6 +17,8 @@ package final class Connection {
     package let path: String
     let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
+    /// Of the functions that are known to it.
+    var finders: [RowFinder] = []
     /// Prepared with the connection, so that a snapshot looks nothing up.
     private(set) lazy var begin = Result { try prepare("BEGIN") }
     private(set) lazy var commit = Result { try prepare("COMMIT") }
@@ -102,6 +104,7 @@ package final class Connection {
 
     deinit {
         removeDeadline()
+        finders.removeAll()
         statements.removeAll()
         ending.withLock { sqlite3_close_v2(handle) }
         logPageCount.deallocate()

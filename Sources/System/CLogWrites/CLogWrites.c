@@ -20,8 +20,18 @@ struct gathering {
     char name[];
 };
 
+struct log_file;
+
+struct main_file {
+    sqlite3_file base;
+    sqlite3_file *below;
+    // Of the same connection, while it is open.
+    struct log_file *log;
+};
+
 struct log_file {
     sqlite3_file base;
+    struct main_file *main;
     sqlite3_file *below;
     unsigned char *bytes;
     sqlite3_int64 offset;
@@ -66,6 +76,7 @@ static int log_write(sqlite3_file *base, const void *bytes, int count, sqlite3_i
 
 static int log_close(sqlite3_file *base) {
     struct log_file *log = (struct log_file *)base;
+    if (log->main) log->main->log = NULL;
     // What is left belongs to no commit.
     free(log->bytes);
     return log->below->pMethods->xClose(log->below);
@@ -130,7 +141,7 @@ static int log_traits(sqlite3_file *base) {
 }
 
 // Version 1: SQLite shares and maps the database's own file alone.
-static const sqlite3_io_methods methods = {
+static const sqlite3_io_methods log_methods = {
     .iVersion = 1,
     .xClose = log_close,
     .xRead = log_read,
@@ -146,21 +157,133 @@ static const sqlite3_io_methods methods = {
     .xDeviceCharacteristics = log_traits,
 };
 
+// The methods of the database's own file: all go to the one below.
+
+static sqlite3_file *system_file(sqlite3_file *base) { return ((struct main_file *)base)->below; }
+
+static int main_close(sqlite3_file *base) {
+    return system_file(base)->pMethods->xClose(system_file(base));
+}
+
+static int main_read(sqlite3_file *base, void *bytes, int count, sqlite3_int64 offset) {
+    return system_file(base)->pMethods->xRead(system_file(base), bytes, count, offset);
+}
+
+static int main_write(sqlite3_file *base, const void *bytes, int count, sqlite3_int64 offset) {
+    return system_file(base)->pMethods->xWrite(system_file(base), bytes, count, offset);
+}
+
+static int main_truncate(sqlite3_file *base, sqlite3_int64 size) {
+    return system_file(base)->pMethods->xTruncate(system_file(base), size);
+}
+
+static int main_sync(sqlite3_file *base, int flags) {
+    return system_file(base)->pMethods->xSync(system_file(base), flags);
+}
+
+static int main_size(sqlite3_file *base, sqlite3_int64 *size) {
+    return system_file(base)->pMethods->xFileSize(system_file(base), size);
+}
+
+static int main_lock(sqlite3_file *base, int level) {
+    return system_file(base)->pMethods->xLock(system_file(base), level);
+}
+
+static int main_unlock(sqlite3_file *base, int level) {
+    return system_file(base)->pMethods->xUnlock(system_file(base), level);
+}
+
+static int main_reserved(sqlite3_file *base, int *held) {
+    return system_file(base)->pMethods->xCheckReservedLock(system_file(base), held);
+}
+
+static int main_control(sqlite3_file *base, int operation, void *argument) {
+    return system_file(base)->pMethods->xFileControl(system_file(base), operation, argument);
+}
+
+static int main_sector(sqlite3_file *base) {
+    return system_file(base)->pMethods->xSectorSize(system_file(base));
+}
+
+static int main_traits(sqlite3_file *base) {
+    return system_file(base)->pMethods->xDeviceCharacteristics(system_file(base));
+}
+
+static int main_map(sqlite3_file *base, int region, int size, int extends, void volatile **got) {
+    return system_file(base)->pMethods->xShmMap(system_file(base), region, size, extends, got);
+}
+
+static int main_share(sqlite3_file *base, int first, int count, int flags) {
+    struct log_file *log = ((struct main_file *)base)->log;
+    // What a transaction has left that was undone must not be handed on once others may write: it would take the place
+    // of theirs. The first lock is the writer's.
+    if (log && first == 0 && flags == (SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE)) hand_on(log);
+    return system_file(base)->pMethods->xShmLock(system_file(base), first, count, flags);
+}
+
+static void main_barrier(sqlite3_file *base) {
+    system_file(base)->pMethods->xShmBarrier(system_file(base));
+}
+
+static int main_unmap(sqlite3_file *base, int deletes) {
+    return system_file(base)->pMethods->xShmUnmap(system_file(base), deletes);
+}
+
+// Version 2: nothing is mapped but what is shared.
+static const sqlite3_io_methods main_methods = {
+    .iVersion = 2,
+    .xClose = main_close,
+    .xRead = main_read,
+    .xWrite = main_write,
+    .xTruncate = main_truncate,
+    .xSync = main_sync,
+    .xFileSize = main_size,
+    .xLock = main_lock,
+    .xUnlock = main_unlock,
+    .xCheckReservedLock = main_reserved,
+    .xFileControl = main_control,
+    .xSectorSize = main_sector,
+    .xDeviceCharacteristics = main_traits,
+    .xShmMap = main_map,
+    .xShmLock = main_share,
+    .xShmBarrier = main_barrier,
+    .xShmUnmap = main_unmap,
+};
+
 // The file system's methods: the one below gets itself, as it expects.
 
 static sqlite3_vfs *below(sqlite3_vfs *base) { return ((struct gathering *)base)->below; }
 
-static int gathering_open(sqlite3_vfs *base, const char *path, sqlite3_file *opened, int flags,
-                          int *got) {
-    sqlite3_vfs *system = below(base);
-    if (!(flags & SQLITE_OPEN_WAL)) return system->xOpen(system, path, opened, flags, got);
+static int open_main(sqlite3_vfs *system, const char *path, sqlite3_file *opened, int flags,
+                     int *got) {
+    struct main_file *file = (struct main_file *)opened;
+    memset(file, 0, sizeof *file);
+    file->below = (sqlite3_file *)(file + 1);
+    int code = system->xOpen(system, path, file->below, flags, got);
+    // SQLite closes what has methods, opened or not.
+    if (file->below->pMethods) file->base.pMethods = &main_methods;
+    return code;
+}
+
+static int open_log(sqlite3_vfs *system, const char *path, sqlite3_file *opened, int flags,
+                    int *got) {
     struct log_file *log = (struct log_file *)opened;
     memset(log, 0, sizeof *log);
     log->below = (sqlite3_file *)(log + 1);
     int code = system->xOpen(system, path, log->below, flags, got);
-    // SQLite closes what has methods, opened or not.
-    if (log->below->pMethods) log->base.pMethods = &methods;
+    if (!log->below->pMethods) return code;
+    log->base.pMethods = &log_methods;
+    log->main = (struct main_file *)sqlite3_database_file_object(path);
+    log->main->log = log;
     return code;
+}
+
+static int gathering_open(sqlite3_vfs *base, const char *path, sqlite3_file *opened, int flags,
+                          int *got) {
+    sqlite3_vfs *system = below(base);
+    if (flags & SQLITE_OPEN_MAIN_DB) return open_main(system, path, opened, flags, got);
+    if (flags & SQLITE_OPEN_WAL) return open_log(system, path, opened, flags, got);
+    return system->xOpen(system, path, opened, flags, got);
 }
 
 static int gathering_delete(sqlite3_vfs *base, const char *path, int syncs) {

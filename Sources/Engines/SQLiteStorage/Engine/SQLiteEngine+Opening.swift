@@ -65,6 +65,7 @@ extension SQLiteEngine {
         made.report = { [options] in options.report(key, $0) }
         made.readAhead = settings.readAhead.bytesMax > 0 ? readAhead : nil
         made.counts = counts
+        made.knownPlaces = knownPlaces
         return made
     }
 

@@ -24,6 +24,8 @@ package final class SQLiteEngine: StorageEngine {
         /// The room on the disk without which nothing is moved that a former server has left.
         package var moveFreeBytesMin = 67_108_864
         package var readAhead = ReadAhead.Options()
+        /// The memory for places of versions, of all stores together.
+        package var knownPlacesBytesMax = 33_554_432
 
         package init() {}
     }
@@ -44,6 +46,7 @@ package final class SQLiteEngine: StorageEngine {
     let former: FormerStores
     let counts = EngineCounts()
     let readAhead: ReadAhead
+    let knownPlaces: KnownPlaces
     private let state = Mutex(State())
 
     /// Opens the catalog, making it or bringing it to this version.
@@ -61,6 +64,7 @@ package final class SQLiteEngine: StorageEngine {
         self.settings = settings
         self.options = options
         readAhead = ReadAhead(settings.readAhead)
+        knownPlaces = KnownPlaces(bytesMax: settings.knownPlacesBytesMax)
         let files = files
         try sqliteCatalog.settleStores { container, environment in
             try FileSystem.kind(of: files.path(of: StoreKey(container, environment))) != nil
