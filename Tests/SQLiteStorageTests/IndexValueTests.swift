@@ -167,6 +167,40 @@ final class IndexValueTests {
         #expect(try place.problems() == [])
     }
 
+    @Test("What one write saves, changes and deletes is in the index as the write leaves it")
+    func together() throws {
+        let zone = try makeZone()
+        try save(0..<3, in: zone)
+        let index = try prepare()
+        let type = try type()
+        // Neither as many as one statement takes, nor a multiple of it.
+        let steps: [[(Int, Int?)]] = [
+            (10..<21).map { ($0, $0) }, (10..<15).map { ($0, $0 + 100) },
+            (18..<21).map { ($0, nil) }, (21..<24).map { ($0, $0) },
+        ]
+        let known = Dictionary(
+            uniqueKeysWithValues: try (10..<24).map { ($0, try #require(RecordName("r\($0)"))) })
+        try store.writeAndWait { transaction in
+            for step in steps {
+                _ = try transaction.save(
+                    step.compactMap { number, value -> NewVersion? in
+                        guard let name = known[number] else { return nil }
+                        let former = try transaction.head(of: name, in: zone.number)
+                        return NewVersion(
+                            zone: zone, name: name, position: try transaction.takePosition(),
+                            former: former,
+                            formerBytes: former == nil ? 0 : Self.body(number).count,
+                            formerIsAlive: former != nil, type: type,
+                            flags: value == nil ? [.tombstone] : [],
+                            body: value.map(Self.body) ?? Array("\"\(name.text)\"".utf8))
+                    })
+            }
+        }
+        for (number, value) in steps.joined() { values[number] = value }
+        try expectOrder(index, in: zone)
+        #expect(try place.problems() == [])
+    }
+
     @Test("An index over records that are there already comes into order while it is filled")
     func fills() throws {
         let zone = try makeZone()

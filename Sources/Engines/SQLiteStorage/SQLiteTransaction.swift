@@ -204,6 +204,13 @@ final class SQLiteTransaction: StoreTransaction {
     }
 
     func save(_ versions: [NewVersion]) throws -> [RecordNumber] {
+        let records = Result { try write(versions) }
+        // Also those of the versions that were written before one failed.
+        try group.indexWriter?.values.finish()
+        return try records.get()
+    }
+
+    private func write(_ versions: [NewVersion]) throws -> [RecordNumber] {
         var records: [RecordNumber] = []
         records.reserveCapacity(versions.count)
         var first = versions.startIndex

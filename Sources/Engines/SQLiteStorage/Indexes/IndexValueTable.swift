@@ -4,15 +4,22 @@ import Storage
 
 /// The statements that change single entries of a table.
 struct IndexValueTable {
+    /// How many entries one statement inserts, where there are so many.
+    static let together = 8
+
     private let insert: Statement
+    private let insertTogether: Statement
     private let delete: Statement
     private let deleteRecord: Statement
     private let connection: Connection
 
     init(_ name: String, _ connection: Connection) {
         self.connection = connection
-        insert = connection.statement(
-            "INSERT OR IGNORE INTO \(name) (\(IndexValueRow.columns)) VALUES (?1, ?2, ?3, ?4)")
+        let into = "INSERT OR IGNORE INTO \(name) (\(IndexValueRow.columns)) VALUES"
+        let row = "(?, ?, ?, ?)"
+        insert = connection.statement("\(into) \(row)")
+        let rows = repeatElement(row, count: Self.together).joined(separator: ", ")
+        insertTogether = connection.statement("\(into) \(rows)")
         delete = connection.statement(
             """
             DELETE FROM \(name) WHERE field = ?1 AND zone = ?2 AND value = ?3 AND record = ?4
@@ -24,6 +31,18 @@ struct IndexValueTable {
     func add(_ entry: IndexValueRow) throws {
         entry.bind(to: insert, at: 1)
         try insert.run()
+    }
+
+    func add(_ entries: [IndexValueRow]) throws {
+        var left = entries[...]
+        while left.count >= Self.together {
+            for (number, entry) in left.prefix(Self.together).enumerated() {
+                entry.bind(to: insertTogether, at: Int32(number) * IndexValueRow.columnCount + 1)
+            }
+            try insertTogether.run()
+            left = left.dropFirst(Self.together)
+        }
+        for entry in left { try add(entry) }
     }
 
     /// - Returns: whether it was there.
@@ -54,6 +73,7 @@ struct IndexValueRow {
     static let last = IndexValueRow(index: .max, zone: 0, value: .integer(0), record: 0)
 
     static let columns = "field, zone, value, record"
+    static let columnCount: Int32 = 4
 
     init(index: Int64, zone: Int64, value: IndexValue, record: Int64) {
         (self.index, self.zone, self.value, self.record) = (index, zone, value, record)

@@ -18,6 +18,8 @@ final class IndexValueWriter {
     private let clearGone: Statement
     private let move: Statement
     private let clearNew: Statement
+    /// Entries for `new`, in which they are not yet: one statement is to insert several.
+    private var coming: [IndexValueRow] = []
     /// Of the entries that wait in the two small tables.
     private var pace = MergePace(waitingMax: 200_000, stepMax: 8_192)
     /// Whether entries may be noted as gone; nil when nobody has looked.
@@ -58,16 +60,25 @@ final class IndexValueWriter {
     func rolledBack() {
         pace.rolledBack()
         hasGone = nil
+        coming = []
     }
 
-    /// Adds an entry that no index has.
+    /// Adds an entry that no index has; it is there after `finish`.
     func add(
         _ value: IndexValue, _ record: RecordNumber, _ zone: ZoneNumber, _ index: Int64
     ) throws {
         let entry = IndexValueRow(value, record, zone, index)
         if try isBack(entry) { return }
-        try new.add(entry)
+        coming.append(entry)
         pace.add()
+        if coming.count == IndexValueTable.together { try finish() }
+    }
+
+    /// Writes what has been added.
+    func finish() throws {
+        guard !coming.isEmpty else { return }
+        try new.add(coming)
+        coming.removeAll(keepingCapacity: true)
     }
 
     /// Adds that a record has no value: these entries come in order by themselves, but for records that had one.
@@ -92,6 +103,7 @@ final class IndexValueWriter {
     func remove(
         _ value: IndexValue, _ record: RecordNumber, _ zone: ZoneNumber, _ index: Int64
     ) throws {
+        try finish()
         let entry = IndexValueRow(value, record, zone, index)
         if try new.remove(entry) {
             pace.remove(1)
@@ -109,6 +121,7 @@ final class IndexValueWriter {
 
     /// Removes all entries of a record in an index; reads all that the index has of the zone.
     func forget(_ record: RecordNumber, in zone: ZoneNumber, _ index: Int64) throws {
+        try finish()
         for number in [index, -index] {
             for table in [new, gone, old] {
                 try table.removeAll(of: record, in: zone, number)
@@ -125,11 +138,12 @@ final class IndexValueWriter {
     }
 
     private func countWaiting() throws -> Int {
-        try number(
-            """
-            SELECT (SELECT count(*) FROM new_index_values)
-                + (SELECT count(*) FROM gone_index_values)
-            """)
+        try coming.count
+            + number(
+                """
+                SELECT (SELECT count(*) FROM new_index_values)
+                    + (SELECT count(*) FROM gone_index_values)
+                """)
     }
 
     private func number(_ sql: String) throws -> Int {

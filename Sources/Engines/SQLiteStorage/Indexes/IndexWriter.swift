@@ -45,7 +45,9 @@ final class IndexWriter {
         let after = new.map { IndexEntry.entries(of: $0, for: index.need) } ?? []
         guard before != after else { return 0 }
         guard record.value <= EntryNumber.recordMax else { throw StorageFailure.full }
-        let (gone, come) = (before.subtracting(after), after.subtracting(before))
+        // Mostly there are those of one side alone: what new records bring, or deleted ones leave.
+        let gone = after.isEmpty ? before : before.subtracting(after)
+        let come = before.isEmpty ? after : after.subtracting(before)
         for entry in gone { try remove(entry, record, zone, index.number) }
         for entry in come {
             try add(entry, record, zone, index.number, isNew: former == nil)

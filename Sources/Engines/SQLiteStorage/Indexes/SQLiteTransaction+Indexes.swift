@@ -72,6 +72,7 @@ extension SQLiteTransaction {
             snapshot.connection, versions: snapshot.versions, reader: snapshot.indexes,
             writer: try group.preparedIndexWriter(snapshot.connection), catalog: indexes)
         let value = try body(&work)
+        try group.indexWriter?.values.finish()
         indexes = work.catalog
         return value
     }
