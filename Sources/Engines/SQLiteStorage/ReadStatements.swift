@@ -25,23 +25,45 @@ struct ReadStatements {
         ORDER BY number DESC LIMIT ?1
         """
 
+    // An index leads to a number. The row of that number must be the one asked for: a bit that flips
+    // in the index leads to another.
+    private static let owner = """
+        SELECT owners.id, owners.used_bytes, owners.whole_after, owners.record_name = ?1
+        FROM owners found JOIN owners ON owners.id = found.id WHERE found.record_name = ?1
+        """
+    private static let zone = """
+        SELECT zones.id, zones.owner, zones.created, zones.changed, zones.whole_after,
+            zones.deleted_at IS NOT NULL, zones.name
+        """
+    private static let zoneByNames = """
+        \(zone), zones.owner = owners.id AND zones.name = ?2 AND owners.record_name = ?1
+        FROM owners named JOIN zones found ON found.owner = named.id
+            JOIN owners ON owners.id = named.id JOIN zones ON zones.id = found.id
+        WHERE named.record_name = ?1 AND found.name = ?2 AND found.deleted_at IS NULL
+        """
+
     init(_ connection: Connection) {
-        ownerByName = connection.statement(
-            "SELECT id, used_bytes, whole_after FROM owners WHERE record_name = ?1")
-        let zone = "SELECT id, owner, created, changed, whole_after, deleted_at IS NOT NULL, name"
-        zoneByNumber = connection.statement("\(zone) FROM zones WHERE id = ?1")
+        ownerByName = connection.statement(Self.owner)
+        let zone = Self.zone
+        let found = "FROM zones found JOIN zones ON zones.id = found.id WHERE found.owner = ?1"
+        let isWhole = NameCopies.ofZone("zones")
+        zoneByNumber = connection.statement("\(zone), \(isWhole) FROM zones WHERE zones.id = ?1")
         zoneByName = connection.statement(
-            "\(zone) FROM zones WHERE owner = ?1 AND name = ?2 AND deleted_at IS NULL")
-        zoneByNames = connection.statement(
             """
-            SELECT zones.id, zones.owner, zones.created, zones.changed, zones.whole_after, 0
-            FROM owners JOIN zones ON zones.owner = owners.id
-            WHERE owners.record_name = ?1 AND zones.name = ?2 AND zones.deleted_at IS NULL
+            \(zone), zones.owner = ?1 AND zones.name = ?2
+            \(found) AND found.name = ?2 AND found.deleted_at IS NULL
             """)
+        zoneByNames = connection.statement(Self.zoneByNames)
         livingZones = connection.statement(
-            "\(zone) FROM zones WHERE owner = ?1 AND deleted_at IS NULL ORDER BY name")
+            """
+            \(zone), zones.owner = ?1 AND \(isWhole)
+            \(found) AND found.deleted_at IS NULL ORDER BY found.name
+            """)
         changedZones = connection.statement(
-            "\(zone) FROM zones WHERE owner = ?1 AND changed > ?2 ORDER BY changed LIMIT ?3")
+            """
+            \(zone), zones.owner = ?1 AND \(isWhole)
+            \(found) AND found.changed > ?2 ORDER BY found.changed LIMIT ?3
+            """)
         lastChange = connection.statement(
             "SELECT coalesce(max(changed), 0) FROM zones WHERE owner = ?1")
         linksOfSource = connection.statement(

@@ -115,6 +115,7 @@ class SQLiteSnapshot: StoreSnapshot {
         defer { statement.reset() }
         statement.bind(name.text, at: 1)
         guard try statement.step() else { return nil }
+        guard statement.int64(3) == 1 else { throw InvalidRow(table: "owners") }
         return StoredOwner(
             number: OwnerNumber(statement.int64(0)), recordName: name.text,
             usedBytes: statement.int64(1), oldestValidPosition: statement.int64(2))
@@ -133,7 +134,7 @@ class SQLiteSnapshot: StoreSnapshot {
         statement.bind(owner.value, at: 1)
         statement.bind(name.text, at: 2)
         guard try statement.step() else { return nil }
-        return Self.zone(statement, name: name)
+        return try Self.zone(statement, name: name)
     }
 
     func zone(named name: ZoneName, ofOwnerNamed owner: UserRecordName) throws -> StoredZone? {
@@ -155,7 +156,7 @@ class SQLiteSnapshot: StoreSnapshot {
         statement.bind(owner.text, at: 1)
         statement.bind(name.text, at: 2)
         guard try statement.step() else { return nil }
-        return Self.zone(statement, name: name)
+        return try Self.zone(statement, name: name)
     }
 
     func zones(of owner: OwnerNumber) throws -> [StoredZone] {
@@ -329,20 +330,22 @@ class SQLiteSnapshot: StoreSnapshot {
         var found: [StoredZone] = []
         while try statement.step() {
             guard let name = ZoneName(statement.string(6)) else { throw InvalidRow(table: "zones") }
-            found.append(zone(statement, name: name))
+            found.append(try zone(statement, name: name))
         }
         return found
     }
 
-    private static func zone(_ row: Statement, name: ZoneName) -> StoredZone {
-        StoredZone(
+    /// - Parameter row: its last column says whether what led to the row says the same as the row does.
+    private static func zone(_ row: Statement, name: ZoneName) throws -> StoredZone {
+        guard row.int64(7) == 1 else { throw InvalidRow(table: "zones") }
+        return StoredZone(
             number: ZoneNumber(row.int64(0)), owner: OwnerNumber(row.int64(1)), name: name,
             created: row.int64(2), changed: row.int64(3), oldestValidPosition: row.int64(4),
             isDeleted: row.int64(5) != 0)
     }
 }
 
-/// A row that no version of this server writes.
+/// A row that no version of this server writes, such as one on a disk that has decayed.
 struct InvalidRow: Error, CustomStringConvertible {
     let table: String
 

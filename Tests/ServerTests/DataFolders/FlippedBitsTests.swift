@@ -168,6 +168,70 @@ struct FlippedBitsTests {
         #expect(counts.served > 0 && counts.behind > 0 && counts.untold <= 1)
     }
 
+    @Test("A zone, an owner or a type whose name has decayed is served under no other name")
+    func names() throws {
+        let zone = "Shopping-lists-2026"
+        _ = try notes.post(
+            "private/zones/modify",
+            ["operations": [["operationType": "create", "zone": ["zoneID": ["zoneName": zone]]]]])
+        _ = try notes.post(
+            "private/records/modify",
+            [
+                "zoneID": ["zoneName": zone],
+                "operations": [
+                    [
+                        "operationType": "create",
+                        "record": ["recordName": "milk", "recordType": "Groceries"],
+                    ]
+                ],
+            ])
+        let good = try answers(about: zone)
+        let owner = try #require(
+            good[0].firstMatch(of: /"ownerRecordName":"(_[0-9a-f]{32})"/)?.output.1)
+        notes.stop()
+        try Connection(path: notes.store, mode: .readWrite).execute(
+            "PRAGMA wal_checkpoint(TRUNCATE)")
+        try notes.copy(to: "good")
+        let file = try Data(contentsOf: URL(filePath: notes.store))
+        var counts = (flips: 0, refused: 0)
+        for name in [zone, String(owner), "Groceries"] {
+            var bytes = Array(name.utf8)
+            bytes[3] ^= 1
+            let decayed = String(decoding: bytes, as: UTF8.self)
+            var rest = file.startIndex..<file.endIndex
+            while let place = file.range(of: Data(name.utf8), in: rest) {
+                rest = place.upperBound..<file.endIndex
+                try notes.putBack("good")
+                try flip(notes.store, at: place.lowerBound + 3, 1)
+                counts.flips += 1
+                try notes.start()
+                for answer in try answers(about: zone) {
+                    if answer.contains("serverErrorCode") { counts.refused += 1 }
+                    #expect(!answer.contains(decayed), "byte \(place.lowerBound): \(answer)")
+                }
+                notes.stop()
+            }
+        }
+        #expect(counts.flips >= 6 && counts.refused >= counts.flips)
+    }
+
+    /// What Ann is told of a zone, without the tokens.
+    private func answers(about zone: String) throws -> [String] {
+        let zoneID: [String: Any] = ["zoneName": zone]
+        let requests: [(String, [String: Any])] = [
+            ("private/zones/list", [:]), ("private/changes/database", [:]),
+            ("private/zones/lookup", ["zones": [["zoneID": zoneID]]]),
+            ("private/changes/zone", ["zones": [["zoneID": zoneID]]]),
+            ("private/records/lookup", ["zoneID": zoneID, "records": [["recordName": "milk"]]]),
+        ]
+        return try requests.map { path, body in
+            let answer = try JSONSerialization.data(
+                withJSONObject: try notes.post(path, body), options: .sortedKeys)
+            return String(decoding: answer, as: UTF8.self)
+                .replacing(/"syncToken":"[^"]*"/, with: "")
+        }
+    }
+
     /// What Ann is shown, whether she looks records up or follows the zone.
     ///
     /// - Returns: the tags of the records, and how many she is told are not there.

@@ -93,7 +93,8 @@ final class ShareReadStatements {
                 "SELECT coalesce(max(changed), 0) FROM views WHERE viewer = ?1")
             zonesViewed = try connection.prepare(
                 """
-                SELECT z.id, z.owner, z.created, z.changed, z.whole_after, 0, z.name
+                SELECT z.id, z.owner, z.created, z.changed, z.whole_after, 0, z.name,
+                    \(NameCopies.ofZone("z"))
                 FROM views v JOIN zones z ON z.id = v.zone AND z.deleted_at IS NULL
                     JOIN owners o ON o.id = z.owner
                 WHERE v.viewer = ?1 AND v.ended IS NULL ORDER BY o.record_name, z.name

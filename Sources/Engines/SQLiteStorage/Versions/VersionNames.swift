@@ -72,10 +72,13 @@ final class VersionNames {
             "SELECT record_name, checksum FROM version_users WHERE id = ?1")
         numberOfUser = try connection.prepare(
             "SELECT id FROM version_users WHERE record_name = ?1")
-        type = try connection.prepare("SELECT name FROM record_types WHERE id = ?1")
+        type = try connection.prepare(
+            "SELECT name, \(NameCopies.ofType("record_types")) FROM record_types WHERE id = ?1")
         zone = try connection.prepare(
             """
-            SELECT zones.name, owners.record_name FROM zones
+            SELECT zones.name, owners.record_name,
+                \(NameCopies.ofZone("zones")) AND \(NameCopies.ofOwner("owners"))
+            FROM zones
             JOIN owners ON owners.id = zones.owner WHERE zones.id = ?1
             """)
     }
@@ -126,14 +129,19 @@ final class VersionNames {
     }
 
     /// The name of a type; nil when there is no such type.
+    ///
+    /// - Throws: `InvalidRow` for a name that has decayed.
     func type(_ number: Int64) throws -> [UInt8]? { try namedType(number)?.name }
 
     /// A type; nil when there is no such type.
+    ///
+    /// - Throws: as `type`.
     func namedType(_ number: Int64) throws -> Named? {
         if let known = types[number] { return known }
         defer { type.reset() }
         type.bind(number, at: 1)
         guard try type.step() else { return nil }
+        guard type.int64(1) == 1 else { throw InvalidRow(table: "record_types") }
         let name = [UInt8](type.bytes(0))
         let made = Named(
             name, Self.bytes(RecordText.beforeType) + name + Self.bytes(RecordText.beforeFields))
@@ -143,14 +151,21 @@ final class VersionNames {
     }
 
     /// The `zoneID` object of a zone; nil when there is no such zone.
+    ///
+    /// - Throws: as `type`, for the zone and its owner.
     func zone(_ number: Int64) throws -> [UInt8]? { try namedZone(number)?.name }
 
     /// A zone; nil when there is no such zone.
+    ///
+    /// - Throws: as `zone`.
     func namedZone(_ number: Int64) throws -> Named? {
         if let known = zones[number] { return known }
         defer { zone.reset() }
         zone.bind(number, at: 1)
-        guard try zone.step(), let name = ZoneName(zone.string(0)) else { return nil }
+        guard try zone.step() else { return nil }
+        guard zone.int64(2) == 1, let name = ZoneName(zone.string(0)) else {
+            throw InvalidRow(table: "zones")
+        }
         let object = name.identifierJSON(owner: zone.string(1))
         let made = Named(object, object)
         if zones.count >= Self.keptMax { zones = [:] }
