@@ -23,7 +23,6 @@ package final class SQLiteEngine: StorageEngine {
         package var freeBytesMin = 0
         /// The room on the disk without which nothing is moved that a former server has left.
         package var moveFreeBytesMin = 67_108_864
-        package var readAhead = ReadAhead.Options()
 
         package init() {}
     }
@@ -43,7 +42,6 @@ package final class SQLiteEngine: StorageEngine {
     let settings: Settings
     let former: FormerStores
     let counts = EngineCounts()
-    let readAhead: ReadAhead
     private let state = Mutex(State())
 
     /// Opens the catalog, making it or bringing it to this version.
@@ -60,7 +58,6 @@ package final class SQLiteEngine: StorageEngine {
         catalog = sqliteCatalog
         self.settings = settings
         self.options = options
-        readAhead = ReadAhead(settings.readAhead)
         let files = files
         try sqliteCatalog.settleStores { container, environment in
             try FileSystem.kind(of: files.path(of: StoreKey(container, environment))) != nil
