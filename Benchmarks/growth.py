@@ -81,6 +81,9 @@ BESIDE = [
           ("single saves, records/s", "singles.recordsPerSecond"),
           ("single saves, p99 µs", "singles.p99us"),
           ("lookups/s", "lookup.requestsPerSecond"),
+          ("of the file in memory", "shareInMemory"),
+          ("lookups/s, the file as it was left", "asLeft.lookup.requestsPerSecond"),
+          ("of the file in memory, as it was left", "asLeft.shareInMemory"),
           ("full sync, records/s", "sync.recordsPerSecond"))),
     *((f"{what}, {words}, {who}, indexed fields: {indexed}", f"growth.{size}.{who}.{indexed}.{key}")
       for size, words in WORDS.items() for who in SERVERS for indexed in INDEXED
@@ -223,12 +226,18 @@ class GrowthMeasures:
         self.load(
             one, f"{name}.singles", "save", "records/modify", zone="Singles", per_request=1,
             first=SIZES[-1] * 2 + number * singles, records=singles, connections=MANY)
-        self.load(
-            one, f"{name}.lookup", "lookup", "records/lookup", zone="Items", records=records,
-            **self.timed(MANY))
+        self.lookups(one, f"{name}.asLeft", records)
+        machine.read_through(one.server.store)
+        self.lookups(one, name, records)
         self.load(
             one, f"{name}.sync", "follow", "changes/zone", zone="Items", records=records,
             forever=True, per_page=PER_REQUEST, **self.timed(1))
+
+    def lookups(self, one, name, records):
+        self.figures[f"{name}.shareInMemory"] = machine.share_in_memory(one.server.store)
+        self.load(
+            one, f"{name}.lookup", "lookup", "records/lookup", zone="Items", records=records,
+            **self.timed(MANY))
 
     @staticmethod
     def commits(one):

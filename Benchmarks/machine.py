@@ -1,5 +1,7 @@
 """What the kernel says of processes and processors."""
 
+import ctypes
+import mmap
 import os
 import platform
 import resource
@@ -47,6 +49,33 @@ def free_port():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
+
+
+def read_through(path):
+    """Reads a file once, so that the system has it in memory as far as it keeps what is read."""
+    with open(path, "rb", buffering=0) as file:
+        while file.read(4 * 1024 * 1024):
+            pass
+
+
+def share_in_memory(path):
+    """The part of a file that the system has in memory, from 0 to 1."""
+    size = os.path.getsize(path)
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = (
+        ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long)
+    with open(path, "rb") as file:
+        place = libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, file.fileno(), 0)
+    if place == ctypes.c_void_p(-1).value:
+        raise OSError(ctypes.get_errno(), "mmap")
+    try:
+        pages = (ctypes.c_ubyte * -(-size // mmap.PAGESIZE))()
+        if libc.mincore(ctypes.c_void_p(place), ctypes.c_size_t(size), pages) != 0:
+            raise OSError(ctypes.get_errno(), "mincore")
+        return sum(page & 1 for page in pages) / len(pages)
+    finally:
+        libc.munmap(ctypes.c_void_p(place), ctypes.c_size_t(size))
 
 
 def raise_open_files():

@@ -191,7 +191,7 @@ class MovingMeasures:
         try:
             return store.execute(
                 "SELECT EXISTS (SELECT 1 FROM versions) OR EXISTS (SELECT 1 FROM progress"
-                " WHERE names_through IS NOT NULL) OR EXISTS (SELECT 1 FROM sqlite_schema"
+                " WHERE names_by_text) OR EXISTS (SELECT 1 FROM sqlite_schema"
                 " WHERE name = 'heads_by_name')").fetchone()[0] == 1
         finally:
             store.close()

@@ -1,12 +1,11 @@
 #include "names.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* As `NameWriter` in the server has them. */
-enum { WAITING_MIN = 10000, COMMIT_NAMES = 1000, STEP_MAX = 4096, STEP_MIN = 256 };
+enum { WAITING_MIN = 2000, WAITING_MAX = 400000, SHARE = 4, STEP_MAX = 4096, STEP_MIN = 256 };
 
 static _Noreturn void fail(struct names *names, const char *what) {
     fprintf(stderr, "names: %s: %s\n", what, sqlite3_errmsg(names->database));
@@ -81,77 +80,148 @@ static uint64_t number(struct names *names, const char *sql) {
     return found;
 }
 
-#define FOUND_BY(table)                                                              \
-    "SELECT h.id, h.position FROM " table " n CROSS JOIN heads h ON h.id = n.record" \
-    " WHERE n.hash = ?3 AND h.zone = ?1 AND h.name = ?2"
+static uint64_t slot_of(const struct names *names, int64_t hash) {
+    return (uint64_t)hash >> (64 - names->slot_bits);
+}
+
+static void take_slot(struct names *names, uint64_t index) {
+    uint64_t mask = ((uint64_t)1 << names->slot_bits) - 1;
+    uint64_t slot = slot_of(names, names->waiting[index].hash);
+    while (names->slots[slot]) slot = (slot + 1) & mask;
+    names->slots[slot] = (uint32_t)index + 1;
+}
+
+/* Has twice as many slots as names at least, and takes all of them anew. */
+static void spread(struct names *names) {
+    while ((uint64_t)1 << names->slot_bits < 4 * names->count) names->slot_bits++;
+    names->room = (uint64_t)1 << (names->slot_bits - 1);
+    free(names->slots);
+    names->slots = calloc((size_t)1 << names->slot_bits, sizeof *names->slots);
+    names->waiting = realloc(names->waiting, names->room * sizeof *names->waiting);
+    if (!names->slots || !names->waiting) fail(names, "memory");
+    for (uint64_t index = 0; index < names->count; index++) take_slot(names, index);
+}
+
+static void wait_for_order(struct names *names, int64_t hash, int64_t record) {
+    if (names->count == names->room) spread(names);
+    names->waiting[names->count] = (struct waiting_name){hash, record};
+    take_slot(names, names->count++);
+}
+
+static void read_waiting(struct names *names) {
+    sqlite3_stmt *heads = prepare(
+        names,
+        "SELECT id, zone, name FROM heads WHERE id > (SELECT names_through FROM progress)"
+        " ORDER BY id");
+    while (sqlite3_step(heads) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(heads, 2);
+        int length = sqlite3_column_bytes(heads, 2);
+        int64_t hash = name_hash(sqlite3_column_int64(heads, 1), name, length);
+        wait_for_order(names, hash, sqlite3_column_int64(heads, 0));
+    }
+    sqlite3_finalize(heads);
+}
 
 void names_open(struct names *names, sqlite3 *database) {
-    *names = (struct names){.database = database, .from = INT64_MIN};
+    *names = (struct names){.database = database, .slot_bits = 10};
     if (sqlite3_exec(
             database,
             "DROP INDEX IF EXISTS heads_by_name;"
-            "UPDATE progress SET names_through = NULL",
+            "UPDATE progress SET names_by_text = 0",
             NULL, NULL, NULL) != SQLITE_OK)
         fail(names, "the index of names' text");
-    names->find = prepare(names, FOUND_BY("names") " UNION ALL " FOUND_BY("new_names"));
-    names->add = prepare(names, "INSERT INTO new_names (hash, record) VALUES (?1, ?2)");
-    names->bound = prepare(
-        names, "SELECT hash FROM new_names WHERE hash >= ?1 ORDER BY hash LIMIT 1 OFFSET ?2");
-    names->move = prepare(
+    names->of_record = prepare(
+        names, "SELECT id, position FROM heads WHERE id = ?3 AND zone = ?1 AND name = ?2");
+    names->by_hash = prepare(
         names,
-        "INSERT INTO names SELECT hash, record FROM new_names WHERE hash BETWEEN ?1 AND ?2"
-        " ORDER BY hash, record");
-    names->forget = prepare(names, "DELETE FROM new_names WHERE hash BETWEEN ?1 AND ?2");
-    names->waiting = number(names, "SELECT count(*) FROM new_names");
+        "SELECT h.id, h.position FROM names n CROSS JOIN heads h ON h.id = n.record"
+        " WHERE n.hash = ?3 AND h.zone = ?1 AND h.name = ?2");
+    names->bring_in = prepare(
+        names,
+        "INSERT OR IGNORE INTO names (hash, record) SELECT ?1, id FROM heads WHERE id = ?2");
+    names->note = prepare(names, "UPDATE progress SET names_through = ?1 WHERE id = 0");
     names->records = number(names, "SELECT coalesce(max(id), 0) FROM heads");
-    sqlite3_bind_int64(names->find, 1, 1);
+    spread(names);
+    read_waiting(names);
+}
+
+static int64_t found(sqlite3_stmt *statement, const char *name, int length, int64_t key) {
+    sqlite3_bind_int64(statement, 1, 1);
+    sqlite3_bind_text(statement, 2, name, length, SQLITE_STATIC);
+    sqlite3_bind_int64(statement, 3, key);
+    int64_t record = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_reset(statement);
+    return record;
 }
 
 int64_t names_find(struct names *names, const char *name, int length, int64_t hash) {
-    sqlite3_bind_text(names->find, 2, name, length, SQLITE_STATIC);
-    sqlite3_bind_int64(names->find, 3, hash);
-    int64_t found = sqlite3_step(names->find) == SQLITE_ROW ? sqlite3_column_int64(names->find, 0) : 0;
-    sqlite3_reset(names->find);
-    return found;
+    uint64_t mask = ((uint64_t)1 << names->slot_bits) - 1;
+    for (uint64_t slot = slot_of(names, hash); names->slots[slot]; slot = (slot + 1) & mask) {
+        struct waiting_name waiting = names->waiting[names->slots[slot] - 1];
+        if (waiting.hash != hash) continue;
+        int64_t record = found(names->of_record, name, length, waiting.record);
+        if (record) return record;
+    }
+    return found(names->by_hash, name, length, hash);
 }
 
 void names_add(struct names *names, int64_t hash, int64_t record) {
-    sqlite3_bind_int64(names->add, 1, hash);
-    sqlite3_bind_int64(names->add, 2, record);
-    run(names, names->add);
-    names->waiting++;
+    wait_for_order(names, hash, record);
     names->added++;
     names->records++;
 }
 
 static uint64_t enough(const struct names *names) {
-    double root = sqrt(2.0 * COMMIT_NAMES * (double)names->records);
-    return root < WAITING_MIN ? WAITING_MIN : (uint64_t)root;
+    uint64_t part = names->records / SHARE;
+    if (part > WAITING_MAX) return WAITING_MAX;
+    return part < WAITING_MIN ? WAITING_MIN : part;
+}
+
+static uint32_t digit_of(struct waiting_name name) {
+    return (uint32_t)(((uint64_t)name.hash ^ (uint64_t)1 << 63) >> 48);
+}
+
+/* Orders all that wait by the first bits of their hashes. */
+static void begin_pass(struct names *names) {
+    uint64_t *places = calloc(((size_t)1 << 16) + 1, sizeof *places);
+    names->ordered = malloc(names->count * sizeof *names->ordered);
+    if (!places || !names->ordered) fail(names, "memory");
+    for (uint64_t index = 0; index < names->count; index++)
+        places[digit_of(names->waiting[index]) + 1]++;
+    for (uint32_t digit = 1; digit <= 1 << 16; digit++) places[digit] += places[digit - 1];
+    for (uint64_t index = 0; index < names->count; index++)
+        names->ordered[places[digit_of(names->waiting[index])]++] = names->waiting[index];
+    free(places);
+    names->moving = names->count;
+    names->moved = 0;
+}
+
+static void end_pass(struct names *names) {
+    sqlite3_bind_int64(names->note, 1, names->waiting[names->moving - 1].record);
+    run(names, names->note);
+    names->count -= names->moving;
+    memmove(
+        names->waiting, names->waiting + names->moving, names->count * sizeof *names->waiting);
+    free(names->ordered);
+    names->ordered = NULL;
+    names->moving = 0;
+    spread(names);
 }
 
 void names_step(struct names *names) {
-    if (!names->is_moving && names->waiting < enough(names)) {
-        names->added = 0;
-        return;
-    }
     uint64_t limit = names->added * 2;
     if (limit < STEP_MIN) limit = STEP_MIN;
     if (limit > STEP_MAX) limit = STEP_MAX;
     names->added = 0;
-    names->is_moving = 1;
-    sqlite3_bind_int64(names->bound, 1, names->from);
-    sqlite3_bind_int64(names->bound, 2, (int64_t)limit - 1);
-    int64_t through = INT64_MAX;
-    if (sqlite3_step(names->bound) == SQLITE_ROW)
-        through = sqlite3_column_int64(names->bound, 0);
-    sqlite3_reset(names->bound);
-    sqlite3_stmt *steps[] = {names->move, names->forget};
-    for (int index = 0; index < 2; index++) {
-        sqlite3_bind_int64(steps[index], 1, names->from);
-        sqlite3_bind_int64(steps[index], 2, through);
-        run(names, steps[index]);
+    if (!names->moving) {
+        if (names->count >= enough(names)) begin_pass(names);
+        return;
     }
-    names->waiting -= (uint64_t)sqlite3_changes(names->database);
-    names->is_moving = through != INT64_MAX;
-    names->from = names->is_moving ? through + 1 : INT64_MIN;
+    for (; limit > 0 && names->moved < names->moving; limit--) {
+        struct waiting_name next = names->ordered[names->moved++];
+        sqlite3_bind_int64(names->bring_in, 1, next.hash);
+        sqlite3_bind_int64(names->bring_in, 2, next.record);
+        run(names, names->bring_in);
+    }
+    if (names->moved == names->moving) end_pass(names);
 }

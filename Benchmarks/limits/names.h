@@ -4,14 +4,23 @@
 #include <sqlite3.h>
 #include <stdint.h>
 
-/* Finds records by a keyed hash of their names, as the server does: new names lie in a small table first and are
-   moved in order of the hash. */
+/* A record whose name waits to be put in order. */
+struct waiting_name {
+    int64_t hash, record;
+};
+
+/* Finds records by a keyed hash of their names, as the server does: what waits is known in memory, and is brought into
+   a table in order of the hash. */
 struct names {
     sqlite3 *database;
-    sqlite3_stmt *find, *add, *bound, *move, *forget;
-    uint64_t waiting, added, records;
-    int64_t from;
-    int is_moving;
+    sqlite3_stmt *of_record, *by_hash, *bring_in, *note;
+    uint64_t records, added;
+    /* In the order of records; the first `moving` of them, in order of the hash, are `ordered`. */
+    struct waiting_name *waiting, *ordered;
+    uint64_t count, room, moving, moved;
+    /* Open addressing: places in `waiting`, counted from 1. */
+    uint32_t *slots;
+    int slot_bits;
 };
 
 /* SipHash-2-4 of a zone's number and a name. */

@@ -49,6 +49,8 @@ struct fault_file {
     sqlite3_file *system;
 };
 
+enum { PART_BYTES = 4096 };
+
 // Content and pending writes. All under the lock.
 
 static void apply(struct remembered *file, const struct pending *change, int count) {
@@ -75,6 +77,11 @@ static void forget_pending(struct remembered *file) {
 
 static void note(struct fault_file *file, const void *bytes, int count, sqlite3_int64 offset) {
     if (!file->memory) return;
+    // A disk keeps or loses the parts of a long write each by itself.
+    for (; bytes && count > PART_BYTES; count -= PART_BYTES, offset += PART_BYTES) {
+        note(file, bytes, PART_BYTES, offset);
+        bytes = (const unsigned char *)bytes + PART_BYTES;
+    }
     struct pending *change = calloc(1, sizeof *change);
     change->offset = offset;
     change->count = count;

@@ -24,6 +24,19 @@ struct ValueTests {
         #expect(try root("[\"a\",1]")["a"] == nil)
     }
 
+    @Test("Three members are found in one walk, wherever they stand and whichever are absent")
+    func threeMembers() throws {
+        func found(_ text: String) throws -> [Int64?] {
+            let (one, two, three) = try root(text)["a", "bb", "ccc"]
+            return [one?.int64, two?.int64, three?.int64]
+        }
+        #expect(try found("{\"a\":1,\"bb\":2,\"ccc\":3}") == [1, 2, 3])
+        #expect(try found("{\"ccc\":3,\"x\":[{\"a\":7}],\"\\u0061\":1}") == [1, nil, 3])
+        #expect(try found("{\"b\":1,\"cc\":{\"bb\":2}}") == [nil, nil, nil])
+        #expect(try found("{}") == [nil, nil, nil])
+        #expect(try found("[\"a\",1]") == [nil, nil, nil])
+    }
+
     @Test("Members and elements come in their order")
     func order() throws {
         let value = try root("{\"z\":[1,[2,3],{\"a\":4},5],\"a\":{},\"m\":[]}")

@@ -27,6 +27,18 @@ struct WriterTests {
                 == json)
     }
 
+    @Test(
+        "A string that was received is written as any other is, however it was escaped",
+        arguments: [
+            ("\"\"", "\"\""), ("\"abé日😀/\u{7F}\"", "\"abé日😀/\u{7F}\""),
+            ("\"\\u0041\\/\\n\"", "\"A/\\n\""), ("\"a\\\"b\"", "\"a\\\"b\""),
+            ("7", ""), ("[\"a\"]", ""),
+        ])
+    func receivedStrings(received: String, json: String) throws {
+        let value = try JSONDocument(parsing: Array(received.utf8)).root
+        #expect(written { $0.string(value) } == json)
+    }
+
     @Test("An escape is found at every place of a word, among all neighbours")
     func everyPlace() throws {
         for special in ["\"", "\\", "\u{1F}", "\u{0}"] {

@@ -31,6 +31,7 @@ struct WordTests {
         "Sources/Engines/SQLite/PendingJob.swift": 2,
         "Sources/Engines/SQLite/MonotonicSemaphore.swift": 1,
         "Sources/Engines/SQLite/ReaderPool.swift": 1,
+        "Sources/Engines/SQLiteStorage/KnownPlaces.swift": 1,
         "Sources/Engines/SQLiteStorage/SQLiteStore.swift": 2,
         "Sources/Program/Server/Control/ControlServer.swift": 1,
         "Sources/Program/Server/Serving/Signals.swift": 1,

@@ -36,6 +36,18 @@ struct MergePaceTests {
         #expect(!Self.isEnough(199_999, of: 20_000_000, perRecord: 5, waitingMax: 200_000))
     }
 
+    @Test("Where what waits costs no pages, a pass is worth a part of the records, within limits")
+    func share() {
+        func isEnough(_ waiting: Int, of records: Int64) -> Bool {
+            var pace = MergePace(waitingMin: 500, waitingMax: 9_000, share: 8, stepMax: 1_000)
+            return pace.isEnough(RecordNumber(records), count: { waiting })
+        }
+        for (records, least) in [(0, 500), (4_000, 500), (40_000, 5_000), (80_000, 9_000)] {
+            #expect(isEnough(least, of: Int64(records)))
+            #expect(!isEnough(least - 1, of: Int64(records)))
+        }
+    }
+
     @Test("Work is due once, until what queued it was undone or the work is done")
     func due() {
         var pace = Self.pace(waiting: 9_999)

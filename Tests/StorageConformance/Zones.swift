@@ -78,7 +78,14 @@ extension StoragePromise {
             let zone = try trial.makeZone()
             func used() throws -> Int64? {
                 let stored = try trial.read { try $0.owner(named: Trial.user(1))?.usedBytes }
-                try expect(trial.write { try $0.usedBytes(of: zone.owner) } == stored)
+                let changed = try trial.read { try $0.zone(zone.number)?.changed }
+                try trial.write { transaction in
+                    try expect(transaction.usedBytes(of: zone.owner) == stored)
+                    let owner = try transaction.owner(named: Trial.user(1))
+                    try expect(owner?.usedBytes == stored)
+                    let known = try transaction.zone(named: zone.name, of: zone.owner)
+                    try expect(known == nil || known?.changed == changed)
+                }
                 return stored
             }
             try trial.write { transaction in

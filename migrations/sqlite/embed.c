@@ -77,6 +77,9 @@ static const unsigned char store_0015[] = {
 static const unsigned char store_0016[] = {
 #embed "store/0016-gone-index-values.sql"
 };
+static const unsigned char store_0017[] = {
+#embed "store/0017-waiting-names.sql"
+};
 
 static const struct lenticular_migration catalog[] = {
     {"0001-catalog", (const char *)catalog_0001, sizeof catalog_0001},
@@ -106,6 +109,7 @@ static const struct lenticular_migration store[] = {
     {"0014-names", (const char *)store_0014, sizeof store_0014},
     {"0015-new-index-values", (const char *)store_0015, sizeof store_0015},
     {"0016-gone-index-values", (const char *)store_0016, sizeof store_0016},
+    {"0017-waiting-names", (const char *)store_0017, sizeof store_0017},
 };
 
 struct lenticular_migrations lenticular_catalog_migrations(void) {

@@ -94,15 +94,18 @@ package struct UserRecordName: Hashable, Sendable {
     package static let publicOwner = UserRecordName(known: "_defaultOwner")
 
     package init?(_ text: String) {
-        let bytes = text.utf8
-        guard bytes.count == 33, bytes.first == UInt8(ascii: "_") else { return nil }
-        for byte in bytes.dropFirst() {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"):
-                continue
-            default: return nil
+        guard text.utf8.count == 33, text.utf8.first == UInt8(ascii: "_") else { return nil }
+        var text = text
+        let isHexadecimal = text.withUTF8 { bytes in
+            bytes.dropFirst().allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"):
+                    true
+                default: false
+                }
             }
         }
+        guard isHexadecimal else { return nil }
         self.text = text
     }
 
@@ -110,23 +113,20 @@ package struct UserRecordName: Hashable, Sendable {
 }
 
 private func isPrintableName(_ text: String, bytesMax: Int) -> Bool {
-    let bytes = text.utf8
-    guard (1...bytesMax).contains(bytes.count) else { return false }
-    return bytes.allSatisfy { (0x20...0x7e).contains($0) }
+    guard (1...bytesMax).contains(text.utf8.count) else { return false }
+    var text = text
+    return text.withUTF8 { bytes in bytes.allSatisfy { (0x20...0x7e).contains($0) } }
 }
 
 func isIdentifier(_ text: String) -> Bool {
-    let bytes = text.utf8
-    guard (1...255).contains(bytes.count) else { return false }
-    var isFirst = true
-    for byte in bytes {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): break
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-            if isFirst { return false }
-        default: return false
+    guard (1...255).contains(text.utf8.count) else { return false }
+    var text = text
+    return text.withUTF8 { bytes in
+        guard let first = bytes.first, isLetter(first) else { return false }
+        return bytes.dropFirst().allSatisfy { byte in
+            isLetter(byte) || (byte &- UInt8(ascii: "0")) < 10 || byte == UInt8(ascii: "_")
         }
-        isFirst = false
     }
-    return true
 }
+
+private func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- UInt8(ascii: "a") < 26 }

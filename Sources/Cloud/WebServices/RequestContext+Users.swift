@@ -4,7 +4,9 @@ import CloudModel
 // The server keeps records of users, but stores know of a user only once somebody names them.
 extension RequestContext {
     /// The users whose records those names are for: in a private database nobody but the caller.
-    func users(named names: [String], in zone: ZoneID) throws -> Set<UserRecordName> {
+    func users(
+        named names: some Sequence<String>, in zone: ZoneID
+    ) throws -> Set<UserRecordName> {
         guard zone.name.isDefault, zone.owner == nil else { return [] }
         let named = Set(names.lazy.filter { $0.utf8.first == UInt8(ascii: "_") })
             .compactMap { UserRecordName($0) }
@@ -19,7 +21,7 @@ extension RequestContext {
     /// Makes sure that the records of the named users exist.
     ///
     /// - Throws: `WaitsForCommit` when some must be made, and `NeedsWorker` once they are.
-    func makeUserRecords(named names: [String], in zone: ZoneID) throws {
+    func makeUserRecords(named names: some Sequence<String>, in zone: ZoneID) throws {
         let users = try users(named: names, in: zone)
         guard !users.isEmpty else { return }
         let make = MakeUserRecords(users, in: try database())

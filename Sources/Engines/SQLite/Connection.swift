@@ -1,3 +1,4 @@
+import CLogWrites
 import CSQLite
 
 #if canImport(Glibc)
@@ -16,6 +17,8 @@ package final class Connection {
     package let path: String
     let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
+    /// Of the functions that are known to it.
+    var finders: [RowFinder] = []
     /// Prepared with the connection, so that a snapshot looks nothing up.
     private(set) lazy var begin = Result { try prepare("BEGIN") }
     private(set) lazy var commit = Result { try prepare("COMMIT") }
@@ -46,7 +49,8 @@ package final class Connection {
             path: path,
             flags: mode == .readWrite
                 ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY,
-            cacheKiB: cacheKiB, fileSystem: fileSystem)
+            cacheKiB: cacheKiB,
+            fileSystem: mode == .readWrite ? try Self.gathered(fileSystem) : fileSystem)
         switch mode {
         case .readWrite: try prepareForWriting()
         case .readOnly: try execute("PRAGMA query_only = ON")
@@ -86,11 +90,21 @@ package final class Connection {
             """)
     }
 
+    /// The file system by which the log is written in few calls, over another one.
+    private static func gathered(_ fileSystem: String?) throws -> String {
+        guard let name = log_writes_gathered(fileSystem) else {
+            throw SQLiteError(
+                code: SQLITE_CANTOPEN, message: "there is no file system to write the log by")
+        }
+        return String(cString: name)
+    }
+
     /// How long a statement waits for another process's lock, such as a shell's.
     static let busyMillisecondsMax: Int32 = 10_000
 
     deinit {
         removeDeadline()
+        finders.removeAll()
         statements.removeAll()
         ending.withLock { sqlite3_close_v2(handle) }
         logPageCount.deallocate()

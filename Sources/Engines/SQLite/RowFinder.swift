@@ -21,9 +21,9 @@ package final class RowFinder {
         _ name: String, on connection: Connection,
         find: @escaping (_ number: Int64, _ text: UnsafeRawBufferPointer) throws -> Int64?
     ) throws {
-        let finder = Unmanaged.passRetained(RowFinder(find)).toOpaque()
+        let made = RowFinder(find)
         let code = sqlite3_create_function_v2(
-            connection.handle, name, 2, SQLITE_UTF8, finder,
+            connection.handle, name, 2, SQLITE_UTF8, Unmanaged.passUnretained(made).toOpaque(),
             { context, _, values in
                 guard let values, let finder = sqlite3_user_data(context) else { return }
                 let text = UnsafeRawBufferPointer(
@@ -38,12 +38,9 @@ package final class RowFinder {
                         sqlite3_result_null(context)
                     }
                 } catch { sqlite3_result_error(context, "\(error)", -1) }
-            }, nil, nil,
-            { finder in
-                guard let finder else { return }
-                Unmanaged<RowFinder>.fromOpaque(finder).release()
-            })
-        // SQLite lets the finder go itself, when it fails too.
+            }, nil, nil, nil)
         guard code == SQLITE_OK else { throw connection.lastError() }
+        // SQLite lets go of a function while it closes, which it does not while the finder has statements.
+        connection.finders.append(made)
     }
 }

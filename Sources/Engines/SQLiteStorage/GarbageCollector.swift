@@ -119,7 +119,7 @@ struct GarbageCollector {
             guard !version.flags.contains(.tombstone) else { return }
             let holding = indexes.catalog.ofType(version.type).filter { $0.holds(record) }
             guard !holding.isEmpty else { return }
-            let fields = try StoredFields(version.body)
+            let fields = try version.storedFields()
             for index in holding {
                 try indexes.writer.replace(fields, with: nil, of: record, in: zone, index)
             }

@@ -83,7 +83,7 @@ final class GroupState: GroupHooks {
     private var committedSchema: TransactionSchema
     let positions: PositionCounter
     private(set) var sums = Sums()
-    /// Owners and zones that the group's jobs have read: most jobs of a group ask for the same.
+    /// Owners and zones that jobs have read: most ask for those that the jobs before asked for.
     var places = Places()
     /// Zones that have no tree of a share, so that no save in them has to look for one.
     ///
@@ -91,8 +91,11 @@ final class GroupState: GroupHooks {
     private(set) var treeless: Set<ZoneNumber> = []
     private static let treelessMax = 10_000
 
-    /// What stands for a name until the group ends or something of the kind is made or removed.
+    /// What stands for a name until something of the kind is made or removed, which only this writer does.
     struct Places {
+        /// More owners or zones than these are not kept from one group to the next.
+        private static let keptMax = 16
+
         struct ZoneKey: Hashable {
             let owner: OwnerNumber
             let name: ZoneName
@@ -104,6 +107,21 @@ final class GroupState: GroupHooks {
         var zones: [ZoneKey: StoredZone] = [:]
         /// Shares that stand, with their zones.
         var standing: [ShareNumber: ZoneNumber] = [:]
+
+        /// Takes over what a group has added to them, once it is committed.
+        mutating func add(_ sums: Sums) {
+            guard max(owners.count, zones.count, standing.count) <= Self.keptMax else {
+                self = Places()
+                return
+            }
+            for (key, zone) in zones {
+                if let sum = sums.zones[zone.number] { zones[key] = zone.reaching(sum.changed) }
+            }
+            for (name, owner) in owners {
+                if let bytes = sums.owners[owner.number] { owners[name] = owner.using(bytes) }
+            }
+            for (owner, bytes) in sums.owners { usedBytes[owner]? += bytes }
+        }
     }
 
     init(
@@ -153,7 +171,8 @@ final class GroupState: GroupHooks {
 
     func names(_ connection: Connection) throws -> NameWriter {
         if let preparedForNames { return preparedForNames }
-        let made = try NameWriter(connection, prepared(connection).0.names, moveRoom)
+        let made = NameWriter(
+            connection, try prepared(connection).0.names, shared.waitingNames, moveRoom)
         preparedForNames = made
         return made
     }
@@ -224,7 +243,7 @@ final class GroupState: GroupHooks {
         hasQueuedWork = false
         sums = Sums()
         moved = []
-        places = Places()
+        snapshot?.names.forget()
         positions.groupBegan()
     }
 
@@ -290,7 +309,9 @@ final class GroupState: GroupHooks {
 
     func groupCommitted() {
         positions.groupCommitted()
+        preparedForNames?.committed()
         moving.committed()
+        places.add(sums)
         committedFollowing = following
         if indexes.version != publishedIndexes.value.version {
             if indexes.whole != publishedIndexes.value.whole { moved.insert(.indexes) }
@@ -320,6 +341,26 @@ final class GroupState: GroupHooks {
         treeless = []
         indexes = publishedIndexes.value
         schema = committedSchema
+    }
+}
+
+extension StoredZone {
+    /// The zone once it has changed at a position, as its row is then.
+    fileprivate func reaching(_ position: Position) -> StoredZone {
+        let hasFeed = changed > 0 && !isDeleted
+        return StoredZone(
+            number: number, owner: owner, name: name, created: created,
+            changed: hasFeed ? max(changed, position) : changed,
+            oldestValidPosition: oldestValidPosition, isDeleted: isDeleted)
+    }
+}
+
+extension StoredOwner {
+    /// The owner once they use more bytes, or fewer.
+    fileprivate func using(_ bytes: Int64) -> StoredOwner {
+        StoredOwner(
+            number: number, recordName: recordName, usedBytes: usedBytes + bytes,
+            oldestValidPosition: oldestValidPosition)
     }
 }
 

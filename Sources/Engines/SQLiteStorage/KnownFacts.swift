@@ -30,12 +30,19 @@ struct KnownFacts: Sendable {
 final class SharedFacts: Sendable {
     /// What the store knows names by, as long as its file lives.
     let nameHash: NameHash
+    let waitingNames: WaitingNames
     private let stored = Mutex(KnownFacts())
     let damage: Damage
+    let knownPlaces: KnownPlaces
 
-    init(_ nameHash: NameHash, _ damage: Damage) {
+    init(
+        _ nameHash: NameHash, _ waitingNames: WaitingNames, _ damage: Damage,
+        _ knownPlaces: KnownPlaces
+    ) {
         self.nameHash = nameHash
+        self.waitingNames = waitingNames
         self.damage = damage
+        self.knownPlaces = knownPlaces
     }
 
     fileprivate func schema(_ revision: Int64) -> KnownFacts.KnownSchema? {
@@ -68,13 +75,16 @@ final class FactReader {
     /// The row as it stood in the snapshots of one state.
     private var kept: (state: Int64, moved: Moved)?
 
-    private typealias Moved = (schema: Int64, lives: Int64, last: Position)
+    private typealias Moved = (schema: Int64, lives: Int64, last: Position, names: NameState)
 
     init(_ connection: Connection, _ shared: SharedFacts) throws {
         self.connection = connection
         self.shared = shared
         progress = try connection.prepare(
-            "SELECT schema_revision, life_count, last_position FROM progress WHERE id = 0")
+            """
+            SELECT schema_revision, life_count, last_position, \(NameState.columns)
+            FROM progress WHERE id = 0
+            """)
     }
 
     private func moved() throws -> Moved {
@@ -82,7 +92,9 @@ final class FactReader {
         if let kept, kept.state == state { return kept.moved }
         defer { progress.reset() }
         guard try progress.step() else { throw InvalidRow(table: "progress") }
-        let moved = (progress.int64(0), progress.int64(1), progress.int64(2))
+        let moved = (
+            progress.int64(0), progress.int64(1), progress.int64(2), NameState(progress, at: 3)
+        )
         kept = state.map { ($0, moved) }
         return moved
     }
@@ -96,6 +108,9 @@ final class FactReader {
         return found
     }
 
+    /// How the snapshot finds names.
+    func names() throws -> NameState { try moved().names }
+
     private func readSchema(_ revision: Int64) throws -> KnownFacts.KnownSchema {
         var schema = try StoredSchema.read(connection)
         let (parts, until) = try HeldParts(connection).read()
@@ -107,7 +122,7 @@ final class FactReader {
 
     /// The life that the snapshot has, and those before it.
     func identity() throws -> StoreIdentity {
-        let (_, count, last) = try moved()
+        let (_, count, last, _) = try moved()
         if let lives = known.lives, lives.count == count {
             return lives.identity.reaching(last)
         }

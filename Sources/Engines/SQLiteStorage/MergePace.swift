@@ -5,13 +5,15 @@ import Storage
 /// Rows that come in no order dirty a page each of a large table. So they wait in a small one, which the writer has in
 /// memory. A pass moves them in the large one's order, by steps of queued work.
 package struct MergePace {
-    /// How many entries a pass is worth, at least.
-    private static let waitingMin = 10_000
     /// The records that a commit of a busy store brings, about.
     private static let commitRecords = 1_000.0
 
+    /// How many entries a pass is worth, at least.
+    private let waitingMin: Int
     /// The most that wait before a pass begins, whatever it is worth: they are to stay in memory.
     private let waitingMax: Int
+    /// The part of all records that a pass is worth where what waits lies in no table; nil where it does.
+    private let share: Int?
     /// The most entries that a step moves, unless more have come since the last one.
     private let stepMax: Int
     /// How many entries wait; nil when they have not been counted.
@@ -20,8 +22,9 @@ package struct MergePace {
     /// Whether queued work knows that there is something to do.
     package var isQueued = false
 
-    package init(waitingMax: Int, stepMax: Int) {
-        (self.waitingMax, self.stepMax) = (waitingMax, stepMax)
+    package init(waitingMin: Int = 10_000, waitingMax: Int, share: Int? = nil, stepMax: Int) {
+        (self.waitingMin, self.waitingMax) = (waitingMin, waitingMax)
+        (self.share, self.stepMax) = (share, stepMax)
     }
 
     /// Notes that an entry has come.
@@ -46,7 +49,7 @@ package struct MergePace {
     ///
     /// A commit writes most pages of the small table, and a pass most pages of the large one. Say that there are N
     /// entries, that W wait, and that a commit brings C. Then each entry costs about W / 2C + N / W entries' worth of
-    /// pages. That is least where W² = 2CN.
+    /// pages. That is least where W² = 2CN. Where what waits costs no pages, it is N / W alone, and W a part of N.
     ///
     /// - Parameters:
     ///   - last: the last record, of which there are about so many.
@@ -57,8 +60,10 @@ package struct MergePace {
     ) rethrows -> Bool {
         let waiting = try self.waiting ?? count()
         self.waiting = waiting
-        guard waiting >= Self.waitingMin else { return false }
-        let root = Int((2 * Self.commitRecords * Double(max(0, last.value))).squareRoot())
+        guard waiting >= waitingMin else { return false }
+        let records = max(0, last.value)
+        if let share { return waiting >= min(waitingMax, Int(records) / share) }
+        let root = Int((2 * Self.commitRecords * Double(records)).squareRoot())
         return waiting >= min(waitingMax, root * max(1, perRecord()))
     }
 

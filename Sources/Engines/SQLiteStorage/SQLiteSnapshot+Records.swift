@@ -16,6 +16,10 @@ extension SQLiteSnapshot {
     func current<Value>(
         of name: RecordName, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
     ) throws -> Value? {
+        let hash = names.hash(name, in: zone)
+        if let kept = try known(name, hash, in: zone) {
+            return try versions.texts.visit(kept, visit)
+        }
         var found: StoredHead?
         do {
             let kept = try names.withCurrent(of: name, in: zone) { head, content in
@@ -24,6 +28,7 @@ extension SQLiteSnapshot {
                     try versions.keep($0, at: Self.key(zone, head.position), of: head.record)
                 }
             }
+            if kept != nil, let found { knownPlaces.note(hash, at: found.position) }
             if let kept { return try versions.texts.visit(kept, visit) }
             guard let head = found else { return nil }
             return try versions.visit(at: Self.key(zone, head.position), of: head.record, visit)
@@ -32,6 +37,17 @@ extension SQLiteSnapshot {
                 damaged == DamagedVersion(zone: zone, position: head.position)
             else { throw damaged }
             return try visit(damagedVersion(head, in: zone))
+        }
+    }
+
+    /// The version of a name where it was seen last; nil also for one that has to be searched for.
+    private func known(
+        _ name: RecordName, _ hash: Int64, in zone: ZoneNumber
+    ) throws -> VersionTexts.Kept? {
+        guard let position = knownPlaces.position(of: hash) else { return nil }
+        var text = name.text
+        return try text.withUTF8 {
+            try versions.keep(at: Self.key(zone, position), named: UnsafeRawBufferPointer($0))
         }
     }
 

@@ -11,6 +11,7 @@ class SQLiteSnapshot: StoreSnapshot {
     let versions: VersionReader
     let indexes: SQLiteIndexReader
     let names: NameReader
+    let knownPlaces: KnownPlaces
     private let facts: FactReader
     /// Whether somebody looks at a version.
     private var isVisiting = false
@@ -26,8 +27,12 @@ class SQLiteSnapshot: StoreSnapshot {
         self.statements = ReadStatements(connection)
         self.versions = try VersionReader(connection, shared.damage)
         self.indexes = try SQLiteIndexReader(connection, versions)
-        self.names = try NameReader(connection, shared.nameHash)
-        self.facts = try FactReader(connection, shared)
+        self.knownPlaces = shared.knownPlaces
+        let facts = try FactReader(connection, shared)
+        self.facts = facts
+        self.names = NameReader(connection, shared.nameHash, shared.waitingNames) {
+            try facts.names()
+        }
     }
 
     var schema: Schema { get throws { try facts.schema().schema } }

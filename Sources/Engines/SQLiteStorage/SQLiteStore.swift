@@ -32,6 +32,8 @@ package final class SQLiteStore: Store {
         /// The room on the disk without which nothing is moved that a former server has left.
         package var moveFreeBytesMin = 67_108_864
         var counts = EngineCounts()
+        /// Where versions were seen last, of this store and of others.
+        package var knownPlaces = KnownPlaces(bytesMax: 1_048_576)
 
         package init(clock: Clock, random: @escaping @Sendable (Int) -> [UInt8]) {
             self.clock = clock
@@ -119,6 +121,9 @@ package final class SQLiteStore: Store {
     }
 
     package var writeCount: UInt64 { measurements.jobs }
+
+    /// What is known of the names that wait to be put in order.
+    var waitingNames: WaitingNames { facts.waitingNames }
 
     /// The indexes as of the last commit.
     var indexes: IndexCatalog { publishedIndexes.value }
@@ -253,10 +258,11 @@ private struct Opened {
         let properties = StoreProperties(connection)
         let isNew = try properties.makeMissing(random: options.random)
         if !options.name.isEmpty { try properties.takeName(options.name) }
-        facts = SharedFacts(
-            try properties.takeNameHash(bits: options.nameHashBits, random: options.random),
-            Damage(options.counts) { options.report(.damaged($0)) })
         try NameWriter.begin(connection)
+        let hash = try properties.takeNameHash(bits: options.nameHashBits, random: options.random)
+        facts = SharedFacts(
+            hash, try WaitingNames(of: connection, hash),
+            Damage(options.counts) { options.report(.damaged($0)) }, options.knownPlaces)
         // In the file itself: with its log lost it must still be known as this server's.
         if isNew { connection.truncateLog() }
         let recorded = try properties.identity()

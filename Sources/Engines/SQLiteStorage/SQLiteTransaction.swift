@@ -256,6 +256,8 @@ final class SQLiteTransaction: StoreTransaction {
     /// Points the head at the new version and removes the former one.
     private func place(_ version: NewVersion) throws -> RecordNumber {
         let zone = version.zone.number
+        let hash = snapshot.names.hash(version.name, in: zone)
+        snapshot.knownPlaces.note(hash, at: version.position)
         if let former = version.former {
             let key = SQLiteSnapshot.key(zone, former.position)
             let isRemoved =
@@ -270,7 +272,6 @@ final class SQLiteTransaction: StoreTransaction {
             return former.record
         }
         let names = try names()
-        let hash = snapshot.names.hash(version.name, in: zone)
         try requireFree(version.name, hash, zone)
         let insert = statements.insertHead
         var name = version.name.text
@@ -280,8 +281,9 @@ final class SQLiteTransaction: StoreTransaction {
             insert.bind(version.position, at: 3)
             try insert.run()
         }
-        let record = RecordNumber(snapshot.connection.lastInsertedRowID)
-        if try snapshot.names.isWhole(), try names.add(hash, record) { try enqueue(.names) }
+        let made = RecordNumber(snapshot.connection.lastInsertedRowID)
+        let (record, isDue) = try names.place(hash, made)
+        if isDue { try enqueue(.names) }
         return record
     }
 
@@ -361,7 +363,7 @@ final class SQLiteTransaction: StoreTransaction {
     }
 
     func collect(olderThan moment: Milliseconds, rowsMax: Int) throws -> Bool {
-        group.places = GroupState.Places()
+        defer { group.places = GroupState.Places() }
         let indexes =
             indexes.isEmpty
             ? nil

@@ -28,6 +28,10 @@ extension JSONValue {
         }
     }
 
+    /// Whether this is a string without escapes.
+    @inline(__always)
+    var isPlainString: Bool { kind == .string && !document.tape.flag(of: index) }
+
     /// Whether this is the string given.
     package func stringEquals(_ text: StaticString) -> Bool {
         guard kind == .string else { return false }
@@ -49,6 +53,14 @@ extension JSONTape {
             return words.isEmpty
         }
         return memcmp(start + offset(of: index) + 1, first, words.count) == 0
+    }
+
+    /// As the above, for words that are written in the source.
+    @inline(__always)
+    func string(
+        at index: Int, of text: UnsafeBufferPointer<UInt8>, equals words: StaticString
+    ) -> Bool {
+        words.withUTF8Buffer { string(at: index, of: text, equals: $0) }
     }
 
     func decodedString(at index: Int, of text: UnsafeBufferPointer<UInt8>) -> [UInt8] {

@@ -55,6 +55,34 @@ package struct JSONValue: Sendable {
         return key.withUTF8 { member($0) }
     }
 
+    /// Three members of an object, found in one walk; each nil when it is absent or this is no object.
+    package subscript(
+        _ first: StaticString, _ second: StaticString, _ third: StaticString
+    ) -> (JSONValue?, JSONValue?, JSONValue?) {
+        guard document.tape.isObject(index) else { return (nil, nil, nil) }
+        // Of each the index; no member has the first one.
+        var found = (0, 0, 0)
+        let end = document.tape.end(of: index)
+        document.bytes.withUnsafeBufferPointer { text in
+            var key = index + 2
+            while key < end {
+                if document.tape.string(at: key, of: text, equals: first) {
+                    found.0 = key + 1
+                } else if document.tape.string(at: key, of: text, equals: second) {
+                    found.1 = key + 1
+                } else if document.tape.string(at: key, of: text, equals: third) {
+                    found.2 = key + 1
+                }
+                key = document.tape.next(after: key + 1)
+            }
+        }
+        return (member(found.0), member(found.1), member(found.2))
+    }
+
+    private func member(_ index: Int) -> JSONValue? {
+        index == 0 ? nil : JSONValue(document: document, index: index)
+    }
+
     @usableFromInline
     func member(_ key: UnsafeBufferPointer<UInt8>) -> JSONValue? {
         guard document.tape.isObject(index) else { return nil }

@@ -64,6 +64,16 @@ package struct JSONWriter: Sendable {
         bytes.append(UInt8(ascii: "\""))
     }
 
+    /// Appends the string that a value is, escaped as by `string(_:)`; nothing for any other kind.
+    package mutating func string(_ value: JSONValue) {
+        guard value.isPlainString else {
+            value.withStringBytes { string(utf8: $0) }
+            return
+        }
+        // What came without escapes needs none.
+        value.withRawBytes { raw($0) }
+    }
+
     private mutating func escape(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) {
         var plain = start
         var place = start

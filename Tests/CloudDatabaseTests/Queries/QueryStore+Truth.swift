@@ -29,7 +29,7 @@ extension QueryStore {
                 ) {
                     guard !$0.flags.contains(.tombstone) else { return true }
                     count += 1
-                    let fields = try StoredFields($0.body)
+                    let fields = try $0.storedFields()
                     guard try tests.allSatisfy({ try $0.holds(for: fields) }),
                         case .one(.text(let name)) = fields.content(of: "___recordID")
                     else { return true }

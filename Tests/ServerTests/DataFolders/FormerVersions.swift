@@ -46,9 +46,9 @@ enum FormerVersions {
                 """
                 BEGIN IMMEDIATE;
                 CREATE UNIQUE INDEX heads_by_name ON heads (zone, name);
-                DELETE FROM names; DELETE FROM new_names;
+                DELETE FROM names;
                 DELETE FROM properties WHERE name = 'name_hash_key';
-                UPDATE progress SET names_through = 0;
+                UPDATE progress SET names_through = 0, names_by_text = 1;
                 DELETE FROM work WHERE kind = 7;
                 INSERT INTO work (kind, subject, item, enqueued_at) VALUES (7, 0, 0, 0);
                 COMMIT

@@ -69,8 +69,8 @@ struct AssetRule {
         _ field: EncodedFields.Field, _ kept: RecordBody.Kept?
     ) throws -> [UInt8] {
         var known: [String: AssetContent] = [:]
-        if let member = kept?.fields.first(where: { $0.name == field.name.text })?.member {
-            for value in try Self.assets(of: member) { known[value.checksum] = value.content }
+        if let member = kept?.body.field(field.name.text) {
+            for value in StoredAsset.values(of: member) { known[value.checksum] = value.content }
         }
         var writer = JSONWriter()
         writer.string(field.name.text)

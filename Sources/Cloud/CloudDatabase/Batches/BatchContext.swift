@@ -198,8 +198,7 @@ final class BatchContext {
         if let known = keptRecords[key] { return known }
         let former = try former(key, withBody: true)
         guard !former.isDamaged else { throw Fault.recordUnreadable }
-        let body = former.body ?? []
-        let read = try body.withUnsafeBytes { try RecordBody.read($0) }
+        let read = RecordBody.Kept(try StoredBody(former.body ?? [], fields: former.fields))
         keptRecords[key] = read
         return read
     }

@@ -18,6 +18,8 @@ struct CurrentRecord {
     private(set) var isDamaged = false
     /// Nil while nobody has needed the body: bodies may be large.
     var body: [UInt8]?
+    /// Where in the body the object of its fields is; nil where nobody knows.
+    private(set) var fields: Range<Int>?
 
     /// A damaged record counts as living, so that it can be deleted.
     var isAlive: Bool { bodyBytes > 0 || isDamaged }
@@ -39,7 +41,9 @@ struct CurrentRecord {
         guard !version.flags.contains(.tombstone) else { return }
         bodyBytes = version.bytesCounted
         isDamaged = version.isDamaged
-        if withBody, !isDamaged { body = [UInt8](version.body) }
+        guard withBody, !isDamaged else { return }
+        body = [UInt8](version.body)
+        fields = version.places?.fields
     }
 
     /// The value for a name under which nothing is stored.

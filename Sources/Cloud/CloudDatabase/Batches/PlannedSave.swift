@@ -41,7 +41,7 @@ struct PlannedSave {
     /// version held. Otherwise it is exact.
     func growth(over kept: RecordBody.Kept?, as name: RecordName, in zone: ZoneName) -> Int64 {
         let files = assets.reduce(Int64(0)) { $0 + Int64($1.size) }
-        if let kept { return Int64(fields.count - kept.fieldsBytes) + files }
+        if let kept { return Int64(fields.count - kept.fieldsText.count) + files }
         let names = name.text.utf8.count + zone.text.utf8.count + type.text.utf8.count
         return Int64(fields.count + names + Self.frameBytes) + files
     }
@@ -102,17 +102,18 @@ struct FieldMerge {
         _ sent: EncodedFields, over kept: RecordBody.Kept, hasLinks: Bool, listValuesMax: Int
     ) throws {
         let counts = Self.mayHoldMore(
-            than: listValuesMax, inBytes: sent.bytes.count + kept.fieldsBytes)
-        bytes.reserveCapacity(sent.bytes.count + kept.fieldsBytes + 1)
+            than: listValuesMax, inBytes: sent.bytes.count + kept.fieldsText.count)
+        bytes.reserveCapacity(sent.bytes.count + kept.fieldsText.count + 1)
         var sentPlaces = SentPlaces(sent.fields)
-        for (place, (name, member)) in kept.fields.enumerated() {
-            if let index = sentPlaces.take(name, likely: place) {
+        for (place, known) in kept.body.members.enumerated() {
+            let member = kept.body.text(of: known)
+            if let index = sentPlaces.take(kept.body.name(of: known), likely: place) {
                 let field = sent.fields[index]
                 guard field.type != nil else { continue }
                 try append(sent.bytes[field.range], field.references, counts)
             } else {
                 let references = hasLinks ? try Self.references(in: member) : []
-                try append(member[...], references, counts)
+                try append(member, references, counts)
             }
         }
         for (index, field) in sent.fields.enumerated()
@@ -148,7 +149,7 @@ struct FieldMerge {
         references.append(contentsOf: found)
     }
 
-    private static func references(in member: [UInt8]) throws -> [FieldReference] {
+    private static func references(in member: ArraySlice<UInt8>) throws -> [FieldReference] {
         let text = [UInt8(ascii: "{")] + member + [UInt8(ascii: "}")]
         let document = try JSONDocument(parsing: text)
         guard let field = document.root.members.first(where: { _ in true })?.value,

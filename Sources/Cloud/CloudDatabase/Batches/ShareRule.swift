@@ -16,7 +16,7 @@ struct ShareRule {
     ) throws {
         save.sharing = try sharing(operation, over: former, kept: kept)
         if save.type == .share {
-            let changesFields = kept.map { $0.fieldsText != save.fields } ?? true
+            let changesFields = kept.map { $0.fieldsText != save.fields[...] } ?? true
             save.share = try share(operation, over: former, changesFields: changesFields)
         } else if operation.name == .zoneShare {
             throw Fault.badRequest(

@@ -9,9 +9,8 @@ final class ChangedRecord {
     let typeNumber: Int64
     let zone: StoredZone
     let zoneOwner: UserRecordName
-    private var readVersion: StoredFields??
-    private var readFormer: StoredFields??
-    private var readShown: NoticeFields?
+    private var readVersion: StoredBody??
+    private var readFormer: StoredBody??
 
     init?(
         _ change: FollowedChange, type: RecordTypeName, zone: StoredZone, owner: UserRecordName
@@ -41,33 +40,30 @@ final class ChangedRecord {
     }
 
     /// The record as the change left it; nil for a deletion, and when that is no longer known.
-    private func version() throws -> StoredFields? {
+    private func version() throws -> StoredBody? {
         if let readVersion { return readVersion }
-        let read =
-            try change.kind == .saved ? change.version.map { try StoredFields($0.body) } : nil
+        let read = try change.kind == .saved ? change.version?.storedBody() : nil
         readVersion = .some(read)
         return read
     }
 
-    private func former() throws -> StoredFields? {
+    private func former() throws -> StoredBody? {
         if let readFormer { return readFormer }
-        let read = try change.former.map { try StoredFields($0.body) }
+        let read = try change.former?.storedBody()
         readFormer = .some(read)
         return read
     }
 
     /// The record before and after the change, as far as there is one.
-    func states() throws -> [StoredFields] { try [version(), former()].compactMap { $0 } }
+    func states() throws -> [StoredFields] {
+        try [version(), former()].compactMap { $0.map { StoredFields($0) } }
+    }
 
     /// Who made the record; nil where that is not known.
     func creator() throws -> String? { try states().first?.creator }
 
     /// The values that notices show: those of the new version, or of a deleted record's last version.
     func shown() throws -> NoticeFields {
-        if let readShown { return readShown }
-        let version = change.kind == .saved ? change.version : change.former
-        let read = try version.map { try NoticeFields($0.body) } ?? NoticeFields()
-        readShown = read
-        return read
+        NoticeFields(try change.kind == .saved ? version() : former())
     }
 }

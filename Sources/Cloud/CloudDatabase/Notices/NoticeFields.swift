@@ -8,18 +8,13 @@ struct NoticeFields: Sendable {
     /// How many characters of a value a text shows at most (semantics.md §5).
     private static let charactersMax = 100
 
-    private let fields: JSONValue?
+    private let body: StoredBody?
 
-    /// - Throws: `JSONError` when the bytes are not a stored body.
-    init(_ body: UnsafeRawBufferPointer) throws {
-        fields = try JSONDocument(copying: body).root["fields"]
-    }
-
-    /// Makes the fields of no record.
-    init() { fields = nil }
+    /// - Parameter body: nil for no record, which has no values.
+    init(_ body: StoredBody? = nil) { self.body = body }
 
     private func value(_ name: String) -> (JSONValue, FieldType.Element)? {
-        guard let field = fields?.member(name), let value = field["value"],
+        guard let field = body?.field(name), let value = field["value"],
             field["isEncrypted"] == nil, value.kind != .array,
             let tag = field["type"]?.string,
             let element = FieldType.Element.allCases.first(where: { "\($0.tag)" == tag })

@@ -177,7 +177,7 @@ final class QueryPage {
             guard version.type == reading.type, !version.flags.contains(.tombstone),
                 !(reading.shared != nil && isByParent && version.flags.contains(.root))
             else { return nil }
-            let fields = LazyFields(version.body)
+            let fields = LazyFields(version)
             guard try holds(for: candidate, fields) else { return nil }
             return try body(version, fields)
         }
@@ -229,16 +229,16 @@ final class QueryPage {
     }
 }
 
-/// The fields of a stored body, walked when they are first asked for.
+/// The fields of a version, looked for when they are first asked for.
 private final class LazyFields {
-    private let body: UnsafeRawBufferPointer
+    private let version: StoredVersion
     private var known: StoredFields?
 
-    init(_ body: UnsafeRawBufferPointer) { self.body = body }
+    init(_ version: StoredVersion) { self.version = version }
 
     func get() throws -> StoredFields {
         if let known { return known }
-        let read = try StoredFields(body)
+        let read = try version.storedFields()
         known = read
         return read
     }

@@ -16,17 +16,26 @@ enum RecordBody {
 
     /// What a save keeps of the version before it, as JSON text.
     struct Kept {
-        var fields: [(name: String, member: [UInt8])] = []
-        /// How many bytes all members of `fields` take, with their commas.
-        var fieldsBytes = 0
-        /// The members of `fields`, joined by commas.
-        var fieldsText: [UInt8] {
-            [UInt8](fields.map(\.member).joined(separator: [UInt8(ascii: ",")]))
+        let body: StoredBody
+        /// The whole `created` object.
+        let created: [UInt8]
+        let type: String
+        let parent: RecordName?
+        let sharing: Sharing
+
+        /// Reads what a save needs of a stored body.
+        init(_ body: StoredBody) {
+            self.body = body
+            created = body.place(of: "created").map { [UInt8](body.text[$0]) } ?? []
+            type = body.member("recordType")?.string ?? ""
+            parent = body.member("parent")?["recordName"]?.string.flatMap { RecordName($0) }
+            sharing = Sharing(body)
         }
-        var created: [UInt8] = []
-        var type = ""
-        var parent: RecordName?
-        var sharing = Sharing()
+
+        /// The members of `fields`, joined by commas.
+        var fieldsText: ArraySlice<UInt8> {
+            body.fields.map { body.text[$0].dropFirst().dropLast() } ?? []
+        }
     }
 
     /// What a body says about sharing.
@@ -38,10 +47,10 @@ enum RecordBody {
 
     /// What all records of a batch have in common: who saves them, when, where.
     struct Batch {
-        /// The whole `modified` object, which a new record's `created` equals.
-        private let modified: [UInt8]
-        /// From `deleted` to the end of `zoneID`.
+        /// From `modified` to the end of `zoneID`.
         private let ending: [UInt8]
+        /// The same from `created` on, which says of a new record what `modified` says.
+        private let newEnding: [UInt8]
         private let zone: [UInt8]
 
         /// - Parameter zone: the whole `zoneID` object.
@@ -49,12 +58,17 @@ enum RecordBody {
             self.zone = zone
             var writer = JSONWriter(reserving: 160)
             RecordBody.append(stamp, to: &writer)
-            modified = writer.bytes
-            writer = JSONWriter(reserving: zone.count + 32)
+            let modified = writer.bytes
+            writer = JSONWriter(reserving: modified.count + zone.count + 48)
+            writer.raw(",\"modified\":")
+            writer.raw(modified)
             writer.raw(",\"deleted\":false,\"zoneID\":")
             writer.raw(zone)
             ending = writer.bytes
+            newEnding = Self.beforeCreated + modified + ending
         }
+
+        private static let beforeCreated = Array("\",\"created\":".utf8)
 
         /// Makes the whole body of one record.
         ///
@@ -66,8 +80,8 @@ enum RecordBody {
             created: [UInt8]?, parent: RecordName?, sharing: Sharing = Sharing()
         ) -> Made {
             var writer = JSONWriter(
-                reserving: fields.count + 2 * modified.count + ending.count
-                    + name.text.utf8.count + type.text.utf8.count + 160)
+                reserving: fields.count + newEnding.count + name.text.utf8.count
+                    + type.text.utf8.count + 160)
             writer.raw("{\"recordName\":")
             writer.string(name.text)
             writer.raw(",\"recordType\":\"")
@@ -77,11 +91,13 @@ enum RecordBody {
             let fieldsEnd = writer.bytes.count
             writer.raw("},\"pluginFields\":{},\"recordChangeTag\":\"")
             ChangeTag.append(position, to: &writer.bytes)
-            writer.raw("\",\"created\":")
-            writer.raw(created ?? modified)
-            writer.raw(",\"modified\":")
-            writer.raw(modified)
-            writer.raw(ending)
+            if let created {
+                writer.raw(Self.beforeCreated)
+                writer.raw(created)
+                writer.raw(ending)
+            } else {
+                writer.raw(newEnding)
+            }
             if let parent {
                 writer.raw(",\"parent\":{\"recordName\":")
                 writer.string(parent.text)
@@ -203,7 +219,10 @@ enum RecordBody {
 
     /// Who saved the record of a stored body last.
     static func modifier(of body: UnsafeRawBufferPointer) throws -> String? {
-        try JSONDocument(copying: body).root["modified"]?["userRecordName"]?.string
+        var walk = try JSONMemberWalk(body)
+        guard let place = try walk.value(of: "modified") else { return nil }
+        let modified = UnsafeRawBufferPointer(rebasing: body[place])
+        return try JSONDocument(copying: modified).root["userRecordName"]?.string
     }
 
     /// A body for those who may not know who saved the record last: it says that another user did.
@@ -271,30 +290,6 @@ enum RecordBody {
         return writer.bytes
     }
 
-    /// Reads what a save needs of a stored body.
-    static func read(_ body: UnsafeRawBufferPointer) throws -> Kept {
-        let root = try JSONDocument(copying: body).root
-        var kept = Kept()
-        kept.type = root["recordType"]?.string ?? ""
-        kept.created = root["created"]?.withRawBytes { [UInt8]($0) } ?? []
-        kept.parent = root["parent"]?["recordName"]?.string.flatMap { RecordName($0) }
-        kept.sharing = Sharing(
-            share: root["share"]?["recordName"]?.string.flatMap { RecordName($0) },
-            shortGUID: root["shortGUID"]?.string.flatMap { ShortGUID($0) })
-        guard let fields = root["fields"] else { return kept }
-        kept.fieldsBytes = fields.withRawBytes { $0.count } - 2
-        kept.fields.reserveCapacity(fields.count)
-        for (key, value) in fields.members {
-            var writer = JSONWriter(
-                reserving: key.withRawBytes { $0.count } + 1 + value.withRawBytes { $0.count })
-            key.withRawBytes { writer.raw($0) }
-            writer.raw(":")
-            value.withRawBytes { writer.raw($0) }
-            kept.fields.append((key.string ?? "", writer.bytes))
-        }
-        return kept
-    }
-
     private static func append(_ stamp: Stamp, to writer: inout JSONWriter) {
         writer.raw("{\"timestamp\":")
         writer.integer(stamp.moment)
@@ -303,6 +298,13 @@ enum RecordBody {
         writer.raw("\",\"deviceID\":")
         writer.string(stamp.device)
         writer.raw("}")
+    }
+}
+
+extension RecordBody.Sharing {
+    init(_ body: StoredBody) {
+        share = body.member("share")?["recordName"]?.string.flatMap { RecordName($0) }
+        shortGUID = body.member("shortGUID")?.string.flatMap { ShortGUID($0) }
     }
 }
 

@@ -3,10 +3,8 @@ import JSON
 
 /// How clients see assets (rulings.md 32): checksum, length, and a link made for the answer.
 enum RenderedAsset {
-    static func isAsset(_ type: JSONValue?) -> Bool {
-        guard let type else { return false }
-        return type.stringEquals("ASSETID") || type.stringEquals("ASSETID_LIST")
-    }
+    /// The types of fields that hold assets.
+    static let types: [StaticString] = ["ASSETID", "ASSETID_LIST"]
 
     /// A stored body without the parts of assets that only the server needs (rulings.md 11).
     static func withoutLinks(_ body: [UInt8]) throws -> [UInt8] {

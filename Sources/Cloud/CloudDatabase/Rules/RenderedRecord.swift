@@ -20,26 +20,24 @@ extension RecordRendering {
             !keepsAssetsAsStored
             && (flags?.contains(.hasAssets) ?? Self.mayHaveAssets(body))
         guard !isWhole || hidingParent || hasAssets else { return writer.raw(body) }
+        let part = { (range: Range<Int>) in UnsafeRawBufferPointer(rebasing: body[range]) }
         if let fields, !hidingParent {
-            let part = { (range: Range<Int>) in UnsafeRawBufferPointer(rebasing: body[range]) }
-            let values = try JSONDocument(copying: part(fields)).root
             writer.raw(part(0..<fields.lowerBound))
-            append(fields: values, hasAssets, assets, to: &writer)
+            try append(fields: part(fields), hasAssets, assets, to: &writer)
             return writer.raw(part(fields.upperBound..<body.count))
         }
-        let root = try JSONDocument(copying: body).root
+        var walk = try JSONMemberWalk(body, knowing: fields)
         writer.raw("{")
         var isFirst = true
-        for (key, value) in root.members {
-            if hidingParent, key.stringEquals("parent") { continue }
+        while let member = try walk.next() {
+            if hidingParent, walk.holds(member, "parent") { continue }
             if !isFirst { writer.raw(",") }
             isFirst = false
-            key.withRawBytes { writer.raw($0) }
-            writer.raw(":")
-            if key.stringEquals("fields") {
-                append(fields: value, hasAssets, assets, to: &writer)
+            if walk.holds(member, "fields") {
+                writer.raw("\"fields\":")
+                try append(fields: part(member.value), hasAssets, assets, to: &writer)
             } else {
-                value.withRawBytes { writer.raw($0) }
+                writer.raw(part(member.key.lowerBound - 1..<member.value.upperBound))
             }
         }
         writer.raw("}")
@@ -73,31 +71,50 @@ extension RecordRendering {
     }()
 
     private func append(
-        fields: JSONValue, _ hasAssets: Bool, _ links: AssetLinks?, to writer: inout JSONWriter
-    ) {
+        fields: UnsafeRawBufferPointer, _ hasAssets: Bool, _ links: AssetLinks?,
+        to writer: inout JSONWriter
+    ) throws {
+        let part = { (range: Range<Int>) in UnsafeRawBufferPointer(rebasing: fields[range]) }
+        var walk = try JSONMemberWalk(fields)
         writer.raw("{")
         var isFirst = true
-        for (key, value) in fields.members {
-            if let desiredKeys, !desiredKeys.contains(key.string ?? "") { continue }
+        while let member = try walk.next() {
+            if let desiredKeys,
+                !desiredKeys.contains(String(decoding: part(member.key), as: UTF8.self))
+            {
+                continue
+            }
             if !isFirst { writer.raw(",") }
             isFirst = false
-            key.withRawBytes { writer.raw($0) }
-            writer.raw(":")
-            if numbersAsStrings, Self.isNumeric(value["type"]) {
-                append(numeric: value, to: &writer)
-            } else if hasAssets, RenderedAsset.isAsset(value["type"]) {
-                RenderedAsset.append(field: value, links, to: &writer)
+            guard numbersAsStrings || hasAssets else {
+                writer.raw(part(member.key.lowerBound - 1..<member.value.upperBound))
+                continue
+            }
+            writer.raw(part(member.key.lowerBound - 1..<member.value.lowerBound))
+            let field = part(member.value)
+            if numbersAsStrings, try Self.hasType(field, of: Self.numericTypes) {
+                append(numeric: try JSONDocument(copying: field).root, to: &writer)
+            } else if hasAssets, try Self.hasType(field, of: RenderedAsset.types) {
+                RenderedAsset.append(
+                    field: try JSONDocument(copying: field).root, links, to: &writer)
             } else {
-                value.withRawBytes { writer.raw($0) }
+                writer.raw(field)
             }
         }
         writer.raw("}")
     }
 
-    private static func isNumeric(_ type: JSONValue?) -> Bool {
-        guard let type else { return false }
-        return type.stringEquals("INT64") || type.stringEquals("DOUBLE")
-            || type.stringEquals("INT64_LIST") || type.stringEquals("DOUBLE_LIST")
+    private static let numericTypes: [StaticString] = [
+        "INT64", "DOUBLE", "INT64_LIST", "DOUBLE_LIST",
+    ]
+
+    /// Whether a stored field has one of some types.
+    private static func hasType(
+        _ field: UnsafeRawBufferPointer, of types: [StaticString]
+    ) throws -> Bool {
+        var walk = try JSONMemberWalk(field)
+        guard let type = try walk.value(of: "type") else { return false }
+        return types.contains { walk.isString($0, at: type) }
     }
 
     private func append(numeric field: JSONValue, to writer: inout JSONWriter) {

@@ -20,7 +20,7 @@ struct RecordRewriter {
     ) throws -> CurrentRecord? {
         let former = try CurrentRecord(key, withBody: true, in: transaction)
         guard let body = former.body, let head = former.head else { return nil }
-        var sharing = try body.withUnsafeBytes { try RecordBody.read($0) }.sharing
+        var sharing = RecordBody.Sharing(try StoredBody(body, fields: former.fields))
         change(&sharing)
         var flags = former.flags.subtracting(.root)
         if sharing.share != nil { flags.insert(.root) }

@@ -1,6 +1,5 @@
 import AssetStorage
 import CloudModel
-import JSON
 import Storage
 
 /// Removes what a container environment keeps of a person, in transactions of limited size.
@@ -217,7 +216,7 @@ package struct ErasePerson {
         var names: [RecordName] = []
         report.damagedPublicRecords = try forEachPage(of: zone) { version in
             guard !version.flags.contains(.tombstone), try concerns(version),
-                let name = try JSONDocument(copying: version.body).root["recordName"]?.string,
+                let name = try version.storedBody().member("recordName")?.string,
                 let name = RecordName(name)
             else { return }
             names.append(name)

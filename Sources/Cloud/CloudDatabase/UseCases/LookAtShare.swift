@@ -1,6 +1,5 @@
 import CloudModel
 import Cryptography
-import JSON
 import Storage
 
 /// What a page shows a person about the share that a link leads to.
@@ -90,13 +89,12 @@ package struct LookAtShare: Sendable {
     private func fields(of share: StoredShare, _ snapshot: any StoreSnapshot) throws -> Fields {
         guard let place = try snapshot.place(of: share.record) else { return Fields() }
         let found = try snapshot.version(at: place.position, in: place.zone) { version in
-            let fields = try JSONDocument(parsing: [UInt8](version.body)).root["fields"]
+            let body = try version.storedBody()
             var found = Fields()
-            found.title = fields?["cloudkit.title"]?["value"]?.string
-            found.type = fields?["cloudkit.type"]?["value"]?.string
-            found.thumbnail = fields?["cloudkit.thumbnailImageData"]?["value"]?.string.flatMap {
-                Base64.decode($0)
-            }
+            found.title = body.field("cloudkit.title")?["value"]?.string
+            found.type = body.field("cloudkit.type")?["value"]?.string
+            found.thumbnail = body.field("cloudkit.thumbnailImageData")?["value"]?.string
+                .flatMap { Base64.decode($0) }
             return found
         }
         return found ?? Fields()

@@ -50,16 +50,16 @@ struct FieldDecoder {
                 fault: RequestObject.mismatch(
                     field, "fields", "an object with value and type for '\(text)'"))
         }
-        guard let value = field["value"], !value.isNull else {
+        let (found, tag, flag) = field["value", "type", "isEncrypted"]
+        guard let value = found, !value.isNull else {
             fields.append(EncodedFields.Field(name: name, type: nil, range: 0..<0, references: []))
             return
         }
-        let isEncrypted = try Self.isEncrypted(field["isEncrypted"])
-        let tag = field["type"]
+        let isEncrypted = try Self.isEncrypted(flag)
         let type = try type(of: value, tag: tag, isEncrypted: isEncrypted, name)
         if !writer.bytes.isEmpty { writer.byte(UInt8(ascii: ",")) }
         let start = writer.bytes.count
-        writer.string(name.text)
+        writer.string(key)
         writer.raw(":{\"value\":")
         values.begin(name)
         try append(value, as: type)

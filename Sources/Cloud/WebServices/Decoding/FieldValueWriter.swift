@@ -27,7 +27,7 @@ struct FieldValueWriter {
         switch element {
         case .string:
             guard value.kind == .string else { throw mismatch("a string for STRING") }
-            value.withStringBytes { writer.string(utf8: $0) }
+            writer.string(value)
         case .int64:
             guard let number = Self.integer(value) else {
                 throw mismatch("a whole number of 64 bits for INT64")

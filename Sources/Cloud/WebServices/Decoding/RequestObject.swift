@@ -80,7 +80,8 @@ struct RequestObject {
     func word<Word: RawRepresentable & CaseIterable>(
         _ key: StaticString, _ type: Word.Type
     ) throws(Fault) -> Word? where Word.RawValue == String {
-        guard let text = try string(key), let member = self[key] else { return nil }
+        guard let member = self[key] else { return nil }
+        guard let text = member.string else { throw Self.mismatch(member, key, "a string") }
         guard let word = Word(rawValue: text) else {
             let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
             throw Self.mismatch(member, key, "one of \(words)")

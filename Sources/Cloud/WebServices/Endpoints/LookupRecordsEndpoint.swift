@@ -10,10 +10,10 @@ enum LookupRecordsEndpoint {
         let database = try context.database()
         try database.check(zone)
         let items = try items(body, context.limits)
-        try context.makeUserRecords(named: items.map(\.name), in: zone)
+        try context.makeUserRecords(named: items.lazy.map(\.name), in: zone)
         return try context.store.storage.read(by: context.reader) { snapshot in
             let lookup = try LookupRecords(in: zone, of: database, snapshot: snapshot)
-            var writer = JSONWriter(reserving: 64 + items.count * 600)
+            var writer = JSONWriter(reserving: 64 + items.count * 1_000)
             var bytesRead = 0
             writer.raw("{\"records\":[")
             for (index, item) in items.enumerated() {

@@ -25,7 +25,7 @@ enum ModifyRecordsEndpoint {
         try ModifyRecords(
             operations, in: zone, of: database, atomic: try body.bool("atomic"),
             device: context.device, clientToken: try body.clientToken(context.limits),
-            users: try context.users(named: operations.map(\.recordName), in: zone)
+            users: try context.users(named: operations.lazy.map(\.recordName), in: zone)
         ).run(beside: context.longWork) { result in
             completion(
                 result.map { outcomes in

@@ -64,6 +64,7 @@ extension SQLiteEngine {
         made.readers = settings.readers
         made.report = { [options] in options.report(key, $0) }
         made.counts = counts
+        made.knownPlaces = knownPlaces
         return made
     }
 

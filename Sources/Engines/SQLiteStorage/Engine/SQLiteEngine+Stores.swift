@@ -66,7 +66,10 @@ extension SQLiteEngine {
         case .versions: "SELECT count(*) FROM versions"
         // Nothing is beyond NULL: once all have been moved there are none.
         case .names:
-            "SELECT count(*) FROM heads WHERE id > (SELECT names_through FROM progress WHERE id = 0)"
+            """
+            SELECT count(*) FROM heads
+            WHERE id > (SELECT names_through FROM progress WHERE names_by_text <> 0)
+            """
         }
     }
 

@@ -23,6 +23,8 @@ package final class SQLiteEngine: StorageEngine {
         package var freeBytesMin = 0
         /// The room on the disk without which nothing is moved that a former server has left.
         package var moveFreeBytesMin = 67_108_864
+        /// The memory for places of versions, of all stores together.
+        package var knownPlacesBytesMax = 33_554_432
 
         package init() {}
     }
@@ -42,6 +44,7 @@ package final class SQLiteEngine: StorageEngine {
     let settings: Settings
     let former: FormerStores
     let counts = EngineCounts()
+    let knownPlaces: KnownPlaces
     private let state = Mutex(State())
 
     /// Opens the catalog, making it or bringing it to this version.
@@ -58,6 +61,7 @@ package final class SQLiteEngine: StorageEngine {
         catalog = sqliteCatalog
         self.settings = settings
         self.options = options
+        knownPlaces = KnownPlaces(bytesMax: settings.knownPlacesBytesMax)
         let files = files
         try sqliteCatalog.settleStores { container, environment in
             try FileSystem.kind(of: files.path(of: StoreKey(container, environment))) != nil

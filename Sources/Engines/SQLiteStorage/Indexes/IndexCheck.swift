@@ -47,7 +47,7 @@ struct IndexCheck {
             let holding = (byType[rows.int64(2)] ?? []).filter { $0.holds(record) }
             guard !holding.isEmpty else { continue }
             // NB: what is no JSON is told of by itself.
-            let read = try? versions.visit(at: key, { try StoredFields($0.body) })
+            let read = try? versions.visit(at: key, { try $0.storedFields() })
             guard let fields = read else { continue }
             for index in holding {
                 for entry in IndexEntry.entries(of: fields, for: index.need) {

@@ -169,7 +169,7 @@ struct IndexWork {
                         else { return 0 }
                         return try body(
                             RecordNumber(last), ZoneNumber(key >> SQLiteSnapshot.positionBits),
-                            version.type, StoredFields(version.body))
+                            version.type, version.storedFields())
                     } ?? 0
             } catch is DamagedVersion {
                 // NB: no query shows it either.

@@ -8,7 +8,7 @@ extension SQLiteTransaction {
         guard version.formerIsAlive, !version.formerIsDamaged, let former = version.former
         else { return nil }
         return try snapshot.version(at: former.position, in: version.zone.number) {
-            $0.flags.contains(.tombstone) ? nil : try StoredFields($0.body)
+            $0.flags.contains(.tombstone) ? nil : try $0.storedFields()
         } ?? nil
     }
 

@@ -11,29 +11,28 @@ struct NameCheck {
     }
 
     private let connection: Connection
-    private let hash: NameHash
+    private let names: NamesOfFile
     private let head: Statement
     private var astray = 0
-    private var repeated = 0
     private var shared = 0
+    /// Of the records whose names `names` has to have.
     private var found: Int64 = 0
+    /// Of the hash that is being looked at.
+    private var meeting: [Named] = []
+    private var meetingHash: Int64?
 
     /// What is wrong, a line each; empty when nothing is, and for a file of before hashes.
     static func problems(_ connection: Connection, hashBits: Int) throws -> [String] {
-        guard try connection.hasTable("names"),
-            let hash = try StoreProperties(connection).nameHash(bits: hashBits)
-        else { return [] }
-        var check = try NameCheck(connection, hash)
+        guard let names = try NamesOfFile(connection, hashBits: hashBits) else { return [] }
+        var check = try NameCheck(connection, names)
         try check.visitNames()
         return try check.problems()
     }
 
     /// Makes `record_named(zone, name)` known to a connection: the number of the record that a name leads to.
     static func nameRecords(on connection: Connection, hashBits: Int) throws {
-        if try connection.hasTable("names"),
-            let hash = try StoreProperties(connection).nameHash(bits: hashBits)
-        {
-            let reader = try NameReader(connection, hash)
+        if let names = try NamesOfFile(connection, hashBits: hashBits) {
+            let reader = NameReader(connection, names.hash, names.waiting) { names.state }
             return try RowFinder.name("record_named", on: connection) {
                 try reader.head(of: $1, in: ZoneNumber($0))?.record.value
             }
@@ -47,66 +46,90 @@ struct NameCheck {
         }
     }
 
-    private init(_ connection: Connection, _ hash: NameHash) throws {
+    private init(_ connection: Connection, _ names: NamesOfFile) throws {
         self.connection = connection
-        self.hash = hash
+        self.names = names
         head = try connection.prepare("SELECT zone, name FROM heads WHERE id = ?1")
     }
 
+    /// Goes through what is in order and what waits, both in the order of hashes.
     private mutating func visitNames() throws {
-        let rows = try connection.prepare(
-            """
-            SELECT hash, record FROM names UNION ALL SELECT hash, record FROM new_names
-            ORDER BY hash, record
-            """)
+        let rows = try connection.prepare("SELECT hash, record FROM names ORDER BY hash, record")
         defer { rows.reset() }
-        var last: Int64?
-        var meeting: [Named] = []
+        var waiting = names.waiting.entries(behind: 0).sorted { $0.hash < $1.hash }[...]
         while try rows.step() {
-            if rows.int64(0) != last { meeting.removeAll(keepingCapacity: true) }
-            last = rows.int64(0)
-            guard let named = try named(rows.int64(1), of: rows.int64(0)) else {
-                astray += 1
-                continue
+            while let next = waiting.first, next.hash < rows.int64(0) {
+                try visit(next.record, of: next.hash)
+                waiting.removeFirst()
             }
-            if meeting.contains(where: { $0.record == named.record }) {
-                repeated += 1
-                continue
-            }
-            found += 1
-            if meeting.contains(where: { $0.zone == named.zone && $0.name == named.name }) {
-                shared += 1
-            }
-            meeting.append(named)
+            try visit(rows.int64(1), of: rows.int64(0))
         }
+        for entry in waiting { try visit(entry.record, of: entry.hash) }
+    }
+
+    private mutating func visit(_ record: Int64, of hash: Int64) throws {
+        if hash != meetingHash { meeting.removeAll(keepingCapacity: true) }
+        meetingHash = hash
+        // What a pass has brought in waits until its end.
+        guard !meeting.contains(where: { $0.record == record }) else { return }
+        guard let named = try named(record, of: hash) else {
+            astray += 1
+            return
+        }
+        if record <= names.state.through { found += 1 }
+        if meeting.contains(where: { $0.zone == named.zone && $0.name == named.name }) {
+            shared += 1
+        }
+        meeting.append(named)
     }
 
     private func named(_ record: Int64, of hash: Int64) throws -> Named? {
         defer { head.reset() }
         head.bind(record, at: 1)
-        guard try head.step(), self.hash(head.bytes(1), in: ZoneNumber(head.int64(0))) == hash
+        guard try head.step(),
+            names.hash(head.bytes(1), in: ZoneNumber(head.int64(0))) == hash
         else { return nil }
         return Named(record: record, zone: head.int64(0), name: [UInt8](head.bytes(1)))
     }
 
     private func problems() throws -> [String] {
-        let counts = try connection.prepare(
+        let row = try connection.prepare(
             """
-            SELECT count(*), (SELECT names_through IS NULL FROM progress) = EXISTS (
-                SELECT 1 FROM sqlite_schema WHERE name = 'heads_by_name')
-            FROM heads WHERE id <= (
-                SELECT coalesce(names_through, \(Int64.max)) FROM progress)
+            SELECT count(*), EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'heads_by_name')
+            FROM heads WHERE id <= ?1
             """)
-        defer { counts.reset() }
-        let isThere = try counts.step()
-        let lost = isThere ? max(0, counts.int64(0) - found) : 0
-        let isContradicted = isThere && counts.int64(1) != 0
+        defer { row.reset() }
+        row.bind(names.state.through, at: 1)
+        let isThere = try row.step()
+        let lost = isThere ? max(0, row.int64(0) - found) : 0
+        let isContradicted = isThere && (row.int64(1) != 0) != names.state.isByText
         return [
             ("names that lead to no record of theirs", Int64(astray)),
-            ("names that lead to their record twice", Int64(repeated)),
             ("records that share their name with another", Int64(shared)),
             ("records that their names do not lead to", lost),
             ("stores that say another way of finding names than they have", isContradicted ? 1 : 0),
         ].filter { $0.1 > 0 }.map { "\($0.0): \($0.1)" }
+    }
+}
+
+/// How the names of a file that this process may not have open are found.
+private struct NamesOfFile {
+    let hash: NameHash
+    let state: NameState
+    let waiting: WaitingNames
+
+    /// Nil for a file of before hashes.
+    init?(_ connection: Connection, hashBits: Int) throws {
+        guard try connection.hasTable("names"),
+            let hash = try StoreProperties(connection).nameHash(bits: hashBits)
+        else { return nil }
+        self.hash = hash
+        if try connection.hasTable("new_names") {
+            state = try .readFormer(connection)
+            waiting = try WaitingNames(ofFormer: connection, state)
+        } else {
+            state = try .read(connection)
+            waiting = try WaitingNames(of: connection, hash)
+        }
     }
 }

@@ -4,36 +4,50 @@ import Storage
 
 /// Finds heads by their names, on one connection.
 ///
-/// It looks for the hash of the name, and compares what it finds with the name. In a store whose names have not all
-/// been moved yet, it looks into the former index of their text. That one has all names until then.
+/// It looks for the hash of the name: in what is known of the names that wait, and then in `names`. What it finds it
+/// compares with the name. In a store whose names have not all been moved yet, it looks into the former index of their
+/// text. That one has all names until then.
 final class NameReader {
     let hash: NameHash
     // Functions of the connection may have a reader; whoever else has one keeps the connection.
     private unowned let connection: Connection
-    private let whole: Statement
-    private var byHash: Statement?
-    private var currentByHash: Statement?
-    private var byText: Statement?
-    /// Whether the connection has seen that all names have moved; they stay so.
-    private var hasSeenWhole = false
+    private let waiting: WaitingNames
+    private let stateOfSnapshot: () throws -> NameState
+    /// As it was when the group began, where the connection writes.
+    private var stateOfGroup: NameState?
+    private let heads: NameStatements
+    private let current: NameStatements
+    private let leading: Statement
 
-    init(_ connection: Connection, _ hash: NameHash) throws {
+    /// - Parameter state: tells how the connection's snapshot finds names.
+    init(
+        _ connection: Connection, _ hash: NameHash, _ waiting: WaitingNames,
+        state: @escaping () throws -> NameState
+    ) {
         self.connection = connection
         self.hash = hash
-        whole = try connection.prepare("SELECT names_through IS NULL FROM progress WHERE id = 0")
+        self.waiting = waiting
+        stateOfSnapshot = state
+        heads = NameStatements(connection, "h.id, h.position")
+        let key = "(h.zone << \(SQLiteSnapshot.positionBits) | h.position)"
+        current = NameStatements(
+            connection, "h.id, h.position, v.content",
+            join: "LEFT JOIN version_rows v ON v.key = \(key)")
+        leading = connection.statement("SELECT 1 FROM names WHERE hash = ?1")
     }
 
-    /// Whether all names are found by their hashes, in the snapshot.
-    func isWhole() throws -> Bool {
-        if hasSeenWhole { return true }
-        defer { whole.reset() }
-        guard try whole.step() else { throw InvalidRow(table: "progress") }
-        hasSeenWhole = whole.int64(0) != 0
-        return hasSeenWhole
+    /// How names are found in the snapshot; where the connection writes, at the latest as its group found it.
+    func state() throws -> NameState {
+        if let stateOfGroup { return stateOfGroup }
+        let state = try stateOfSnapshot()
+        guard try connection.stateNumber() == nil else { return state }
+        if !state.isByText { try waiting.catchUp(state, connection, hash) }
+        stateOfGroup = state
+        return state
     }
 
-    /// Looks again: what was seen last was undone.
-    func forget() { hasSeenWhole = false }
+    /// Looks again how names are found: another group begins, or what was seen last was undone or has moved.
+    func forget() { stateOfGroup = nil }
 
     func head(of name: RecordName, in zone: ZoneNumber) throws -> StoredHead? {
         var text = name.text
@@ -42,15 +56,9 @@ final class NameReader {
 
     /// The head of a name that is given in UTF-8.
     func head(of name: UnsafeRawBufferPointer, in zone: ZoneNumber) throws -> StoredHead? {
-        let isWhole = try isWhole()
-        let statement = try isWhole ? statementByHash() : statementByText()
-        defer { statement.reset() }
-        statement.bind(zone.value, at: 1)
-        statement.bindBorrowed(text: name, at: 2)
-        if isWhole { statement.bind(hash(name, in: zone), at: 3) }
-        guard try statement.step() else { return nil }
-        return StoredHead(
-            record: RecordNumber(statement.int64(0)), position: statement.int64(1))
+        guard let row = try find(name, in: zone, by: heads) else { return nil }
+        defer { row.reset() }
+        return StoredHead(record: RecordNumber(row.int64(0)), position: row.int64(1))
     }
 
     /// Reads the head of a name together with the row of its version, which saves a second search.
@@ -61,67 +69,108 @@ final class NameReader {
         of name: RecordName, in zone: ZoneNumber,
         _ read: (StoredHead, UnsafeRawBufferPointer?) throws -> Value?
     ) throws -> Value? {
-        guard try isWhole() else {
-            return try head(of: name, in: zone).flatMap { try read($0, nil) }
-        }
-        let statement = try statementOfCurrent()
-        defer { statement.reset() }
         var text = name.text
-        return try text.withUTF8 { bytes in
-            let bytes = UnsafeRawBufferPointer(bytes)
-            statement.bind(zone.value, at: 1)
-            statement.bindBorrowed(text: bytes, at: 2)
-            statement.bind(hash(bytes, in: zone), at: 3)
-            guard try statement.step() else { return nil }
-            let head = StoredHead(
-                record: RecordNumber(statement.int64(0)), position: statement.int64(1))
-            return try read(head, statement.isNull(2) ? nil : statement.bytes(2))
+        return try text.withUTF8 {
+            guard let row = try find(UnsafeRawBufferPointer($0), in: zone, by: current) else {
+                return nil
+            }
+            defer { row.reset() }
+            let head = StoredHead(record: RecordNumber(row.int64(0)), position: row.int64(1))
+            return try read(head, row.isNull(2) ? nil : row.bytes(2))
         }
     }
 
     /// The places of names in a list, in the order in which finding them costs least.
     func order(of names: [RecordName], in zone: ZoneNumber) throws -> [Int] {
-        guard names.count > 1, try isWhole() else { return Array(names.indices) }
+        guard names.count > 1, try !state().isByText else { return Array(names.indices) }
         return names.enumerated().map { (hash($0.element, in: zone), $0.offset) }
             .sorted { $0.0 < $1.0 }.map(\.1)
     }
 
-    private func statementByHash() throws -> Statement {
-        if let byHash { return byHash }
-        let made = try connection.prepare(Self.inBothTables("h.id, h.position"))
-        byHash = made
-        return made
+    /// Whether no name with this hash leads to a record; false where only the names' text would tell.
+    func leadsNowhere(_ hash: Int64) throws -> Bool {
+        let state = try state()
+        guard !state.isByText else { return false }
+        let hint = waiting.hint(of: hash)
+        guard hint.records.first == nil, Gaps(hint, state).isNone else { return false }
+        leading.bind(hash, at: 1)
+        defer { leading.reset() }
+        return try !leading.step()
     }
 
-    private func statementOfCurrent() throws -> Statement {
-        if let currentByHash { return currentByHash }
-        let key = "(h.zone << \(SQLiteSnapshot.positionBits) | h.position)"
-        let made = try connection.prepare(
-            Self.inBothTables(
-                "h.id, h.position, v.content", "LEFT JOIN version_rows v ON v.key = \(key)"))
-        currentByHash = made
-        return made
-    }
-
-    /// A look for a hash among the names that lie in order, and then among those that wait.
-    private static func inBothTables(_ columns: String, _ join: String = "") -> String {
-        func from(_ table: String) -> String {
-            """
-            SELECT \(columns) FROM \(table) n CROSS JOIN heads h ON h.id = n.record \(join)
-            WHERE n.hash = ?3 AND h.zone = ?1 AND h.name = ?2
-            """
+    /// - Returns: the statement at the row of the name, for the caller to reset; nil when there is none.
+    private func find(
+        _ name: UnsafeRawBufferPointer, in zone: ZoneNumber, by statements: NameStatements
+    ) throws -> Statement? {
+        func isFound(_ statement: Statement) throws -> Bool {
+            statement.bind(zone.value, at: 1)
+            statement.bindBorrowed(text: name, at: 2)
+            return try statement.step()
         }
-        return "\(from("names")) UNION ALL \(from("new_names"))"
+        // Before the hint: only a snapshot that has begun has a hint that is whole.
+        let state = try state()
+        if state.isByText { return try isFound(statements.byText) ? statements.byText : nil }
+        let hash = hash(name, in: zone)
+        let hint = waiting.hint(of: hash)
+        if let first = hint.records.first {
+            statements.ofRecord.bind(first, at: 3)
+            if try isFound(statements.ofRecord) { return statements.ofRecord }
+            for record in hint.records.others {
+                statements.ofRecord.bind(record, at: 3)
+                if try isFound(statements.ofRecord) { return statements.ofRecord }
+            }
+        }
+        statements.byHash.bind(hash, at: 3)
+        if try isFound(statements.byHash) { return statements.byHash }
+        let gaps = Gaps(hint, state)
+        guard !gaps.isNone else { return nil }
+        for (after, through) in [gaps.early, gaps.late] where after < through {
+            statements.amongRecords.bind(after, at: 3)
+            statements.amongRecords.bind(through, at: 4)
+            if try isFound(statements.amongRecords) { return statements.amongRecords }
+        }
+        return nil
+    }
+}
+
+/// The records of a snapshot that neither `names` nor a hint knows, so that they must be gone through.
+///
+/// None as a rule. A snapshot that goes on while two passes end has some, and one to which another program has written.
+private struct Gaps {
+    /// Behind the first record, up to the second.
+    let early: (after: Int64, through: Int64)
+    let late: (after: Int64, through: Int64)
+
+    init(_ hint: WaitingNames.Hint, _ state: NameState) {
+        early = (state.through, min(hint.after, state.last))
+        late = (max(hint.last, state.through), state.last)
     }
 
-    private func statementByText() throws -> Statement {
-        if let byText { return byText }
-        let made = try connection.prepare(
+    var isNone: Bool { early.after >= early.through && late.after >= late.through }
+}
+
+/// Statements that find the row of a name, which is their second parameter, in the zone that is their first.
+private struct NameStatements {
+    /// Of a record, the third.
+    let ofRecord: Statement
+    /// By a hash, the third.
+    let byHash: Statement
+    /// Among the records behind the third, up to the fourth.
+    let amongRecords: Statement
+    let byText: Statement
+
+    init(_ connection: Connection, _ columns: String, join: String = "") {
+        let named = "h.zone = ?1 AND h.name = ?2"
+        ofRecord = connection.statement(
+            "SELECT \(columns) FROM heads h \(join) WHERE h.id = ?3 AND \(named)")
+        byHash = connection.statement(
             """
-            SELECT h.id, h.position FROM heads h INDEXED BY heads_by_name
-            WHERE h.zone = ?1 AND h.name = ?2
+            SELECT \(columns) FROM names n CROSS JOIN heads h ON h.id = n.record \(join)
+            WHERE n.hash = ?3 AND \(named)
             """)
-        byText = made
-        return made
+        amongRecords = connection.statement(
+            "SELECT \(columns) FROM heads h \(join) WHERE h.id > ?3 AND h.id <= ?4 AND \(named)")
+        byText = connection.statement(
+            "SELECT \(columns) FROM heads h INDEXED BY heads_by_name \(join) WHERE \(named)")
     }
 }

@@ -21,6 +21,19 @@ struct PackedName {
     /// How many characters the name has.
     var textCount: Int { form == .text ? bytes.count : Self.uuidTextCount }
 
+    /// Whether it stands for a name, which is not packed and has nothing escaped.
+    ///
+    /// - Returns: false also for a name that a row can only hold with something escaped.
+    func isName(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard text.count == textCount, !text.contains(UInt8(ascii: "\\")) else { return false }
+        guard form != .text else { return bytes.hasSameBytes(as: text) }
+        return withUnsafeTemporaryAllocation(byteCount: Self.uuidTextCount, alignment: 1) {
+            guard let start = $0.baseAddress else { return false }
+            _ = write(to: start)
+            return UnsafeRawBufferPointer($0).hasSameBytes(as: text)
+        }
+    }
+
     // MARK: - Packing
 
     /// Which form a name takes.
@@ -42,13 +55,17 @@ struct PackedName {
         return hasLower && hasUpper ? .text : hasUpper ? .upperUUID : .lowerUUID
     }
 
-    /// Appends the 16 bytes of a UUID.
-    static func appendUUID(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+    /// Writes the 16 bytes of a UUID.
+    ///
+    /// - Parameter text: has the form of one.
+    static func pack(uuid text: UnsafeRawBufferPointer, to place: UnsafeMutableRawPointer) {
+        var place = place
         var high: UInt8?
         for byte in text where byte != UInt8(ascii: "-") {
             let digit = byte < 0x40 ? byte - 0x30 : (byte | 0x20) - 0x61 + 10
             if let first = high {
-                bytes.append(first << 4 | digit)
+                place.storeBytes(of: first << 4 | digit, as: UInt8.self)
+                place += 1
                 high = nil
             } else {
                 high = digit

@@ -94,6 +94,20 @@ final class VersionReader {
         }
     }
 
+    /// The version at a place where one of a name may lie.
+    ///
+    /// - Returns: nil for another name's, and for one that is damaged or lies in the former table.
+    func keep(at key: Int64, named name: UnsafeRawBufferPointer) throws -> VersionTexts.Kept? {
+        row.bind(key, at: 1)
+        defer { row.reset() }
+        guard try row.step() else { return nil }
+        // NB: whoever then searches for the name meets the damage, and tells of it.
+        guard let found = try? VersionRow(row.bytes(0), key: key), found.name.isName(name) else {
+            return nil
+        }
+        return try checked(key) { try texts.keep(found, key: key) }
+    }
+
     private func visitFormer<Value>(
         at key: Int64, of record: RecordNumber?, _ visit: (StoredVersion) throws -> Value
     ) throws -> Value? {

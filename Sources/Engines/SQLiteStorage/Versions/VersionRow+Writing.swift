@@ -29,20 +29,21 @@ extension VersionRow {
         )
         let isNew =
             users.creator == users.modifier && parts.created.moment == parts.modified.moment
-            && part(text, parts.created.device).elementsEqual(part(text, parts.modified.device))
+            && part(text, parts.created.device)
+                .hasSameBytes(as: part(text, parts.modified.device))
         var shape = nameForm.rawValue << Shape.name | parentForm.rawValue << Shape.parent
         if isNew { shape |= Shape.isNew }
         if createdBy != nil { shape |= Shape.createdByDevice }
         if modifiedBy != nil, !isNew { shape |= Shape.modifiedByDevice }
         if parent != nil { shape |= Shape.hasParent }
-        var row = begin(head, .parts, shape, text)
-        append(name, nameForm, to: &row)
-        append(parts.created, users.creator, createdBy, to: &row)
-        if !isNew { append(parts.modified, users.modifier, modifiedBy, to: &row) }
-        if let parent { append(parent, parentForm, to: &row) }
-        append(bytes: part(text, parts.fields), to: &row)
-        row.append(contentsOf: part(text, parts.rest))
-        return sealed(row, head.key)
+        return row(head, .parts, shape, text) { pen in
+            pen.write(name, in: nameForm)
+            pen.write(parts.created.moment, users.creator, createdBy)
+            if !isNew { pen.write(parts.modified.moment, users.modifier, modifiedBy) }
+            if let parent { pen.write(parent, in: parentForm) }
+            pen.write(counted: part(text, parts.fields))
+            pen.write(part(text, parts.rest))
+        }
     }
 
     /// The row of a deletion.
@@ -53,16 +54,14 @@ extension VersionRow {
     ) -> [UInt8] {
         let name = part(text, name)
         let form = PackedName.form(of: name)
-        var row = begin(head, .deletion, form.rawValue << Shape.name, text)
-        append(name, form, to: &row)
-        return sealed(row, head.key)
+        return row(head, .deletion, form.rawValue << Shape.name, text) {
+            $0.write(name, in: form)
+        }
     }
 
     /// The row of a version with its whole text.
     static func row(whole head: Head, _ text: UnsafeRawBufferPointer) -> [UInt8] {
-        var row = begin(head, .text, 0, text)
-        row.append(contentsOf: text)
-        return sealed(row, head.key)
+        row(head, .text, 0, text) { $0.write(text) }
     }
 
     private static func part(
@@ -74,70 +73,81 @@ extension VersionRow {
         _ text: UnsafeRawBufferPointer, _ stamp: RecordText.Stamp
     ) -> UnsafeRawBufferPointer? {
         let device = part(text, stamp.device)
-        let plain = UnsafeBufferPointer(
+        let plain = UnsafeRawBufferPointer(
             start: RecordText.plainDevice.utf8Start,
             count: RecordText.plainDevice.utf8CodeUnitCount)
-        return device.elementsEqual(plain) ? nil : device
+        return device.hasSameBytes(as: plain) ? nil : device
     }
 
-    private static func begin(
-        _ head: Head, _ format: Format, _ shape: UInt8, _ text: UnsafeRawBufferPointer
+    /// More than all that a row has beside parts of its text.
+    private static let frameMax = 128
+
+    /// A row with its sum.
+    ///
+    /// - Parameter body: writes what stands behind the row's head: parts of the text, each once.
+    private static func row(
+        _ head: Head, _ format: Format, _ shape: UInt8, _ text: UnsafeRawBufferPointer,
+        _ body: (inout TextPen) -> Void
     ) -> [UInt8] {
-        var row: [UInt8] = []
-        row.reserveCapacity(headCount + text.count + 16)
-        row.append(contentsOf: [
-            0, 0, 0, 0, format.rawValue, UInt8(truncatingIfNeeded: head.flags.rawValue), shape,
-        ])
-        appendLittle(Int64(text.count), count: 4, to: &row)
-        row.append(contentsOf: recordBytes(head.record))
-        append(number: head.type, to: &row)
-        return row
-    }
-
-    /// With the sum in its place.
-    private static func sealed(_ row: consuming [UInt8], _ key: Int64) -> [UInt8] {
-        let sum = row.withUnsafeBytes { Self.sum(of: $0, key: key) }
-        for index in 0..<4 { row[index] = UInt8(truncatingIfNeeded: sum >> (8 * UInt32(index))) }
-        return row
-    }
-
-    private static func append(
-        _ stamp: RecordText.Stamp, _ user: Int64, _ device: UnsafeRawBufferPointer?,
-        to row: inout [UInt8]
-    ) {
-        appendLittle(stamp.moment, count: 6, to: &row)
-        append(number: user, to: &row)
-        if let device { append(bytes: device, to: &row) }
-    }
-
-    private static func append(
-        _ name: UnsafeRawBufferPointer, _ form: PackedName.Form, to row: inout [UInt8]
-    ) {
-        if form == .text {
-            append(bytes: name, to: &row)
-        } else {
-            PackedName.appendUUID(name, to: &row)
+        [UInt8](unsafeUninitializedCapacity: text.count + frameMax) { bytes, count in
+            guard let start = UnsafeMutableRawPointer(bytes.baseAddress) else { return }
+            var pen = TextPen(start + sumCount)
+            pen.write(format.rawValue)
+            pen.write(UInt8(truncatingIfNeeded: head.flags.rawValue))
+            pen.write(shape)
+            pen.write(Int64(text.count), bytes: 4)
+            // The highest byte first, so that SQL can compare it.
+            pen.write(head.record.value.byteSwapped >> 16, bytes: 6)
+            pen.write(number: head.type)
+            body(&pen)
+            count = pen.place - start
+            let row = UnsafeRawBufferPointer(start: start, count: count)
+            let sum = Self.sum(of: row, key: head.key)
+            start.storeBytes(of: sum.littleEndian, as: UInt32.self)
         }
     }
+}
 
-    private static func append(bytes: UnsafeRawBufferPointer, to row: inout [UInt8]) {
-        append(number: Int64(bytes.count), to: &row)
-        row.append(contentsOf: bytes)
+extension TextPen {
+    /// Writes the lowest bytes of a number, the lowest first; others behind them, which the next piece overwrites.
+    fileprivate mutating func write(_ number: Int64, bytes count: Int) {
+        place.storeBytes(of: number.littleEndian, as: Int64.self)
+        place += count
     }
 
-    /// Seven bits to a byte, the lowest first.
-    private static func append(number: Int64, to row: inout [UInt8]) {
+    /// Writes a number by seven bits to a byte, the lowest first.
+    fileprivate mutating func write(number: Int64) {
         var rest = UInt64(bitPattern: number)
         while rest >= 0x80 {
-            row.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            write(UInt8(truncatingIfNeeded: rest) | 0x80)
             rest >>= 7
         }
-        row.append(UInt8(rest))
+        write(UInt8(rest))
     }
 
-    private static func appendLittle(_ number: Int64, count: Int, to row: inout [UInt8]) {
-        for index in 0..<count {
-            row.append(UInt8(truncatingIfNeeded: number >> (8 * Int64(index))))
+    /// Writes how many bytes there are, and the bytes.
+    fileprivate mutating func write(counted bytes: UnsafeRawBufferPointer) {
+        write(number: Int64(bytes.count))
+        write(bytes)
+    }
+
+    fileprivate mutating func write(
+        _ name: UnsafeRawBufferPointer, in form: PackedName.Form
+    ) {
+        if form == .text {
+            write(counted: name)
+        } else {
+            PackedName.pack(uuid: name, to: place)
+            place += PackedName.uuidCount
         }
+    }
+
+    /// Writes when somebody did something, who it was, and by which device if that has to be kept.
+    fileprivate mutating func write(
+        _ moment: Milliseconds, _ user: Int64, _ device: UnsafeRawBufferPointer?
+    ) {
+        write(moment, bytes: VersionRow.momentCount)
+        write(number: user)
+        if let device { write(counted: device) }
     }
 }

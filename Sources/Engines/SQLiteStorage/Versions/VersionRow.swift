@@ -39,7 +39,8 @@ struct VersionRow {
 
     /// The bytes in front of what varies in length.
     static let headCount = 17
-    fileprivate static let momentCount = 6
+    static let sumCount = 4
+    static let momentCount = 6
 
     /// How many bytes the row has.
     let count: Int
@@ -124,7 +125,8 @@ struct VersionRow {
 
     static func sum(of bytes: UnsafeRawBufferPointer, key: Int64) -> UInt32 {
         checksum_crc32c_numbered(
-            UInt64(bitPattern: key), bytes.baseAddress.map { $0 + 4 }, bytes.count - 4)
+            UInt64(bitPattern: key), bytes.baseAddress.map { $0 + sumCount }, bytes.count - sumCount
+        )
     }
 }
 

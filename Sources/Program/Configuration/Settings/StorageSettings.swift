@@ -10,6 +10,7 @@ package struct StorageSettings: Sendable, Equatable {
     package var readers = 0
     package var writerCacheKiB = 32_768
     package var readerCacheKiB = 16_384
+    package var knownPlacesKiB = 32_768
     package var checkpointPages = 4_000
     package var walBytesMax = 268_435_456
     package var reserveBytes = 33_554_432
@@ -53,6 +54,14 @@ extension StorageSettings {
             .number(
                 "storage.readerCacheKiB", \.storage.readerCacheKiB, 256...16_777_216, "KiB",
                 "Memory for pages of each reading connection, which it takes as it reads."),
+            .number(
+                "storage.knownPlacesKiB", \.storage.knownPlacesKiB, 0...16_777_216, "KiB",
+                zero: "none",
+                """
+                Memory for the places of records that were saved or looked up last, of all databases \
+                together, taken as records come: about 21 bytes for each. With its place a record is \
+                found by one read instead of three.
+                """),
             .number(
                 "storage.checkpointPages", \.storage.checkpointPages, 100...1_000_000, "pages",
                 "Pages of the write-ahead log from which they are moved into the database."),

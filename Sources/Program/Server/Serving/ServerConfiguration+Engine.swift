@@ -32,6 +32,7 @@ extension ServerConfiguration {
         settings.readers.connectionsMax =
             storage.readers > 0 ? storage.readers : HTTPServer.coreCount
         settings.readers.cacheKiB = storage.readerCacheKiB
+        settings.knownPlacesBytesMax = storage.knownPlacesKiB * 1_024
         return settings
     }
 

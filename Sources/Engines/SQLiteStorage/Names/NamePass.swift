@@ -1,0 +1,65 @@
+/// A pass over `names` that brings in what waits, in order of the hash.
+///
+/// It is in memory alone. After a kill the next one begins again, with what is in `names` already and what is not.
+struct NamePass {
+    /// The records behind this one were not in `names` when it began.
+    let after: Int64
+    /// The last record that it brings in.
+    private(set) var through: Int64
+    /// In the order of records while it collects them, and then in that of hashes.
+    private var entries: [NameChains.Entry]
+    /// How many of them are in `names`, as the group at work has it and as it was committed.
+    private var done = 0
+    private var committed = 0
+    private(set) var isOrdered = false
+
+    /// One that collects what it brings in.
+    init(after: Int64) { (self.after, through, entries) = (after, after, []) }
+
+    /// One that brings in entries in the order of records.
+    init(after: Int64, _ entries: [NameChains.Entry]) {
+        (self.after, through, self.entries) = (after, entries.last?.record ?? after, entries)
+        order()
+    }
+
+    var count: Int { entries.count }
+
+    mutating func collect(_ entry: NameChains.Entry) {
+        entries.append(entry)
+        through = entry.record
+    }
+
+    /// Puts its entries in the order of the first bits of their hashes, in which neighbours share a page.
+    ///
+    /// All bits would take ten times as long, in one step.
+    mutating func order() {
+        func digit(_ entry: NameChains.Entry) -> Int {
+            Int(truncatingIfNeeded: UInt64(bitPattern: entry.hash ^ .min) &>> 48)
+        }
+        var places = [Int](repeating: 0, count: 1 << 16 + 1)
+        for entry in entries { places[digit(entry) + 1] += 1 }
+        for index in 1..<places.count { places[index] += places[index - 1] }
+        var ordered = entries
+        for entry in entries {
+            ordered[places[digit(entry)]] = entry
+            places[digit(entry)] += 1
+        }
+        entries = ordered
+        isOrdered = true
+    }
+
+    /// The next entries.
+    mutating func take(_ limit: Int) -> ArraySlice<NameChains.Entry> {
+        let first = done
+        done = min(first + limit, entries.count)
+        return entries[first..<done]
+    }
+
+    /// Whether all have been taken.
+    var isDone: Bool { isOrdered && done == entries.count }
+
+    mutating func noteCommit() { committed = done }
+
+    /// What the group has taken may have been undone: it comes again, which does no harm to what was not.
+    mutating func rolledBack() { done = committed }
+}

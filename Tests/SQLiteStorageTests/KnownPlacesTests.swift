@@ -1,0 +1,199 @@
+import CloudModel
+import SQLite
+import Seeding
+import Storage
+import StorageConformance
+import Testing
+
+@testable import SQLiteStorage
+
+/// Records are found where they were seen last, and where they are when that is elsewhere.
+@Suite("Known places")
+struct KnownPlacesTests {
+    // MARK: - The places alone
+
+    @Test("Places stay known while more and more names come, and the last one counts")
+    func growth() {
+        var random = SeededRandom("known places")
+        let places = KnownPlaces(bytesMax: 2 << 20)
+        let hashes = (0..<100_000).map { _ in Int64(bitPattern: random.next()) }
+        for (number, hash) in hashes.enumerated() { places.note(hash, at: Position(number + 1)) }
+        func known(_ first: Int) -> Int {
+            hashes.enumerated().count {
+                places.position(of: $0.element) == Position(first + $0.offset)
+            }
+        }
+        #expect(known(1) > 90_000)
+        for (number, hash) in hashes.enumerated() {
+            places.note(hash, at: Position(number + 200_001))
+        }
+        #expect(known(200_001) > 90_000)
+        #expect(known(1) == 0)
+    }
+
+    @Test("Where there is no room for more, the last one is known", arguments: [0, 1, 64, 65_536])
+    func limit(bytesMax: Int) {
+        var random = SeededRandom("known places")
+        let places = KnownPlaces(bytesMax: bytesMax)
+        let hashes = (0..<50_000).map { _ in Int64(bitPattern: random.next()) }
+        for (number, hash) in hashes.enumerated() {
+            let position = Position(number + 1)
+            places.note(hash, at: position)
+            #expect(places.position(of: hash) == (bytesMax < 64 ? nil : position))
+        }
+        let known = Set(hashes).count { places.position(of: $0) != nil }
+        #expect(known <= bytesMax / MemoryLayout<UInt64>.size)
+    }
+
+    @Test("Any thread may note and ask at any time")
+    func threads() async {
+        let places = KnownPlaces(bytesMax: 1 << 20)
+        await withTaskGroup(of: Int.self) { group in
+            for thread in 0..<4 {
+                group.addTask {
+                    var random = SeededRandom(seed: UInt64(thread))
+                    var wrong = 0
+                    for _ in 0..<20_000 {
+                        // The position says whose it is.
+                        let number = random.below(1 << 16)
+                        let hash = Int64(number) &* 0x5851_F42D_4C95_7F2D
+                        places.note(hash, at: Position(number + 1))
+                        let found = places.position(of: hash)
+                        if let found, found != Position(number + 1) { wrong += 1 }
+                    }
+                    return wrong
+                }
+            }
+            for await wrong in group { #expect(wrong == 0) }
+        }
+    }
+
+    // MARK: - In a store
+
+    private static let names = [
+        "6f9619ff-8b86-4d01-b42d-00cf4fc964ff", "6F9619FF-8B86-4D01-B42D-00CF4FC964FF", "plain",
+        #"with"quote"#, #"with\"both"#, "12345678-1234-1234-1234-123456789012",
+    ]
+
+    /// A store whose records have the texts that the server makes.
+    private struct Trial {
+        let place: SQLitePlace
+        let store: any Store
+        let zone: StoredZone
+        let type: Int64
+        var current: [String: Position] = [:]
+
+        init(nameHashBits: Int) throws {
+            place = try SQLitePlace(nameHashBits: nameHashBits)
+            store = try place.openStore()
+            let user = try #require(UserRecordName("_" + String(repeating: "a", count: 32)))
+            let name = try #require(ZoneName("Shelf"))
+            let note = try #require(RecordTypeName("Note"))
+            (zone, type) = try store.writeAndWait { transaction in
+                var schema = try transaction.schema
+                schema.types[note] = Schema.RecordType()
+                try transaction.replaceSchema(by: schema, who: "test", difference: ["+ type Note"])
+                let owner = try transaction.makeOwner(user, account: nil)
+                let zone = try transaction.makeZone(named: name, of: owner.number)
+                return (zone, try #require(try transaction.schema.types[note]).number)
+            }
+        }
+
+        private func text(_ name: String, _ position: Position) -> [UInt8] {
+            let escaped = name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+            let owner = "_" + String(repeating: "a", count: 32)
+            let stamp = #"{"timestamp":1,"userRecordName":"\#(owner)","deviceID":"iCloud"}"#
+            let zoneID = String(decoding: zone.name.identifierJSON(owner: owner), as: UTF8.self)
+            return Array(
+                (#"{"recordName":"\#(escaped)","recordType":"Note","fields":{},"pluginFields":{},"#
+                    + #""recordChangeTag":"\#(ChangeTag.text(position))","created":\#(stamp),"#
+                    + #""modified":\#(stamp),"deleted":false,"zoneID":\#(zoneID)}"#).utf8)
+        }
+
+        /// Saves a record, deletes it, or lets either be undone.
+        mutating func write(_ name: String, isDeletion: Bool = false, isUndone: Bool = false) throws
+        {
+            struct Undone: Error {}
+            let (zone, type, text) = (zone, type, text)
+            let recordName = try #require(RecordName(name))
+            do {
+                current[name] = try store.writeAndWait { transaction in
+                    let former = try transaction.current(of: recordName, in: zone.number) {
+                        (
+                            head: StoredHead(record: $0.record, position: $0.position),
+                            aliveBytes: $0.flags.contains(.tombstone) ? nil : $0.body.count
+                        )
+                    }
+                    let position = try transaction.takePosition()
+                    _ = try transaction.save(
+                        NewVersion(
+                            zone: zone, name: recordName, position: position, former: former?.head,
+                            formerBytes: former?.aliveBytes ?? 0,
+                            formerIsAlive: former?.aliveBytes != nil, type: type,
+                            flags: isDeletion ? .tombstone : [],
+                            body: text(name, position)))
+                    if isUndone { throw Undone() }
+                    return position
+                }
+            } catch is Undone {}
+        }
+
+        func expectAll() throws {
+            try store.read { snapshot in
+                for text in KnownPlacesTests.names {
+                    let name = try #require(RecordName(text))
+                    let found = try snapshot.current(of: name, in: zone.number) {
+                        #expect(Array($0.body) == self.text(text, $0.position))
+                        return $0.position
+                    }
+                    #expect(found == current[text])
+                }
+            }
+        }
+    }
+
+    @Test("A record that was saved or looked up lately is found without a search for its name")
+    func known() throws {
+        var trial = try Trial(nameHashBits: 64)
+        defer { trial.place.remove() }
+        try trial.write("plain")
+        try trial.write(Self.names[0])
+        try Connection(path: trial.place.path, mode: .readWrite).execute("DELETE FROM new_names")
+        try trial.expectAll()
+    }
+
+    @Test(
+        "Whatever was written, undone or seen by others, a name leads to its present version",
+        arguments: [64, 3])
+    func walk(nameHashBits: Int) throws {
+        var random = SeededRandom("known places")
+        var trial = try Trial(nameHashBits: nameHashBits)
+        defer { trial.place.remove() }
+        for _ in 0..<200 {
+            let name = Self.names[random.below(Self.names.count)]
+            try trial.write(
+                name, isDeletion: random.below(4) == 0, isUndone: random.below(4) == 0)
+            if random.below(3) == 0 { try trial.expectAll() }
+        }
+        try trial.expectAll()
+        #expect(try trial.place.problems() == [])
+    }
+
+    @Test("A reader that began before a save goes on seeing what it saw")
+    func formerSnapshots() throws {
+        var trial = try Trial(nameHashBits: 64)
+        defer { trial.place.remove() }
+        try trial.write("plain")
+        let before = trial.current["plain"]
+        let name = try #require(RecordName("plain"))
+        try trial.store.read { snapshot in
+            func seen() throws -> Position? {
+                try snapshot.current(of: name, in: trial.zone.number) { $0.position }
+            }
+            #expect(try seen() == before)
+            try trial.write("plain")
+            #expect(try seen() == before)
+        }
+        try trial.expectAll()
+    }
+}

@@ -1,0 +1,331 @@
+import CloudModel
+import SQLite
+import Seeding
+import Storage
+import Testing
+
+@testable import SQLiteStorage
+@testable import StorageConformance
+
+/// Names whose records are there and that are not in the order of hashes yet.
+@Suite("Names that wait to be put in order")
+struct WaitingNameTests {
+    /// A store with a zone, and which names in it have records.
+    private final class Shelf {
+        let place: SQLitePlace
+        let trial: Trial
+        let zone: StoredZone
+        private(set) var there: [String: RecordNumber] = [:]
+        private(set) var gone: Set<String> = []
+        private var made = 0
+
+        init(nameHashBits: Int = 64) throws {
+            let clock = TrialClock()
+            place = try SQLitePlace(clock, nameHashBits: nameHashBits)
+            trial = try Trial(place, clock)
+            zone = try trial.makeZone()
+        }
+
+        deinit { place.remove() }
+
+        /// Saves records under names that had none, some of which had one before.
+        @discardableResult
+        func save(_ count: Int) throws -> [String] {
+            let again = Array(gone.sorted().prefix(count / 4))
+            let names = again + (made..<made + count - again.count).map { "record-\($0)" }
+            made += count - again.count
+            let records = try trial.write { [zone] transaction in
+                try names.map { try transaction.save($0, in: zone).record }
+            }
+            for (name, record) in zip(names, records) { there[name] = record }
+            gone.subtract(names)
+            return names
+        }
+
+        /// Deletes records and forgets that they were there.
+        func remove(_ names: [String]) throws {
+            try trial.write { [zone] transaction in
+                for name in names { try transaction.writeTombstone(name, in: zone) }
+            }
+            trial.clock.advance(1_000)
+            let moment = trial.clock.now
+            while try trial.write({ try $0.collect(olderThan: moment, rowsMax: 512) }) {}
+            for name in names { there[name] = nil }
+            gone.formUnion(names)
+        }
+
+        /// Does a step of the work on names; false when there is none.
+        @discardableResult
+        func step(_ namesMax: Int = 4_096) throws -> Bool {
+            try trial.write { transaction in
+                var turn = WorkTurn(WorkHolder(1), [.names])
+                guard let work = try transaction.takeWork(&turn) else { return false }
+                let cursor = try transaction.workOnNames(after: work.cursor, namesMax: namesMax)
+                if let cursor {
+                    try transaction.advance(work, to: cursor)
+                } else {
+                    try transaction.finish(work)
+                }
+                return cursor != nil
+            }
+        }
+
+        /// Saves until a pass is due, and does all of its steps.
+        func pass() throws {
+            while try number("SELECT count(*) FROM work WHERE kind = 7") == 0 { try save(500) }
+            while try step() {}
+        }
+
+        func expectAll(_ names: some Sequence<String>, in snapshot: any StoreSnapshot) throws {
+            for name in names {
+                let head = try snapshot.head(of: Trial.record(name), in: zone.number)
+                #expect(head?.record == there[name], "\(name)")
+            }
+        }
+
+        func expectAll() throws {
+            try trial.read { try expectAll(Array(there.keys) + gone + ["never"], in: $0) }
+            #expect(try place.problems() == [])
+        }
+
+        func execute(_ sql: String) throws {
+            try Connection(path: place.path, mode: .readWrite).execute(sql)
+        }
+
+        func number(_ sql: String) throws -> Int64 {
+            try Connection(path: place.path, mode: .readOnly).snapshot { connection in
+                let statement = try connection.prepare(sql)
+                defer { statement.reset() }
+                return try statement.step() ? statement.int64(0) : 0
+            }
+        }
+
+        func through() throws -> Int64 { try number("SELECT names_through FROM progress") }
+    }
+
+    private struct Undone: Error {}
+
+    @Test("A name that waits takes no row but its record's, until a pass brings all of them in")
+    func waiting() throws {
+        let shelf = try Shelf()
+        try shelf.save(1_999)
+        #expect(try shelf.number("SELECT count(*) FROM names") == 0)
+        #expect(try shelf.number("SELECT count(*) FROM work WHERE kind = 7") == 0)
+        try shelf.expectAll()
+        try shelf.save(1)
+        #expect(try shelf.number("SELECT count(*) FROM work WHERE kind = 7") == 1)
+        while try shelf.step(700) {}
+        #expect(try shelf.number("SELECT count(*) FROM names") == 2_000)
+        #expect(try shelf.through() == 2_000)
+        #expect(try shelf.number("SELECT count(*) FROM work WHERE kind = 7") == 0)
+        try shelf.expectAll()
+    }
+
+    @Test(
+        "Whatever follows on what, each name leads to its record and to no other",
+        arguments: [64, 3])
+    func randomSteps(bits: Int) throws {
+        var random = SeededRandom("names that wait")
+        let shelf = try Shelf(nameHashBits: bits)
+        try shelf.save(2_000)
+        for count in 1...80 {
+            switch random.below(10) {
+            case 0..<3: try shelf.save(1 + random.below(bits == 64 ? 400 : 60))
+            case 3..<6: try shelf.step(1 + random.below(700))
+            case 6:
+                let names = shelf.there.keys.sorted()
+                try shelf.remove((0..<8).map { _ in random.one(of: names) }.unique)
+            case 7: try undo(shelf)
+            case 8: try shelf.trial.reopen()
+            default: _ = try shelf.trial.crash()
+            }
+            let names = shelf.there.keys.sorted()
+            let asked = (0..<20).map { _ in random.one(of: names) } + shelf.gone.sorted().prefix(9)
+            try shelf.trial.read { try shelf.expectAll(asked, in: $0) }
+            if count % 20 == 0 { #expect(try shelf.place.problems() == []) }
+        }
+    }
+
+    /// Saves records and a step of a pass that are undone together.
+    private func undo(_ shelf: Shelf) throws {
+        let names = (0..<30).map { "undone-\($0)" }
+        #expect(throws: Undone.self) {
+            try shelf.trial.write { [zone = shelf.zone] transaction in
+                for name in names { try transaction.save(name, in: zone) }
+                _ = try transaction.workOnNames(after: 0, namesMax: 300)
+                throw Undone()
+            }
+        }
+        try shelf.trial.read { snapshot in
+            for name in names {
+                let head = try snapshot.head(of: Trial.record(name), in: shelf.zone.number)
+                #expect(head == nil)
+            }
+        }
+    }
+
+    @Test("A snapshot that goes on while passes end finds what it found, and nothing later")
+    func oldSnapshots() throws {
+        let shelf = try Shelf()
+        try shelf.save(300)
+        let early = shelf.there
+        try shelf.trial.read { snapshot in
+            // A snapshot begins with what is read first.
+            _ = try snapshot.head(of: Trial.record("record-0"), in: shelf.zone.number)
+            for _ in 0..<3 {
+                let later = try shelf.save(700)
+                try shelf.remove(Array(shelf.there.keys.filter { early[$0] != nil }.prefix(20)))
+                try shelf.pass()
+                for (name, record) in early {
+                    let head = try snapshot.head(of: Trial.record(name), in: shelf.zone.number)
+                    #expect(head?.record == record, "\(name)")
+                }
+                for name in later where early[name] == nil {
+                    let head = try snapshot.head(of: Trial.record(name), in: shelf.zone.number)
+                    #expect(head == nil, "\(name)")
+                }
+            }
+        }
+        try shelf.expectAll()
+    }
+
+    @Test("The memory of names that wait is let go of once a later pass has ended")
+    func memory() throws {
+        let shelf = try Shelf()
+        try shelf.pass()
+        let after = try shelf.through()
+        try shelf.pass()
+        let waiting = try #require(shelf.trial.store as? SQLiteStore).waitingNames
+        #expect(waiting.count(behind: 0) == waiting.count(behind: after))
+        #expect(waiting.count(behind: after) >= 2_000)
+    }
+
+    @Test("A record gets a number that none has had, also when the last one has gone")
+    func numbers() throws {
+        let shelf = try Shelf()
+        try shelf.pass()
+        let last = try #require(shelf.there.max { $0.value.value < $1.value.value })
+        #expect(try shelf.through() == last.value.value)
+        try shelf.remove([last.key])
+        try shelf.save(1)
+        #expect(shelf.there.values.map(\.value).max() == last.value.value + 1)
+        try shelf.expectAll()
+        // Those of a write that was undone are not given again either.
+        try undo(shelf)
+        let names = try shelf.save(4)
+        #expect(names.allSatisfy { shelf.there[$0]?.value ?? 0 > last.value.value + 31 })
+        try shelf.remove(names)
+        // After a start it is what the file tells.
+        try shelf.trial.reopen()
+        try shelf.save(2)
+        #expect(shelf.there.values.map(\.value).max() ?? 0 > last.value.value)
+        try shelf.expectAll()
+    }
+
+    @Test("What goes while a pass goes on leaves nothing in it")
+    func goneMeanwhile() throws {
+        let shelf = try Shelf()
+        try shelf.save(2_000)
+        try undo(shelf)
+        #expect(try shelf.step(300))
+        let names = shelf.there.keys.sorted()
+        try shelf.remove(stride(from: 0, to: 2_000, by: 7).map { names[$0] })
+        try shelf.expectAll()
+        while try shelf.step(300) {}
+        let named = try shelf.number("SELECT count(*) FROM names")
+        #expect(named == Int64(names.count - (names.count + 6) / 7))
+        #expect(
+            try shelf.number(
+                "SELECT count(*) FROM names WHERE record NOT IN (SELECT id FROM heads)") == 0)
+        try shelf.expectAll()
+    }
+
+    @Test("A step whose group another write breaks is done again, and the pass ends")
+    func undoneSteps() throws {
+        let shelf = try Shelf()
+        try shelf.save(2_000)
+        for _ in 0..<8 {
+            #expect(throws: Undone.self) {
+                try shelf.trial.write { transaction in
+                    _ = try transaction.workOnNames(after: 0, namesMax: 600)
+                    throw Undone()
+                }
+            }
+            try shelf.step(600)
+        }
+        #expect(try shelf.number("SELECT count(*) FROM names") == 2_000)
+        #expect(try shelf.through() == 2_000)
+        try shelf.expectAll()
+    }
+
+    @Test("What another program has written is found, and its names are given to no others")
+    func others() throws {
+        let shelf = try Shelf()
+        let zone = shelf.zone
+        try shelf.save(100)
+        try shelf.execute(
+            "INSERT INTO heads (zone, name, position) VALUES (\(zone.number.value), 'other', 500)")
+        func other() throws -> StoredHead? {
+            try shelf.trial.read { try $0.head(of: Trial.record("other"), in: zone.number) }
+        }
+        #expect(try other()?.record == RecordNumber(101))
+        #expect(throws: BrokenInvariant.self) {
+            try shelf.trial.write { transaction in
+                _ = try transaction.save(
+                    NewVersion(
+                        zone: zone, name: Trial.record("other"),
+                        position: try transaction.takePosition(), former: nil, formerBytes: 0,
+                        formerIsAlive: false, type: 0, flags: [], body: [49]))
+            }
+        }
+        let names = try shelf.save(50)
+        #expect(shelf.there[names[0]]?.value ?? 0 > 101)
+        #expect(try other()?.record == RecordNumber(101))
+        try shelf.execute("DELETE FROM heads WHERE name = 'other'")
+        #expect(try other() == nil)
+        try shelf.expectAll()
+    }
+
+    @Test("Names that wait in a table, as versions before left them, are found before and after")
+    func formerTable() throws {
+        let shelf = try Shelf()
+        try shelf.pass()
+        try shelf.save(1_000)
+        shelf.place.close(shelf.trial.store)
+        // As many of the ordered ones wait again, with those that came after them.
+        try shelf.execute(
+            """
+            CREATE TABLE new_names (
+                hash INTEGER NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (hash, record)
+            ) WITHOUT ROWID;
+            INSERT INTO new_names SELECT hash, record FROM names WHERE record % 2 = 0;
+            DELETE FROM names WHERE record % 2 = 0;
+            """)
+        let through = try shelf.through()
+        let connection = try Connection(path: shelf.place.path, mode: .readWrite)
+        let hash = try #require(try StoreProperties(connection).nameHash(bits: 64))
+        for (name, record) in shelf.there where record.value > through {
+            let value = hash(Trial.record(name), in: shelf.zone.number)
+            try connection.execute("INSERT INTO new_names VALUES (\(value), \(record.value))")
+        }
+        try connection.execute(
+            """
+            UPDATE progress SET names_through = NULL;
+            ALTER TABLE progress DROP COLUMN names_by_text;
+            DELETE FROM migrations WHERE number > 16;
+            PRAGMA user_version = 16;
+            """)
+        #expect(try shelf.place.problems() == [])
+        try shelf.trial.reopen()
+        try shelf.expectAll()
+        let count = try shelf.number("SELECT count(*) FROM heads")
+        #expect(try shelf.number("SELECT count(*) FROM names") == count)
+        #expect(try shelf.through() == count)
+        try shelf.pass()
+        try shelf.expectAll()
+    }
+}
+
+extension [String] {
+    fileprivate var unique: [String] { Set(self).sorted() }
+}
