@@ -215,7 +215,7 @@ let package = Package(
             [
                 "WebServices", "CloudDatabase", "Accounts", "AssetStorage", "SQLiteStorage",
                 "SQLite", "Storage", "CloudModel", "Cryptography", "HTTP", "JSON", "SharingModel",
-                "Seeding", "Fairness", "Awaiting",
+                "Seeding", "Fairness",
             ]),
         tests(
             of: "ServerTests",

@@ -35,7 +35,6 @@ final class WireServer: Sendable {
     ///   - storage: takes the place of every store, when given.
     ///   - rates: what callers may ask for in a second of the test's clock.
     ///   - kinds: of the destinations that something carries notices to.
-    ///   - readAhead: reads ahead of those who follow feeds; nil for nobody.
     ///   - opening: what is done whenever the protocol asks for a store that it has not opened yet.
     ///   - change: lowers limits. Those of time are so long that no busy machine reaches them: a test that
     ///     means one sets it.
@@ -43,8 +42,8 @@ final class WireServer: Sendable {
         accounts: AccountsSettings = AccountsSettings(), storage: (any Store)? = nil,
         assets assetOptions: AssetOptions = AssetOptions(baseURL: "https://sync.example"),
         assetKey: AssetKey? = nil, rates: RateLimits? = nil, work: WorkOptions = WorkOptions(),
-        kinds: Set<DestinationKind>? = nil, readAhead: ReadAhead? = nil,
-        opening: OpeningAction? = nil, limits change: (inout ServiceLimits) -> Void = { _ in }
+        kinds: Set<DestinationKind>? = nil, opening: OpeningAction? = nil,
+        limits change: (inout ServiceLimits) -> Void = { _ in }
     ) throws {
         let memory = URL(filePath: "/dev/shm")
         let place =
@@ -61,7 +60,7 @@ final class WireServer: Sendable {
             catalog: catalog, settings: accounts, publicBaseURL: "https://sync.example",
             report: { _ in })
         let stores = OpenedStores(
-            folder: folder, clock: clock, assetKey: assetKey, limits: limits, readAhead: readAhead,
+            folder: folder, clock: clock, assetKey: assetKey, limits: limits,
             hasEnded: DestinationSessions(
                 catalog: catalog, clock: Clock { clock.now }
             ).hasEnded)
@@ -100,9 +99,6 @@ final class WireServer: Sendable {
         stores.close()
         try? FileManager.default.removeItem(at: folder)
     }
-
-    /// Closes its stores; nothing is asked of it any more.
-    func close() { stores.close() }
 
     /// A request that a busy machine held up comes out as any other.
     private static var patientLimits: ServiceLimits {
@@ -293,14 +289,11 @@ private final class OpenedStores: Sendable {
     private let hasEnded: @Sendable (StoredDestination) throws -> Bool
     private let open = Mutex<[String: SQLiteStore]>([:])
     private let depots = Mutex<[String: AssetStore]>([:])
-    private let readAhead: ReadAhead?
 
     init(
         folder: URL, clock: SettableClock, assetKey: AssetKey?, limits: ServiceLimits,
-        readAhead: ReadAhead?,
         hasEnded: @escaping @Sendable (StoredDestination) throws -> Bool
     ) {
-        self.readAhead = readAhead
         self.hasEnded = hasEnded
         self.limits = limits
         self.folder = folder
@@ -334,9 +327,8 @@ private final class OpenedStores: Sendable {
         let (path, clock) = (path(container, environment), clock)
         return try open.withLock { open in
             if let store = open[path] { return store }
-            var options = SQLiteStore.Options(
+            let options = SQLiteStore.Options(
                 clock: Clock { clock.now }, random: { RandomSource.system.bytes($0) })
-            options.readAhead = readAhead
             let store = try SQLiteStore(path: path, options: options, onIndeterminate: { _ in })
             let place = NoticePlace(container: container, environment: environment)
             let limits = limits

@@ -14,11 +14,6 @@ package protocol StoreSnapshot: ZoneReading, RecordReading, CurrentRecordReading
     ///
     /// - Throws: `WorkStopped`; never within a transaction.
     func checkStop() throws
-
-    /// Says that somebody has read a page of a zone's feed, and will soon ask for the next one.
-    ///
-    /// Only a hint, given after the page's visit in the same snapshot. An engine may bring closer what lies there.
-    func expect(pageAfter step: FeedStep)
 }
 
 /// What a write may do, besides reading what it has written itself.
@@ -46,7 +41,4 @@ package protocol StoreTransaction: StoreSnapshot, ZoneWriting, RecordWriting, Sc
 extension StoreTransaction {
     /// A write is never left halfway, so nothing stops it.
     package func checkStop() {}
-
-    /// Nobody follows a feed from within a write.
-    package func expect(pageAfter step: FeedStep) {}
 }

@@ -21,14 +21,9 @@ class SQLiteSnapshot: StoreSnapshot {
     private var recentZones = UnchangedValues<OwnedZone, StoredZone>(countMax: 8)
     /// Of the read at work.
     private var stop: StopSignal?
-    private let ahead: StoreAhead?
-    /// What the thread of the read at work had read from the disk when it came to a feed.
-    private var diskReadsBefore: Int?
 
-    /// - Parameter ahead: reads ahead of those who follow feeds; nil for nobody.
-    init(_ connection: Connection, _ shared: SharedFacts, ahead: StoreAhead? = nil) throws {
+    init(_ connection: Connection, _ shared: SharedFacts) throws {
         self.connection = connection
-        self.ahead = ahead
         self.statements = ReadStatements(connection)
         self.versions = try VersionReader(connection, shared.damage)
         self.indexes = try SQLiteIndexReader(connection, versions)
@@ -96,7 +91,6 @@ class SQLiteSnapshot: StoreSnapshot {
             connection.endSnapshots { stop.isStopped }
         }
         defer {
-            diskReadsBefore = nil
             if self.stop != nil {
                 self.stop = nil
                 connection.endSnapshots(when: nil)
@@ -196,18 +190,12 @@ class SQLiteSnapshot: StoreSnapshot {
         in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
         _ visit: (StoredVersion) throws -> Bool
     ) throws {
-        if let ahead, diskReadsBefore == nil { diskReadsBefore = ahead.diskReads }
         try visiting {
             try versions.scan(
                 after: Self.key(zone, after),
                 through: Self.key(zone, min(through, Self.positionMask)), newestFirst: newestFirst
             ) { try visit($1) }
         }
-    }
-
-    func expect(pageAfter step: FeedStep) {
-        guard let ahead, let diskReadsBefore else { return }
-        ahead.expect(pageAfter: step, isCold: ahead.diskReads > diskReadsBefore)
     }
 
     func recordTypes() throws -> [String: Int64] {

@@ -31,8 +31,6 @@ package final class SQLiteStore: Store {
         package var report: @Sendable (StoreReport) -> Void = { _ in }
         /// The room on the disk without which nothing is moved that a former server has left.
         package var moveFreeBytesMin = 67_108_864
-        /// Reads ahead of those who follow feeds; nil for nobody.
-        package var readAhead: ReadAhead?
         var counts = EngineCounts()
         /// Where versions were seen last, of this store and of others.
         package var knownPlaces = KnownPlaces(bytesMax: 1_048_576)
@@ -55,7 +53,6 @@ package final class SQLiteStore: Store {
     private let group: UncheckedBox<GroupState>
     private let writer: GroupWriter
     private let readers: ReaderPool
-    private let ahead: StoreAhead?
     /// Readers kept open between reads on other threads than the event loops'.
     private let readersMax: Int
     private let idle = Mutex<[UncheckedBox<SQLiteSnapshot>]>([])
@@ -97,7 +94,6 @@ package final class SQLiteStore: Store {
         self.group = UncheckedBox(opened.group)
         self.readersMax = options.readers.connectionsMax
         self.readers = ReaderPool(path: path, options: options.readers)
-        self.ahead = options.readAhead.map { StoreAhead($0, path: path, options.readers) }
         self.loopReaders = (0..<options.loopCount).map { _ in LoopReader() }
         self.clock = options.clock
         opened.group.onWork = { [weak self] in self?.attached?.wake() }
@@ -155,8 +151,7 @@ package final class SQLiteStore: Store {
     }
 
     private func makeReader() throws -> SQLiteSnapshot {
-        do { return try SQLiteSnapshot(readers.makeReader(), facts, ahead: ahead) } catch let error
-            as SQLiteError
+        do { return try SQLiteSnapshot(readers.makeReader(), facts) } catch let error as SQLiteError
         {
             throw error.storageFailure ?? error
         }
@@ -196,7 +191,6 @@ package final class SQLiteStore: Store {
     package func close(isUnused: Bool = false) -> StoreRest {
         attached?.stop()
         // Before the writer: the last connection to a file takes the log away with it.
-        ahead?.close()
         readers.close()
         idle.withLock { $0.removeAll() }
         if isUnused { for reader in loopReaders { reader.close() } }

@@ -192,8 +192,7 @@ package struct FetchZoneChanges {
             case .reverse(_, let until): start.position == 0 ? until : 0
             case .inside: 0
             }
-        let began = max(start.position, zone.created)
-        var position = began
+        var position = max(start.position, zone.created)
         var more = false
         if position < place.changed {
             let isCutShort = try scan(
@@ -210,11 +209,6 @@ package struct FetchZoneChanges {
             }
             if isCutShort { more = true }
             if !more { position = place.changed }
-        }
-        if more {
-            snapshot.expect(
-                pageAfter: FeedStep(
-                    zone: zone.number, newestFirst: false, began: began, ended: position))
         }
         page.settle(&budget)
         let cursor: SyncToken.Cursor =
@@ -265,7 +259,6 @@ package struct FetchZoneChanges {
         var unseenThrough = start.position == 0 ? changed : 0
         if case .reverse(let first, let second) = start.cursor { (before, until) = (first, second) }
         if case .first(let through) = start.cursor { unseenThrough = through }
-        let began = before
         var more = false
         let isCutShort = try scan(
             request, zone, after: start.position, through: before - 1
@@ -280,11 +273,6 @@ package struct FetchZoneChanges {
             return true
         }
         if isCutShort { more = true }
-        if more {
-            snapshot.expect(
-                pageAfter: FeedStep(
-                    zone: zone.number, newestFirst: true, began: began, ended: before))
-        }
         page.settle(&budget)
         let token =
             more

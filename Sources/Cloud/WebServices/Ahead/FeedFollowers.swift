@@ -69,11 +69,14 @@ struct FeedFollowers {
     private var lastNumber: UInt64 = 0
     /// Who waits for a page that is being made, by its number; only its end takes them out.
     private var waiting: [UInt64: RequestContext] = [:]
-    /// Whether the last follower of whom that is known has gained by it.
-    private var gains = true
+    /// Whether the last follower who has tried it gains by it.
+    private var outcome: (gains: Bool, at: UInt64)?
 
     /// A follower who asks for nothing is forgotten after so long.
     private static let followerNanosecondsMax: UInt64 = 30_000_000_000
+
+    /// So long new followers do what was found to be faster, and do not try.
+    private static let outcomeNanosecondsMax: UInt64 = 10_000_000_000
 
     init(_ limits: Limits) { self.limits = limits }
 
@@ -127,11 +130,11 @@ struct FeedFollowers {
         let foreseen = question.asking(next)
         guard followers[foreseen] == nil else { return nil }
         var follower =
-            known ?? Follower(caller: caller, usedAt: now, trial: Trial(startsAhead: gains))
+            known ?? Follower(caller: caller, usedAt: now, trial: trial(now: now))
         if known == nil {
             makeRoom(for: caller)
-        } else if let outcome = follower.trial.note(nanoseconds: now &- follower.usedAt) {
-            gains = outcome
+        } else if let gains = follower.trial.note(nanoseconds: now &- follower.usedAt) {
+            outcome = (gains, now)
         }
         follower.usedAt = now
         guard known != nil, follower.trial.isAhead, follower.patience.takesPage(),
@@ -146,6 +149,12 @@ struct FeedFollowers {
         followers[foreseen] = follower
         setBytes(answer.body.count, of: foreseen)
         return Order(question: foreseen, body: next, number: lastNumber)
+    }
+
+    /// Of a new follower.
+    private func trial(now: UInt64) -> Trial {
+        let isKnown = outcome.map { now &- $0.at < Self.outcomeNanosecondsMax } ?? false
+        return Trial(startsAhead: outcome?.gains ?? true, isKnown: isKnown)
     }
 
     // MARK: - Making

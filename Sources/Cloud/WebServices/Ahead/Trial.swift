@@ -6,8 +6,8 @@
 struct Trial: Sendable {
     /// Whether pages are made ahead at present.
     private(set) var isAhead: Bool
-    private var isTrying = true
-    private var pagesLeft = Self.triedPages
+    private var isTrying: Bool
+    private var pagesLeft: Int
     private var times: [UInt64] = []
     /// The median time of the way that was tried first.
     private var former: UInt64?
@@ -17,8 +17,14 @@ struct Trial: Sendable {
     /// Pages for which the outcome holds.
     static let settledPages = 512
 
-    /// - Parameter startsAhead: which of both is tried first.
-    init(startsAhead: Bool) { isAhead = startsAhead }
+    /// - Parameters:
+    ///   - startsAhead: which of both is done first.
+    ///   - isKnown: whether that is known to be faster, and need not be tried at once.
+    init(startsAhead: Bool, isKnown: Bool) {
+        isAhead = startsAhead
+        isTrying = !isKnown
+        pagesLeft = isKnown ? Self.settledPages : Self.triedPages
+    }
 
     /// Takes note of the time from one page to the next.
     ///
@@ -40,8 +46,8 @@ struct Trial: Sendable {
             return nil
         }
         let (with, without) = isAhead ? (median, former) : (former, median)
-        // It has to gain an eighth: what is made ahead takes more from others.
-        isAhead = with < without - without / 8
+        // It has to gain a quarter: what is made ahead takes more from others.
+        isAhead = with < without - without / 4
         self.former = nil
         isTrying = false
         pagesLeft = Self.settledPages

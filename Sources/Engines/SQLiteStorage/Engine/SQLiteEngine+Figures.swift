@@ -28,10 +28,6 @@ extension SQLiteEngine {
                 "Names of records of a former version brought into the present form.",
                 .counter(Double(counts.moved(.names)))),
             EngineFigure(
-                "lenticular_read_ahead_bytes_total",
-                "Bytes of records read before the clients that follow them asked for them.",
-                .counter(Double(readAhead.bytes))),
-            EngineFigure(
                 "lenticular_wal_bytes", "Bytes of the write-ahead logs.",
                 .gauge(Double(logBytes))),
         ]

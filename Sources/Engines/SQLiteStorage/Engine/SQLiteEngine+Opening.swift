@@ -63,7 +63,6 @@ extension SQLiteEngine {
         made.writer = settings.writer
         made.readers = settings.readers
         made.report = { [options] in options.report(key, $0) }
-        made.readAhead = settings.readAhead.bytesMax > 0 ? readAhead : nil
         made.counts = counts
         made.knownPlaces = knownPlaces
         return made

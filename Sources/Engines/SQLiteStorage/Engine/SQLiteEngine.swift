@@ -23,7 +23,6 @@ package final class SQLiteEngine: StorageEngine {
         package var freeBytesMin = 0
         /// The room on the disk without which nothing is moved that a former server has left.
         package var moveFreeBytesMin = 67_108_864
-        package var readAhead = ReadAhead.Options()
         /// The memory for places of versions, of all stores together.
         package var knownPlacesBytesMax = 33_554_432
 
@@ -45,7 +44,6 @@ package final class SQLiteEngine: StorageEngine {
     let settings: Settings
     let former: FormerStores
     let counts = EngineCounts()
-    let readAhead: ReadAhead
     let knownPlaces: KnownPlaces
     private let state = Mutex(State())
 
@@ -63,7 +61,6 @@ package final class SQLiteEngine: StorageEngine {
         catalog = sqliteCatalog
         self.settings = settings
         self.options = options
-        readAhead = ReadAhead(settings.readAhead)
         knownPlaces = KnownPlaces(bytesMax: settings.knownPlacesBytesMax)
         let files = files
         try sqliteCatalog.settleStores { container, environment in

@@ -222,7 +222,8 @@ extension LimitSettings {
             "Memory for such pages. Each is kept for a second, and only until the next change."),
         .number(
             "limits.pagesAheadBytesPerUserMax", \.limits.pagesAheadBytesPerUserMax,
-            0...1_099_511_627_776, "bytes", zero: "none are made", "Of one user."),
+            0...1_099_511_627_776, "bytes", zero: "none are made",
+            "Of one user, on all devices together."),
     ]
 
     private static let queries: [Setting] = [

@@ -21,8 +21,6 @@ package struct StorageSettings: Sendable, Equatable {
     package var waitingBytesMax = 268_435_456
     package var followerChangesMax = 250_000
     package var moveFreeBytesMin = 67_108_864
-    package var readAheadBytesMax = 0
-    package var readAheadFeedsMax = 16
 }
 
 extension StorageSettings {
@@ -118,20 +116,6 @@ extension StorageSettings {
                 """
                 Room on the disk without which nothing is moved that a former version has left in \
                 another form; it is used as it is until there is room.
-                """),
-            .number(
-                "storage.readAheadBytesMax", \.storage.readAheadBytesMax, 0...268_435_456, "bytes",
-                zero: "never",
-                """
-                Bytes of records that are read from the disk before a client that follows changes page \
-                after page asks for them. They stay in the system's file cache; records that are there \
-                already are not read ahead.
-                """),
-            .number(
-                "storage.readAheadFeedsMax", \.storage.readAheadFeedsMax, 1...10_000, "clients",
-                """
-                Clients that are read ahead of at a time, in all databases together. One more takes the \
-                place of the one that has not asked for the longest.
                 """),
         ])
 }

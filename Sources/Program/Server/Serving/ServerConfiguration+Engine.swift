@@ -15,8 +15,6 @@ extension ServerConfiguration {
         settings.loopCount = loopCount
         settings.followerChangesMax = storage.followerChangesMax
         settings.moveFreeBytesMin = storage.moveFreeBytesMin
-        settings.readAhead.bytesMax = storage.readAheadBytesMax
-        settings.readAhead.feedsMax = storage.readAheadFeedsMax
         settings.keepsFormer = storage.backupBeforeMigration == .on
         settings.freeBytesMin = storage.reserveBytes
         settings.writer.groupOperationsMax = storage.groupOperationsMax
