@@ -165,8 +165,13 @@ struct EntranceTests {
         for number in 0..<50 { try test.user("user\(number)@example.org") }
         // A difference would show each time; what else a machine does that runs other tests, does not.
         let rounds = try (0..<4).map { _ in try compare(test) }
-        #expect(rounds.contains { (0.35...0.65).contains($0.share) }, "\(rounds)")
-        #expect(rounds.contains { abs($0.ratio - 1) < 0.1 }, "\(rounds)")
+        // Where nothing else runs, one row more that is read shows in the share: a hundredth of this work, and far less
+        // of what a password costs by default.
+        let isAlike = rounds.contains { round in
+            let difference = abs(round.ratio - 1)
+            return difference < 0.02 || difference < 0.1 && (0.35...0.65).contains(round.share)
+        }
+        #expect(isAlike, "\(rounds)")
     }
 
     /// How often the refusal of a known address took more than that of an unknown one, and their medians' ratio.
