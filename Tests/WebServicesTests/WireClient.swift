@@ -22,7 +22,7 @@ struct WireClient {
     var peer = Peer(address: "127.0.0.1", isLoopback: true, isTLS: false)
     /// The address for which a trusted proxy passes its requests on.
     var client: String?
-    /// The event loop that its requests seem to come from; no two threads may share one.
+    /// The event loop that its requests seem to come from, as long as no other thread is at it.
     var loop = 0
     /// Of a user; empty for others.
     var name = ""
@@ -81,7 +81,10 @@ struct WireClient {
         let target =
             "/database/1/\(container)/\(environment.rawValue)/\(path)?"
             + query.joined(separator: "&")
-        return start(raw: Array(target.utf8), body: Array(body.utf8))
+        // By no loop: the writer makes the answers of writes, while this thread goes on with the next request.
+        var client = self
+        client.loop = WireServer.noLoop
+        return client.start(raw: Array(target.utf8), body: Array(body.utf8))
     }
 
     func start(
@@ -90,10 +93,12 @@ struct WireClient {
     ) -> Pending {
         let done = Waiting<HTTPResponse>()
         let id = UUID().uuidString.lowercased()
-        let request = HTTPRequest(
-            id: id, method: method, target: target, headers: HTTPHeaders(headers), body: body,
-            peer: peer, client: client.flatMap { ClientBlock($0) } ?? peer.block, loop: loop)
-        server.web.respond(to: request, reply: HTTPReply { done.arrive($0) })
+        server.respond(from: loop) { loop in
+            let request = HTTPRequest(
+                id: id, method: method, target: target, headers: HTTPHeaders(headers), body: body,
+                peer: peer, client: client.flatMap { ClientBlock($0) } ?? peer.block, loop: loop)
+            server.web.respond(to: request, reply: HTTPReply { done.arrive($0) })
+        }
         return Pending(id: id, response: done)
     }
 

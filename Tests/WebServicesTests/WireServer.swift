@@ -30,6 +30,24 @@ final class WireServer: Sendable {
     private let stores: OpenedStores
     /// API tokens by container and environment.
     let apiTokens: [String: String]
+    /// The threads that requests come in by as if they were event loops, by the loops' numbers.
+    private let loops = Mutex<[Int: ObjectIdentifier]>([:])
+
+    /// Sends a request in by an event loop, or by none where another thread is at that one: a loop is one thread.
+    func respond(from loop: Int, by send: (Int) -> Void) {
+        let thread = ObjectIdentifier(Thread.current)
+        let isTaken = loops.withLock { loops in
+            guard loops[loop] == nil else { return false }
+            loops[loop] = thread
+            return true
+        }
+        let isOwn = isTaken || loops.withLock { $0[loop] == thread }
+        defer { if isTaken { loops.withLock { $0[loop] = nil } } }
+        send(isOwn ? loop : Self.noLoop)
+    }
+
+    /// The number of an event loop that there is not.
+    static let noLoop = -1
 
     /// - Parameters:
     ///   - storage: takes the place of every store, when given.

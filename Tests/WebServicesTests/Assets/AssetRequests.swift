@@ -99,11 +99,13 @@ extension WireClient {
         method: HTTPRequest.Method = .get
     ) throws -> Download {
         let done = Waiting<HTTPResponse>()
-        let request = HTTPRequest(
-            id: UUID().uuidString.lowercased(), method: method,
-            target: Array(Self.target(of: url).utf8), headers: HTTPHeaders(headers), body: [],
-            peer: Peer(address: "127.0.0.1", isLoopback: true, isTLS: false), loop: loop)
-        server.web.respond(to: request, reply: HTTPReply { done.arrive($0) })
+        server.respond(from: loop) { loop in
+            let request = HTTPRequest(
+                id: UUID().uuidString.lowercased(), method: method,
+                target: Array(Self.target(of: url).utf8), headers: HTTPHeaders(headers), body: [],
+                peer: Peer(address: "127.0.0.1", isLoopback: true, isTLS: false), loop: loop)
+            server.web.respond(to: request, reply: HTTPReply { done.arrive($0) })
+        }
         let response = try done.wait()
         return Download(
             status: response.status, headers: response.headers,

@@ -203,7 +203,7 @@ struct AssetWithdrawalTests {
                 Thread.detachNewThread {
                     defer { done.leave() }
                     var client = shared.eve
-                    // No reader of an event loop's: those are of one thread.
+                    // No reader of an event loop: those are of one thread.
                     client.loop = -1
                     ready.signal()
                     for _ in 0..<20 {
