@@ -111,7 +111,7 @@ class PeerMeasures:
                   flush=True)
             return {}
         with redis.Redis(self.folder / "redis") as process, contextlib.ExitStack() as ends:
-            growing = Growing("now", self.binary, self.folder / "now")
+            growing = Growing("now", self.binary, self.folder / "now", ())
             ends.callback(growing.server.stop)
             both = {
                 "now": Here(self.programs, growing, self.seed),

@@ -248,18 +248,18 @@ struct PagesAheadTests {
     func trial(gains: Bool) throws {
         let server = try Self.server()
         let ida = try server.user()
-        try Self.fill(ida, 100)
+        try Self.fill(ida, 180)
         var (follower, made) = (Follower(ida), 0)
-        for page in 1...80 {
+        for page in 1...150 {
             _ = try follower.take()
             let isAhead = server.web.pagesAhead.made > made
             made = server.web.pagesAhead.made
             // From here to the next page.
             server.clock.advance(isAhead == gains ? 10 : 20)
-            // It begins with the third page: after 16 the other way is tried, and then what has been faster.
-            if (18..<34).contains(page) { #expect(made == 15) }
+            // It begins with the third page: after 64 the other way is tried, and then what has been faster.
+            if (66..<130).contains(page) { #expect(made == 63) }
         }
-        #expect(made == (gains ? 15 + 47 : 15))
+        #expect(made == (gains ? 63 + 21 : 63))
         // Whoever comes next begins with what has been faster.
         let bo = try server.user("bo")
         try Self.fill(bo)

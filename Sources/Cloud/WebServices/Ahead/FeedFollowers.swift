@@ -76,7 +76,9 @@ struct FeedFollowers {
     private static let followerNanosecondsMax: UInt64 = 30_000_000_000
 
     /// So long new followers do what was found to be faster, and do not try.
-    private static let outcomeNanosecondsMax: UInt64 = 10_000_000_000
+    private static let gainNanosecondsMax: UInt64 = 10_000_000_000
+    /// A loss holds for less: on a machine that was at rest, the first pages made ahead are slow.
+    private static let lossNanosecondsMax: UInt64 = 1_000_000_000
 
     init(_ limits: Limits) { self.limits = limits }
 
@@ -153,7 +155,10 @@ struct FeedFollowers {
 
     /// Of a new follower.
     private func trial(now: UInt64) -> Trial {
-        let isKnown = outcome.map { now &- $0.at < Self.outcomeNanosecondsMax } ?? false
+        let isKnown =
+            outcome.map {
+                now &- $0.at < ($0.gains ? Self.gainNanosecondsMax : Self.lossNanosecondsMax)
+            } ?? false
         return Trial(startsAhead: outcome?.gains ?? true, isKnown: isKnown)
     }
 

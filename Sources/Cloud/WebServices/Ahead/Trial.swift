@@ -12,8 +12,10 @@ struct Trial: Sendable {
     /// The median time of the way that was tried first.
     private var former: UInt64?
 
-    /// Pages that each of both is tried for.
-    static let triedPages = 16
+    /// Pages that each of both is tried for; the former half is not counted.
+    ///
+    /// Until a worker that was just woken has a processor of its own, nothing overlaps.
+    static let triedPages = 64
     /// Pages for which the outcome holds.
     static let settledPages = 512
 
@@ -38,7 +40,8 @@ struct Trial: Sendable {
             isTrying = true
             return nil
         }
-        let median = times.sorted()[times.count / 2]
+        let counted = times.suffix(Self.triedPages / 2).sorted()
+        let median = counted[counted.count / 2]
         times = []
         guard let former else {
             former = median
