@@ -72,7 +72,7 @@ struct FlippedBitsTests {
                     path == catalog ? $0.contains("catalog") : $0.contains("iCloud.a development: ")
                 }
                 #expect(isNamed, "page \(page) of \(path): \(named)")
-                try notes.putBack("good")
+                try notes.putBack("good", isReleased: true)
             }
         }
     }
@@ -102,7 +102,7 @@ struct FlippedBitsTests {
         var served = 0
         for (copy, path) in cases {
             for _ in 0..<15 {
-                try notes.putBack(copy)
+                try notes.putBack(copy, isReleased: true)
                 let size = try #require(
                     try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
                 try flip(path, at: random.below(size), 1 << UInt8(random.below(8)))
@@ -140,7 +140,7 @@ struct FlippedBitsTests {
         let cases = [("stopped", notes.store, 20), ("killed", notes.store + "-wal", 10)]
         for (copy, path, flips) in cases {
             for _ in 0..<flips {
-                try notes.putBack(copy)
+                try notes.putBack(copy, isReleased: true)
                 let size = try #require(
                     try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
                 let (place, bit) = (random.below(size), random.below(8))
@@ -201,7 +201,7 @@ struct FlippedBitsTests {
             var rest = file.startIndex..<file.endIndex
             while let place = file.range(of: Data(name.utf8), in: rest) {
                 rest = place.upperBound..<file.endIndex
-                try notes.putBack("good")
+                try notes.putBack("good", isReleased: true)
                 try flip(notes.store, at: place.lowerBound + 3, 1)
                 counts.flips += 1
                 try notes.start()

@@ -63,14 +63,17 @@ final class FolderNotes {
     func copy(to name: String) throws { try Self.copy(data, to: temporary.path(name)) }
 
     /// Puts a copy in the folder's place.
-    func putBack(_ name: String) throws {
+    ///
+    /// - Parameter isReleased: whether the test holds nothing of the server any more, so that its databases close.
+    func putBack(_ name: String, isReleased: Bool = false) throws {
         stop()
+        if isReleased { try awaitClosed() }
         try Self.copy(temporary.path(name), to: data)
     }
 
-    /// Waits until nothing of the folder is open, after a server that did not start.
+    /// Waits until nothing of the folder is open, after a server that was stopped or did not start.
     ///
-    /// Another thread may let go of it: then it closes databases and removes their logs.
+    /// Another thread may let go of it last: then it closes databases and removes their logs.
     func awaitClosed() throws { try Patience.until { !isOpen } }
 
     /// Whether this process has files of the folder open, as far as the system tells.
