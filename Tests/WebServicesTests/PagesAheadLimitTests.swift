@@ -76,17 +76,34 @@ struct PagesAheadLimitTests {
         return try #require(token)
     }
 
+    /// A server that is making the page which Ida asks for next, until the gate opens.
+    private struct Making {
+        let server: WireServer
+        let gate: Gate
+        let ida: WireClient
+        /// The token of that page.
+        let next: String
+        /// Has the folder of the store behind the gate.
+        private let owner: WireServer
+
+        init() throws {
+            owner = try WireServer()
+            let gate = Gate(try owner.store())
+            server = try WireServer(storage: gate, rates: RateLimits())
+            ida = try server.user()
+            try PagesAheadLimitTests.fill(ida)
+            let token = try PagesAheadLimitTests.follow(ida, 2)
+            gate.shut()
+            next = try PagesAheadLimitTests.follow(ida, 1, after: token, settles: false)
+            try server.until { gate.begunCount == 1 }
+            self.gate = gate
+        }
+    }
+
     @Test("Who asks for a page while it is being made gets that page")
     func asked() throws {
-        let first = try WireServer()
-        let gate = Gate(try first.store())
-        let server = try WireServer(storage: gate, rates: RateLimits())
-        let ida = try server.user()
-        try Self.fill(ida)
-        let token = try Self.follow(ida, 2)
-        gate.shut()
-        let next = try Self.follow(ida, 1, after: token, settles: false)
-        try server.until { gate.begunCount == 1 }
+        let making = try Making()
+        let (server, gate, ida, next) = (making.server, making.gate, making.ida, making.next)
         let waiting = ida.start("private/changes/zone", Self.question(after: next))
         // Whoever asks the same meanwhile makes a page of their own.
         let other = try ida.send("private/changes/zone", Self.question(after: next))
@@ -101,15 +118,8 @@ struct PagesAheadLimitTests {
 
     @Test("Who waits for a page that cannot be made ahead has it made anew")
     func failed() throws {
-        let first = try WireServer()
-        let gate = Gate(try first.store())
-        let server = try WireServer(storage: gate, rates: RateLimits())
-        let ida = try server.user()
-        try Self.fill(ida)
-        let token = try Self.follow(ida, 2)
-        gate.shut()
-        let next = try Self.follow(ida, 1, after: token, settles: false)
-        try server.until { gate.begunCount == 1 }
+        let making = try Making()
+        let (server, gate, ida, next) = (making.server, making.gate, making.ida, making.next)
         let waiting = ida.start("private/changes/zone", Self.question(after: next))
         gate.open(fails: true)
         #expect(try waiting.answer().zones[0]["records"][0].name == "r13")
@@ -118,15 +128,8 @@ struct PagesAheadLimitTests {
 
     @Test("Who asks after a commit does not wait for the page that was begun before it")
     func overtaken() throws {
-        let first = try WireServer()
-        let gate = Gate(try first.store())
-        let server = try WireServer(storage: gate, rates: RateLimits())
-        let ida = try server.user()
-        try Self.fill(ida)
-        let token = try Self.follow(ida, 2)
-        gate.shut()
-        let next = try Self.follow(ida, 1, after: token, settles: false)
-        try server.until { gate.begunCount == 1 }
+        let making = try Making()
+        let (server, gate, ida, next) = (making.server, making.gate, making.ida, making.next)
         try ida.delete("r13")
         let answer = try ida.send("private/changes/zone", Self.question(after: next))
         #expect(answer.zones[0]["records"][0].name == "r14")
