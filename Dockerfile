@@ -1,14 +1,12 @@
 # syntax=docker/dockerfile:1
 # The commands here are those of the Makefile, and the libraries those that ldd lists for the binary,
-# beside the authorities that an S3 store's certificate is checked against: `make image-check` compares them.
+# beside the authorities that an S3 store's certificate is checked against: `make image-check` compares them,
+# and builds the image. What of the repository is copied, .dockerignore says.
 
 FROM swift:6.3-bookworm AS build
 RUN apt-get update && apt-get install --yes --no-install-recommends libsqlite3-dev libssl-dev zlib1g-dev
 WORKDIR /source
-COPY Package.swift ./
-COPY migrations migrations
-COPY Sources Sources
-COPY Tests Tests
+COPY . .
 RUN swift build -c release --product lenticular --static-swift-stdlib
 
 FROM debian:bookworm-slim

@@ -15,12 +15,15 @@ endif
 FORMATTED := Sources Tests Benchmarks Clients Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help packages release serve test unit acceptance client-test bench lint format image-check
+.PHONY: help toolchain packages release serve test quick unit acceptance client-test bench lint format image-check
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
-packages: ## install the system libraries that are missing, or say which
+toolchain:
+	@command -v swift >/dev/null || { echo 'swift is missing; how to install it: https://www.swift.org/install/' >&2; exit 1; }
+
+packages: toolchain ## install the system libraries that are missing, or say which
 	@.ci/packages $(PACKAGES)
 
 release: packages ## build the server for release
@@ -30,6 +33,9 @@ serve: release ## build for release and run a development server on 127.0.0.1:80
 	.build/release/lenticular serve --dev
 
 test: unit acceptance client-test ## run every test
+
+quick: lint packages ## check the form and run the tests that need no server process: two minutes after a build
+	Tests/unit --skip ServerTests --skip ModelTests
 
 unit: packages ## run the Swift tests
 	Tests/unit
@@ -43,11 +49,12 @@ client-test: release ## run the tests of the Swift client against the server
 bench: release ## measure the server against SQLite's C API and nginx (ONLY=fairness: beside abusers)
 	Benchmarks/run $(if $(ONLY),--only $(ONLY))
 
-lint: ## check the form of the sources
+lint: toolchain ## check the form of the sources
 	swift format lint --strict --recursive --parallel $(FORMATTED)
 
-format: ## give the sources their form
+format: toolchain ## give the sources their form
 	swift format format --in-place --recursive --parallel $(FORMATTED)
 
-image-check: release ## check the Dockerfile against the Makefile and the binary
+image-check: release ## check the Dockerfile against the Makefile and the binary, build the image and ask it
 	.ci/check-image
+	.ci/build-image
