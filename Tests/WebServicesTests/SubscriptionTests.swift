@@ -155,10 +155,33 @@ struct SubscriptionTests {
         #expect(try list().json["subscriptions"].elements.count == 2)
     }
 
+    @Test("One that is created without an ID gets one, by which it is found, changed and deleted")
+    func nameless() throws {
+        let wanted =
+            #""subscriptionType":"query","firesOn":["create"],"query":{"recordType":"Cup"}"#
+        let made = try change("create", wanted)
+        let id = try #require(made["subscriptionID"].string)
+        #expect(made.code == nil && id.utf8.count == 36)
+        let found = try ida.send(
+            "private/subscriptions/lookup", "{\"subscriptions\":[\(quoted(id))]}")
+        #expect(found.json["subscriptions"][0].raw == made.raw)
+        let again = try change("create", "\(wanted),\"subscriptionID\":null")
+        #expect(again.reason == "could not find subscription we just created")
+        #expect(again["subscriptionID"].string?.utf8.count == 36)
+        #expect(again["subscriptionID"].string != id)
+        #expect(try change("update", query(id, type: "Pot"))["subscriptionID"].string == id)
+        let everything = try change("create", #""subscriptionType":"database""#)
+        #expect(everything.code == nil && everything["subscriptionID"].string != id)
+        #expect(try list().json["subscriptions"].elements.count == 2)
+        #expect(try change("delete", "\"subscriptionID\":\(quoted(id))")["deleted"].bool == true)
+    }
+
     @Test("What is malformed is refused with the key that is wrong")
     func malformed() throws {
-        let nameless = try change("create", #""subscriptionType":"database""#)
-        #expect(nameless.code == "BAD_REQUEST" && nameless.reason.contains("subscriptionID"))
+        for kind in ["update", "delete"] {
+            let nameless = try change(kind, #""subscriptionType":"database""#)
+            #expect(nameless.code == "BAD_REQUEST" && nameless.reason.contains("subscriptionID"))
+        }
         for id in ["", String(repeating: "x", count: 256), "a\u{1}"] {
             let refused = try change("create", query(id))
             #expect(refused.code == "BAD_REQUEST" && refused.reason.contains("subscriptionID"))

@@ -6,7 +6,7 @@ import JSON
 struct SubscriptionDecoder {
     /// An operation, with the ID under which its item is answered.
     struct Item: Sendable {
-        /// As the request has it; nil for none.
+        /// As the request has it, or made for a creation without; nil for another operation without.
         let id: String?
         let decoded: Result<ModifySubscriptions.Operation, Fault>
     }
@@ -18,6 +18,8 @@ struct SubscriptionDecoder {
     let scope: DatabaseScope
     let zones: ZoneReader
     let limits: ServiceLimits
+    /// Makes the ID of a subscription that is created without.
+    let makeID: () -> String
 
     /// - Throws: `Fault` for the whole request: a key of another JSON type, or an unknown word.
     func item(_ element: JSONValue) throws(Fault) -> Item {
@@ -28,8 +30,8 @@ struct SubscriptionDecoder {
         guard let subscription = try operation.object("subscription") else {
             throw RequestObject.missing("subscription")
         }
-        let spelt = try subscription.string("subscriptionID")
-        guard let spelt else {
+        let given = try subscription.string("subscriptionID")
+        guard let spelt = given ?? (kind == .create ? makeID() : nil) else {
             return Item(id: nil, decoded: .failure(RequestObject.missing("subscriptionID")))
         }
         guard let id = SubscriptionID(spelt) else {

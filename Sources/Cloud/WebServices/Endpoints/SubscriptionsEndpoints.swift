@@ -1,5 +1,6 @@
 import CloudDatabase
 import CloudModel
+import Cryptography
 import JSON
 
 /// `subscriptions/list` (web-services.md §4.15).
@@ -59,7 +60,8 @@ enum ModifySubscriptionsEndpoint {
     ) throws {
         let database = try context.database()
         let decoder = SubscriptionDecoder(
-            scope: database.scope, zones: context.zones, limits: context.limits)
+            scope: database.scope, zones: context.zones, limits: context.limits,
+            makeID: { UniqueID.random(context.random) })
         var items: [SubscriptionDecoder.Item] = []
         for element in try context.body().items("operations", context.limits) {
             items.append(try decoder.item(element))
