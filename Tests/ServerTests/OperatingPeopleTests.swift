@@ -52,25 +52,31 @@ struct OperatingPeopleTests {
         let program = folder.path("lenticular")
         try FileManager.default.copyItem(atPath: Program.url.path, toPath: program)
         let nobody: UInt32 = 65_534
-        let user = getpwuid(nobody).map { String(cString: $0.pointee.pw_name) } ?? "\(nobody)"
+        let setpriv = URL(fileURLWithPath: "/usr/bin/setpriv")
+        let become = ["--reuid", "\(nobody)", "--clear-groups"]
+        /// As nobody reads it: a number where the names of users are not for everybody.
+        func name(_ number: UInt32) throws -> String {
+            let found = try Program.run(become + ["getent", "passwd", "\(number)"], by: setpriv)
+            return found.output.split(separator: ":").first.map(String.init) ?? "\(number)"
+        }
+        let (user, root) = (try name(nobody), try name(0))
         func expect(_ reason: String, from line: Int = #line) throws {
             for command in [
                 ["serve", "--listen", "127.0.0.1:0"], ["check"], ["container", "list"],
             ] {
                 let outcome = try Program.run(
-                    ["--reuid", "\(nobody)", "--clear-groups", program] + command
-                        + ["--data", data], by: URL(fileURLWithPath: "/usr/bin/setpriv"))
+                    become + [program] + command + ["--data", data], by: setpriv)
                 #expect(outcome.status == 1 && outcome.output.isEmpty, "line \(line)")
                 #expect(outcome.error == "lenticular: \(reason)\n", "line \(line)")
             }
         }
         let given = "sudo chown -R \(user) \(data)"
         try expect(
-            "\(data) belongs to root, and this runs as \(user); run it as its owner "
-                + "(sudo -u root lenticular …), or give the folder over: \(given)")
+            "\(data) belongs to \(root), and this runs as \(user); run it as its owner "
+                + "(sudo -u \(root) lenticular …), or give the folder over: \(given)")
         #expect(chown(data, nobody, nobody) == 0)
         try expect(
-            "\(data)/lock belongs to root, and this runs as \(user); run: \(given)")
+            "\(data)/lock belongs to \(root), and this runs as \(user); run: \(given)")
         #expect(chmod(data, 0o500) == 0)
         try expect("the mode of \(data) keeps its owner out; run: chmod 700 \(data)")
         #expect(chmod(data, 0o700) == 0)
