@@ -60,6 +60,12 @@ struct LoadingTests {
                 == ["localhost:0", "unix:x,y"])
         let proxies = try load(environment: ["LENTICULAR_HTTP_TRUSTED_PROXIES": "10.0.0.0/8,::1"])
         #expect(proxies.http.trustedProxies.map(\.description) == ["10.0.0.0/8", "::1"])
+        let local = try load("{ http: { trustedProxies: ['unix', '127.0.0.1'] } }").http
+            .trustedProxies
+        for (address, isTrusted) in [("unix", true), ("127.0.0.1", true), ("127.0.0.2", false)] {
+            #expect(local.contains { $0.contains(address) } == isTrusted, "\(address)")
+        }
+        #expect(!proxies.http.trustedProxies.contains { $0.contains("unix") })
         #expect(
             try load(environment: ["LENTICULAR_HTTP_TRUSTED_PROXIES": ""]).http.trustedProxies == []
         )

@@ -29,6 +29,8 @@ class Server:
         self.folder = tempfile.mkdtemp()
         self.process = None
         self.address = None
+        # Where it listens, in place of a port of this machine.
+        self.socket = None
         self.lock = threading.Lock()
 
     def __enter__(self):
@@ -52,7 +54,8 @@ class Server:
         listen = "127.0.0.1:%d" % (self.address[1] if self.address else 0)
         path = os.path.join(self.folder, "log")
         with open(path, "wb") as log, open(os.path.join(self.folder, "errors"), "ab") as errors:
-            arguments = [BINARY, "serve", "--data", self.data, "--listen", listen]
+            place = f"unix:{self.socket}" if self.socket else listen
+            arguments = [BINARY, "serve", "--data", self.data, "--listen", place]
             self.process = self.started(arguments, stdout=log, stderr=errors)
         until = time.monotonic() + START_SECONDS
         while True:
@@ -60,6 +63,8 @@ class Server:
                 for line in log:
                     event = json.loads(line) if line.endswith(b"\n") else {}
                     if event.get("message") == "serving":
+                        if self.socket:
+                            return
                         host, port = event["listen"].split(",")[0].rsplit(":", 1)
                         self.address = (host, int(port))
                         return

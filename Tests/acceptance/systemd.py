@@ -1,7 +1,8 @@
 """The server under the system call filter of its systemd unit: it starts, saves, fetches and stops.
 
 The filter is made from the unit's own lines, with the groups as `systemd-analyze syscall-filter` lists them,
-and put on by libseccomp in the process that becomes the server, as systemd does it.
+and put on by libseccomp in the process that becomes the server, as systemd does it. Then the drop-ins: systemd
+knows their words, the server has port 443 by the one capability, and only the proxy's group reaches its socket.
 """
 
 import ctypes
@@ -9,6 +10,8 @@ import http.client
 import json
 import os
 import re
+import shutil
+import ssl
 import subprocess
 import tempfile
 
@@ -16,6 +19,7 @@ import server
 from server import Server
 
 UNIT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../config/lenticular.service")
+DROP_INS = UNIT + ".d"
 CONTAINER = "iCloud.org.example.Notes"
 # As the unit's own user, the server is nobody that may change owners.
 USER = 10001
@@ -190,10 +194,107 @@ def check_owners(running):
             assert os.lstat(os.path.join(folder, name)).st_uid == USER, (folder, name)
 
 
+def settings_of(name, replaced):
+    """A configuration as the head of a drop-in says it, with this script's places in it."""
+    with open(os.path.join(DROP_INS, name)) as file:
+        text = "\n".join(re.findall(r"^#     (.*)$", file.read(), re.MULTILINE))
+    for old, new in replaced.items():
+        assert old in text, f"the head of {name} does not say {old}"
+        text = text.replace(old, new)
+    return text
+
+
+def check_words():
+    """systemd knows every line of the unit and of its drop-ins."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(UNIT) as file:
+            text = file.read().replace("/usr/local/bin/lenticular", server.BINARY)
+        path = os.path.join(folder, "lenticular.service")
+        with open(path, "w") as file:
+            file.write(text)
+        shutil.copytree(DROP_INS, path + ".d")
+        said = subprocess.run(
+            ["systemd-analyze", "verify", "--man=no", path], capture_output=True, text=True,
+            env={**os.environ, "SYSTEMD_UNIT_PATH": f"{folder}:/lib/systemd/system"})
+        assert said.returncode == 0 and not said.stderr, said
+    with open(os.path.join(DROP_INS, "tls.conf")) as file:
+        assert "\nPrivateUsers=no\n" in file.read(), "no capability reaches out of its own namespace"
+
+
+class ServerAs(Server):
+    """The server as the unit's user, with what a drop-in gives to it, and the settings of its head."""
+
+    def __init__(self, privileges, binary):
+        super().__init__()
+        self.privileges = privileges
+        self.binary = binary
+        os.chown(self.folder, USER, USER)
+        os.chmod(self.folder, 0o755)
+
+    def started(self, arguments, **outputs):
+        become = ["setpriv", f"--reuid={USER}", "--clear-groups", *self.privileges]
+        file = os.path.join(self.folder, "settings.json5")
+        return subprocess.Popen(
+            [*become, self.binary, "serve", "--data", self.data, "--config", file], **outputs)
+
+    def write(self, name, text, mode=0o400):
+        path = os.path.join(self.folder, name)
+        with open(path, "w") as file:
+            file.write(text)
+        os.chown(path, USER, USER)
+        os.chmod(path, mode)
+
+
+def check_port_443(binary):
+    """The one capability is enough for the port, also where the user may read nothing of root's."""
+    only = "-all,+net_bind_service"
+    privileges = [f"--regid={USER}", f"--inh-caps={only}", f"--ambient-caps={only}",
+                  f"--bounding-set={only}"]
+    with ServerAs(privileges, binary) as running:
+        made = subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+             "-nodes", "-days", "2", "-subj", "/CN=localhost", "-keyout", "/dev/stdout"],
+            check=True, capture_output=True, text=True).stdout
+        for name in ("certificate", "key"):
+            running.write(name, made)
+        running.write("settings.json5", "{" + settings_of("tls.conf", {
+            '"0.0.0.0:443", "[::]:443"': '"127.0.43.1:443"',
+            "/run/credentials/lenticular.service": running.folder}) + "}")
+        running.start()
+        context = ssl._create_unverified_context()
+        connection = http.client.HTTPSConnection("127.0.43.1", timeout=30, context=context)
+        connection.request("GET", "/healthz")
+        assert connection.getresponse().read() == b"ok\n"
+        connection.close()
+        running.stop()
+
+
+def check_socket(binary):
+    """Whoever is of the proxy's group reaches the socket, and nobody else does."""
+    group = USER + 7
+    with ServerAs([f"--regid={group}"], binary) as running:
+        socket_folder = os.path.join(running.folder, "run")
+        os.mkdir(socket_folder)
+        os.chown(socket_folder, USER, group)
+        os.chmod(socket_folder, 0o750)
+        running.socket = os.path.join(socket_folder, "http.sock")
+        running.write("settings.json5", "{" + settings_of("proxy.conf", {
+            "/run/lenticular/http.sock": running.socket}) + "}")
+        running.start()
+        for as_group, status in ((group, 0), (group + 1, 7)):
+            asked = subprocess.run(
+                ["setpriv", f"--reuid={USER + 1}", f"--regid={as_group}", "--clear-groups", "curl",
+                 "--silent", "--unix-socket", running.socket, "http://localhost/healthz"],
+                capture_output=True)
+            assert asked.returncode == status, (as_group, asked)
+        running.stop()
+
+
 def main():
     with open(UNIT) as file:
         unit = file.read()
     check_paths(unit)
+    check_words()
     names = allowed_calls(unit)
     assert not {"mount", "chown", "setuid", "reboot"} & names, "the filter holds back nothing"
     # Read by the server's user, who may not look into the folder that it was built in.
@@ -209,6 +310,10 @@ def main():
         check_owners(running)
         running.start()
         running.stop()
+        if os.geteuid() == 0:
+            os.chmod(running.folder, 0o755)
+            check_port_443(binary)
+            check_socket(binary)
 
 
 main()

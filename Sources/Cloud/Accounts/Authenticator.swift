@@ -18,6 +18,7 @@ package final class Authenticator: Sendable {
     package let publicBaseURL: String
     private let report: @Sendable (any Error) -> Void
     private let verifications = Atomic<Int>(0)
+    private let lastUses = LastUses()
 
     /// - Parameters:
     ///   - publicBaseURL: where browsers reach this server, without a slash at the end.
@@ -82,6 +83,13 @@ package final class Authenticator: Sendable {
 
     /// How many signatures have been verified, for metrics.
     package var verificationCount: Int { verifications.load(ordering: .relaxed) }
+
+    /// Writes down which tokens and keys were used since the last time; now and then, and at the end.
+    ///
+    /// Blocks.
+    package func noteLastUses() {
+        do { try lastUses.write(to: catalog) } catch { report(error) }
+    }
 
     /// Whether a signed request's body is worth keeping while it comes in.
     ///
@@ -189,6 +197,7 @@ package final class Authenticator: Sendable {
         case .success(let signer): key = signer
         case .failure(let refused): return .failure(refused)
         }
+        lastUses.note(.serverKey(keyID: key.keyID), at: now)
         guard let named = credentials.onBehalfOf else {
             return .success(
                 Caller(
@@ -252,6 +261,12 @@ package final class Authenticator: Sendable {
     ) -> Identification {
         guard now < entry.endsAt else {
             return signIn(for: entry.apiToken, credentials, .webTokenExpired, now: now)
+        }
+        if entry.isUseNoted(at: now) {
+            lastUses.note(.apiToken(hash: entry.apiToken.hash), at: now)
+            if let record = entry.webToken {
+                lastUses.note(.webTokens(session: record.session), at: now)
+            }
         }
         var webToken = entry.webTokenText
         var renewal: Identified.Renewal?

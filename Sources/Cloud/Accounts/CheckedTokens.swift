@@ -23,6 +23,17 @@ final class CheckedTokens: Sendable {
         let endsAt: Milliseconds
         /// The web token is to be replaced after this moment.
         let halfLifeAt: Milliseconds
+        private let usedAt = Atomic<Milliseconds>(.min)
+
+        /// Whether a use at this moment is to be noted: the first one, and one a minute.
+        func isUseNoted(at now: Milliseconds) -> Bool {
+            let last = usedAt.load(ordering: .relaxed)
+            guard last == .min || now < last || now - last >= LastUses.stepMilliseconds else {
+                return false
+            }
+            usedAt.store(now, ordering: .relaxed)
+            return true
+        }
 
         /// An API token alone.
         init(apiToken: APITokenRecord) {

@@ -43,8 +43,8 @@ final class KeyRing: Sendable {
         if isCurrent { return known }
         var entries: [String: Entry] = [:]
         for record in try catalog.serverKeys() {
-            if let entry = known[record.keyID], entry.record == record {
-                entries[record.keyID] = entry
+            if let entry = known[record.keyID], entry.record.publicKeyDER == record.publicKeyDER {
+                entries[record.keyID] = Entry(record: record, key: entry.key)
             } else {
                 entries[record.keyID] = Entry(
                     record: record, key: try P256PublicKey(der: record.publicKeyDER))

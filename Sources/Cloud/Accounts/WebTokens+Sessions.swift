@@ -14,6 +14,8 @@ extension WebTokens {
         package let madeAt: Milliseconds
         /// When the newest ends, unless it is renewed before.
         package internal(set) var expiresAt: Milliseconds
+        /// When one of them last let somebody in, to the minute or so; nil for never.
+        package internal(set) var usedAt: Milliseconds?
         let session: [UInt8]
     }
 
@@ -33,6 +35,8 @@ extension WebTokens {
         where token.expiresAt > now && (user == nil || user == token.account) {
             if let place = places[token.session] {
                 sessions[place].expiresAt = max(sessions[place].expiresAt, token.expiresAt)
+                sessions[place].usedAt = [sessions[place].usedAt, token.usedAt].compactMap { $0 }
+                    .max()
                 continue
             }
             places[token.session] = sessions.count
@@ -41,7 +45,8 @@ extension WebTokens {
                     tokenID: Hexadecimal.encode(token.session), account: token.account,
                     email: emails[token.account] ?? "",
                     userRecordName: names.name(of: token.account, in: container),
-                    madeAt: token.madeAt, expiresAt: token.expiresAt, session: token.session))
+                    madeAt: token.madeAt, expiresAt: token.expiresAt,
+                    usedAt: token.usedAt, session: token.session))
         }
         return sessions
     }

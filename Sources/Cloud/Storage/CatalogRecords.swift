@@ -26,10 +26,13 @@ package struct APITokenRecord: Sendable, Equatable {
     /// Where sign-in delivers: `post-message` or a URL.
     package let callback: String?
     package let createdAt: Milliseconds
+    /// When it last let somebody in, to the minute or so; nil for never.
+    package let usedAt: Milliseconds?
 
     package init(
         hash: [UInt8], name: String, container: ContainerID, environment: Environment,
-        origins: [String] = [], callback: String? = nil, createdAt: Milliseconds
+        origins: [String] = [], callback: String? = nil, createdAt: Milliseconds,
+        usedAt: Milliseconds? = nil
     ) {
         self.hash = hash
         self.name = name
@@ -38,6 +41,7 @@ package struct APITokenRecord: Sendable, Equatable {
         self.origins = origins
         self.callback = callback
         self.createdAt = createdAt
+        self.usedAt = usedAt
     }
 }
 
@@ -60,10 +64,13 @@ package struct ServerKeyRecord: Sendable, Equatable {
     package let publicKeyDER: [UInt8]
     package let scope: Scope
     package let createdAt: Milliseconds
+    /// When a request was last believed that it signed, to the minute or so; nil for never.
+    package let usedAt: Milliseconds?
 
     package init(
         keyID: String, name: String?, container: ContainerID, environment: Environment,
-        publicKeyDER: [UInt8], scope: Scope, createdAt: Milliseconds
+        publicKeyDER: [UInt8], scope: Scope, createdAt: Milliseconds,
+        usedAt: Milliseconds? = nil
     ) {
         self.keyID = keyID
         self.name = name
@@ -72,6 +79,7 @@ package struct ServerKeyRecord: Sendable, Equatable {
         self.publicKeyDER = publicKeyDER
         self.scope = scope
         self.createdAt = createdAt
+        self.usedAt = usedAt
     }
 }
 
@@ -152,10 +160,13 @@ package struct WebTokenRecord: Sendable, Equatable {
     package let environment: Environment
     package let madeAt: Milliseconds
     package let expiresAt: Milliseconds
+    /// When one of its session last let somebody in, to the minute or so; nil for never.
+    package let usedAt: Milliseconds?
 
     package init(
         hash: [UInt8], session: [UInt8], account: AccountID, container: ContainerID,
-        environment: Environment, madeAt: Milliseconds, expiresAt: Milliseconds
+        environment: Environment, madeAt: Milliseconds, expiresAt: Milliseconds,
+        usedAt: Milliseconds? = nil
     ) {
         self.hash = hash
         self.session = session
@@ -164,7 +175,16 @@ package struct WebTokenRecord: Sendable, Equatable {
         self.environment = environment
         self.madeAt = madeAt
         self.expiresAt = expiresAt
+        self.usedAt = usedAt
     }
+}
+
+/// What lets requests in, by what the catalog finds it by.
+package enum UsedCredential: Hashable, Sendable {
+    case apiToken(hash: [UInt8])
+    case serverKey(keyID: String)
+    /// A web token with those that replaced it.
+    case webTokens(session: [UInt8])
 }
 
 /// A deleted account whose data both stores of a container may still hold.

@@ -41,6 +41,9 @@ package protocol CredentialCatalog: Sendable {
     /// - Throws: `serverKeyUnknown`.
     func deleteServerKey(keyID: String) throws
 
+    /// Keeps when tokens and keys were last used; those that are not there any more are passed over.
+    func note(uses: [UsedCredential: Milliseconds]) throws
+
     /// Adds a web token unless it is there already.
     ///
     /// Also notes which account is behind its user record name, and drops tokens that have expired by `now`.

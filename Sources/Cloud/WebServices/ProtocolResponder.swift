@@ -89,8 +89,18 @@ package final class ProtocolResponder: Responder {
     /// How the workers are faring, for metrics.
     package var poolCounts: PoolCounts { workers.counts }
 
-    /// Leaves nothing of resumable uploads that nobody goes on with; now and then.
-    package func removeExpiredUploads() { assets.removeExpiredUploads() }
+    /// Leaves nothing of resumable uploads that nobody goes on with, and notes last uses.
+    ///
+    /// To be called now and then. Blocks.
+    package func doWhatIsDue() {
+        assets.removeExpiredUploads()
+        noteLastUses()
+    }
+
+    /// Writes down which tokens and keys were used since the last time.
+    ///
+    /// Blocks.
+    package func noteLastUses() { dependencies.authenticator.noteLastUses() }
 
     /// How many requests wait until there is something to tell, for metrics.
     package var heldCount: Int { held.count }

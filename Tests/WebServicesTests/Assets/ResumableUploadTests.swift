@@ -122,7 +122,7 @@ struct ResumableUploadTests {
             request.receive(pattern(10_000, seed: UInt64(seed)))
             try #require(consumed.wait(timeout: .now() + 60) == .success)
             server.clock.advance(3_000_000)
-            server.web.removeExpiredUploads()
+            server.web.doWhatIsDue()
         }
         request.end()
         #expect(try answer.wait().status == 204)
@@ -201,7 +201,7 @@ struct ResumableUploadTests {
         for _ in 0..<3 { #expect(try create(10, at: guest.uploadURL())?.status == 201) }
         #expect(try create(10, at: guest.uploadURL())?.status == 503)
         server.clock.advance(3_600_000)
-        server.web.removeExpiredUploads()
+        server.web.doWhatIsDue()
         #expect(try send(.head, to: others[0])?.status == 404)
         // They are counted out last, when their files have gone and others have their room.
         try server.until { server.web.assetCounts.uploadsActive == 0 }

@@ -23,7 +23,8 @@ extension SQLiteCatalog {
     }
 
     private static let apiTokenQuery = """
-        SELECT t.hash, t.name, c.name, t.environment, t.callback, t.created_at
+        SELECT t.hash, t.name, c.name, t.environment, t.callback, t.created_at,
+        t.used_at
         FROM api_tokens t JOIN containers c ON c.folded = t.container
         """
 
@@ -70,7 +71,8 @@ extension SQLiteCatalog {
         ) { $0.string(0) }
         return APITokenRecord(
             hash: hash, name: row.string(1), container: container, environment: environment,
-            origins: origins, callback: row.optionalString(4), createdAt: row.int64(5))
+            origins: origins, callback: row.optionalString(4), createdAt: row.int64(5),
+            usedAt: row.optionalInt64(6))
     }
 
     package func add(_ key: ServerKeyRecord) throws {
@@ -91,7 +93,8 @@ extension SQLiteCatalog {
         try read { catalog in
             try catalog.all(
                 """
-                SELECT k.key_id, k.name, c.name, k.environment, k.public_key, k.scope, k.created_at
+                SELECT k.key_id, k.name, c.name, k.environment, k.public_key, k.scope, k.created_at,
+                k.used_at
                 FROM server_keys k JOIN containers c ON c.folded = k.container
                 ORDER BY k.created_at, k.key_id
                 """
@@ -103,7 +106,28 @@ extension SQLiteCatalog {
                 return ServerKeyRecord(
                     keyID: row.string(0), name: row.optionalString(1), container: container,
                     environment: environment, publicKeyDER: row.array(4), scope: scope,
-                    createdAt: row.int64(6))
+                    createdAt: row.int64(6), usedAt: row.optionalInt64(7))
+            }
+        }
+    }
+
+    package func note(uses: [UsedCredential: Milliseconds]) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            for (credential, time) in uses {
+                switch credential {
+                case .apiToken(let hash):
+                    try catalog.run(
+                        "UPDATE api_tokens SET used_at = ? WHERE hash = ?", .integer(time),
+                        .bytes(hash))
+                case .serverKey(let keyID):
+                    try catalog.run(
+                        "UPDATE server_keys SET used_at = ? WHERE key_id = ?", .integer(time),
+                        .text(keyID))
+                case .webTokens(let session):
+                    try catalog.run(
+                        "UPDATE web_tokens SET used_at = ? WHERE session = ?", .integer(time),
+                        .bytes(session))
+                }
             }
         }
     }

@@ -74,7 +74,8 @@ extension SQLiteCatalog {
     }
 
     private static let webTokenSelection = """
-        SELECT t.hash, t.session, t.account, c.name, t.environment, t.made_at, t.expires_at
+        SELECT t.hash, t.session, t.account, c.name, t.environment, t.made_at, t.expires_at,
+        t.used_at
         FROM web_tokens t JOIN containers c ON c.folded = t.container
         """
 
@@ -85,7 +86,7 @@ extension SQLiteCatalog {
         return WebTokenRecord(
             hash: row.array(0), session: row.array(1), account: AccountID(row.string(2)),
             container: container, environment: environment, madeAt: row.int64(5),
-            expiresAt: row.int64(6))
+            expiresAt: row.int64(6), usedAt: row.optionalInt64(7))
     }
 
     package func deleteWebTokens(session: [UInt8]) throws {

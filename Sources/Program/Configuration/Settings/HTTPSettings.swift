@@ -30,7 +30,7 @@ package struct HTTPSettings: Sendable, Equatable {
     package var gzipBytesMin = 1_024
     /// 0 for one per core.
     package var eventLoops = 0
-    package var trustedProxies: [AddressRange] = []
+    package var trustedProxies: [TrustedPeer] = []
 }
 
 extension HTTPSettings {
@@ -52,10 +52,12 @@ extension HTTPSettings {
                 "Threads that wait for the network."),
             .list(
                 "http.trustedProxies", \.http.trustedProxies,
-                allowed: "IP addresses, or ranges as ADDRESS/BITS with no bit set after BITS",
+                allowed:
+                    "unix, IP addresses, or ranges as ADDRESS/BITS with no bit set after BITS",
                 """
                 Peers whose X-Forwarded-For and X-Forwarded-Proto are believed. Others' are ignored. \
-                Limits for one address count the client that a trusted proxy names.
+                Limits for one address count the client that a trusted proxy names. "unix": whoever comes by a \
+                Unix socket.
                 """),
         ])
 

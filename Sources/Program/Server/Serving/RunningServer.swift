@@ -46,8 +46,7 @@ package final class RunningServer: Sendable {
         let recorder = RequestRecorder(metrics: metrics, log: log)
         tls = try configuration.makeTLS()
         var wire = configuration.wire(tls: tls)
-        let clock = folder.clock
-        wire.wallSeconds = { clock.now() / 1_000 }
+        wire.wallSeconds = { [clock = folder.clock] in clock.now() / 1_000 }
         try Self.limitConnections(of: &wire, configuration, log)
         let binding = try Self.bound(wire)
         addresses = binding.addresses
@@ -59,13 +58,14 @@ package final class RunningServer: Sendable {
             readiness: readiness, metrics: metrics,
             metricsAccess: MetricsAccess(token: configuration.metrics.bearerToken.revealed),
             protocolResponder: protocolResponder,
-            pages: try Self.pages(on: folder, reached, books, log: log))
+            pages: try Self.pages(on: folder, reached, books, log: log),
+            linkHost: LinkHost(of: reached.baseURL, log))
         http = try Self.started(wire, on: binding, responder, Self.observer(of: metrics, log))
         Self.observe(http, stores, log, in: metrics)
         senders = try NoticeSenders(folder)
         let work = StoreWork(
-            configuration, clock: clock, log: log, senders: senders.byKind,
-            hasEnded: DestinationSessions(catalog: folder.catalog, clock: clock).hasEnded)
+            configuration, clock: folder.clock, log: log, senders: senders.byKind,
+            hasEnded: DestinationSessions(catalog: folder.catalog, clock: folder.clock).hasEnded)
         Self.observe(work.counts, in: metrics)
         Self.observeNotices(of: work, protocolResponder, in: metrics)
         Self.observeAssets(of: protocolResponder, in: metrics)
@@ -79,7 +79,7 @@ package final class RunningServer: Sendable {
         }
         upkeep = Upkeep(
             stores: stores, log: log, intervalSeconds: configuration.retention.upkeepSeconds,
-            alsoDue: { protocolResponder.removeExpiredUploads() })
+            alsoDue: { protocolResponder.doWhatIsDue() })
         providerRequests = try ProviderRequests(configuration)
         folder.providerAccess.attach(providerRequests)
         departures = Departures(
@@ -103,13 +103,22 @@ package final class RunningServer: Sendable {
         // sockets for commands and metrics.
         let beside = 2 * wire.loopCount + 2 * wire.endpoints.count + 8
         let wanted = wire.limits.connectionCountMax
-        let count = try DescriptorRoom.now(beside: beside).connections(wanted: wanted)
+        let room = DescriptorRoom.now(beside: beside)
+        let count = try room.connections(wanted: wanted)
         guard count < wanted else { return }
         wire.limits.connectionCountMax = count
         wire.limits.connectionsPerAddressMax = configuration.connectionsPerAddressMax(of: count)
         log.warning(
-            "fewer connections than http.connectionsMax: the limit on open files is low",
-            [("connections", .number(Int64(count)))])
+            "fewer connections than http.connectionsMax: too few open files are allowed",
+            [
+                ("connections", .number(Int64(count))), ("openFiles", .number(Int64(room.limit))),
+                (
+                    "remedy",
+                    .text(
+                        "raise the hard limit (LimitNOFILE of the unit, --ulimit nofile of the "
+                            + "container), or set http.connectionsMax to \(count)")
+                ),
+            ])
     }
 
     /// Begins to take commands, and to show metrics at their own address.
@@ -174,6 +183,7 @@ package final class RunningServer: Sendable {
         control.close(withinSeconds: seconds)
         metricsListener?.close()
         upkeep.stop()
+        protocolResponder.noteLastUses()
         departures.stop()
         folder.providerAccess.attach(nil)
         providerRequests.stop()

@@ -8,20 +8,32 @@ package struct ServerResponder: Responder {
     private let metricsAccess: MetricsAccess
     private let protocolResponder: any Responder
     private let pages: PagesResponder?
+    private let linkHost: LinkHost?
 
     package init(
         readiness: Readiness, metrics: Metrics, metricsAccess: MetricsAccess,
         protocolResponder: any Responder, pages: PagesResponder? = nil
+    ) {
+        self.init(
+            readiness: readiness, metrics: metrics, metricsAccess: metricsAccess,
+            protocolResponder: protocolResponder, pages: pages, linkHost: nil)
+    }
+
+    init(
+        readiness: Readiness, metrics: Metrics, metricsAccess: MetricsAccess,
+        protocolResponder: any Responder, pages: PagesResponder?, linkHost: LinkHost?
     ) {
         self.readiness = readiness
         self.metrics = metrics
         self.metricsAccess = metricsAccess
         self.protocolResponder = protocolResponder
         self.pages = pages
+        self.linkHost = linkHost
     }
 
     package func respond(to request: HTTPRequest, reply: HTTPReply) {
         guard let page = page(at: request.target) else {
+            linkHost?.look(at: request)
             if let pages, PagesResponder.isBelow(request.target) {
                 return pages.respond(to: request, reply: reply)
             }
@@ -40,6 +52,7 @@ package struct ServerResponder: Responder {
             respond(to: request, reply: reply)
             return .answered
         }
+        linkHost?.look(at: request)
         if let pages, PagesResponder.isBelow(request.target) {
             return pages.decide(on: request, reply: reply)
         }

@@ -1,0 +1,25 @@
+/// Who may be believed about whom they pass requests on for: addresses, or who reaches a Unix socket.
+package struct TrustedPeer: Sendable, Equatable, LosslessStringConvertible {
+    /// How the wire names peers that came by a Unix socket.
+    private static let unix = "unix"
+
+    /// Nil for Unix sockets.
+    private let range: AddressRange?
+
+    /// Reads `unix`, an address or a range; nil when it is none of them.
+    package init?(_ text: String) {
+        guard text != Self.unix else {
+            range = nil
+            return
+        }
+        guard let range = AddressRange(text) else { return nil }
+        self.range = range
+    }
+
+    package var description: String { range?.description ?? Self.unix }
+
+    /// Whether a peer is one of them, by its address in text form or `unix`.
+    package func contains(_ address: String) -> Bool {
+        range?.contains(address) ?? (address == Self.unix)
+    }
+}
