@@ -59,6 +59,24 @@ struct CommandCredentialTests {
         #expect(try caller(second, web) == 421)
     }
 
+    @Test("Lists say when tokens were last used, also once the server has stopped")
+    func lastUses() throws {
+        let (api, web) = (try apiToken("first"), try webToken())
+        #expect(try server.command("api-token", "list").output.contains("never used"))
+        #expect(try caller(api, web) == 200)
+        server.signal(SIGTERM)
+        #expect(server.wait() == 0)
+        let tokens = try server.command("api-token", "list", "--json").object["apiTokens"]
+        let sessions = try server.command("web-token", "list", "iCloud.a", "development", "--json")
+            .object["webTokens"]
+        for listed in [tokens, sessions] {
+            let known = (listed as? [[String: Any]])?.first
+            let used = try #require(known?["lastUsed"] as? Int)
+            #expect(abs(Double(used) / 1_000 - Date().timeIntervalSince1970) < 600)
+        }
+        #expect(try server.command("api-token", "list").output.contains("last used 20"))
+    }
+
     @Test(
         "Web tokens are listed without being shown, say when they expire, and are revoked at once")
     func webTokens() throws {

@@ -32,6 +32,7 @@ struct CommandDeliveryTests {
         let url = "http://127.0.0.1:\(receiver.port)/hook"
         let made = try webhook("add", url, "--name", "first", "--json")
         let key = try #require(made.object["signingKey"] as? String)
+        #expect((made.object["warnings"] as? [String])?.isEmpty == true)
         #expect(made.object["webhook"] as? String == "first")
         #expect(key.hasPrefix("whsec_") && Base64.decode(String(key.dropFirst(6)))?.count == 32)
         let again = try webhook("add", url, "--name", "first")
@@ -51,6 +52,21 @@ struct CommandDeliveryTests {
             let refused = try webhook(verb, "first")
             #expect(refused.status == 1 && refused.error.contains("no such webhook"))
         }
+    }
+
+    @Test("Adding a webhook says so where nothing would be sent to it as things are")
+    func unreachable() throws {
+        for (url, why) in [
+            ("https://10.0.0.7/in", "10.0.0.7, which is neither on the internet"),
+            ("http://9.9.9.9/in", "it is not https"),
+            ("https://nobody.invalid/in", "its name cannot be looked up"),
+        ] {
+            let made = try webhook("add", url, "--json")
+            let warnings = try #require(made.object["warnings"] as? [String])
+            #expect(made.status == 0 && warnings.count == 1, "\(made)")
+            #expect(warnings.first?.contains(why) == true, "\(warnings)")
+        }
+        #expect(try webhook("add", "https://10.0.0.7/").output.contains("nothing will be sent"))
     }
 
     @Test("Trying a webhook says why it has not taken it, and a redirect leads nowhere")

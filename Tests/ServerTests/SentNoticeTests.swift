@@ -29,6 +29,12 @@ struct SentNoticeTests {
             (head, text) = (request.head, String(decoding: request.body, as: UTF8.self))
         }
         #expect(text.contains("\"recordName\":\"one\"") && text.contains("\"change\":\"create\""))
+        // The page on webhooks shows such a body.
+        let page = try String(
+            contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .appending(path: "../../docs/protocol/webhooks.md"), encoding: .utf8)
+        let example = page.split(separator: "```").first { $0.contains("webhook-id:") } ?? ""
+        #expect(keys(of: text) == keys(of: String(example)))
         #expect(text.contains("\"database\":\"public\"") && !text.contains("porcelain"))
         #expect(head.hasPrefix("POST /in HTTP/1.1\r\n"))
         func field(_ name: String) -> String? {
@@ -127,4 +133,9 @@ extension DeliveryHome {
                 + #""notificationInfo":{"alertBody":"New cup"}"#, in: "public", by: ann)
         try save("second", by: bob)
     }
+}
+
+/// The names of all members of a JSON text, in their order.
+private func keys(of text: String) -> [Substring] {
+    text.matches(of: /"([A-Za-z]+)":/).map(\.output.1)
 }

@@ -62,6 +62,11 @@ package protocol ServerData: AnyObject, Sendable {
     /// - Throws: what the machinery reports.
     func sendOnce(_ notice: OutgoingNotice) throws -> DeliveryOutcome
 
+    /// Why nothing that an operator names would be sent to a URL as things are; nil when it would.
+    ///
+    /// Looks its name up.
+    func obstacle(to url: String) -> String?
+
     /// What is noted of operators' actions.
     ///
     /// - Parameters:

@@ -11,6 +11,8 @@ package struct AddWebhook: AdministrativeAction {
         package let name: String
         /// Shown this once.
         package let signingKey: String
+        /// Why nothing would be sent there as things are; nil when it would.
+        package let obstacle: String?
     }
 
     package var name: String { "webhook add" }
@@ -32,7 +34,9 @@ package struct AddWebhook: AdministrativeAction {
 
     package func run(in data: any ServerData, by actor: Operator) throws -> Outcome {
         let made = try place.webhooks(in: data).add(url, name: webhook)
-        return Outcome(name: made.name, signingKey: made.signingKey)
+        return Outcome(
+            name: made.name, signingKey: made.signingKey,
+            obstacle: data.obstacle(to: url))
     }
 }
 

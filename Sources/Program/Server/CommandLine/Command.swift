@@ -73,7 +73,7 @@ package struct CommandPlace: Sendable {
     package let summary: String
     package let arity: Arity
     package let kind: ArgumentKind
-    /// What an optional argument may be, so that it is known from the next; empty for anything.
+    /// What the argument may be, by which an optional one is known from the next; empty for anything.
     package let choices: [String]
 
     package init(

@@ -19,7 +19,7 @@ package struct CommandHelp: Sendable {
                 lines.append("  \(padded(form, 46))\(command.summary)")
             }
         }
-        lines += ["", "lenticular COMMAND --help tells more of each."]
+        lines += ["", "lenticular help COMMAND tells more of each."]
         return lines.joined(separator: "\n")
     }
 

@@ -18,6 +18,9 @@ package struct CommandLineParser: Sendable {
     /// - Throws: `UsageFailure` that names the argument and what was expected.
     package func parse(_ arguments: [String]) throws(UsageFailure) -> Parsed {
         if arguments == ["--version"] { return try parse(["version"]) }
+        if arguments.first == "help" {
+            return try parse(arguments.dropFirst().filter { !isHelp($0) } + ["--help"])
+        }
         let (words, rest) = leadingWords(of: arguments)
         guard let command = commands.first(where: { $0.words == words }) else {
             if isHelp(rest.first), hasCommands(under: words) { return .help(words) }
@@ -117,6 +120,9 @@ package struct CommandLineParser: Sendable {
                     }
                 }
                 if let value = rest.popFirst() {
+                    guard place.choices.isEmpty || place.choices.contains(value) else {
+                        throw failure(invocation.command, notAmongChoices(place, value))
+                    }
                     invocation.append(value, toPlace: place.name)
                 } else if place.arity == .one {
                     throw failure(invocation.command, "\(place.name) is missing")
@@ -128,10 +134,7 @@ package struct CommandLineParser: Sendable {
         }
         if let first = rest.first {
             if let (place, argument) = passed {
-                throw failure(
-                    invocation.command,
-                    "\(place.name) is \(place.choices.joined(separator: " or ")), not "
-                        + quoted(argument))
+                throw failure(invocation.command, notAmongChoices(place, argument))
             }
             throw failure(invocation.command, "\(quoted(first)) is one argument too many")
         }
@@ -140,6 +143,10 @@ package struct CommandLineParser: Sendable {
     private func failure(_ command: Command, _ why: String) -> UsageFailure {
         UsageFailure("lenticular \(command.name): \(why); see lenticular \(command.name) --help")
     }
+}
+
+private func notAmongChoices(_ place: CommandPlace, _ argument: String) -> String {
+    "\(place.name) is \(place.choices.joined(separator: " or ")), not \(quoted(argument))"
 }
 
 private func isHelp(_ argument: String?) -> Bool { argument == "--help" || argument == "-h" }

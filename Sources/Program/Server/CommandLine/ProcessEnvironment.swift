@@ -26,6 +26,8 @@ package struct ProcessEnvironment: Sendable {
     package var random: RandomSource
     /// Whoever runs the process, as the system numbers its users.
     package var userNumber = UInt32(geteuid())
+    /// How a shell in any folder starts this program.
+    package var program = "lenticular"
 
     package init(
         environment: [String: String], folder: String, isTerminal: Bool,
@@ -47,7 +49,7 @@ package struct ProcessEnvironment: Sendable {
 
     /// Those of the running process.
     package static func ofProcess() -> ProcessEnvironment {
-        ProcessEnvironment(
+        var found = ProcessEnvironment(
             environment: processEnvironment(), folder: processFolder(),
             isTerminal: isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1,
             isOutputTerminal: isatty(STDOUT_FILENO) == 1,
@@ -57,6 +59,11 @@ package struct ProcessEnvironment: Sendable {
                 return readLine() ?? ""
             },
             writeOutput: { writeAll($0, to: STDOUT_FILENO) }, clock: .system, random: .system)
+        // Without a slash it was found by the shell, and will be again.
+        if let name = CommandLine.arguments.first, name.contains("/") {
+            found.program = FolderAccess.quoted(found.absolute(name))
+        }
+        return found
     }
 
     /// A path as seen from the folder, absolute.

@@ -44,7 +44,8 @@ extension Command {
 
     private static func limit(_ text: String) throws -> Int {
         guard let number = Int(text), (1...100_000).contains(number) else {
-            throw UsageFailure("--limit takes a whole number from 1 to 100000")
+            throw UsageFailure(
+                "lenticular audit list: --limit takes a whole number from 1 to 100000")
         }
         return number
     }
@@ -53,7 +54,7 @@ extension Command {
         let whole = text.utf8.count == 10 ? "\(text)T00:00:00Z" : text
         guard let time = RequestDate.milliseconds(whole) else {
             throw UsageFailure(
-                "--since takes a day such as 2026-11-21, or a time in UTC such as "
+                "lenticular audit list: --since takes a day such as 2026-11-21, or a time in UTC such as "
                     + "2026-11-21T08:00:00Z")
         }
         return time

@@ -7,8 +7,7 @@ extension Command {
             "config check", "say whether the server would start with the settings as they are",
             action: .local { invocation, process in
                 let loaded = try LoadedConfiguration(for: invocation, in: process)
-                _ = try loaded.values.makeTLS()
-                _ = try loaded.values.phrasebooks()
+                try loaded.values.requireUsable(in: process)
                 return described(loaded)
             }),
         Command(
@@ -38,7 +37,7 @@ extension Command {
         let lines =
             ["the settings are good"]
             + changed.map { "\($0.path): \($0.value)  (\($0.origin))" }
-            + loaded.warnings.map { "warning: \($0)" }
+            + (loaded.warnings + loaded.values.oddities).map { "warning: \($0)" }
         let settings = changed.map { setting in
             [
                 ("setting", .text(setting.path)), ("value", .text(setting.value)),
@@ -49,7 +48,7 @@ extension Command {
             lines.joined(separator: "\n"),
             values: [
                 ("ok", .flag(true)), ("settings", .objects(settings)),
-                ("warnings", .texts(loaded.warnings)),
+                ("warnings", .texts(loaded.warnings + loaded.values.oddities)),
             ])
     }
 }

@@ -42,7 +42,7 @@ extension Command {
                     let halves = text.split(
                         separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                     guard halves.count == 2 else {
-                        throw CommandFailure("a setting is given as KEY=VALUE")
+                        throw invocation.misuse("a setting is given as KEY=VALUE")
                     }
                     values[String(halves[0])] = String(halves[1])
                 }
@@ -80,7 +80,7 @@ extension Invocation {
     /// The environment of a container that a command's places name.
     func containerAndEnvironment() throws -> NamedEnvironment {
         guard let environment = Environment(rawValue: try required("ENVIRONMENT")) else {
-            throw CommandFailure("an environment is development or production")
+            throw misuse("ENVIRONMENT is development or production")
         }
         return NamedEnvironment(try required("CONTAINER"), environment)
     }
@@ -90,6 +90,8 @@ extension CommandPlace {
     /// The places of every command that works on one environment of a container.
     static let containerAndEnvironment = [
         CommandPlace("CONTAINER", "the container's ID"),
-        CommandPlace("ENVIRONMENT", "development or production"),
+        CommandPlace(
+            "ENVIRONMENT", "development or production",
+            choices: Environment.allCases.map(\.rawValue)),
     ]
 }

@@ -33,7 +33,7 @@ extension Command {
                     ([token.name, token.container.name, token.environment.rawValue]
                         + token.origins.map { "origin=\($0)" }
                         + (token.callback.map { ["callback=\($0)"] } ?? [])
-                        + ["made \(Timestamp(token.createdAt).text)"])
+                        + ["made \(Timestamp(token.createdAt).text)", lastUse(token.usedAt)])
                         .joined(separator: "  ")
                 }
                 return CommandOutput(
@@ -71,7 +71,7 @@ extension Command {
                 let place = try invocation.containerAndEnvironment()
                 let scopeName = invocation.value("scope") ?? ServerKeyRecord.Scope.public.rawValue
                 guard let scope = ServerKeyRecord.Scope(rawValue: scopeName) else {
-                    throw CommandFailure("a scope is public or container")
+                    throw invocation.misuse("--scope is public or container")
                 }
                 let key = try administrator.perform(
                     AddServerKey(
@@ -90,7 +90,8 @@ extension Command {
                         key.keyID, key.container.name, key.environment.rawValue,
                         "scope=\(key.scope.rawValue)",
                     ] + (key.name.map { [$0] } ?? [])
-                        + ["made \(Timestamp(key.createdAt).text)"]).joined(separator: "  ")
+                        + ["made \(Timestamp(key.createdAt).text)", lastUse(key.usedAt)]).joined(
+                            separator: "  ")
                 }
                 return CommandOutput(
                     lines.joined(separator: "\n"),
@@ -109,6 +110,11 @@ extension Command {
             }),
     ]
 
+    /// When a token or key was last used, as a list says it.
+    static func lastUse(_ time: Milliseconds?) -> String {
+        time.map { "last used \(Timestamp($0).text)" } ?? "never used"
+    }
+
     /// What `--json` tells of an API token; times in milliseconds since 1970.
     private static func members(
         of token: APITokenRecord
@@ -118,6 +124,7 @@ extension Command {
             ("environment", .text(token.environment.rawValue)), ("origins", .texts(token.origins)),
         ] + (token.callback.map { [("callback", .text($0))] } ?? [])
             + [("made", .number(token.createdAt))]
+            + (token.usedAt.map { [("lastUsed", .number($0))] } ?? [])
     }
 
     /// What `--json` tells of a server key; times in milliseconds since 1970.
@@ -128,5 +135,6 @@ extension Command {
             ("keyID", .text(key.keyID)), ("container", .text(key.container.name)),
             ("environment", .text(key.environment.rawValue)), ("scope", .text(key.scope.rawValue)),
         ] + (key.name.map { [("name", .text($0))] } ?? []) + [("made", .number(key.createdAt))]
+            + (key.usedAt.map { [("lastUsed", .number($0))] } ?? [])
     }
 }

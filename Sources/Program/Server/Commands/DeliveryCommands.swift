@@ -73,10 +73,13 @@ extension Command {
                     AddWebhook(
                         invocation.required("URL"), to: invocation.containerAndEnvironment(),
                         as: invocation.value("name")))
+                let obstacle = made.obstacle.map { ["nothing will be sent there: \($0)"] } ?? []
                 return CommandOutput(
-                    "\(made.signingKey)\n(named \(made.name))",
+                    (["\(made.signingKey)", "(named \(made.name))"] + obstacle)
+                        .joined(separator: "\n"),
                     values: [
                         ("webhook", .text(made.name)), ("signingKey", .text(made.signingKey)),
+                        ("warnings", .texts(obstacle)),
                     ])
             }),
         Command(

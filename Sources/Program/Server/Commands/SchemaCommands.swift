@@ -137,7 +137,7 @@ extension Command {
     ) throws -> CommandOutput {
         let text = invocation.value("limit") ?? "50"
         guard let limit = Int(text), (1...1_000_000).contains(limit) else {
-            throw CommandFailure("--limit takes a number of changes, at least 1")
+            throw invocation.misuse("--limit takes a whole number of changes, at least 1")
         }
         let changes = try administrator.perform(
             ListSchemaChanges(of: invocation.schemaPlace(), limit: limit))
@@ -183,7 +183,7 @@ extension Invocation {
 
     fileprivate func schemaImport(isMeant: Bool) throws -> ImportSchemaFile {
         try require(.development)
-        guard let schemaFile else { throw CommandFailure("FILE is missing") }
+        guard let schemaFile else { throw misuse("FILE is missing") }
         return ImportSchemaFile(
             schemaFile, into: try required("CONTAINER"), prunes: has("prune"), isMeant: isMeant)
     }

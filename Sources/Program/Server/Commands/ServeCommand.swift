@@ -53,12 +53,15 @@ struct ServeProcess {
             try DevelopmentSetup.checkIsLocal(
                 configuration.addresses, environment: process.environment)
         }
+        try configuration.requireUsable(in: process)
         let log = Log(
             format: LogFormat(
                 configuration.log.format, isTerminal: process.isOutputTerminal),
             level: LogLevel(configuration.log.level),
             clock: process.clock)
-        for warning in loaded.warnings { log.warning("odd setting", [("warning", .text(warning))]) }
+        for warning in loaded.warnings + configuration.oddities {
+            log.warning("odd setting", [("warning", .text(warning))])
+        }
         let stop = DispatchSemaphore(value: 0)
         let reload = Reload()
         let signals = watchSignals(stop, reload, log)
@@ -103,7 +106,8 @@ struct ServeProcess {
         let administrator = Administrator(
             .commandLine(userNumber: process.userNumber), on: server.folder)
         let setup = DevelopmentSetup(
-            folder: server.folder, administrator: administrator, address: address)
+            folder: server.folder, administrator: administrator, address: address,
+            program: process.program)
         let text = try setup.make() ?? setup.reminder()
         process.writeOutput(Array((text + "\n").utf8))
     }

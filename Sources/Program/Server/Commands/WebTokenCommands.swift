@@ -51,7 +51,7 @@ extension Command {
         let lines = sessions.map { session in
             "\(session.tokenID)  \(session.email)  \(session.userRecordName.text)  "
                 + "made \(Timestamp(session.madeAt).text)  "
-                + "expires \(Timestamp(session.expiresAt).text)"
+                + "expires \(Timestamp(session.expiresAt).text)  \(lastUse(session.usedAt))"
         }
         return CommandOutput(
             lines.joined(separator: "\n"),
@@ -64,7 +64,7 @@ extension Command {
         let place = try invocation.containerAndEnvironment()
         let seconds = try invocation.value("expires").map { text in
             guard let seconds = Int(text) else {
-                throw CommandFailure("--expires takes a number of seconds")
+                throw invocation.misuse("--expires takes a whole number of seconds")
             }
             return seconds
         }
@@ -88,6 +88,6 @@ extension WebTokens.Session {
             ("tokenID", .text(tokenID)), ("email", .text(email)),
             ("accountID", .text(account.text)), ("userRecordName", .text(userRecordName.text)),
             ("made", .number(madeAt)), ("expires", .number(expiresAt)),
-        ]
+        ] + (usedAt.map { [("lastUsed", .number($0))] } ?? [])
     }
 }

@@ -5,6 +5,8 @@ import Audit
 import CloudModel
 import Delivery
 import Dispatch
+import HTTPClient
+import Network
 import Storage
 import Synchronization
 
@@ -58,6 +60,20 @@ extension DataFolder: ServerData {
         // Each request has a deadline.
         isTold.wait()
         return told.withLock { $0 } ?? .later(reason: "nothing was told")
+    }
+
+    package func obstacle(to url: String) -> String? {
+        guard let url = TargetURL(url) else { return "it is no URL" }
+        do {
+            let addresses = try ResolvedAddress.resolve(
+                host: url.origin.host, port: url.origin.port)
+            try configuration.targetPolicy.require(url.origin, at: addresses)
+            return nil
+        } catch let refusal as TargetRefusal {
+            return "\(refusal)"
+        } catch {
+            return "its name cannot be looked up (\(error))"
+        }
     }
 
     package func auditReport(since: Milliseconds, limit: Int) throws -> AuditReport {

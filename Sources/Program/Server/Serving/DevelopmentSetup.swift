@@ -32,6 +32,8 @@ struct DevelopmentSetup {
     let folder: DataFolder
     let administrator: Administrator
     let address: ListenAddress
+    /// How a shell starts this program.
+    let program: String
 
     /// Has letters and text messages printed that nothing else carries.
     static func printLetters(_ configuration: inout ServerConfiguration) {
@@ -135,8 +137,8 @@ struct DevelopmentSetup {
         return [
             "The data folder \(folder.path) holds containers already: nothing was made.",
             "Tokens are shown once; these commands make others while the server runs:", "",
-            "  lenticular api-token create \(place) \(data)",
-            "  lenticular web-token create \(place) \(Self.emails[0]) "
+            "  \(program) api-token create \(place) \(data)",
+            "  \(program) web-token create \(place) \(Self.emails[0]) "
                 + "--expires \(Self.tokenSeconds) \(data)", "",
         ].joined(separator: "\n")
     }

@@ -46,18 +46,32 @@ enum SecretKeys {
             try FileSystem.write(Array("\(key)\n".utf8), toNew: path)
             try FileSystem.synchronize(FileSystem.parent(of: path) ?? ".")
         }
-        try requireOwn(path)
-        guard let secrets = SealedSecrets(keys: try keys(path), random: random) else {
-            throw CommandFailure(
-                "security.keyFile: \(path) does not hold 1 to \(keysMax) lines of 64 lower-case "
-                    + "hexadecimal digits; make one with: openssl rand -hex 32")
-        }
+        let secrets = try read(path, random: random)
         if let noted, !secrets.keyNames.contains(noted) {
             throw lost(path, note, "does not hold the key \(noted)")
         }
         if secrets.keyNames.first != noted, let name = secrets.keyNames.first {
             try FileSystem.write(Array("\(name)\n".utf8), over: note)
             try FileSystem.synchronize(folder)
+        }
+        return secrets
+    }
+
+    /// Refuses a file of the settings' that is there and holds no keys; the data folder's own is not looked at.
+    ///
+    /// - Throws: as `open`.
+    static func requireUsable(_ configuration: ServerConfiguration) throws {
+        let path = configuration.security.keyFile
+        guard !path.isEmpty, try FileSystem.kind(of: path) != nil else { return }
+        _ = try read(path, random: .system)
+    }
+
+    private static func read(_ path: String, random: RandomSource) throws -> SealedSecrets {
+        try requireOwn(path)
+        guard let secrets = SealedSecrets(keys: try keys(path), random: random) else {
+            throw CommandFailure(
+                "security.keyFile: \(path) does not hold 1 to \(keysMax) lines of 64 lower-case "
+                    + "hexadecimal digits; make one with: openssl rand -hex 32")
         }
         return secrets
     }

@@ -1,0 +1,27 @@
+import Configuration
+
+extension ServerConfiguration {
+    /// Refuses what a start refuses: files that cannot be used, settings that do not go together.
+    ///
+    /// `serve` asks it before all else, and `config check` nothing but it. What lies in the data folder and
+    /// who has the addresses, only a start finds out.
+    ///
+    /// - Throws: `CommandFailure` that names the setting; for languages, the file and its line.
+    func requireUsable(in process: ProcessEnvironment) throws {
+        _ = try makeTLS()
+        _ = try phrasebooks()
+        try LetterSenders(self, clock: process.clock, random: process.random).stop()
+        _ = try AssetPlaces(self, of: data, clock: process.clock, random: process.random)
+        try SecretKeys.requireUsable(self)
+        try OutgoingTraffic(self).stop()
+    }
+
+    /// What is odd and stops nothing, a line each.
+    var oddities: [String] {
+        guard accounts.signUp == .open, letterKinds.isEmpty else { return [] }
+        return [
+            "accounts.signUp is \"open\", but nothing carries the links by which people make accounts: "
+                + "set mail.sender or textMessages.sender"
+        ]
+    }
+}
