@@ -137,5 +137,5 @@ extension DeliveryHome {
 
 /// The names of all members of a JSON text, in their order.
 private func keys(of text: String) -> [Substring] {
-    text.matches(of: /"([A-Za-z]+)":/).map(\.output.1)
+    text.matches(of: #/"([A-Za-z]+)":/#).map(\.output.1)
 }
