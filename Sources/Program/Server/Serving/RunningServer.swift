@@ -62,6 +62,7 @@ package final class RunningServer: Sendable {
             pages: try Self.pages(on: folder, reached, books, log: log))
         http = try Self.started(wire, on: binding, responder, Self.observer(of: metrics, log))
         Self.observe(http, stores, log, in: metrics)
+        folder.failedSignIns.observe(by: log, in: metrics)
         senders = try NoticeSenders(folder)
         let work = StoreWork(
             configuration, clock: clock, log: log, senders: senders.byKind,
@@ -196,7 +197,7 @@ package final class RunningServer: Sendable {
 
     private static func observer(of metrics: Metrics, _ log: Log) -> WireObserver {
         WireObserver { rejection in
-            log.info(
+            log.sampled(
                 "request refused by the wire",
                 [
                     ("request", .text(rejection.requestID)),
@@ -342,6 +343,12 @@ package final class RunningServer: Sendable {
         }
         metrics.counter("lenticular_log_lines_dropped_total", "Log lines never written.") {
             Double(log.droppedCount)
+        }
+        metrics.counter(
+            "lenticular_log_lines_left_out_total",
+            "Log lines of anonymous requests that were too many to write them all."
+        ) {
+            Double(log.leftOutCount)
         }
     }
 }
