@@ -7,10 +7,20 @@ import Storage
 import Synchronization
 import Testing
 
+/// Sign-ins that failed, as they were told.
+final class ToldFailures: Sendable {
+    private let told = Mutex<[SignInFailure]>([])
+
+    func add(_ failure: SignInFailure) { told.withLock { $0.append(failure) } }
+
+    var all: [SignInFailure] { told.withLock { $0 } }
+}
+
 /// What people do by themselves, on a catalog of its own.
 final class TestReception {
     let server: TestServer
     let reception: Reception
+    let failures = ToldFailures()
 
     init(_ change: (inout AccountsSettings) -> Void = { _ in }) throws {
         var settings = AccountsSettings()
@@ -19,8 +29,8 @@ final class TestReception {
         server = try TestServer(settings: settings)
         reception = try Reception(
             catalog: server.catalog, secrets: .forTests(), settings: settings, signUp: .open,
-            letterKinds: [.email],
-            publicBaseURL: "https://sync.example")
+            letterKinds: [.email], publicBaseURL: "https://sync.example",
+            failed: { [failures] in failures.add($0) })
     }
 
     var catalog: any CatalogStorage { server.catalog }
@@ -32,7 +42,7 @@ final class TestReception {
     }
 
     func signIn(
-        _ address: String, _ password: String, from client: String? = "here",
+        _ address: String, _ password: String, from client: NetworkOrigin? = "here",
         device: String? = nil
     ) throws -> PasswordSignIn.Outcome {
         try reception.signIn.run(
@@ -88,14 +98,63 @@ struct EntranceTests {
                 == .signedIn(verified, isNewDevice: true))
     }
 
+    @Test("Every sign-in that fails is told of: whose it was, from where, and what was wrong")
+    func failures() throws {
+        let test = try TestReception()
+        let ida = try test.user("ida@example.org")
+        let now = test.server.now
+        _ = try test.signIn("ida@example.org", "correct horse")
+        #expect(test.failures.all.isEmpty)
+        for _ in 0..<6 { _ = try test.signIn("ida@example.org", "x", from: "192.0.2.7") }
+        _ = try test.signIn("no@example.org", "x", from: nil)
+        let wrong = SignInFailure(.password, of: ida.id, from: "192.0.2.7", at: now)
+        let held = SignInFailure(
+            .password, of: ida.id, from: "192.0.2.7", isHeldBack: true, at: now)
+        let nobody = SignInFailure(.password, of: nil, from: nil, at: now)
+        #expect(test.failures.all == [wrong, wrong, wrong, wrong, wrong, held, nobody])
+        _ = try test.reception.secondFactors.check(
+            SecondFactors.Attempt(code: "123456", client: "192.0.2.8", device: nil), of: ida.id,
+            now: now)
+        #expect(
+            test.failures.all.last == SignInFailure(.code, of: ida.id, from: "192.0.2.8", at: now))
+    }
+
+    @Test(
+        "Guesses from all over a wide block are counted to it, four times as many to each wider one"
+    )
+    func wideBlocks() throws {
+        let test = try TestReception { $0.clientPatience.free = 2 }
+        let ida = try test.user("ida@example.org")
+        func origin(_ place: Int, _ floor: Int, _ house: Int) -> NetworkOrigin {
+            NetworkOrigin(
+                "\(house) \(floor) \(place)/64", within: ["\(house) \(floor)/56", "\(house)/48"])
+        }
+        func guesses(_ places: some Sequence<NetworkOrigin>) throws -> Int {
+            try places.enumerated().prefix {
+                try test.signIn("nobody\($0.offset)@example.org", "x", from: $0.element) == .wrong
+            }.count
+        }
+        #expect(try guesses((0..<99).map { _ in origin(0, 0, 0) }) == 2)
+        #expect(try guesses((0..<99).map { origin($0, 0, 1) }) == 8)
+        #expect(try guesses((0..<99).map { origin($0, $0, 2) }) == 32)
+        #expect(try guesses((0..<99).map { origin($0, $0, $0 + 10) }) == 99)
+        // Who is known there comes in, while strangers of the block wait.
+        let stranger = try test.signIn("ida@example.org", "correct horse", from: origin(99, 99, 2))
+        #expect(stranger == .wait(seconds: 1))
+        let device = test.reception.devices.cookie(for: ida.id)
+        let known = try test.signIn(
+            "ida@example.org", "correct horse", from: origin(99, 99, 2), device: device)
+        #expect(isIn(known))
+    }
+
     @Test("Addresses with and without an account are locked alike, and others are not")
     func lock() throws {
         let test = try TestReception()
         try test.user("ida@example.org")
         try test.user("mo@example.org")
         for address in ["ida@example.org", "no@example.org"] {
-            for _ in 0..<5 { #expect(try test.signIn(address, "x", from: address) == .wrong) }
-            #expect(try test.signIn(address, "x", from: address) == .wait(seconds: 1))
+            for _ in 0..<5 { #expect(try test.signIn(address, "x", from: "\(address)") == .wrong) }
+            #expect(try test.signIn(address, "x", from: "\(address)") == .wait(seconds: 1))
             #expect(
                 try test.signIn(address, "correct horse", from: "elsewhere") == .wait(seconds: 1))
         }

@@ -22,10 +22,10 @@ struct LetterTests {
 
     private func ask(
         _ purpose: Letter.Purpose, _ address: String, of account: AccountID? = nil,
-        by asker: String = "here"
+        by origin: NetworkOrigin = "here"
     ) throws -> Letters.Outcome {
         try test.reception.letters.ask(
-            for: purpose, to: try AddressFormat.email(address), of: account, by: asker, now: now)
+            for: purpose, to: try AddressFormat.email(address), of: account, from: origin, now: now)
     }
 
     private func secret() throws -> String {
@@ -165,6 +165,11 @@ struct LetterTests {
         for number in 0..<5 { #expect(try ask(.reset, "a\(number)@example.org") == .queued) }
         #expect(try ask(.reset, "b@example.org") == .wait(seconds: 1))
         for number in 0..<5 {
+            #expect(
+                try ask(.address, "d\(number)@example.org", of: ida.id, by: "\(number)") == .queued)
+        }
+        #expect(try ask(.address, "e@example.org", of: ida.id, by: "y") == .wait(seconds: 1))
+        for number in 0..<5 {
             #expect(try ask(.reset, "c@example.org", by: "\(number)") == .queued)
         }
         #expect(try ask(.reset, "C@example.org", by: "x") == .wait(seconds: 1))
@@ -172,16 +177,57 @@ struct LetterTests {
 
     @Test("Letters that strangers ask for do not fill the catalog")
     func full() throws {
-        let test = try TestReception { $0.lettersWaitingMax = 3 }
+        let test = try TestReception { $0.lettersWaitingMax = 12 }
         func ask(_ number: Int) throws -> Letters.Outcome {
             try test.reception.letters.ask(
                 for: .reset, to: try AddressFormat.email("a\(number)@example.org"),
-                by: "\(number)", now: test.server.now)
+                from: "\(number)", now: test.server.now)
         }
         for number in 0..<3 { #expect(try ask(number) == .queued) }
         #expect(try ask(3) == .wait(seconds: 60))
         _ = try test.sent()
         #expect(try ask(4) == .queued)
+    }
+
+    @Test("Each kind of letter has a share of the queue, and the others go on when it is full")
+    func shares() throws {
+        let test = try TestReception { $0.lettersWaitingMax = 16 }
+        let mo = try test.user("mo@example.org")
+        func ask(_ purpose: Letter.Purpose, _ number: Int) throws -> Letters.Outcome {
+            try test.reception.letters.ask(
+                for: purpose, to: try AddressFormat.email("\(purpose)\(number)@example.org"),
+                of: purpose == .address ? mo.id : nil, from: "\(purpose)\(number)",
+                now: test.server.now)
+        }
+        for full in [Letter.Purpose.reset, .invitation, .address] {
+            for number in 0..<4 { #expect(try ask(full, number) == .queued, "\(full)") }
+            #expect(try ask(full, 4) == .wait(seconds: 60), "\(full)")
+        }
+        #expect(try test.catalog.letterCount(of: nil) == 12)
+    }
+
+    @Test("News of new browsers is told so often, and takes the place of no other letter")
+    func news() throws {
+        let test = try TestReception { $0.lettersWaitingMax = 16 }
+        let address = try AddressFormat.email("mo@example.org")
+        let mo = try test.user(address.text)
+        func sign(in number: Int, _ account: AccountID, _ address: Address) throws {
+            try test.reception.letters.tell(
+                of: "browser \(number)", to: address, of: account, language: "",
+                now: test.server.now)
+        }
+        for number in 0..<1_000 { try sign(in: number, mo.id, address) }
+        #expect(try test.catalog.letterCount(of: .device) == 4)
+        _ = try test.sent()
+        // The fifth of the five that come without waiting; then the account waits, whichever its address.
+        for number in 0..<10 {
+            try sign(in: number, mo.id, AddressFormat.email("mo\(number)@example.org"))
+        }
+        #expect(try test.catalog.letterCount(of: .device) == 1)
+        // Its owner still gets a link to a new password.
+        let reset = try test.reception.letters.ask(
+            for: .reset, to: address, from: "there", now: test.server.now)
+        #expect(reset == .queued)
     }
 
     @Test("A letter that cannot be sent is tried again, later each time, and given up after a day")
@@ -202,7 +248,7 @@ struct LetterTests {
         #expect(try round.run(to: .email, now: now + 999_000) == LetterRound.Outcome())
         _ = try ask(.reset, "ida@example.org")
         #expect(try round.run(to: .email, now: now + 86_400_000).givenUp == 1)
-        #expect(try test.catalog.letterCount() == 0)
+        #expect(try test.catalog.letterCount(of: nil) == 0)
     }
 
     @Test("No secret waits in the catalog: what is queued and kept holds none of them")

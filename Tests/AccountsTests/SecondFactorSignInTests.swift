@@ -31,7 +31,7 @@ struct SecondFactorSignInTests {
     }
 
     private func check(
-        _ code: String, from client: String? = "here", device: String? = nil
+        _ code: String, from client: NetworkOrigin? = "here", device: String? = nil
     ) throws -> SecondFactors.Outcome {
         try test.reception.secondFactors.check(
             SecondFactors.Attempt(code: code, client: client, device: device), of: ida.id,

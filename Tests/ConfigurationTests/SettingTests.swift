@@ -156,6 +156,7 @@ struct SettingTests {
         "storage.backupBeforeMigration": (["on", "off"], ["", "On", "true"]),
         "log.format": (["auto", "json", "text"], ["", "JSON", "xml"]),
         "log.level": (["info", "warning", "error"], ["", "debug", "trace"]),
+        "log.clientAddresses": (["failedSignIns", "all"], ["", "none", "true"]),
         "metrics.listen": (
             ["", "127.0.0.1:9464", "[::1]:0", "unix:/run/metrics.sock"], ["9464", "a:", "unix:"]
         ),

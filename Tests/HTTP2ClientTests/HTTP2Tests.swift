@@ -49,7 +49,7 @@
             OutgoingRequest(
                 method: "POST",
                 url: try #require(TargetURL("https://localhost:\(server.port)\(path)")),
-                headers: [("X-Name", "a value")], body: Array(body.utf8),
+                namedBy: .operators, headers: [("X-Name", "a value")], body: Array(body.utf8),
                 millisecondsMax: milliseconds)
         }
 
@@ -235,7 +235,9 @@
             let nowhere = try #require(TargetURL("https://localhost:1/"))
             guard
                 case .unreachable = failure(
-                    try send(OutgoingRequest(method: "GET", url: nowhere), by: requests))
+                    try send(
+                        OutgoingRequest(method: "GET", url: nowhere, namedBy: .operators),
+                        by: requests))
             else {
                 Issue.record("something answers at port 1")
                 return

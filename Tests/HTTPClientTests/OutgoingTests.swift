@@ -36,11 +36,11 @@ struct OutgoingTests {
 
     private func request(
         _ server: ScriptedServer, _ path: String = "/", body: String = "",
-        milliseconds: Int = 60_000
+        milliseconds: Int = 60_000, namedBy namer: TargetNamer = .operators
     ) throws -> OutgoingRequest {
         OutgoingRequest(
             method: "POST", url: try #require(TargetURL("\(server.origin.text)\(path)")),
-            body: Array(body.utf8), millisecondsMax: milliseconds)
+            namedBy: namer, body: Array(body.utf8), millisecondsMax: milliseconds)
     }
 
     private typealias Outcome = Result<OutgoingAnswer, ClientFailure>
@@ -147,7 +147,7 @@ struct OutgoingTests {
         }
         defer { requests.stop() }
         let url = try #require(TargetURL("http://rebound.example:\(server.port)/"))
-        let request = OutgoingRequest(method: "GET", url: url)
+        let request = OutgoingRequest(method: "GET", url: url, namedBy: .operators)
         #expect(body(try send(request, by: requests)) == "ok")
         moment.advance(1)
         // The loop reads its clock once a round: this one may be of the round in which the first was answered.
@@ -155,6 +155,18 @@ struct OutgoingTests {
         #expect(
             failure(try send(request, by: requests))
                 == .refused(.notPublic(address: "127.0.0.2")))
+    }
+
+    @Test("A connection that is open to operators is none for users, who are refused there")
+    func namers() throws {
+        let server = try ScriptedServer([[.readHead, .send(Self.ok), .readHead, .send(Self.ok)]])
+        let requests = try requests()
+        defer { requests.stop() }
+        #expect(body(try send(request(server), by: requests)) == "ok")
+        #expect(
+            failure(try send(request(server, namedBy: .users), by: requests))
+                == .refused(.notPublic(address: "127.0.0.1")))
+        #expect(body(try send(request(server), by: requests)) == "ok")
     }
 
     @Test("Failures are told by their kind, and the next request goes on")
@@ -176,12 +188,14 @@ struct OutgoingTests {
         let gone = try ScriptedServer([])
         let url = try #require(TargetURL("http://127.0.0.1:\(gone.port)/"))
         _ = gone.finish()
-        let broken = OutgoingRequest(method: "GET\r\n", url: url)
+        let broken = OutgoingRequest(method: "GET\r\n", url: url, namedBy: .operators)
         #expect(failure(try send(broken, by: requests)) != nil)
         let nowhere = try #require(TargetURL("http://no-such-host.invalid/"))
         guard
             case .unreachable = failure(
-                try send(OutgoingRequest(method: "GET", url: nowhere), by: requests))
+                try send(
+                    OutgoingRequest(method: "GET", url: nowhere, namedBy: .operators), by: requests)
+            )
         else {
             Issue.record("a host that is none has answered")
             return
@@ -231,7 +245,8 @@ struct OutgoingTests {
         defer { requests.stop() }
         // Nobody shakes hands there.
         let url = try #require(TargetURL("https://127.0.0.1:\(server.port)/"))
-        let waiting = begin(OutgoingRequest(method: "GET", url: url), by: requests)
+        let waiting = begin(
+            OutgoingRequest(method: "GET", url: url, namedBy: .operators), by: requests)
         try Patience.until { server.connectionCount > 0 }
         moment.advance(2_001)
         #expect(failure(try waiting.value()) == .timedOut)

@@ -52,11 +52,13 @@ struct TargetTests {
 
     private let policy = TargetPolicy { $0.hasPrefix("10.") || $0 == "127.0.0.1" }
 
-    private func refusal(_ scheme: String, _ addresses: [String]) throws -> TargetRefusal? {
+    private func refusal(
+        _ scheme: String, _ addresses: [String], namedBy namer: TargetNamer = .operators
+    ) throws -> TargetRefusal? {
         let origin = try #require(HTTPOrigin("\(scheme)://a.example"))
         let found = try addresses.flatMap { try ResolvedAddress.resolve(host: $0, port: 443) }
         do throws(TargetRefusal) {
-            try policy.require(origin, at: found)
+            try policy.require(origin, namedBy: namer, at: found)
             return nil
         } catch {
             return error
@@ -73,6 +75,20 @@ struct TargetTests {
             try refusal("https", ["8.8.8.8", "127.0.0.2"]) == .notPublic(address: "127.0.0.2"))
         #expect(try refusal("https", ["::ffff:8.8.8.8"]) != nil)
         #expect(try refusal("https", ["64:ff9b::8.8.8.8"]) != nil)
+    }
+
+    @Test("What users name is public and reached by TLS, whatever operators are allowed")
+    func users() throws {
+        #expect(try refusal("https", ["8.8.8.8", "2606:4700::1111"], namedBy: .users) == nil)
+        #expect(try refusal("http", ["8.8.8.8"], namedBy: .users) == .notSecure)
+        for scheme in ["http", "https"] {
+            #expect(
+                try refusal(scheme, ["10.1.2.3"], namedBy: .users)
+                    == .notPublic(address: "10.1.2.3"))
+            #expect(
+                try refusal(scheme, ["8.8.8.8", "127.0.0.1"], namedBy: .users)
+                    == .notPublic(address: "127.0.0.1"))
+        }
     }
 
     @Test("Without TLS only allowed addresses may be reached")

@@ -59,7 +59,9 @@ struct OutgoingTLSTests {
                 TestResponder.bytes([0, 1, 16_384, 16_385, 300_000][$0 % 5])
             }
             let outcomes = try send(
-                bodies.map { OutgoingRequest(method: "POST", url: url, body: $0) }, by: requests)
+                bodies.map {
+                    OutgoingRequest(method: "POST", url: url, namedBy: .operators, body: $0)
+                }, by: requests)
             for (body, outcome) in zip(bodies, outcomes) {
                 let answer = try outcome.get()
                 #expect(answer.status == 200)
@@ -79,7 +81,9 @@ struct OutgoingTLSTests {
                 let requests = try requests(ServerTrust(authoritiesFile: file))
                 defer { requests.stop() }
                 let url = try #require(TargetURL("https://\(host):\(port)/"))
-                let outcome = try send([OutgoingRequest(method: "GET", url: url)], by: requests)[0]
+                let outcome = try send(
+                    [OutgoingRequest(method: "GET", url: url, namedBy: .operators)], by: requests)[
+                        0]
                 guard case .failure(.untrusted) = outcome else {
                     Issue.record("\(host): \(outcome)")
                     continue

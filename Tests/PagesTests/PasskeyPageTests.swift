@@ -10,7 +10,7 @@ import Testing
 @testable import Pages
 
 /// An authenticator of the tests' own.
-private struct StandInAuthenticator {
+struct StandInAuthenticator {
     let key = P256PrivateKey()
     let id: [UInt8]
     let origin: String
@@ -64,7 +64,7 @@ private struct StandInAuthenticator {
 struct PasskeyPageTests {
     let server: PageServer
     let browser: Browser
-    private let authenticator = StandInAuthenticator()
+    let authenticator = StandInAuthenticator()
 
     init() throws {
         server = try PageServer()

@@ -1,3 +1,4 @@
+import Accounts
 import CloudModel
 import Foundation
 import HTTP
@@ -101,6 +102,30 @@ struct SharePageTests {
             page.text.contains("Tea &amp; &lt;cakes&gt;") && page.text.contains("org.example.list"))
         #expect(!page.text.contains("Mo Roe") && !page.text.contains("<svg"))
         #expect(page.text.contains("name=\"password\""))
+    }
+
+    @Test("A session of long ago adds no address by way of a share")
+    func addressProof() throws {
+        _ = try signIn(path)
+        _ = try server.letters()
+        server.clock.advance(629_000)
+        let asked = try browser.post(path, ["do": "address", "address": "thief@evil.example"])
+        #expect(asked.header("Location")?.hasPrefix("/account/prove") == true)
+        #expect(try server.letters().isEmpty)
+        // A code that was sent while the session was fresh is of no use to an old one, either.
+        try browser.get("/account/prove")
+        try browser.post("/account/prove", ["present": "correct horse"])
+        try browser.get(path)
+        try browser.post(path, ["do": "address", "address": "ida@work.example"])
+        let letter = try #require(try server.letters().first)
+        let code = String(letter.text.body.split(separator: "\n").first { $0.count == 9 } ?? "")
+        server.clock.advance(629_000)
+        let fields = ["do": "code", "address": "ida@work.example", "code": code]
+        let typed = try browser.post(path, fields)
+        #expect(typed.header("Location")?.hasPrefix("/account/prove") == true)
+        let id = try #require(try Users(catalog: server.catalog).list().first?.id)
+        #expect(
+            try server.catalog.account(id)?.addresses.map(\.address.text) == ["ida@example.org"])
     }
 
     @Test("What shows previews of links is told nothing, and looking changes nothing")

@@ -160,11 +160,12 @@ struct CommandAuditTests {
         let origin = try #require(HTTPOrigin("http://hooks.example"))
         for address in ["10.1.2.3", "::ffff:10.1.2.3"] {
             try policy.require(
-                origin, at: ResolvedAddress.resolve(host: address, port: 80))
+                origin, namedBy: .operators, at: ResolvedAddress.resolve(host: address, port: 80))
         }
         #expect(throws: TargetRefusal.notPublic(address: "192.168.0.1")) {
             try policy.require(
-                origin, at: ResolvedAddress.resolve(host: "192.168.0.1", port: 80))
+                origin, namedBy: .operators,
+                at: ResolvedAddress.resolve(host: "192.168.0.1", port: 80))
         }
     }
 }

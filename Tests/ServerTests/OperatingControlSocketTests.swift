@@ -104,6 +104,22 @@ struct OperatingControlSocketTests {
         #expect(answer?.status == 5)
     }
 
+    @Test("Callers who say nothing keep nobody waiting, however many they are, and go in the end")
+    func silentCallers() throws {
+        let path = folder.path("control.sock")
+        let server = try ControlServer(path: path) { _, _, _ in CommandAnswer(status: 6) }
+        defer { server.close(withinSeconds: 10) }
+        var silent: [LocalSocket] = []
+        for _ in 0..<80 { silent.append(try LocalSocket.connect(to: path)) }
+        let begun = DispatchTime.now().uptimeNanoseconds
+        let answer = try ControlClient(path: path).run(["a"], inputs: [:], secondsMax: 120)
+        #expect(answer?.status == 6)
+        // Each of them may stay for 10 seconds: nobody has waited for that.
+        #expect(DispatchTime.now().uptimeNanoseconds - begun < 8_000_000_000)
+        // Of more than may stay, the first has gone.
+        #expect(throws: LocalSocket.Failure.closed) { try silent[0].receive() }
+    }
+
     @Test("Commands run side by side, so that a long one keeps none waiting")
     func concurrent() throws {
         let path = folder.path("control.sock")

@@ -1,6 +1,8 @@
 import ChildProcesses
 import CloudModel
 import Foundation
+import HTTP
+import Synchronization
 import Testing
 import WebServices
 
@@ -9,7 +11,7 @@ import WebServices
 @Suite("The log")
 struct OperatingLogTests {
     /// A pipe whose reading end is this test's own.
-    private final class Sink {
+    final class Sink {
         let pipe = Pipe()
         var descriptor: Int32 { pipe.fileHandleForWriting.fileDescriptor }
 
@@ -102,6 +104,43 @@ struct OperatingLogTests {
             #expect(
                 String(decoding: RequestLine.bytes(for: request, at: 1), as: UTF8.self)
                     == String(decoding: LogEvent(request).line(at: 1, as: .json), as: UTF8.self))
+        }
+    }
+
+    @Test(
+        "Of many anonymous requests in a second some are written, and all of who shows who they are"
+    )
+    func sampling() throws {
+        let sink = Sink()
+        let moment = Atomic<Int64>(1_000)
+        let log = Log(
+            format: .json, descriptor: sink.descriptor,
+            clock: Clock { moment.load(ordering: .relaxed) })
+        for _ in 0..<1_050 { log.report(RequestObservation(requestID: "anonymous", status: 401)) }
+        for _ in 0..<70 {
+            log.report(RequestObservation(requestID: "known", keyID: "k", status: 200))
+        }
+        for _ in 0..<100 { log.sampled("page", [("page", .text("sampled"))]) }
+        let leftOut = log.leftOutCount
+        moment.store(2_000, ordering: .relaxed)
+        log.report(RequestObservation(requestID: "later", status: 401))
+        log.flush(withinSeconds: 60)
+        let lines = sink.lines()
+        func count(_ text: String) -> Int { lines.count { $0.contains(text) } }
+        #expect(count("anonymous\"") == 50 + 10 && count("known") == 70 && count("sampled") == 1)
+        #expect(leftOut == 1_150 - 61 && count("\"lines\":\(leftOut)}") == 1 && count("later") == 1)
+    }
+
+    @Test("Where the operator wants it, lines of requests say where on the network they came from")
+    func clients() throws {
+        let request = RequestObservation(
+            requestID: "r", status: 200, client: ClientBlock("2001:db8:0:7:1::9"))
+        for shows in [true, false] {
+            let line = String(
+                decoding: RequestLine.bytes(for: request, at: 1, showsClient: shows), as: UTF8.self)
+            #expect(line.contains("\"client\":\"2001:db8:0:7::/64\"") == shows)
+            let event = LogEvent(request, showsClient: shows).line(at: 1, as: .json)
+            #expect(line == String(decoding: event, as: UTF8.self))
         }
     }
 

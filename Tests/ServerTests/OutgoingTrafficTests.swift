@@ -14,11 +14,13 @@ struct OutgoingTrafficTests {
     }
 
     private func status(
-        of url: String, by configuration: ServerConfiguration
+        of url: String, by configuration: ServerConfiguration,
+        namedBy namer: TargetNamer = .operators
     ) throws -> Result<Int, ClientFailure> {
         let traffic = try OutgoingTraffic(configuration)
         defer { traffic.stop() }
-        let request = OutgoingRequest(method: "GET", url: try #require(TargetURL(url)))
+        let request = OutgoingRequest(
+            method: "GET", url: try #require(TargetURL(url)), namedBy: namer)
         let outcome = Awaited<Result<OutgoingAnswer, ClientFailure>>()
         traffic.requests.send(request) { outcome.tell($0) }
         return try outcome.value().map(\.status)
@@ -46,7 +48,7 @@ struct OutgoingTrafficTests {
         #expect(streams.requestMillisecondsMax == 1_500 && streams.answerBytesMax == 1_400)
     }
 
-    @Test("What is reached by a name on this machine has to be allowed")
+    @Test("What is reached by a name on this machine has to be allowed, and never is to users")
     func allowed() throws {
         let folder = try TemporaryFolder()
         let server = try ServerProcess(data: folder.path("data"))
@@ -58,6 +60,12 @@ struct OutgoingTrafficTests {
             case .failure(.refused) = try status(of: url, by: configuration([:]))
         else {
             Issue.record("this machine was reached")
+            return
+        }
+        guard
+            case .failure(.refused) = try status(of: url, by: allowing, namedBy: .users)
+        else {
+            Issue.record("this machine was reached for a user")
             return
         }
     }

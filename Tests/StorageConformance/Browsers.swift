@@ -31,10 +31,12 @@ extension StoragePromise {
             let scene = try PeopleTrial(trial, ["ann", "bob"])
             let catalog = scene.catalog
             try scene.refuses(.accountUnknown) {
-                try catalog.add(session(1, of: "none"), now: 1)
+                try catalog.add(session(1, of: "none"), countMax: 9, now: 1)
             }
-            for number: UInt8 in [2, 1] { try catalog.add(session(number, of: "ann"), now: 1) }
-            try catalog.add(session(3, of: "bob", expiresAt: 50), now: 1)
+            for number: UInt8 in [2, 1] {
+                try catalog.add(session(number, of: "ann"), countMax: 9, now: 1)
+            }
+            try catalog.add(session(3, of: "bob", expiresAt: 50), countMax: 9, now: 1)
             let again = try trial.place.openCatalog()
             try expect(again.browserSession(hash: [1, 0, 255]) == session(1, of: "ann"))
             try expect(again.browserSession(hash: [7]) == nil)
@@ -48,19 +50,38 @@ extension StoragePromise {
             try expect(proved.usedAt == 30 && proved.provedAt == 30)
             // One that is over is told of until somebody adds another.
             try expect(again.browserSession(hash: [3, 0, 255]) != nil)
-            try again.add(session(4, of: "ann"), now: 60)
+            try again.add(session(4, of: "ann"), countMax: 9, now: 60)
             try expect(again.browserSession(hash: [3, 0, 255]) == nil)
             try again.deleteBrowserSession(hash: [1, 0, 255])
             try again.deleteBrowserSession(hash: [1, 0, 255])
             try expect(again.browserSession(hash: [1, 0, 255]) == nil)
+        },
+        StoragePromise("Of more sessions than an account may have, the one unused the longest ends")
+        {
+            trial in
+            let scene = try PeopleTrial(trial, ["ann", "bob"])
+            let catalog = scene.catalog
+            try catalog.add(session(9, of: "bob"), countMax: 1, now: 1)
+            for number: UInt8 in 1...3 {
+                try catalog.add(session(number, of: "ann"), countMax: 3, now: 1)
+            }
+            try catalog.use(browserSession: [1, 0, 255], at: 20, isProof: false)
+            try catalog.add(session(4, of: "ann"), countMax: 3, now: 30)
+            func kept(_ name: String) throws -> [UInt8] {
+                try catalog.browserSessions(of: PeopleTrial.id(name)).map { $0.hash[0] }
+            }
+            try expect(kept("ann"), is: [1, 3, 4])
+            try catalog.add(session(5, of: "ann"), countMax: 1, now: 30)
+            try expect(kept("ann"), is: [5])
+            try expect(kept("bob"), is: [9])
         },
         StoragePromise("Who ends their sessions ends all that acts as them, but for one browser") {
             trial in
             let scene = try PeopleTrial(trial, ["ann", "bob"])
             let catalog = scene.catalog
             for (name, number): (String, UInt8) in [("ann", 10), ("bob", 20)] {
-                try catalog.add(session(number, of: name), now: 1)
-                try catalog.add(session(number + 1, of: name), now: 1)
+                try catalog.add(session(number, of: name), countMax: 9, now: 1)
+                try catalog.add(session(number + 1, of: name), countMax: 9, now: 1)
                 try catalog.add(
                     token(number, of: name), replacing: nil, for: Trial.user(Int(number)), now: 1)
                 try catalog.add(code(number, of: name), now: 1)

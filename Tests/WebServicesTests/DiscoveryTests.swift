@@ -49,6 +49,33 @@ struct DiscoveryTests {
         }
     }
 
+    @Test("A user looks up so many addresses in a day; another user, and the next day, begin anew")
+    func budget() throws {
+        let server = try WireServer { $0.discoveriesPerDayMax = 10 }
+        let (ida, mo) = (try server.user(), try server.user("mo"))
+        func look(_ count: Int, by client: WireClient) throws -> Answer {
+            let infos = (0..<count).map { "{\"emailAddress\":\"a\($0)@example.org\"}" }
+            return try discover(infos.joined(separator: ","), by: client)
+        }
+        #expect(try look(6, by: ida).status == 200)
+        // Too many at once tell nothing, and cost nothing.
+        let refused = try look(5, by: ida)
+        #expect(refused.status == 429)
+        #expect(refused.json["reason"].string?.contains("limits.discoveriesPerDayMax") == true)
+        #expect(refused.header("retry-after").flatMap { Int($0) } ?? 0 > 0)
+        #expect(try look(3, by: ida).status == 200)
+        let byPhone = try discover("{\"phoneNumber\":\"+15550100199\"}", by: ida)
+        #expect(byPhone.status == 200)
+        let older = try ida.send(
+            "public/users/lookup/email", "{\"users\":[{\"emailAddress\":\"a@example.org\"}]}")
+        #expect(older.status == 429)
+        // Names of records tell nobody's address.
+        #expect(try discover("{\"userRecordName\":\"\(mo.name)\"}", by: ida).status == 200)
+        #expect(try look(10, by: mo).status == 200)
+        server.clock.advance(86_400_000)
+        #expect(try look(10, by: ida).status == 200)
+    }
+
     @Test("Hidden and unknown people are answered alike: as they were asked for, in order")
     func hidden() throws {
         let infos =

@@ -24,13 +24,15 @@ package struct AccountsSettings: Sendable {
     /// Wrong guesses from one block of network addresses, at whatever accounts.
     package var clientPatience = GuessLimits.Patience(
         free: 20, secondsMax: 900, forgetSeconds: 86_400)
-    /// Letters to one address, or for one asker.
+    /// Letters of one kind to one address or for one account, and all that one block of addresses asks for.
     package var letterPatience = GuessLimits.Patience(
         free: 5, secondsMax: 3_600, forgetSeconds: 86_400)
-    /// Letters that wait to be sent; strangers' wishes beyond are refused.
+    /// Letters that wait to be sent, a quarter of each kind; strangers' wishes beyond are refused.
     package var lettersWaitingMax = 1_000
     /// Text messages in an hour, whoever asks for them.
     package var textMessagesPerHourMax = 200
+    /// Sessions of browsers that one account has at a time.
+    package var browserSessionsMax = 50
     /// The greatest age of a browser's session.
     package var sessionSeconds = 43_200
     /// The same where the person asked to stay signed in.

@@ -35,6 +35,8 @@ package struct Reception: Sendable {
     package let passes: Passes
     /// Told of what somebody does to their own account, before it is done; what it cannot note is not done.
     package let note: Note
+    /// Told of sign-ins that came to nothing; passwords and codes tell it by themselves.
+    package let failed: SignInFailure.Told
     package let settings: AccountsSettings
     package let signUp: SignUpMode
     /// What letters reach: mail, phones, both or nothing.
@@ -60,6 +62,7 @@ package struct Reception: Sendable {
         settings: AccountsSettings = AccountsSettings(), signUp: SignUpMode = .invitation,
         letterKinds: Set<Address.Kind>, publicBaseURL: String,
         note: @escaping Note = { _, _, _ in },
+        failed: @escaping SignInFailure.Told = { _ in },
         export: Export? = nil, fetch: (any ProviderFetch)? = nil
     ) throws {
         let limits = GuessLimits(random: random)
@@ -72,7 +75,8 @@ package struct Reception: Sendable {
         sessions = BrowserSessions(catalog: catalog, random: random, settings: settings)
         devices = try KnownDevices(catalog: catalog, random: random)
         signIn = PasswordSignIn(
-            catalog: catalog, limits: limits, devices: devices, random: random, settings: settings)
+            catalog: catalog, limits: limits, devices: devices, random: random, settings: settings,
+            failed: failed)
         passwords = Passwords(catalog: catalog, random: random, costs: settings.passwordCosts)
         letters = Letters(catalog: catalog, limits: limits, random: random, settings: settings)
         letterAnswers = LetterAnswers(catalog: catalog, passwords: passwords, random: random)
@@ -82,12 +86,13 @@ package struct Reception: Sendable {
             random: random, settings: settings)
         secondFactors = SecondFactors(
             catalog: catalog, secrets: secrets, limits: limits, devices: devices, random: random,
-            settings: settings)
+            settings: settings, failed: failed)
         endings = AccountEndings(catalog: catalog, settings: settings)
         self.export = export
         let passes = Passes(catalog: catalog, secrets: secrets)
         self.passes = passes
         self.note = note
+        self.failed = failed
         self.limits = limits
         host = Self.host(of: publicBaseURL)
         passkeys = Passkeys(
@@ -113,15 +118,15 @@ package struct Reception: Sendable {
     /// Counts a way to an identity provider to a network address, until somebody comes back.
     ///
     /// - Returns: the seconds to wait; nil for none.
-    package func awayWait(client: String?, now: Milliseconds) -> Int? {
+    package func awayWait(client: NetworkOrigin?, now: Milliseconds) -> Int? {
         client.flatMap {
-            limits.take([(.client($0), settings.clientPatience)], now: now)
+            limits.take($0.counted(settings.clientPatience, as: { .client($0) }), now: now)
         }
     }
 
     /// Notes that somebody came back from a provider.
-    package func cameBack(client: String?) {
-        if let client { limits.giveBack(.client(client)) }
+    package func cameBack(client: NetworkOrigin?) {
+        for block in client?.blocks ?? [] { limits.giveBack(.client(block)) }
     }
 
     private static func host(of base: String) -> String {

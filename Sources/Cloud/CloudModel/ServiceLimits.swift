@@ -21,6 +21,8 @@ package struct ServiceLimits: Sendable {
     package var accessRequestsPerShareMax = 100
     /// Of one user: how often they ask within a day to take part in anything.
     package var accessRequestsPerDayMax = 20
+    /// Of one user: addresses and numbers of others that they look up within a day.
+    package var discoveriesPerDayMax = 5_000
     package var fieldsPerTypeMax = 256
     package var recordTypesMax = 1_000
     /// Of one user in one database.

@@ -1,3 +1,4 @@
+import Accounts
 import CloudModel
 import HTTP
 
@@ -14,8 +15,8 @@ struct PageRequest: Sendable {
     let headers: HTTPHeaders
     let cookies: Cookies
     let body: [UInt8]
-    /// The block of addresses that it counts to; nil for a proxy that says nothing of its clients.
-    let client: String?
+    /// The blocks of addresses that it counts to; nil for a proxy that says nothing of its clients.
+    let client: NetworkOrigin?
     let now: Milliseconds
 
     init(_ request: HTTPRequest, isSecure: Bool, now: Milliseconds) {
@@ -32,9 +33,12 @@ struct PageRequest: Sendable {
         cookies = Cookies(header: request.headers["cookie"], areSecure: isSecure)
         body = request.body
         let isProxy = request.peer.isTrustedProxy && request.client == request.peer.block
-        // What a block looks like matters to nobody: it is a key.
-        client = isProxy ? nil : request.client.map { "\($0)" } ?? "this machine"
+        client = isProxy ? nil : request.client.map(Self.origin) ?? "this machine"
         self.now = now
+    }
+
+    private static func origin(_ block: ClientBlock) -> NetworkOrigin {
+        NetworkOrigin("\(block)", within: block.wider.map { "\($0)" })
     }
 
     /// The language that the address asks for; nil where it asks for none.

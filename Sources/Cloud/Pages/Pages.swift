@@ -10,6 +10,9 @@ struct Visit: Sendable {
     /// What the browser's own cookie holds, signed in or not.
     let browser: String
     let signedIn: BrowserSessions.SignedIn?
+    /// What the form that came in asks for, once whoever sent it has shown what that needs; nil where the page
+    /// is only to be shown.
+    let action: PageAction?
 
     /// A form that comes back to where it is shown, or to another place.
     func form(to place: String? = nil, _ content: Markup) -> Markup {
@@ -26,6 +29,16 @@ struct Visit: Sendable {
 struct Pages: Sendable {
     typealias Work = @Sendable (PageRequest) throws -> PageAnswer
 
+    /// What answers a request.
+    struct Found: Sendable {
+        let page: PageName
+        /// Whether it is made already: nothing is looked up for it.
+        var isFixed: Bool { page == .style || page == .script }
+        /// What its form asks for; nil for none.
+        var action: PageAction?
+        let work: Work
+    }
+
     let reception: Reception
     /// Nil where nothing is shared.
     let shares: (any SharedLinks)?
@@ -41,10 +54,13 @@ struct Pages: Sendable {
         forms = FormGuard(key: reception.formKey, random: reception.random)
     }
 
-    /// The page at an address in the language of whoever asks, with the name that the log knows it by.
-    func find(_ request: PageRequest) -> (name: String, work: Work) {
-        let (name, work) = page(at: request)
-        return (name, { request in try speaking(to: request) { try work(request) } })
+    /// The page at an address, in the language of whoever asks.
+    func find(_ request: PageRequest) -> Found {
+        let (page, work) = page(at: request)
+        return Found(
+            page: page,
+            action: request.isPost ? PageAction.asked(of: page, by: request.form) : nil
+        ) { request in try speaking(to: request) { try work(request) } }
     }
 
     /// Has everything that a page says be said in the language that somebody chose or their browser names.
@@ -56,55 +72,52 @@ struct Pages: Sendable {
         return try Phrasebook.$current.withValue(book) { try body() }
     }
 
-    private func page(at request: PageRequest) -> (name: String, work: Work) {
+    private func page(at request: PageRequest) -> (page: PageName, work: Work) {
         if request.path.first == "account" { return accountPage(request.path.dropFirst()) }
         let rest = request.path.dropFirst()
         if request.path.first == "share" {
-            guard let link = rest.first, rest.count == 1 else { return ("none", Self.nothing) }
-            return ("share", visit { try share($0, link) })
+            guard let link = rest.first, rest.count == 1 else { return (.none, Self.nothing) }
+            return visit(.share) { try share($0, link) }
         }
         switch (rest.first, rest.dropFirst().first, rest.count) {
-        case (nil, _, _): return ("sign-in", visit { try plainSignIn($0) })
+        case (nil, _, _): return visit(.signIn) { try plainSignIn($0) }
         case ("style.css"?, _, 1):
-            return ("style", Self.fixed(StaticParts.style, "text/css; charset=utf-8"))
+            return (.style, Self.fixed(StaticParts.style, "text/css; charset=utf-8"))
         case ("hand-over.js"?, _, 1):
-            return ("script", Self.fixed(StaticParts.handOver, "text/javascript; charset=utf-8"))
+            return (.script, Self.fixed(StaticParts.handOver, "text/javascript; charset=utf-8"))
         case ("passkey.js"?, _, 1):
-            return ("script", Self.fixed(StaticParts.passkey, "text/javascript; charset=utf-8"))
-        case ("with"?, _, 1): return ("sign-in/with", visit { try signInWith($0) })
+            return (.script, Self.fixed(StaticParts.passkey, "text/javascript; charset=utf-8"))
+        case ("with"?, _, 1): return visit(.provider) { try signInWith($0) }
         case ("back"?, _, 1):
             return request.isPost
-                ? ("sign-in/back", { providerForm($0) })
-                : ("sign-in/back", visit { try providerBack($0) })
+                ? (.providerBack, { providerForm($0) })
+                : visit(.providerBack) { try providerBack($0) }
         case ("done"?, _, 1):
             return (
-                "sign-in/done",
+                .signInDone,
                 { _ in PageAnswer(title: Phrase.done.text, "<p>\(Phrase.goBackToWindow)</p>") }
             )
-        case ("token"?, _, 1): return ("sign-in/token", { try trade($0) })
-        case ("forgotten"?, _, 1): return ("sign-in/forgotten", visit { try forgotten($0) })
-        case ("new"?, _, 1): return ("sign-in/new", visit { try newAccount($0) })
-        case ("out"?, _, 1): return ("sign-in/out", visit { try signOut($0) })
-        case ("reset"?, let secret?, 2):
-            return ("sign-in/reset", visit { try reset($0, secret) })
-        case ("welcome"?, let secret?, 2):
-            return ("sign-in/welcome", visit { try welcome($0, secret) })
-        case (let ticket?, _, 1): return ("sign-in/ticket", visit { try ticketSignIn($0, ticket) })
-        default: return ("none", Self.nothing)
+        case ("token"?, _, 1): return (.trade, { try trade($0) })
+        case ("forgotten"?, _, 1): return visit(.forgotten) { try forgotten($0) }
+        case ("new"?, _, 1): return visit(.newAccount) { try newAccount($0) }
+        case ("out"?, _, 1): return visit(.signOut) { try signOut($0) }
+        case ("reset"?, let secret?, 2): return visit(.reset) { try reset($0, secret) }
+        case ("welcome"?, let secret?, 2): return visit(.welcome) { try welcome($0, secret) }
+        case (let ticket?, _, 1): return visit(.ticket) { try ticketSignIn($0, ticket) }
+        default: return (.none, Self.nothing)
         }
     }
 
-    private func accountPage(_ rest: ArraySlice<String>) -> (name: String, work: Work) {
+    private func accountPage(_ rest: ArraySlice<String>) -> (page: PageName, work: Work) {
         switch (rest.first, rest.count) {
-        case (nil, _): return ("account", visit { try account($0) })
-        case ("prove"?, 1): return ("account/prove", visit { try prove($0) })
-        case ("second-factor"?, 1):
-            return ("account/second-factor", visit { try secondFactor($0) })
-        case ("identities"?, 1): return ("account/identities", visit { try identities($0) })
-        case ("passkeys"?, 1): return ("account/passkeys", visit { try passkeys($0) })
-        case ("export"?, 1): return ("account/export", visit { try export($0) })
-        case ("delete"?, 1): return ("account/delete", visit { try deleteAccount($0) })
-        default: return ("none", Self.nothing)
+        case (nil, _): return visit(.account) { try account($0) }
+        case ("prove"?, 1): return visit(.prove) { try prove($0) }
+        case ("second-factor"?, 1): return visit(.secondFactor) { try secondFactor($0) }
+        case ("identities"?, 1): return visit(.identities) { try identities($0) }
+        case ("passkeys"?, 1): return visit(.passkeys) { try passkeys($0) }
+        case ("export"?, 1): return visit(.export) { try export($0) }
+        case ("delete"?, 1): return visit(.delete) { try deleteAccount($0) }
+        default: return (.none, Self.nothing)
         }
     }
 
@@ -115,29 +128,57 @@ struct Pages: Sendable {
         { _ in PageAnswer(200, type: type, body: Array(text.utf8), isCacheable: true) }
     }
 
-    /// Lets a page work for a browser whose forms are known to be ours.
-    private func visit(_ work: @escaping @Sendable (Visit) throws -> PageAnswer) -> Work {
-        { request in
-            if request.isPost, !forms.admits(request) {
-                return PageAnswer(
-                    403, title: Phrase.formExpired.text,
-                    "<p><a href=\"\(request.target)\">\(Phrase.openAgain)</a></p>")
+    /// Lets a page work for a browser whose forms are known to be ours, once the person has shown what that needs.
+    private func visit(
+        _ page: PageName, _ work: @escaping @Sendable (Visit) throws -> PageAnswer
+    ) -> (page: PageName, work: Work) {
+        (
+            page,
+            { request in
+                if request.isPost, !forms.admits(request) {
+                    return PageAnswer(
+                        403, title: Phrase.formExpired.text,
+                        "<p><a href=\"\(request.target)\">\(Phrase.openAgain)</a></p>")
+                }
+                let (cookie, isNew) = forms.cookie(request.cookies[.form])
+                let signedIn = try reception.sessions.find(
+                    request.cookies[.session], now: request.now)
+                var answer = try admitted(page, request, cookie, signedIn, work)
+                if isNew {
+                    answer.headers.append(
+                        request.cookies.setting(.form, to: cookie, seconds: nil))
+                }
+                if request.chosenLanguage != nil {
+                    // Links lead on without it. The tag is ours, not what was sent.
+                    answer.headers.append(
+                        request.cookies.setting(
+                            .language, to: Phrasebook.current.tag, seconds: nil))
+                }
+                return answer
             }
-            let (cookie, isNew) = forms.cookie(request.cookies[.form])
-            var answer = try work(
-                Visit(
-                    request: request, formToken: forms.token(for: cookie), browser: cookie,
-                    signedIn: try reception.sessions.find(
-                        request.cookies[.session], now: request.now)))
-            if isNew {
-                answer.headers.append(request.cookies.setting(.form, to: cookie, seconds: nil))
-            }
-            if request.chosenLanguage != nil {
-                // Links lead on without it. The tag is ours, not what was sent.
-                answer.headers.append(
-                    request.cookies.setting(.language, to: Phrasebook.current.tag, seconds: nil))
-            }
-            return answer
+        )
+    }
+
+    /// Has a page do what its form asks, if that stands in the table and the person has shown what it needs.
+    private func admitted(
+        _ page: PageName, _ request: PageRequest, _ cookie: String,
+        _ signedIn: BrowserSessions.SignedIn?, _ work: (Visit) throws -> PageAnswer
+    ) throws -> PageAnswer {
+        var action = request.isPost ? PageAction.asked(of: page, by: request.form) : nil
+        if request.isPost, action == nil { return .redirect(to: request.target) }
+        switch action?.proof {
+        // The page asks for who it is, or says where that is asked.
+        case .session, .fresh: if signedIn == nil { action = nil }
+        case nil, .nothing, .ofItsOwn: break
         }
+        let visit = Visit(
+            request: request, formToken: forms.token(for: cookie), browser: cookie,
+            signedIn: signedIn, action: action)
+        if page.isShownByProof || action?.proof == .fresh, let signedIn,
+            !reception.sessions.isFresh(signedIn.session, now: request.now)
+        {
+            return .redirect(to: proofAddress(for: page, visit))
+        }
+        return try work(visit)
     }
 }

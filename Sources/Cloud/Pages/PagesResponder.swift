@@ -10,6 +10,8 @@ package struct PageObservation: Sendable {
     package let requestID: String
     /// Which page, never a piece of the address itself.
     package let page: String
+    /// Where on the network the request came from; nil for a proxy that says nothing of its clients.
+    package let client: String?
     package let status: Int
     package let durationNanoseconds: UInt64
     /// What the machinery reported; nil where all went well.
@@ -18,16 +20,22 @@ package struct PageObservation: Sendable {
 
 /// Answers the pages for people: `/sign-in`, `/account`, `/share` and what belongs to them.
 ///
-/// Threads of its own make everything, and those who ask take turns. Comparing a password takes
-/// long, and must hold up neither event loops nor apps.
+/// Threads of its own make everything, and those who ask take turns. What hashes a password takes long,
+/// whether it is right or wrong. It has a lane of its own, with one thread and a short queue that refuses
+/// what comes on top, so that nobody's guesses hold up event loops, apps or other pages.
 package final class PagesResponder: Sendable {
     private static let bodyBytesMax = 65_536
+    /// Requests that wait for their password to be hashed, each for some 0.2 s: one more is told to come again.
+    private static let passwordsWaitingMax = 32
+    /// Of those, from one widest block of addresses.
+    private static let passwordsWaitingPerBlockMax = 4
 
     private let pages: Pages
     private let clock: Clock
     private let isSecure: Bool
     private let observe: @Sendable (PageObservation) -> Void
     private let workers: WorkPool<String>
+    private let passwords: WorkPool<String>
 
     /// - Parameters:
     ///   - shares: what share pages know of links; nil where nothing is shared.
@@ -43,13 +51,15 @@ package final class PagesResponder: Sendable {
         self.clock = clock
         self.observe = observe
         var options = WorkOptions()
-        // Passwords are compared one at a time; more threads are for pages without one.
         // Half of them may wait for identity providers at a time.
         (options.shortThreads, options.longThreads, options.commitThreads) = (8, 1, 1)
         options.waitingPerPrincipalMax = 32
         options.waitingMax = 1_024
         options.longNanoseconds = .max
         workers = WorkPool(name: "pages", options)
+        (options.shortThreads, options.waitingMax) = (1, Self.passwordsWaitingMax)
+        options.waitingPerPrincipalMax = Self.passwordsWaitingPerBlockMax
+        passwords = WorkPool(name: "passwords", options)
     }
 
     /// Whether an address is a page's.
@@ -90,7 +100,8 @@ package final class PagesResponder: Sendable {
             // Before the answer, so that who has it finds it noted.
             observe(
                 PageObservation(
-                    requestID: request.id, page: name, status: response.status,
+                    requestID: request.id, page: name, client: page.client?.blocks[0],
+                    status: response.status,
                     durationNanoseconds: DispatchTime.now().uptimeNanoseconds &- start,
                     failure: failure))
             reply.send(response)
@@ -100,30 +111,47 @@ package final class PagesResponder: Sendable {
                 PageAnswer(405, title: Phrase.notHere.text, .nothing)
             }
             answer.headers.append(("Allow", "GET, HEAD, POST"))
-            return finish(answer, "none")
+            return finish(answer, PageName.none.rawValue)
         }
         guard request.body.count <= Self.bodyBytesMax else {
-            return finish(pages.speaking(to: page) { Self.tooMuch }, "none")
+            return finish(pages.speaking(to: page) { Self.tooMuch }, PageName.none.rawValue)
         }
-        do {
-            try workers.submit(.short, for: page.client ?? "a proxy") { [pages] in
-                let (name, work) = pages.find(page)
-                do {
-                    let answer = try work(page)
-                    finish(answer, name, answer.failure)
-                } catch {
-                    let answer = pages.speaking(to: page) {
-                        PageAnswer(500, title: Phrase.failure.text, .nothing)
-                    }
-                    finish(answer, name, "\(error)")
+        let found = pages.find(page)
+        @Sendable func work() {
+            do {
+                let answer = try found.work(page)
+                finish(answer, found.page.rawValue, answer.failure)
+            } catch {
+                let answer = pages.speaking(to: page) {
+                    PageAnswer(500, title: Phrase.failure.text, .nothing)
                 }
+                finish(answer, found.page.rawValue, "\(error)")
+            }
+        }
+        if found.isFixed { return work() }
+        do throws(WorkRefusal) {
+            if found.action?.hashesPassword == true {
+                try passwords.submit(.short, for: page.client?.widest ?? Self.proxy, work)
+            } else {
+                try workers.submit(.short, for: page.client?.blocks[0] ?? Self.proxy, work)
             }
         } catch {
-            var answer = pages.speaking(to: page) {
-                PageAnswer(429, title: Phrase.busy.text, .nothing)
-            }
-            answer.headers.append(("Retry-After", "2"))
-            finish(answer, "none")
+            finish(busy(page, error), found.page.rawValue)
         }
     }
+
+    /// For whom requests count that a proxy passes on without saying for whom.
+    private static let proxy = "a proxy"
+
+    /// Tells somebody to come again: they have too much waiting, or all together have.
+    private func busy(_ page: PageRequest, _ refusal: WorkRefusal) -> PageAnswer {
+        var answer = pages.speaking(to: page) {
+            PageAnswer(
+                refusal == .principalIsFull ? 429 : 503, title: Phrase.busy.text, .nothing)
+        }
+        answer.headers.append(("Retry-After", "\(Self.busySeconds)"))
+        return answer
+    }
+
+    private static let busySeconds = 5
 }

@@ -58,8 +58,10 @@ package struct SignInCode: Sendable, Equatable {
 package protocol BrowserCatalog: Sendable {
     /// Adds a browser's session, and drops sessions that have expired by `now`.
     ///
+    /// - Parameter countMax: of one account, this one included, at least 1: of more, those that were not in
+    ///   use for the longest end.
     /// - Throws: `accountUnknown`.
-    func add(_ session: BrowserSession, now: Milliseconds) throws
+    func add(_ session: BrowserSession, countMax: Int, now: Milliseconds) throws
     /// The session with this hash, even if it has expired.
     func browserSession(hash: [UInt8]) throws -> BrowserSession?
     /// The sessions of an account, expired ones included, in the order in which they began.

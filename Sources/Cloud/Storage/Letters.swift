@@ -87,8 +87,8 @@ package protocol LetterCatalog: Sendable {
     func dueLetters(
         to kind: Address.Kind, now: Milliseconds, countMax: Int
     ) throws -> [Letter]
-    /// How many letters wait.
-    func letterCount() throws -> Int
+    /// How many letters wait, of one kind or of all.
+    func letterCount(of purpose: Letter.Purpose?) throws -> Int
     /// Notes one more failed try to send a letter.
     func postpone(letter number: Int64, until dueAt: Milliseconds) throws
     func deleteLetter(_ number: Int64) throws

@@ -235,7 +235,7 @@ final class Exchange: @unchecked Sendable {
                 bytesIn: request.body.count + bytesStreamedIn,
                 bytesOut: bytesOut,
                 durationNanoseconds: DispatchTime.now().uptimeNanoseconds &- start,
-                loop: request.loop, failure: failure))
+                loop: request.loop, client: request.client, failure: failure))
     }
 }
 

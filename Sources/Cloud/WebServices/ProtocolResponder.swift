@@ -58,6 +58,8 @@ package final class ProtocolResponder: Responder {
     private let addresses: RecentAddresses
     private let assets: AssetResponder
     let rates: RateBudgets
+    /// Addresses that users look up.
+    let discoveries = DailyBudgets()
     let people: KnownPeople
     private let workers: Workers
     private let habits = DecisionHabits()

@@ -64,6 +64,8 @@ struct RequestContext: Sendable {
     var authenticator: Authenticator { responder.dependencies.authenticator }
     var catalog: any CatalogStorage { responder.dependencies.catalog }
     var people: KnownPeople { responder.people }
+    /// Addresses that each user looks up within a day.
+    var discoveries: DailyBudgets { responder.discoveries }
     /// Where a decision goes on that takes longer than the writer may be held up.
     var longWork: LongWork { responder.longWork(of: exchange) }
 

@@ -1,5 +1,6 @@
 import Accounts
 import CloudModel
+import HTTP
 
 /// What the log and the metrics get of one finished request.
 ///
@@ -29,9 +30,14 @@ package struct RequestObservation: Sendable {
     package var durationNanoseconds: UInt64
     /// The event loop that the request came in on.
     package var loop: Int
+    /// Where on the network it came from; shown only where the operator wants it.
+    package var client: HTTPRequest.Block?
     /// What the machinery reported, for the operator alone; set only with INTERNAL_ERROR and
     /// TRY_AGAIN_LATER.
     package var failure: String?
+
+    /// Whether it shows nobody's credentials, so that anybody can cause any number of its kind.
+    package var isAnonymous: Bool { userRecordName == nil && keyID == nil }
 
     package init(
         requestID: String, operation: String? = nil, container: String? = nil,
@@ -39,7 +45,8 @@ package struct RequestObservation: Sendable {
         userRecordName: UserRecordName? = nil, keyID: String? = nil, status: Int,
         code: FaultCode? = nil, refusal: CredentialRefusal? = nil, bytesIn: Int = 0,
         bytesOut: Int = 0,
-        durationNanoseconds: UInt64 = 0, loop: Int = 0, failure: String? = nil
+        durationNanoseconds: UInt64 = 0, loop: Int = 0, client: HTTPRequest.Block? = nil,
+        failure: String? = nil
     ) {
         self.requestID = requestID
         self.operation = operation
@@ -55,6 +62,7 @@ package struct RequestObservation: Sendable {
         self.bytesOut = bytesOut
         self.durationNanoseconds = durationNanoseconds
         self.loop = loop
+        self.client = client
         self.failure = failure
     }
 }

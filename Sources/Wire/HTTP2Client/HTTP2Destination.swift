@@ -15,11 +15,11 @@
         /// With those that take nothing new and only finish what they have.
         private var connections: [HTTP2Connection] = []
 
-        init(_ origin: HTTPOrigin, of requests: HTTP2Requests) {
+        init(_ origin: HTTPOrigin, namedBy namer: TargetNamer, of requests: HTTP2Requests) {
             self.origin = origin
             self.requests = requests
             addresses = TargetAddresses(
-                of: origin, policy: requests.policy, on: requests.loop,
+                of: origin, namedBy: namer, policy: requests.policy, on: requests.loop,
                 millisecondsMax: requests.limits.addressMillisecondsMax, resolve: requests.resolve)
         }
 

@@ -46,11 +46,12 @@
             loop.post { [self] in
                 guard !isStopped else { return then(.failure(.overloaded)) }
                 let milliseconds = request.millisecondsMax ?? limits.requestMillisecondsMax
-                let origin = request.url.origin
-                if destinations[origin.text] == nil {
-                    destinations[origin.text] = HTTP2Destination(origin, of: self)
+                let name = request.destination
+                if destinations[name] == nil {
+                    destinations[name] = HTTP2Destination(
+                        request.url.origin, namedBy: request.namer, of: self)
                 }
-                destinations[origin.text]?.take(
+                destinations[name]?.take(
                     HTTP2Request(
                         request, deadline: loop.now &+ UInt64(max(milliseconds, 0)), then: then))
             }

@@ -12,6 +12,20 @@ package struct AddressBlock: Sendable, Hashable {
     private let isIPv6: Bool
     /// The IPv4 address, or the first half of the IPv6 address.
     private let bits: UInt64
+    /// How many leading bits of an IPv6 address count.
+    private var prefixBits = 64
+
+    /// The blocks around it that one customer of a provider often has whole: /56 and /48; none for IPv4.
+    package var wider: [AddressBlock] {
+        guard isIPv6 else { return [] }
+        return [56, 48].map { AddressBlock(isIPv6: true, bits: bits, prefixBits: $0) }
+    }
+
+    private init(isIPv6: Bool, bits: UInt64, prefixBits: Int) {
+        self.isIPv6 = isIPv6
+        self.bits = bits & (UInt64.max << UInt64(64 - prefixBits))
+        self.prefixBits = prefixBits
+    }
 
     /// Longer texts are no addresses: eight groups of four digits, or with an IPv4 address at the end.
     private static let textBytesMax = 45
@@ -48,5 +62,16 @@ package struct AddressBlock: Sendable, Hashable {
         } else {
             (isIPv6, bits) = (true, halves.0)
         }
+    }
+}
+
+extension AddressBlock: CustomStringConvertible {
+    /// An IPv4 address, or such as `2001:db8:0:1::/64`.
+    package var description: String {
+        if isIPv6 {
+            let groups = (0..<4).map { String((bits >> (48 - 16 * $0)) & 0xFFFF, radix: 16) }
+            return "\(groups.joined(separator: ":"))::/\(prefixBits)"
+        }
+        return (0..<4).map { "\((bits >> (24 - 8 * $0)) & 0xFF)" }.joined(separator: ".")
     }
 }

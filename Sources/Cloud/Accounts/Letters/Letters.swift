@@ -7,6 +7,9 @@ import Storage
 /// Queueing looks at no account. So it does the same work, in the same time, for an address that
 /// has an account and for one that has none. Only when the letter leaves, the server looks whom it
 /// is for.
+///
+/// Each kind of letter has its share of the queue, so that no kind that somebody has sent in numbers shuts
+/// out another.
 package struct Letters: Sendable {
     /// What became of a wish for a letter.
     package enum Outcome: Sendable, Equatable {
@@ -57,21 +60,21 @@ package struct Letters: Sendable {
     ///
     /// - Parameters:
     ///   - account: whose code it is; nil for letters that find it out.
-    ///   - asker: the block of network addresses that the wish comes from, or the account.
+    ///   - origin: where on the network the wish comes from; nil where that may be everybody's.
     ///   - place: the page of the server to go on to by the letter's link; nil for the account page.
     ///   - language: as a file of texts is named; empty for English.
     /// - Throws: what the catalog reports.
     package func ask(
         for purpose: Letter.Purpose, to address: Address, of account: AccountID? = nil,
-        by asker: String, place: String? = nil, language: String = "", now: Milliseconds
+        from origin: NetworkOrigin?, place: String? = nil, language: String = "",
+        now: Milliseconds
     ) throws -> Outcome {
-        let patience = settings.letterPatience
         let wait = limits.take(
-            [(.lettersTo(address.folded), patience), (.lettersFor(asker), patience)], now: now)
+            counted(purpose, address, account)
+                + (origin?.counted(settings.letterPatience, as: { .lettersFor($0) }) ?? []),
+            now: now)
         if let wait { return .wait(seconds: wait) }
-        guard try catalog.letterCount() < settings.lettersWaitingMax else {
-            return .wait(seconds: Self.fullSeconds)
-        }
+        guard try hasRoom(for: purpose) else { return .wait(seconds: Self.fullSeconds) }
         if address.kind == .phone, let wait = textBudget.take(now: now) {
             return .wait(seconds: wait)
         }
@@ -80,7 +83,23 @@ package struct Letters: Sendable {
         return .queued
     }
 
-    /// Queues a letter.
+    /// What a letter counts to, besides where the wish for it comes from.
+    private func counted(
+        _ purpose: Letter.Purpose, _ address: Address, _ account: AccountID?
+    ) -> [(subject: GuessLimits.Subject, patience: GuessLimits.Patience)] {
+        let subjects: [GuessLimits.Subject] =
+            [.lettersTo(address.folded, purpose)]
+            + (account.map { [.lettersOf($0, purpose)] } ?? [])
+        return subjects.map { ($0, settings.letterPatience) }
+    }
+
+    /// Whether the share of the queue that letters of one kind have is not full.
+    private func hasRoom(for purpose: Letter.Purpose) throws -> Bool {
+        try catalog.letterCount(of: purpose)
+            < max(1, settings.lettersWaitingMax / Letter.Purpose.allCases.count)
+    }
+
+    /// Queues a letter, whoever waits.
     package func post(
         _ purpose: Letter.Purpose, to address: Address, of account: AccountID? = nil,
         detail: String = "", place: String? = nil, language: String = "", now: Milliseconds
@@ -91,11 +110,17 @@ package struct Letters: Sendable {
                 place: place, language: language, madeAt: now), dueAt: now)
     }
 
-    /// Queues news of a browser that was not known; beyond the budget of text messages there is none.
+    /// Queues news of a browser that was not known.
+    ///
+    /// There is none where the account or the address had many lately, where the share of such letters in the
+    /// queue is full, and beyond the budget of text messages: whoever signs in over and over tells nothing new.
     package func tell(
         of device: String, to address: Address, of account: AccountID, language: String,
         now: Milliseconds
     ) throws {
+        guard try hasRoom(for: .device),
+            limits.take(counted(.device, address, account), now: now) == nil
+        else { return }
         if address.kind == .phone, textBudget.take(now: now) != nil { return }
         try post(
             .device, to: address, of: account, detail: device, language: language, now: now)

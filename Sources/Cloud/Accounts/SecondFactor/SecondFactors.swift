@@ -16,12 +16,12 @@ package struct SecondFactors: Sendable {
     /// Who tries, and from where.
     package struct Attempt: Sendable {
         package let code: String
-        /// The block of network addresses that it comes from; nil where that may be everybody's.
-        package let client: String?
+        /// Where on the network it comes from; nil where that may be everybody's.
+        package let client: NetworkOrigin?
         /// What the browser keeps of former sign-ins; nil for nothing.
         package let device: String?
 
-        package init(code: String, client: String?, device: String?) {
+        package init(code: String, client: NetworkOrigin?, device: String?) {
             self.code = code
             self.client = client
             self.device = device
@@ -37,10 +37,12 @@ package struct SecondFactors: Sendable {
     private let devices: KnownDevices
     private let random: RandomSource
     private let settings: AccountsSettings
+    private let failed: SignInFailure.Told
 
     package init(
         catalog: any CatalogStorage, secrets: SealedSecrets, limits: GuessLimits,
-        devices: KnownDevices, random: RandomSource, settings: AccountsSettings
+        devices: KnownDevices, random: RandomSource, settings: AccountsSettings,
+        failed: @escaping SignInFailure.Told
     ) {
         self.catalog = catalog
         self.secrets = secrets
@@ -48,6 +50,7 @@ package struct SecondFactors: Sendable {
         self.devices = devices
         self.random = random
         self.settings = settings
+        self.failed = failed
     }
 
     /// A secret for an app, to be shown to its owner and handed to `set` with a code of it.
@@ -91,15 +94,21 @@ package struct SecondFactors: Sendable {
     ) throws -> Outcome {
         let device = devices.name(in: attempt.device, of: account)
         let subject = GuessLimits.Subject.factor(account.text, device: device)
-        let client = attempt.client.map { GuessLimits.Subject.client($0) }
-        let counted =
-            [(subject, settings.accountPatience)]
-            + (client.map { [($0, settings.clientPatience)] } ?? [])
-        if let wait = limits.take(counted, now: now) { return .wait(seconds: wait) }
+        let client = device == nil ? attempt.client : attempt.client?.narrowest
+        let places = client?.counted(settings.clientPatience, as: { .client($0) }) ?? []
+        if let wait = limits.take([(subject, settings.accountPatience)] + places, now: now) {
+            failed(
+                SignInFailure(
+                    .code, of: account, from: attempt.client, isHeldBack: true, at: now))
+            return .wait(seconds: wait)
+        }
         let (isRight, left) = try take(attempt.code, of: account, now: now)
-        guard isRight else { return .wrong }
+        guard isRight else {
+            failed(SignInFailure(.code, of: account, from: attempt.client, at: now))
+            return .wrong
+        }
         limits.forget(subject)
-        if let client { limits.giveBack(client) }
+        for place in places { limits.giveBack(place.subject) }
         return .right(recoveryLeft: left)
     }
 

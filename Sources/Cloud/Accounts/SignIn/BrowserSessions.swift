@@ -32,6 +32,7 @@ package struct BrowserSessions: Sendable {
 
     /// Begins a session, which ends after its greatest age however much it is used.
     ///
+    /// Where the account has `browserSessionsMax`, the one that was not in use for the longest ends.
     /// - Returns: what the cookie holds, 64 hexadecimal digits, and how long it is good.
     /// - Throws: `accountUnknown`.
     package func begin(
@@ -44,7 +45,8 @@ package struct BrowserSessions: Sendable {
                 hash: Self.hash(cookie), account: account,
                 device: String(decoding: device.utf8.prefix(Self.deviceBytesMax), as: UTF8.self),
                 madeAt: now, usedAt: now, provedAt: now,
-                expiresAt: now + Milliseconds(seconds) * 1_000), now: now)
+                expiresAt: now + Milliseconds(seconds) * 1_000),
+            countMax: settings.browserSessionsMax, now: now)
         return (cookie, seconds)
     }
 

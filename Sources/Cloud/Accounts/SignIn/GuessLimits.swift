@@ -1,5 +1,6 @@
 import CloudModel
 import Cryptography
+import Storage
 import Synchronization
 
 /// Counts guesses, and makes whoever guesses wrong wait longer each time.
@@ -19,9 +20,11 @@ package final class GuessLimits: Sendable {
         case client(String)
         /// An account's second factor, at a browser that its owner has signed in at before or at any other.
         case factor(String, device: String?)
-        /// Letters to an address.
-        case lettersTo(String)
-        /// Letters that a network address, or an account, has asked for.
+        /// Letters of one kind to an address.
+        case lettersTo(String, Letter.Purpose)
+        /// Letters of one kind for an account, whatever the address.
+        case lettersOf(AccountID, Letter.Purpose)
+        /// Letters that a block of network addresses has asked for.
         case lettersFor(String)
 
         fileprivate var text: String {
@@ -30,7 +33,8 @@ package final class GuessLimits: Sendable {
             case .device(let text, let id): "d\u{0}\(text)\u{0}\(id)"
             case .client(let text): "c\u{0}\(text)"
             case .factor(let text, let id): "s\u{0}\(text)\u{0}\(id ?? "")"
-            case .lettersTo(let text): "t\u{0}\(text)"
+            case .lettersTo(let text, let kind): "t\u{0}\(kind.rawValue)\u{0}\(text)"
+            case .lettersOf(let id, let kind): "o\u{0}\(kind.rawValue)\u{0}\(id.text)"
             case .lettersFor(let text): "f\u{0}\(text)"
             }
         }

@@ -10,12 +10,14 @@ package struct PasswordSignIn: Sendable {
     package struct Attempt: Sendable {
         package let address: String
         package let password: [UInt8]
-        /// The block of network addresses that it comes from; nil where that may be everybody's.
-        package let client: String?
+        /// Where on the network it comes from; nil where that may be everybody's.
+        package let client: NetworkOrigin?
         /// What the browser keeps of former sign-ins; nil for nothing.
         package let device: String?
 
-        package init(address: String, password: [UInt8], client: String?, device: String?) {
+        package init(
+            address: String, password: [UInt8], client: NetworkOrigin?, device: String?
+        ) {
             self.address = address
             self.password = password
             self.client = client
@@ -38,16 +40,18 @@ package struct PasswordSignIn: Sendable {
     private let devices: KnownDevices
     private let random: RandomSource
     private let settings: AccountsSettings
+    private let failed: SignInFailure.Told
 
     package init(
         catalog: any CatalogStorage, limits: GuessLimits, devices: KnownDevices,
-        random: RandomSource, settings: AccountsSettings
+        random: RandomSource, settings: AccountsSettings, failed: @escaping SignInFailure.Told
     ) {
         self.catalog = catalog
         self.limits = limits
         self.devices = devices
         self.random = random
         self.settings = settings
+        self.failed = failed
     }
 
     /// Compares; blocks for as long as a password takes, so never on an event loop.
@@ -63,12 +67,16 @@ package struct PasswordSignIn: Sendable {
         let subject =
             device.map { GuessLimits.Subject.device(address.folded, id: $0) }
             ?? .address(address.folded)
-        let client = attempt.client.map { GuessLimits.Subject.client($0) }
-        let counted =
-            [(subject, settings.accountPatience)]
-            + (client.map { [($0, settings.clientPatience)] } ?? [])
-        let wait = limits.take(counted, now: now)
-        if let wait { return .wait(seconds: wait) }
+        // Who is known there is not kept out by strangers who share a wide block with them.
+        let client = device == nil ? attempt.client : attempt.client?.narrowest
+        let places = client?.counted(settings.clientPatience, as: { .client($0) }) ?? []
+        let wait = limits.take([(subject, settings.accountPatience)] + places, now: now)
+        if let wait {
+            failed(
+                SignInFailure(
+                    .password, of: account?.id, from: attempt.client, isHeldBack: true, at: now))
+            return .wait(seconds: wait)
+        }
         // A longer one is nobody's, and is found to be wrong by the same work.
         let isPossible = attempt.password.count <= PasswordHash.passwordBytesMax
         guard
@@ -76,9 +84,12 @@ package struct PasswordSignIn: Sendable {
                 isPossible ? attempt.password : [], account?.password,
                 wanted: settings.passwordCosts)
         else { return .unavailable }
-        guard compared.isMatch, let account else { return .wrong }
+        guard compared.isMatch, let account else {
+            failed(SignInFailure(.password, of: account?.id, from: attempt.client, at: now))
+            return .wrong
+        }
         limits.forget(subject)
-        if let client { limits.giveBack(client) }
+        for place in places { limits.giveBack(place.subject) }
         if compared.isOutdated { try renew(attempt.password, of: account) }
         return .signedIn(account, isNewDevice: device == nil)
     }

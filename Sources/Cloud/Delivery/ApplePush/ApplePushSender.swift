@@ -48,7 +48,7 @@ package final class ApplePushSender: NoticeSender {
         }
         let url = TargetURL(origin, "/3/device/\(address.token)")
         let request = OutgoingRequest(
-            method: "POST", url: url,
+            method: "POST", url: url, namedBy: .operators,
             headers: headers(of: notice, key, seconds: seconds), body: notice.notice.payload)
         sendRequest(request) { [self] result in
             then(outcome(of: result, notice, key, origin, seconds: seconds))

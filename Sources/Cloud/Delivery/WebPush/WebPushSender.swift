@@ -60,7 +60,7 @@ package final class WebPushSender: NoticeSender {
             headers.append(("Topic", NoticeTopic.text(collapseID)))
         }
         let request = OutgoingRequest(
-            method: "POST", url: address.url, headers: headers, body: body)
+            method: "POST", url: address.url, namedBy: .users, headers: headers, body: body)
         sendRequest(request) { then(Self.outcome(of: $0)) }
     }
 

@@ -42,7 +42,7 @@ package final class WebhookSender: NoticeSender {
             identifier: notice.notice.identifier, seconds: notice.now / 1_000,
             body: notice.notice.payload, keys: [key])
         let request = OutgoingRequest(
-            method: "POST", url: address.url,
+            method: "POST", url: address.url, namedBy: .operators,
             headers: [("Content-Type", "application/json"), ("User-Agent", agent)] + signature,
             body: notice.notice.payload)
         sendRequest(request) { then(Self.outcome(of: $0)) }

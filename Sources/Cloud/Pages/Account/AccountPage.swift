@@ -15,13 +15,7 @@ extension Pages {
 
     func account(_ visit: Visit) throws -> PageAnswer {
         guard let signedIn = visit.signedIn else { return .redirect(to: "/sign-in") }
-        guard visit.request.isPost else { return try page(visit, signedIn, Outcome()) }
-        // A link to a new password goes to any address: adding one decides who may sign in.
-        if visit.request.form["do"] == "add-address",
-            !reception.sessions.isFresh(signedIn.session, now: visit.request.now)
-        {
-            return .redirect(to: "/account/prove")
-        }
+        guard visit.action != nil else { return try page(visit, signedIn, Outcome()) }
         let outcome = try change(visit, signedIn)
         guard outcome.problem == nil, outcome.note == nil, outcome.awaited == nil else {
             // Read anew, to show what has changed.
@@ -37,22 +31,22 @@ extension Pages {
         _ visit: Visit, _ signedIn: BrowserSessions.SignedIn
     ) throws -> Outcome {
         let (form, account) = (visit.request.form, signedIn.account.id)
-        switch form["do"] {
-        case "end-browser":
+        switch visit.action {
+        case .endBrowser:
             try reception.sessions.end(named: form["name"] ?? "", of: account)
             return Outcome()
-        case "end-app":
+        case .endApp:
             try endApp(form["name"] ?? "", of: account)
             return Outcome()
-        case "end-all":
+        case .endAll:
             try reception.sessions.endAll(of: account, except: signedIn.session)
             return Outcome()
-        case "findable":
+        case .beFindable:
             try reception.catalog.setDiscoverable(form["findable"] != nil, of: account)
             return Outcome(note: Phrase.saved.text)
-        case "password": return try changePassword(visit, signedIn)
-        case "add-address": return try addAddress(visit, signedIn)
-        case "prove-address": return try proveAddress(visit, signedIn)
+        case .changePassword: return try changePassword(visit, signedIn)
+        case .addAddress: return try addAddress(visit, signedIn)
+        case .proveAddress: return try proveAddress(visit, signedIn)
         default: return Outcome()
         }
     }
@@ -93,7 +87,8 @@ extension Pages {
             return Outcome(status: 422, problem: addressProblem)
         }
         let outcome = try reception.letters.ask(
-            for: .address, to: address, of: signedIn.account.id, by: signedIn.account.id.text,
+            for: .address, to: address, of: signedIn.account.id,
+            from: visit.request.client,
             language: Phrasebook.current.tag, now: visit.request.now)
         if case .wait(let seconds) = outcome {
             return Outcome(status: 429, problem: Texts.wait(seconds))

@@ -18,11 +18,11 @@ extension Pages {
 
     /// `/account/export`.
     func export(_ visit: Visit) throws -> PageAnswer {
-        try proved("export", visit) { signedIn in
+        try signedIn(visit) { signedIn in
             guard let export = reception.export else {
                 return PageAnswer(404, title: Phrase.notHere.text, .nothing)
             }
-            guard visit.request.isPost else {
+            guard visit.action == .export else {
                 return PageAnswer(
                     title: Phrase.exportTitle.text,
                     """
@@ -52,13 +52,13 @@ extension Pages {
 
     /// `/account/delete`.
     func deleteAccount(_ visit: Visit) throws -> PageAnswer {
-        try proved("delete", visit) { signedIn in
+        try signedIn(visit) { signedIn in
             let now = visit.request.now
             let day = PageDate.text(reception.endings.due(now: now))
             let fate = visit.request.form["public"].flatMap { PublicRecordsFate(rawValue: $0) }
-            guard visit.request.isPost, let fate else {
+            guard visit.action == .deleteAccount, let fate else {
                 return PageAnswer(
-                    visit.request.isPost ? 422 : 200, title: Phrase.deleteTitle.text,
+                    visit.action == .deleteAccount ? 422 : 200, title: Phrase.deleteTitle.text,
                     """
                     <p>\(Phrase.deleteHint.text(["day": day]))</p>
                     \(visit.form("""

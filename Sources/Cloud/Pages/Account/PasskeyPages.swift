@@ -45,6 +45,9 @@ extension Pages {
             Self.answer(in: form), to: form["pass"], browser: visit.browser,
             now: visit.request.now)
         guard let signedIn else {
+            reception.failed(
+                SignInFailure(
+                    .passkey, of: nil, from: visit.request.client, at: visit.request.now))
             return .asked(SignInAsking(status: 403, problem: Phrase.passkeyFailed.text))
         }
         return signedIn.isUserVerified
@@ -60,11 +63,10 @@ extension Pages {
 
     /// `/account/passkeys`.
     func passkeys(_ visit: Visit) throws -> PageAnswer {
-        try proved("passkeys", visit) { signedIn in
+        try signedIn(visit) { signedIn in
             let (account, form, now) = (signedIn.account, visit.request.form, visit.request.now)
-            guard visit.request.isPost else { return try passkeyPage(visit, account) }
-            switch form["do"] {
-            case "remove":
+            switch visit.action {
+            case .removePasskey:
                 let own = try reception.catalog.passkeys(of: account.id).map(\.id)
                 guard let id = form["name"].flatMap({ Hexadecimal.decode($0) }),
                     own.contains(id), try mayRemovePasskey(of: account)
@@ -72,7 +74,7 @@ extension Pages {
                 try reception.note("passkey removed", account.id, now)
                 try reception.catalog.deletePasskey(id: id, of: account.id)
                 return .redirect(to: "/account/passkeys")
-            case "add":
+            case .addPasskey:
                 try reception.note("passkey added", account.id, now)
                 do {
                     let isAdded = try reception.passkeys.register(
@@ -85,7 +87,7 @@ extension Pages {
                     return try passkeyPage(visit, account, problem: Phrase.passkeyTaken.text)
                 }
                 return .redirect(to: "/account/passkeys")
-            default: return .redirect(to: "/account/passkeys")
+            default: return try passkeyPage(visit, account)
             }
         }
     }

@@ -3,20 +3,25 @@ import Storage
 
 // `/account/prove`: where somebody who is signed in shows again who they are, before what cannot be undone.
 extension Pages {
-    /// What may be asked to be shown again for: the last parts of the pages' addresses.
-    private static let provedPlaces = [
-        "second-factor", "export", "delete", "identities", "passkeys",
-    ]
+    private static let root = "account/"
 
-    /// Lets a page of the account work for who showed lately who they are, and has others show it first.
-    func proved(
-        _ place: String, _ visit: Visit,
-        _ work: (BrowserSessions.SignedIn) throws -> PageAnswer
+    /// Where somebody shows who they are who then goes on to a page, as far as it says by itself what it is.
+    func proofAddress(for page: PageName, _ visit: Visit) -> String {
+        // Identities are linked from their page, by way of another.
+        let page = page == .provider ? .identities : page
+        let address = "/\(PageName.prove.rawValue)"
+        guard page.isShownByProof else {
+            let path = String(visit.request.target.prefix { $0 != "?" })
+            return self.address(address, leadingTo: SharePlace(path), visit)
+        }
+        return "\(address)?to=\(page.rawValue.dropFirst(Self.root.count))"
+    }
+
+    /// Lets a page of the account work for who is signed in, and leads others to the sign-in.
+    func signedIn(
+        _ visit: Visit, _ work: (BrowserSessions.SignedIn) throws -> PageAnswer
     ) throws -> PageAnswer {
         guard let signedIn = visit.signedIn else { return .redirect(to: "/sign-in") }
-        guard reception.sessions.isFresh(signedIn.session, now: visit.request.now) else {
-            return .redirect(to: "/account/prove?to=\(place)")
-        }
         return try work(signedIn)
     }
 
@@ -24,9 +29,11 @@ extension Pages {
     func prove(_ visit: Visit) throws -> PageAnswer {
         guard let signedIn = visit.signedIn else { return .redirect(to: "/sign-in") }
         // Nothing of the address goes on but a name of ours.
-        let place = Self.provedPlaces.first { $0 == visit.request.query["to"] }
-        let next = place.map { "/account/\($0)" } ?? "/account"
-        guard visit.request.isPost else { return try proofForm(visit, signedIn, SignInAsking()) }
+        let page = PageName.allCases.first {
+            $0.isShownByProof && $0.rawValue == "\(Self.root)\(visit.request.query["to"] ?? "")"
+        }
+        let next = page.map { "/\($0.rawValue)" } ?? place(visit)?.path ?? "/account"
+        guard visit.action == .prove else { return try proofForm(visit, signedIn, SignInAsking()) }
         if let refusal = try refusal(visit, signedIn) {
             return try proofForm(visit, signedIn, refusal)
         }

@@ -26,17 +26,16 @@ extension Pages {
 
     /// `/account/second-factor`.
     func secondFactor(_ visit: Visit) throws -> PageAnswer {
-        try proved("second-factor", visit) { signedIn in
+        try signedIn(visit) { signedIn in
             let account = signedIn.account
-            guard visit.request.isPost else { return try secondFactorPage(visit, account) }
             let now = visit.request.now
-            switch visit.request.form["do"] {
-            case "remove":
+            switch visit.action {
+            case .removeSecondFactor:
                 try reception.note("second factor removed", account.id, now)
                 try reception.secondFactors.remove(of: account.id)
                 return .redirect(to: "/account")
-            case "set": return try setSecondFactor(visit, account)
-            default: return .redirect(to: "/account/second-factor")
+            case .setSecondFactor: return try setSecondFactor(visit, account)
+            default: return try secondFactorPage(visit, account)
             }
         }
     }

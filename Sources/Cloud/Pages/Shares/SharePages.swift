@@ -23,8 +23,8 @@ extension Pages {
         do {
             if let account = visit.signedIn?.account {
                 answer =
-                    try visit.request.isPost
-                    ? act(visit, link, account) : page(visit, link, account, Outcome())
+                    try visit.action == nil
+                    ? page(visit, link, account, Outcome()) : act(visit, link, account)
             } else {
                 answer = try doorstep(visit, link)
             }
@@ -43,7 +43,7 @@ extension Pages {
     /// The same for a link that leads nowhere and for one to what is not open to everybody.
     private func doorstep(_ visit: Visit, _ link: String) throws -> PageAnswer {
         var asking = SignInAsking()
-        if visit.request.isPost, visit.request.form["step"] != nil {
+        if visit.action?.proof == .ofItsOwn {
             switch try attempt(visit) {
             case .signedIn(_, _, let cookies):
                 var answer = PageAnswer.redirect(to: "/share/\(link)")
@@ -70,8 +70,8 @@ extension Pages {
     private func act(
         _ visit: Visit, _ link: String, _ account: AccountRecord
     ) throws -> PageAnswer {
-        switch visit.request.form["do"] {
-        case "join":
+        switch visit.action {
+        case .joinShare:
             do {
                 let thing = try shares?.look(at: link, as: account)
                 guard try shares?.join(link, as: account) == true else { break }
@@ -81,7 +81,7 @@ extension Pages {
                 return try page(
                     visit, link, account, Outcome(status: 409, problem: Phrase.shareFull.text))
             }
-        case "ask":
+        case .askForShare:
             do {
                 try shares?.ask(for: link, as: account)
                 return try page(visit, link, account, Outcome(status: 200, note: Phrase.asked.text))
@@ -89,12 +89,12 @@ extension Pages {
                 return try page(
                     visit, link, account, Outcome(status: 429, problem: Phrase.askedTooOften.text))
             }
-        case "address":
+        case .addAddress:
             return try page(visit, link, account, sendCode(visit, account))
-        case "code":
+        case .proveAddress:
             let outcome = try proveAddress(visit, account)
             guard outcome.problem == nil else { return try page(visit, link, account, outcome) }
-        case "switch":
+        case .switchAccount:
             if let signedIn = visit.signedIn { try reception.sessions.end(signedIn.session) }
             var answer = PageAnswer.redirect(to: "/share/\(link)")
             answer.headers.append(visit.request.cookies.setting(.session, to: "", seconds: 0))
@@ -110,7 +110,8 @@ extension Pages {
             return Outcome(status: 422, problem: addressProblem)
         }
         let outcome = try reception.letters.ask(
-            for: .address, to: address, of: account.id, by: account.id.text,
+            for: .address, to: address, of: account.id,
+            from: visit.request.client,
             language: Phrasebook.current.tag, now: visit.request.now)
         if case .wait(let seconds) = outcome {
             return Outcome(status: 429, problem: Texts.wait(seconds))

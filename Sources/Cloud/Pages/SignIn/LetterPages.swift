@@ -37,12 +37,12 @@ extension Pages {
                 """))
                 """)
         }
-        guard visit.request.isPost else { return form(200, nil) }
+        guard visit.action != nil else { return form(200, nil) }
         guard let address = reachable(visit.request.form.filled("address")) else {
             return form(422, addressProblem)
         }
         let outcome = try reception.letters.ask(
-            for: purpose, to: address, by: visit.request.client ?? "a proxy",
+            for: purpose, to: address, from: visit.request.client ?? "a proxy",
             place: place(visit)?.path, language: Phrasebook.current.tag, now: visit.request.now)
         switch outcome {
         case .queued:
@@ -61,7 +61,7 @@ extension Pages {
         guard let link = try reception.letterAnswers.link(of: secret, .reset, now: now)
         else { return Self.linkEnded }
         var problem: String?
-        if visit.request.isPost {
+        if visit.action == .resetPassword {
             do {
                 let account = try reception.letterAnswers.reset(
                     secret, password: typed(visit, "password"), now: now)
@@ -95,7 +95,7 @@ extension Pages {
                 of: secret, .invitation, now: request.now)
         else { return Self.linkEnded }
         var problem: String?
-        if request.isPost {
+        if visit.action == .makeAccount {
             do {
                 let account = try reception.letterAnswers.signUp(
                     secret, givenName: request.form.filled("given"),

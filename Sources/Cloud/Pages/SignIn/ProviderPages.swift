@@ -62,16 +62,10 @@ extension Pages {
     /// need permission for that server, by name, on every page that shows the form.
     func signInWith(_ visit: Visit) throws -> PageAnswer {
         let (request, form) = (visit.request, visit.request.form)
-        guard request.isPost, let providers = reception.providerSignIn else {
+        guard visit.action != nil, let providers = reception.providerSignIn else {
             return .redirect(to: "/sign-in")
         }
-        var account: AccountID?
-        if form["do"] == "link" {
-            guard let signedIn = visit.signedIn,
-                reception.sessions.isFresh(signedIn.session, now: request.now)
-            else { return .redirect(to: "/account/prove?to=identities") }
-            account = signedIn.account.id
-        }
+        let account = visit.action == .linkProvider ? visit.signedIn?.account.id : nil
         if let wait = reception.awayWait(client: request.client, now: request.now) {
             return providerProblem(429, Texts.wait(wait), retry: wait)
         }
@@ -237,10 +231,10 @@ extension Pages {
 
     /// `/account/identities`: who else may say that it is them.
     func identities(_ visit: Visit) throws -> PageAnswer {
-        try proved("identities", visit) { signedIn in
+        try signedIn(visit) { signedIn in
             let (account, now) = (signedIn.account, visit.request.now)
             let known = try reception.catalog.identities(of: account.id)
-            if visit.request.isPost, visit.request.form["do"] == "unlink" {
+            if visit.action == .unlinkProvider {
                 let issuer = visit.request.form["issuer"]
                 // What lets somebody in at last stays.
                 let hasOther =

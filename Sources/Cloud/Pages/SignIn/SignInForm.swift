@@ -27,8 +27,8 @@ extension Pages {
     /// Signs a browser in by what was typed into a form.
     func attempt(_ visit: Visit) throws -> SignInOutcome {
         let request = visit.request
-        if request.form["step"] == "code" { return try attemptCode(visit) }
-        if request.form["step"] == "passkey" { return try attemptPasskey(visit) }
+        if visit.action == .typeCode { return try attemptCode(visit) }
+        if visit.action == .usePasskey { return try attemptPasskey(visit) }
         let outcome = try reception.signIn.run(
             PasswordSignIn.Attempt(
                 address: request.form.filled("address") ?? "",
@@ -218,7 +218,7 @@ extension Pages {
 
     /// `/sign-in`: to the account page.
     func plainSignIn(_ visit: Visit) throws -> PageAnswer {
-        guard visit.request.isPost else {
+        guard visit.action != nil else {
             if visit.signedIn != nil { return .redirect(to: "/account") }
             return try answer(.asked(SignInAsking()), visit)
         }
@@ -254,7 +254,7 @@ extension Pages {
 
     /// `/sign-in/out`.
     func signOut(_ visit: Visit) throws -> PageAnswer {
-        guard visit.request.isPost else { return .redirect(to: "/account") }
+        guard visit.action == .signOut else { return .redirect(to: "/account") }
         if let signedIn = visit.signedIn { try reception.sessions.end(signedIn.session) }
         var answer = PageAnswer.redirect(to: "/sign-in")
         answer.headers.append(visit.request.cookies.setting(.session, to: "", seconds: 0))

@@ -43,16 +43,16 @@ extension Pages {
             return PageAnswer(400, title: Phrase.wayRefused.text, "<p>\(Phrase.wayRefusedHint)</p>")
         }
         let asking = Asking(visit: visit, asker: asker, way: way)
-        guard request.isPost else { return try show(asking) }
-        switch request.form["step"] {
-        case "sign-in", "code", "passkey": return try signIn(asking)
-        case "continue": return try proceed(asking)
-        case "switch":
+        switch visit.action {
+        case .signIn, .typeCode, .usePasskey: return try signIn(asking)
+        case .letAppIn: return try proceed(asking)
+        case .switchAccount:
             if let signedIn = visit.signedIn { try reception.sessions.end(signedIn.session) }
             var answer = PageAnswer.redirect(to: request.target)
             answer.headers.append(request.cookies.setting(.session, to: "", seconds: 0))
             return answer
-        default: return Self.cancelled(asking)
+        case .refuseApp: return Self.cancelled(asking)
+        default: return try show(asking)
         }
     }
 

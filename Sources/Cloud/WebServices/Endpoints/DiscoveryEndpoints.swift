@@ -9,6 +9,8 @@ enum DiscoverUsersEndpoint {
         let directory = try Directory(context)
         var list = JSONList("users")
         guard let infos = try directory.items("lookupInfos") else { return list.finished }
+        try directory.charge(
+            infos.count { $0["emailAddress"] != nil || $0["phoneNumber"] != nil })
         for element in infos {
             let info = try RequestObject(element, key: "lookupInfos")
             let found = try directory.person(info)
@@ -63,6 +65,8 @@ enum LookupUsersEndpoint {
         guard let users = try directory.items("users") else {
             throw RequestObject.missing("users")
         }
+        // Names of records tell of nobody whom their reader did not know.
+        try directory.charge(showsKey ? users.count { _ in true } : 0)
         for element in users {
             guard let text = try RequestObject(element, key: "users").string(key) else {
                 throw RequestObject.missing(key)
@@ -122,6 +126,23 @@ private struct Directory {
             throw NeedsWorker()
         }
         return items
+    }
+
+    /// Counts addresses that are looked up: they tell who has an account.
+    ///
+    /// - Throws: `Fault` THROTTLED, before anything is told.
+    func charge(_ count: Int) throws(Fault) {
+        guard let account = context.caller.account,
+            let wait = context.discoveries.take(
+                count, of: account, most: context.limits.discoveriesPerDayMax,
+                now: context.clock.now())
+        else { return }
+        var fault = Fault(
+            .throttled,
+            "more than \(context.limits.discoveriesPerDayMax) addresses looked up in a day "
+                + "(limits.discoveriesPerDayMax)")
+        fault.retryAfterSeconds = wait
+        throw fault
     }
 
     func person(_ info: RequestObject) throws -> DiscoveredPerson? {

@@ -3,10 +3,15 @@ import SQLite
 import Storage
 
 extension SQLiteCatalog {
-    package func add(_ session: BrowserSession, now: Milliseconds) throws {
+    package func add(_ session: BrowserSession, countMax: Int, now: Milliseconds) throws {
         try write(endsWhatWasTrue: false) { catalog in
             try SQLiteCatalog.requireAccount(session.account, in: catalog)
             try catalog.run("DELETE FROM browser_sessions WHERE expires_at <= ?", .integer(now))
+            try catalog.run(
+                """
+                DELETE FROM browser_sessions WHERE hash IN (SELECT hash FROM browser_sessions
+                WHERE account = ? ORDER BY used_at DESC, made_at DESC, hash LIMIT -1 OFFSET ?)
+                """, .text(session.account.text), .integer(Int64(max(0, countMax - 1))))
             try catalog.run(
                 """
                 INSERT INTO browser_sessions

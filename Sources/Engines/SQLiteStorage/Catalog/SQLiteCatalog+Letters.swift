@@ -43,8 +43,13 @@ extension SQLiteCatalog {
         }
     }
 
-    package func letterCount() throws -> Int {
-        try read { try $0.first("SELECT count(*) FROM letters") { Int($0.int64(0)) } ?? 0 }
+    package func letterCount(of purpose: Letter.Purpose?) throws -> Int {
+        try read {
+            try $0.first(
+                "SELECT count(*) FROM letters WHERE ?1 IS NULL OR purpose = ?1",
+                .optional(purpose?.rawValue)
+            ) { Int($0.int64(0)) } ?? 0
+        }
     }
 
     package func postpone(letter number: Int64, until dueAt: Milliseconds) throws {

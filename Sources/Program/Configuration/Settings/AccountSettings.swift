@@ -51,20 +51,26 @@ extension AccountSettings {
             .number(
                 "accounts.guessesPerAddressMax", \.accounts.guessesPerAddressMax, 1...100_000,
                 "guesses",
-                "The same for wrong passwords from one network address, for whatever accounts."),
+                """
+                The same for wrong passwords from one network address, for whatever accounts. Four times as \
+                many from an IPv6 /56, and sixteen times from a /48.
+                """),
             .number(
                 "accounts.guessWaitSecondsMax", \.accounts.guessWaitSecondsMax, 1...86_400,
                 "seconds", "The longest wait for a further guess."),
             .number(
                 "accounts.lettersMax", \.accounts.lettersMax, 1...1_000, "letters",
                 """
-                Letters to one address, and for one who asks, before each further one has to wait, twice \
-                as long each time.
+                Letters of one kind to one address and for one account, and letters for one network address, \
+                before each further one has to wait, twice as long each time.
                 """),
             .number(
                 "accounts.lettersWaitingMax", \.accounts.lettersWaitingMax, 1...1_000_000,
                 "letters",
-                "Letters that wait to be sent. Wishes beyond are refused for a minute."),
+                """
+                Letters that wait to be sent, a quarter of them of each kind: new passwords, invitations, \
+                codes, news of new browsers. Wishes beyond are refused for a minute.
+                """),
             .number(
                 "accounts.resetSecondsMax", \.accounts.resetSecondsMax, 60...604_800, "seconds",
                 "How long a link to a new password is good."),

@@ -19,6 +19,7 @@ package struct LimitSettings: Sendable, Equatable {
     package var participantsPerShareMax = 100
     package var accessRequestsPerShareMax = 100
     package var accessRequestsPerDayMax = 20
+    package var discoveriesPerDayMax = 5_000
     package var fieldsPerTypeMax = 256
     package var recordTypesMax = 1_000
     package var subscriptionsPerUserMax = 500
@@ -99,6 +100,11 @@ extension LimitSettings {
                 "limits.accessRequestsPerDayMax", \.limits.accessRequestsPerDayMax, 1...10_000,
                 "requests",
                 "How often one user may ask within a day to take part in shares. Over it: 429."),
+            .number(
+                "limits.discoveriesPerDayMax", \.limits.discoveriesPerDayMax, 1...1_000_000_000,
+                "addresses",
+                "Addresses and phone numbers of others that one user may look up within a day. Over it: 429."
+            ),
             .number(
                 "limits.fieldsPerTypeMax", \.limits.fieldsPerTypeMax, 1...10_000, "fields",
                 "Fields of one record type."),

@@ -4,8 +4,11 @@ package struct LogSettings: Sendable, Equatable {
 
     package enum Level: String, Sendable, CaseIterable { case info, warning, error }
 
+    package enum ClientAddresses: String, Sendable, CaseIterable { case failedSignIns, all }
+
     package var format = Format.auto
     package var level = Level.info
+    package var clientAddresses = ClientAddresses.failedSignIns
 }
 
 extension LogSettings {
@@ -19,5 +22,11 @@ extension LogSettings {
                 terminal, JSON elsewhere.
                 """),
             .choice("log.level", \.log.level, "Events less grave than this are not logged."),
+            .choice(
+                "log.clientAddresses", \.log.clientAddresses,
+                """
+                Which lines say the network address that a request came from (of IPv6 its /64): those of \
+                sign-ins that failed, or those of all requests.
+                """),
         ])
 }

@@ -33,8 +33,8 @@ extension OutgoingSettings {
             allowed: "addresses such as 10.0.0.7 and ranges such as 10.0.0.0/8 or fd00::/8",
             """
             Addresses that are not on the internet (loopback, private and the like) and may be sent \
-            to all the same, also without TLS. Only what nobody else's request could harm belongs \
-            here.
+            to all the same, also without TLS, where operators say so: webhooks, identity providers, text \
+            messages. What users name, such as where their browsers' pushes go, is never sent there.
             """),
         .text(
             "outgoing.authoritiesFile", \.outgoing.authoritiesFile,

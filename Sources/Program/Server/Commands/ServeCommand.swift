@@ -58,7 +58,7 @@ struct ServeProcess {
             format: LogFormat(
                 configuration.log.format, isTerminal: process.isOutputTerminal),
             level: LogLevel(configuration.log.level),
-            clock: process.clock)
+            clock: process.clock, showsClients: configuration.log.clientAddresses == .all)
         for warning in loaded.warnings + configuration.oddities {
             log.warning("odd setting", [("warning", .text(warning))])
         }

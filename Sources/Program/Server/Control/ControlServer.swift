@@ -13,8 +13,10 @@ import Synchronization
 package final class ControlServer: Sendable {
     /// How long a caller may take to send its command and to take the answer.
     private static let callerSeconds = 10
-    /// Commands that run at the same time; more wait to be accepted.
+    /// Commands that run at the same time; more wait, with their callers.
     private static let commandCountMax = 8
+    /// Callers who have not sent their whole command yet; for one more the first of them has to go.
+    private static let silentCountMax = 64
 
     private static let restMicroseconds: UInt32 = 100_000
 
@@ -29,6 +31,8 @@ package final class ControlServer: Sendable {
     private let places = DispatchSemaphore(value: ControlServer.commandCountMax)
     private let unfinished = DispatchGroup()
     private let isOpen = Atomic(true)
+    /// Those who have not sent their whole command, by their descriptors, the first first.
+    private let silent = Mutex<[Int32]>([])
     /// A spare descriptor, to be closed when one is needed.
     private let spare = Mutex(open("/dev/null", O_RDONLY | O_CLOEXEC))
     // Dispatch's own objects may be used from any thread; only their Swift class does not say so.
@@ -55,9 +59,12 @@ package final class ControlServer: Sendable {
     }
 
     /// Takes no more commands and waits for those that run, but no longer than this.
+    ///
+    /// Hangs up on who has not sent a command.
     package func close(withinSeconds seconds: Int) {
         guard isOpen.exchange(false, ordering: .relaxed) else { return }
         source.cancel()
+        silent.withLock { for caller in $0 { Self.hangUp(caller) } }
         FileSystem.removeFile(path)
         spare.withLock { spare in
             if spare >= 0 { systemClose(spare) }
@@ -76,13 +83,27 @@ package final class ControlServer: Sendable {
             if case .system(_, ENFILE) = error { shed(at: listener) }
             return
         }
-        places.wait()
+        caller.setDeadline(seconds: ControlServer.callerSeconds)
+        silent.withLock { silent in
+            if silent.count >= Self.silentCountMax { Self.hangUp(silent.removeFirst()) }
+            silent.append(caller.descriptor)
+        }
         let handed = UncheckedTransfer(caller)
         // A queue of its own has a thread at once; a concurrent one waits for the processors to be free.
         DispatchQueue(label: "lenticular.command").async(group: unfinished) { [self] in
-            defer { places.signal() }
             serve(handed.value)
         }
+    }
+
+    /// Has whoever waits for a caller find that it has gone; its descriptor stays open until they have.
+    private static func hangUp(_ descriptor: Int32) { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    /// Takes a caller's command; nil for who may give none.
+    private func command(of caller: LocalSocket) throws -> (request: ControlRequest, user: UInt32)?
+    {
+        defer { silent.withLock { $0.removeAll { $0 == caller.descriptor } } }
+        guard let user = caller.peerUser, user == 0 || user == geteuid() else { return nil }
+        return try ControlRequest(frame: caller.receive()).map { ($0, UInt32(user)) }
     }
 
     /// Hangs up on a caller for whom there is no descriptor, with the help of the spare one.
@@ -100,12 +121,12 @@ package final class ControlServer: Sendable {
     }
 
     private func serve(_ caller: LocalSocket) {
-        caller.setDeadline(seconds: ControlServer.callerSeconds)
-        guard let user = caller.peerUser, user == 0 || user == geteuid() else { return }
         do {
-            let frame = try caller.receive()
-            guard let request = ControlRequest(frame: frame) else { return }
-            let answer = run(request, UInt32(user), FileSender(to: caller))
+            guard let (request, user) = try command(of: caller) else { return }
+            // Who says nothing must not keep a place from who does.
+            places.wait()
+            defer { places.signal() }
+            let answer = run(request, user, FileSender(to: caller))
             try caller.send(answer.frame)
         } catch {
             // NB: the caller sees the connection end and says so; there is nobody else to tell.

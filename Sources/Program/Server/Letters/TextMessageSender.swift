@@ -89,7 +89,8 @@ final class TextMessageSender: LetterSender {
         let arrival = Arrival()
         traffic.requests.send(
             OutgoingRequest(
-                method: "POST", url: url, headers: headers + signature, body: body.bytes,
+                method: "POST", url: url, namedBy: .operators, headers: headers + signature,
+                body: body.bytes,
                 millisecondsMax: Self.millisecondsMax, isRepeatable: false)
         ) { result in
             arrival.result.withLock { $0 = result }

@@ -36,6 +36,10 @@ package final class Log: Sendable {
     private let bufferBytesMax: Int
     private let buffer = Mutex(Buffer())
     private let dropped = Atomic<Int>(0)
+    private let leftOut = Atomic<Int>(0)
+    private let sampler = Mutex(LineSampler())
+    /// Whether lines of requests say where on the network they came from.
+    package let showsClients: Bool
     private let queue = DispatchQueue(label: "lenticular.log", qos: .utility)
 
     /// - Parameters:
@@ -43,8 +47,9 @@ package final class Log: Sendable {
     ///   - descriptor: stays open and the caller's own.
     package init(
         format: LogFormat, level: LogLevel = .info, descriptor: Int32 = STDOUT_FILENO, clock: Clock,
-        bufferBytesMax: Int = Log.bufferBytesMax
+        bufferBytesMax: Int = Log.bufferBytesMax, showsClients: Bool = false
     ) {
+        self.showsClients = showsClients
         self.format = format
         self.level = level
         self.descriptor = descriptor
@@ -54,6 +59,9 @@ package final class Log: Sendable {
 
     /// Lines that were never written, since the start.
     package var droppedCount: Int { dropped.load(ordering: .relaxed) }
+
+    /// Lines of anonymous requests that were not written because there were too many, since the start.
+    package var leftOutCount: Int { leftOut.load(ordering: .relaxed) }
 
     /// Whether events of this weight are written at all, to spare the making of others.
     package func isWritten(_ level: LogLevel) -> Bool { level >= self.level }
@@ -66,11 +74,33 @@ package final class Log: Sendable {
 
     /// Reports a finished request, from any thread; never blocks on the log's reader.
     package func report(_ request: RequestObservation) {
-        guard isWritten(.info) else { return }
+        guard isWritten(.info), !request.isAnonymous || takesNext() else { return }
         switch format {
-        case .json: write(RequestLine.bytes(for: request, at: clock.now()))
-        case .text: write(LogEvent(request).line(at: clock.now(), as: format))
+        case .json:
+            write(
+                RequestLine.bytes(for: request, at: clock.now(), showsClient: showsClients))
+        case .text:
+            write(
+                LogEvent(request, showsClient: showsClients).line(at: clock.now(), as: format))
         }
+    }
+
+    /// Reports what anybody can cause; above a rate only some of it is written (`LineSampler`).
+    package func sampled(
+        _ message: StaticString, _ fields: @autoclosure () -> [(key: StaticString, value: LogValue)]
+    ) {
+        guard isWritten(.info), takesNext() else { return }
+        info(message, fields())
+    }
+
+    private func takesNext() -> Bool {
+        let now = clock.now()
+        let (isWritten, before) = sampler.withLock { $0.takeNext(now: now) }
+        if before > 0 {
+            info("lines of anonymous requests left out", [("lines", .number(Int64(before)))])
+        }
+        if !isWritten { leftOut.add(1, ordering: .relaxed) }
+        return isWritten
     }
 
     private func write(_ line: [UInt8]) {

@@ -3,9 +3,9 @@ import WebServices
 
 extension LogEvent {
     /// The event of a finished request; `RequestLine` makes the same as JSON.
-    init(_ request: RequestObservation) {
+    init(_ request: RequestObservation, showsClient: Bool = false) {
         self.init(.info, "request")
-        fields.reserveCapacity(13)
+        fields.reserveCapacity(14)
         fields.append(("request", .text(request.requestID)))
         fields.append(
             ("operation", .text(request.operation ?? RequestCounts.unmatched)))
@@ -20,6 +20,9 @@ extension LogEvent {
         }
         if let user = request.userRecordName { fields.append(("user", .text(user.text))) }
         if let keyID = request.keyID { fields.append(("keyID", .text(keyID))) }
+        if showsClient, let client = request.client {
+            fields.append(("client", .text("\(client)")))
+        }
         fields.append(("status", .number(Int64(request.status))))
         if let code = request.code { fields.append(("code", .text(code.rawValue))) }
         if let refusal = request.refusal {

@@ -15,13 +15,19 @@ struct RequestLine {
     private var writer = JSONWriter(reserving: RequestLine.usualBytes)
 
     /// The line for a request that has just ended, with its end.
-    static func bytes(for request: RequestObservation, at time: Milliseconds) -> [UInt8] {
+    ///
+    /// - Parameter showsClient: whether it says where on the network the request came from.
+    static func bytes(
+        for request: RequestObservation, at time: Milliseconds, showsClient: Bool = false
+    ) -> [UInt8] {
         var line = RequestLine()
-        line.write(request, at: time)
+        line.write(request, at: time, showsClient)
         return line.writer.bytes
     }
 
-    private mutating func write(_ request: RequestObservation, at time: Milliseconds) {
+    private mutating func write(
+        _ request: RequestObservation, at time: Milliseconds, _ showsClient: Bool
+    ) {
         writer.raw(#"{"time":""#)
         Timestamp(time).append(to: &writer.bytes)
         writer.raw(#"","level":"info","message":"request""#)
@@ -37,6 +43,7 @@ struct RequestLine {
         if let database = request.database { plain(#","database":""#, database.rawValue) }
         if let user = request.userRecordName { plain(#","user":""#, user.text) }
         if let keyID = request.keyID { plain(#","keyID":""#, keyID) }
+        if showsClient, let client = request.client { plain(#","client":""#, "\(client)") }
         writer.raw(#","status":"#)
         writer.integer(Int64(request.status))
         if let code = request.code { plain(#","code":""#, code.rawValue) }

@@ -27,6 +27,8 @@ package final class DataFolder: Sendable {
     package let secrets: SealedSecrets
     /// Told of what is done to what is not theirs who do it, before it is done.
     package let audit: AuditLog
+    /// Told of sign-ins that came to nothing.
+    let failedSignIns: FailedSignIns
     /// What people do with accounts by themselves.
     package let reception: Reception
     let assetPlaces: AssetPlaces
@@ -48,6 +50,8 @@ package final class DataFolder: Sendable {
         self.random = random
         secrets = try SecretKeys.open(configuration, of: path, random: random)
         audit = try AuditLog(path: Self.auditPath(in: path))
+        let failedSignIns = FailedSignIns(audit: audit)
+        self.failedSignIns = failedSignIns
         let reports = StoreReports()
         engineWords = factory.words
         engine = try factory.open(
@@ -67,6 +71,7 @@ package final class DataFolder: Sendable {
             signUp: SignUpMode(configuration.accounts.signUp),
             letterKinds: configuration.letterKinds,
             publicBaseURL: configuration.baseURL, note: Self.ownersNote(in: audit),
+            failed: { failedSignIns.note($0) },
             export: { [personalFiles] in try personalFiles.make(of: $0) }, fetch: providerAccess)
         pushKeys = PushKeys(catalog: catalog, secrets: secrets)
         webTokens = try WebTokens(

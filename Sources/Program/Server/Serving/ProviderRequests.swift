@@ -55,7 +55,7 @@ final class ProviderRequests: ProviderFetch {
         if form != nil { headers.append(("Content-Type", "application/x-www-form-urlencoded")) }
         if let authorization { headers.append(("Authorization", authorization)) }
         let request = OutgoingRequest(
-            method: form == nil ? "GET" : "POST", url: url, headers: headers,
+            method: form == nil ? "GET" : "POST", url: url, namedBy: .operators, headers: headers,
             body: Array((form ?? "").utf8), millisecondsMax: Self.millisecondsMax,
             // A code is good once.
             isRepeatable: form == nil)

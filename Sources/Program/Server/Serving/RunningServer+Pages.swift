@@ -20,16 +20,18 @@ extension RunningServer {
                     "page failed inside",
                     [("request", .text(page.requestID)), ("failure", .text(failure))])
             }
-            log.info(
+            log.sampled(
                 "page",
-                [
-                    ("request", .text(page.requestID)), ("page", .text(page.page)),
-                    ("status", .number(Int64(page.status))),
-                    (
-                        "milliseconds",
-                        .microseconds(Int64(clamping: page.durationNanoseconds / 1_000))
-                    ),
-                ])
+                [("request", .text(page.requestID)), ("page", .text(page.page))]
+                    + (log.showsClients
+                        ? [("client", .text(page.client ?? "unknown"))] : [])
+                    + [
+                        ("status", .number(Int64(page.status))),
+                        (
+                            "milliseconds",
+                            .microseconds(Int64(clamping: page.durationNanoseconds / 1_000))
+                        ),
+                    ])
         }
     }
 }

@@ -62,6 +62,7 @@ package final class RunningServer: Sendable {
             linkHost: LinkHost(of: reached.baseURL, log))
         http = try Self.started(wire, on: binding, responder, Self.observer(of: metrics, log))
         Self.observe(http, stores, log, in: metrics)
+        folder.failedSignIns.observe(by: log, in: metrics)
         senders = try NoticeSenders(folder)
         let work = StoreWork(
             configuration, clock: folder.clock, log: log, senders: senders.byKind,
@@ -206,7 +207,7 @@ package final class RunningServer: Sendable {
 
     private static func observer(of metrics: Metrics, _ log: Log) -> WireObserver {
         WireObserver { rejection in
-            log.info(
+            log.sampled(
                 "request refused by the wire",
                 [
                     ("request", .text(rejection.requestID)),
@@ -352,6 +353,12 @@ package final class RunningServer: Sendable {
         }
         metrics.counter("lenticular_log_lines_dropped_total", "Log lines never written.") {
             Double(log.droppedCount)
+        }
+        metrics.counter(
+            "lenticular_log_lines_left_out_total",
+            "Log lines of anonymous requests that were too many to write them all."
+        ) {
+            Double(log.leftOutCount)
         }
     }
 }

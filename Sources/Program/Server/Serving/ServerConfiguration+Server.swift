@@ -138,6 +138,7 @@ extension ServerConfiguration {
         service.participantsPerShareMax = limits.participantsPerShareMax
         service.accessRequestsPerShareMax = limits.accessRequestsPerShareMax
         service.accessRequestsPerDayMax = limits.accessRequestsPerDayMax
+        service.discoveriesPerDayMax = limits.discoveriesPerDayMax
         service.fieldsPerTypeMax = limits.fieldsPerTypeMax
         service.recordTypesMax = limits.recordTypesMax
         service.subscriptionsPerUserMax = limits.subscriptionsPerUserMax

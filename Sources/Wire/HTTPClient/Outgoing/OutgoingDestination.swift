@@ -13,11 +13,11 @@ final class OutgoingDestination: @unchecked Sendable {
     private let addresses: TargetAddresses
     private var usedAt: UInt64
 
-    init(_ origin: HTTPOrigin, of requests: OutgoingRequests) {
+    init(_ origin: HTTPOrigin, namedBy namer: TargetNamer, of requests: OutgoingRequests) {
         self.origin = origin
         self.requests = requests
         addresses = TargetAddresses(
-            of: origin, policy: requests.policy, on: requests.loop,
+            of: origin, namedBy: namer, policy: requests.policy, on: requests.loop,
             millisecondsMax: requests.limits.addressMillisecondsMax, resolve: requests.resolve)
         usedAt = requests.loop.now
     }

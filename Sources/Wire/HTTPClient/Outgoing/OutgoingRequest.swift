@@ -2,6 +2,8 @@
 package struct OutgoingRequest: Sendable {
     package var method: String
     package var url: TargetURL
+    /// Who has said so.
+    package var namer: TargetNamer
     /// Without `Host`, `Content-Length` and `Connection`, which are added.
     package var headers: [(name: String, value: String)]
     package var body: [UInt8]
@@ -15,16 +17,21 @@ package struct OutgoingRequest: Sendable {
     package var isRepeatable: Bool
 
     package init(
-        method: String, url: TargetURL, headers: [(name: String, value: String)] = [],
+        method: String, url: TargetURL, namedBy namer: TargetNamer,
+        headers: [(name: String, value: String)] = [],
         body: [UInt8] = [], millisecondsMax: Int? = nil, isRepeatable: Bool = true
     ) {
         self.method = method
         self.url = url
+        self.namer = namer
         self.headers = headers
         self.body = body
         self.millisecondsMax = millisecondsMax
         self.isRepeatable = isRepeatable
     }
+
+    /// Requests with the same may share connections: a connection that was allowed to operators is no user's.
+    package var destination: String { "\(namer) \(url.origin.text)" }
 
     /// Head and body as they go out; nil when a part of the head would break the framing.
     func bytes() -> [UInt8]? {

@@ -62,7 +62,7 @@ package final class OutgoingRequests: @unchecked Sendable {
             let pending = PendingRequest(
                 request, bytes: bytes, deadline: loop.now &+ UInt64(max(milliseconds, 0)),
                 then: then)
-            destination(of: request.url.origin).take(pending)
+            destination(of: request).take(pending)
         }
     }
 
@@ -80,10 +80,10 @@ package final class OutgoingRequests: @unchecked Sendable {
         loop.stopAndJoin()
     }
 
-    private func destination(of origin: HTTPOrigin) -> OutgoingDestination {
-        if let known = destinations[origin.text] { return known }
-        let fresh = OutgoingDestination(origin, of: self)
-        destinations[origin.text] = fresh
+    private func destination(of request: OutgoingRequest) -> OutgoingDestination {
+        if let known = destinations[request.destination] { return known }
+        let fresh = OutgoingDestination(request.url.origin, namedBy: request.namer, of: self)
+        destinations[request.destination] = fresh
         return fresh
     }
 

@@ -8,6 +8,7 @@ package final class TargetAddresses: @unchecked Sendable {
     // Unchecked: used on the loop's thread alone, to which the answer of a look-up is posted.
 
     private let origin: HTTPOrigin
+    private let namer: TargetNamer
     private let policy: TargetPolicy
     private let loop: EventLoop
     private let millisecondsMax: Int
@@ -19,10 +20,12 @@ package final class TargetAddresses: @unchecked Sendable {
 
     /// - Parameter millisecondsMax: for how long addresses are used before the name is looked up again.
     package init(
-        of origin: HTTPOrigin, policy: TargetPolicy, on loop: EventLoop, millisecondsMax: Int,
+        of origin: HTTPOrigin, namedBy namer: TargetNamer, policy: TargetPolicy,
+        on loop: EventLoop, millisecondsMax: Int,
         resolve: @escaping OutgoingRequests.Resolve
     ) {
         self.origin = origin
+        self.namer = namer
         self.policy = policy
         self.loop = loop
         self.millisecondsMax = millisecondsMax
@@ -59,7 +62,7 @@ package final class TargetAddresses: @unchecked Sendable {
                 guard !addresses.isEmpty else {
                     return then(.unreachable("the name has no address"))
                 }
-                try policy.require(origin, at: addresses)
+                try policy.require(origin, namedBy: namer, at: addresses)
             } catch {
                 return then(.refused(error))
             }

@@ -17,6 +17,15 @@ package enum TargetRefusal: Error, Sendable, Equatable, CustomStringConvertible 
     }
 }
 
+/// Who has said where a request goes.
+package enum TargetNamer: Sendable, Hashable {
+    /// Whoever runs the server, by a setting or a command: webhooks, identity providers, senders of text
+    /// messages, Apple's push service.
+    case operators
+    /// Somebody who uses the server: where their browser's pushes go.
+    case users
+}
+
 /// Which targets may be reached that users or configurations name: webhooks, senders of pushes and text
 /// messages, identity providers.
 ///
@@ -24,6 +33,7 @@ package enum TargetRefusal: Error, Sendable, Equatable, CustomStringConvertible 
 /// its network, the cloud's own services. So all addresses of a name are looked at once it was looked
 /// up, and the connection goes to one of these. Names that lead to an address of either kind are refused:
 /// which one is used would be up to chance. Redirects are answers as others are, and nobody follows them.
+/// Exceptions hold for what operators name, never for what users do.
 package struct TargetPolicy: Sendable {
     private let allows: @Sendable (String) -> Bool
 
@@ -32,12 +42,13 @@ package struct TargetPolicy: Sendable {
 
     /// Looks at all addresses that a target's name has.
     ///
-    /// Without TLS every one has to be allowed; with TLS each has to be public or allowed.
+    /// Without TLS every one has to be allowed; with TLS each has to be public or allowed. For users none is
+    /// allowed.
     /// - Throws: `TargetRefusal`.
     package func require(
-        _ origin: HTTPOrigin, at addresses: [ResolvedAddress]
+        _ origin: HTTPOrigin, namedBy namer: TargetNamer, at addresses: [ResolvedAddress]
     ) throws(TargetRefusal) {
-        for address in addresses where !allows("\(address)") {
+        for address in addresses where namer == .users || !allows("\(address)") {
             guard AddressScope.isPublic(address.bytes) else {
                 throw .notPublic(address: "\(address)")
             }

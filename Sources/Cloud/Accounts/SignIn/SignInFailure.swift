@@ -1,0 +1,30 @@
+import CloudModel
+
+/// Somebody who was not let in, for the operator: a guess, or a mistake.
+package struct SignInFailure: Sendable, Equatable {
+    package enum Way: String, Sendable { case password, code, passkey }
+
+    /// What they showed.
+    package let way: Way
+    /// Whose it would have been; nil where it is nobody's, or not known.
+    package let account: AccountID?
+    /// Where on the network they are; nil where that is not known.
+    package let client: NetworkOrigin?
+    /// Whether it was not looked at, because there had been too many.
+    package let isHeldBack: Bool
+    package let time: Milliseconds
+
+    package init(
+        _ way: Way, of account: AccountID?, from client: NetworkOrigin?, isHeldBack: Bool = false,
+        at time: Milliseconds
+    ) {
+        self.way = way
+        self.account = account
+        self.client = client
+        self.isHeldBack = isHeldBack
+        self.time = time
+    }
+
+    /// Told of each; from any thread, may block for as long as the disk takes.
+    package typealias Told = @Sendable (SignInFailure) -> Void
+}

@@ -1,0 +1,33 @@
+/// A page by the name that the log knows it by, never a piece of an address.
+enum PageName: String, Sendable, CaseIterable {
+    case none
+    case style
+    case script
+    case signIn = "sign-in"
+    case ticket = "sign-in/ticket"
+    case provider = "sign-in/with"
+    case providerBack = "sign-in/back"
+    case signInDone = "sign-in/done"
+    case trade = "sign-in/token"
+    case forgotten = "sign-in/forgotten"
+    case newAccount = "sign-in/new"
+    case signOut = "sign-in/out"
+    case reset = "sign-in/reset"
+    case welcome = "sign-in/welcome"
+    case account
+    case prove = "account/prove"
+    case secondFactor = "account/second-factor"
+    case identities = "account/identities"
+    case passkeys = "account/passkeys"
+    case export = "account/export"
+    case delete = "account/delete"
+    case share
+
+    /// Whether only who showed lately who they are may see it.
+    var isShownByProof: Bool {
+        switch self {
+        case .secondFactor, .identities, .passkeys, .export, .delete: true
+        default: false
+        }
+    }
+}
