@@ -174,11 +174,13 @@ struct SumTests {
         changed.append(try Data(contentsOf: URL(filePath: place.sums(other))))
         for bytes in changed {
             try bytes.write(to: URL(filePath: path))
-            #expect(try place.another.hasWrongSums(digest))
             try #require(try place.another.open(digest)).check(0..<150_000)
             // Made anew, for the contents are what they should be.
             #expect(try Data(contentsOf: URL(filePath: path)) == whole)
-            #expect(try !place.another.hasWrongSums(digest))
+            try bytes.write(to: URL(filePath: path))
+            #expect(try place.another.mendSums(digest, comparing: false))
+            #expect(try Data(contentsOf: URL(filePath: path)) == whole)
+            #expect(try !place.another.mendSums(digest, comparing: true))
             try bytes.write(to: URL(filePath: path))
             try Self.flip(place.file(digest), at: 70_000)
             #expect(throws: AssetFailure.damaged(digest)) {
@@ -197,14 +199,56 @@ struct SumTests {
         let place = try Place()
         let digest = try place.storage.put(pattern(150_000)).digest
         try FileManager.default.removeItem(atPath: place.folder.path + "-sums")
-        #expect(try !place.another.hasWrongSums(digest))
         try Self.flip(place.file(digest), at: 149_999)
+        #expect(throws: AssetFailure.damaged(digest)) {
+            try place.another.mendSums(digest, comparing: false)
+        }
         #expect(throws: AssetFailure.damaged(digest)) {
             try #require(try place.another.open(digest)).check(0..<1)
         }
         #expect(!FileManager.default.fileExists(atPath: place.sums(digest)))
         try Self.flip(place.file(digest), at: 149_999)
         try #require(try place.another.open(digest)).check(0..<1)
+        #expect(FileManager.default.fileExists(atPath: place.sums(digest)))
+    }
+
+    @Test(
+        "Sums that hold by themselves and do not fit whole contents are mended, and then forgotten")
+    func misfits() throws {
+        let place = try Place()
+        let digest = try place.storage.put(pattern(150_000)).digest
+        let path = place.sums(digest)
+        let whole = try [UInt8](Data(contentsOf: URL(filePath: path)))
+        var bytes = whole
+        bytes[50] ^= 1
+        let body = bytes.count - 4
+        let sum = bytes.withUnsafeBytes { checksum_crc32c(0, $0.baseAddress, body) }
+        withUnsafeBytes(of: sum.bigEndian) { bytes.replaceSubrange(body..., with: $0) }
+        try Data(bytes).write(to: URL(filePath: path))
+        let reading = place.another
+        #expect(throws: AssetFailure.damaged(digest)) {
+            try #require(try reading.open(digest)).check(0..<1)
+        }
+        #expect(try !reading.mendSums(digest, comparing: false))
+        #expect(try reading.mendSums(digest, comparing: true))
+        #expect(try [UInt8](Data(contentsOf: URL(filePath: path))) == whole)
+        try #require(try reading.open(digest)).check(0..<150_000)
+        // Over contents that are not what they should be, nothing is mended.
+        try Self.flip(place.file(digest), at: 7)
+        #expect(throws: AssetFailure.damaged(digest)) {
+            try reading.mendSums(digest, comparing: true)
+        }
+    }
+
+    @Test("What a process has left that ended while it wrote sums goes with the next")
+    func leftovers() throws {
+        let place = try Place()
+        let digest = try place.storage.put(pattern(10)).digest
+        let incoming = "\(place.folder.path)-sums/incoming"
+        #expect(try FileManager.default.contentsOfDirectory(atPath: incoming) == [])
+        try Data([1]).write(to: URL(filePath: "\(incoming)/\(digest.hexadecimal).1"))
+        try place.another.removeUnfinished()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: incoming) == [])
         #expect(FileManager.default.fileExists(atPath: place.sums(digest)))
     }
 

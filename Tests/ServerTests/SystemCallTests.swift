@@ -98,6 +98,38 @@ struct SystemCallTests {
         }
     }
 
+    @Test(
+        "Sums of assets come to the disk before their name, so that a power cut leaves them whole or none"
+    )
+    func sums() throws {
+        let test = try start("openat,write,fsync,fdatasync,rename,renameat,renameat2")
+        let file = folder.path("file")
+        for number in 1...3 {
+            _ = try makeFile(file, bytes: 100_000, number: UInt64(number))
+            try test.save("a\(number)", test.upload(file: file))
+        }
+        let calls = try calls(of: test)
+        let synchronized = synchronized(calls)
+        var placed = 0
+        for (place, call) in calls.enumerated() where call.contains("/assets-sums/") {
+            if let opened = call.firstMatch(of: #/openat\([^"]*"([^"]+)", [^)]*O_(?:WRONLY|RDWR)/#)
+            {
+                #expect(opened.1.contains("/assets-sums/incoming/"), "\(call)")
+            }
+            guard let moved = call.firstMatch(of: #/rename[at2]*\([^"]*"([^"]+)"[^"]*"([^"]+)"/#)
+            else { continue }
+            placed += 1
+            let written = calls[..<place].lastIndex {
+                $0.contains("write(") && $0.contains(moved.1)
+            }
+            let isSynchronized = synchronized[plain(moved.1)]?.contains {
+                $0 < place && $0 > written ?? .max
+            }
+            #expect(isSynchronized == true, "\(call)")
+        }
+        #expect(placed == 3)
+    }
+
     @Test("No wait of a writer goes by the time of day, which somebody may set back")
     func clock() throws {
         let test = try start("futex,fdatasync", ["-e", "inject=fdatasync:delay_enter=5000"])

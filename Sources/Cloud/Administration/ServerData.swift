@@ -34,6 +34,9 @@ package protocol ServerData: AnyObject, Sendable {
     /// The container environments that have data.
     func environments() throws -> [ContainerEnvironment]
 
+    /// The container environments whose data is not in its place, or another's is.
+    func missingEnvironments() throws -> [ContainerEnvironment]
+
     /// The store of a container environment, made when it is asked for the first time.
     ///
     /// - Throws: `CatalogRefusal.containerUnknown`; `StorageFailure`.
@@ -78,6 +81,11 @@ package protocol ServerData: AnyObject, Sendable {
     ///
     /// - Returns: a line for each thing that is wrong, which names where; empty when nothing is.
     func problems() throws -> [String]
+
+    /// Makes checksums of assets again that are missing, torn or wrong while the contents are whole.
+    ///
+    /// - Returns: of how many assets.
+    func mendSums() throws -> Int
 
     /// How many rows of former versions have still to be moved into the present form.
     func rowsToMove(_ rows: FormerRows) throws -> Int

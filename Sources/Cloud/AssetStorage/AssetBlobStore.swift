@@ -57,8 +57,13 @@ package protocol AssetBlobStore: AnyObject, Sendable {
     /// were begun before a moment. On this one, they are those that have had no more bytes since.
     func removeAbandoned(begunBefore moment: Milliseconds) throws(AssetFailure)
 
-    /// Whether the sums beside a file are torn or do not fit the file. Reads all of the file.
-    func hasWrongSums(_ digest: AssetDigest) throws -> Bool
+    /// Makes the sums beside a file again where they are missing or torn and the contents are whole.
+    ///
+    /// - Parameter comparing: whether sums that can be read are held against the contents, and mended
+    ///   where they do not fit. Then all of the file is read; otherwise only where they are made.
+    /// - Returns: whether they were made again.
+    /// - Throws: `AssetFailure.damaged` when the contents that were read are not what they should be.
+    func mendSums(_ digest: AssetDigest, comparing: Bool) throws(AssetFailure) -> Bool
 
     /// Removes everything that is not in the folder of the container environment, which has gone.
     func removeEverything() throws(AssetFailure)
@@ -76,7 +81,9 @@ package protocol AssetBlobStore: AnyObject, Sendable {
 extension AssetBlobStore {
     package var trash: AssetTrash? { nil }
 
-    package func hasWrongSums(_ digest: AssetDigest) throws -> Bool { false }
+    package func mendSums(
+        _ digest: AssetDigest, comparing: Bool
+    ) throws(AssetFailure) -> Bool { false }
 
     package func removeEverything() throws(AssetFailure) {}
 

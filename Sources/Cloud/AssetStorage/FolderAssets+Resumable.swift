@@ -50,6 +50,7 @@ extension FolderAssets {
     }
 
     package func removeUnfinished() throws(AssetFailure) {
+        try sums.removeUnfinished()
         let names = try AssetFiles.names(in: incoming)
         var kept: Set<String> = []
         for name in names where name.hasSuffix(ResumableNote.suffix) {

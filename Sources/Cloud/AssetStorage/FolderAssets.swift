@@ -117,13 +117,16 @@ package final class FolderAssets: AssetBlobStore {
         try sums.remove(digest)
     }
 
-    package func hasWrongSums(_ digest: AssetDigest) throws -> Bool {
-        guard sums.areRecorded(digest) else { return false }
-        guard let recorded = try sums.recorded(digest) else { return true }
-        guard let reader = try open(digest), reader.descriptor != nil else { return false }
-        var summer = PartSummer()
-        _ = try reader.forEachPiece { summer.update($0) }
-        return summer.finished(digest) != recorded
+    package func mendSums(
+        _ digest: AssetDigest, comparing: Bool
+    ) throws(AssetFailure) -> Bool {
+        let recorded = try sums.recorded(digest)
+        guard recorded == nil || comparing, let reader = try open(digest), reader.descriptor != nil
+        else { return false }
+        let made = try SumFiles.made(of: digest, from: reader)
+        guard made != recorded else { return false }
+        try sums.replace(made)
+        return true
     }
 
     package func list(

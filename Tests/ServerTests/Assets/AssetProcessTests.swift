@@ -1,3 +1,4 @@
+import Awaiting
 import ChildProcesses
 import Foundation
 import Testing
@@ -261,5 +262,67 @@ struct AssetProcessTests {
             try test.server.command("check").output == "no problems\nassets in the trash: 2\n")
         let counted = try test.server.command("check", "--json").object
         #expect(counted["trashedAssets"] as? Int == 2 && counted["ok"] as? Bool == true)
+    }
+
+    @Test("Missing, torn and wrong checksums of whole assets are made again, which the check notes")
+    func checksums() throws {
+        let folder = try TemporaryFolder()
+        let test = try AssetFixture(data: folder.path("data"))
+        let file = folder.path("file")
+        let bytes = try (0..<4).map { number in
+            let bytes = try makeFile(file, bytes: 200_000, number: UInt64(number))
+            try test.save("a\(number)", test.upload(file: file))
+            return bytes
+        }
+        let sums = "\(test.data)/containers/icloud.a/development/assets-sums"
+        let paths = test.files().placed.sorted().map {
+            let name = ($0 as NSString).lastPathComponent
+            return "\(sums)/\(name.prefix(2))/\(name)"
+        }
+        #expect(paths.count == 4)
+        let whole = try paths.map { try Data(contentsOf: URL(filePath: $0)) }
+        try FileManager.default.removeItem(atPath: paths[0])
+        try whole[1].prefix(20).write(to: URL(filePath: paths[1]))
+        try Data().write(to: URL(filePath: paths[2]))
+        let found = try test.server.command("check")
+        #expect(found.status == 0)
+        #expect(found.output == "no problems\nchecksums of assets made again: 3\n")
+        #expect(try paths.map { try Data(contentsOf: URL(filePath: $0)) } == whole)
+        let again = try test.server.command("check", "--json")
+        #expect(again.object["ok"] as? Bool == true && again.object["mendedSums"] as? Int == 0)
+        for (number, bytes) in bytes.enumerated() {
+            #expect(try test.download(test.link(of: "a\(number)")) == bytes)
+        }
+        // Over contents that are not what they should be, it is damage.
+        try whole[3].prefix(20).write(to: URL(filePath: paths[3]))
+        let asset = test.files().placed.sorted()[3]
+        let handle = try #require(FileHandle(forUpdatingAtPath: asset))
+        try handle.write(contentsOf: Data([1, 2, 3]))
+        try handle.close()
+        let damaged = try test.server.command("check", "--json")
+        #expect(damaged.status == 1 && damaged.object["mendedSums"] as? Int == 0)
+        let problems = try #require(damaged.object["problems"] as? [String])
+        #expect(problems.count == 1 && problems[0].contains("damaged asset: "), "\(problems)")
+    }
+
+    @Test("The upkeep makes missing and torn checksums again without anybody asking")
+    func checksumsByUpkeep() throws {
+        let folder = try TemporaryFolder()
+        let test = try AssetFixture(
+            data: folder.path("data"), environment: ["LENTICULAR_RETENTION_UPKEEP_SECONDS": "1"])
+        let file = folder.path("file")
+        for number in 0..<2 {
+            _ = try makeFile(file, bytes: 200_000, number: UInt64(number))
+            try test.save("a\(number)", test.upload(file: file))
+        }
+        let sums = "\(test.data)/containers/icloud.a/development/assets-sums"
+        let paths = test.files().placed.map {
+            let name = ($0 as NSString).lastPathComponent
+            return "\(sums)/\(name.prefix(2))/\(name)"
+        }
+        let whole = try paths.map { try Data(contentsOf: URL(filePath: $0)) }
+        try FileManager.default.removeItem(atPath: paths[0])
+        try whole[1].prefix(20).write(to: URL(filePath: paths[1]))
+        try Patience.until { paths.map { FileManager.default.contents(atPath: $0) } == whole }
     }
 }

@@ -34,7 +34,8 @@ struct StoreFileTests {
         for _ in 0..<2 {
             let server = try notes.start().server
             #expect(try code() == "TRY_AGAIN_LATER")
-            #expect(server.readiness.obstacle == "store missing: iCloud.a development")
+            #expect(server.readiness.obstacle == nil)
+            #expect(server.folder.stores.search.missingCount == 1)
             #expect(
                 try server.folder.problems() == [
                     "iCloud.a development: store.sqlite is not there, or is another's"
@@ -45,7 +46,7 @@ struct StoreFileTests {
         let server = try notes.start().server
         if files.fileExists(atPath: place) { try files.removeItem(atPath: place) }
         try files.moveItem(atPath: away, toPath: place)
-        #expect(server.readiness.obstacle == nil)
+        #expect(server.folder.stores.search.missingCount == 0)
         #expect(try code() == nil)
         #expect(try notes.page(token)["serverErrorCode"] == nil)
         #expect(try server.folder.problems() == [])
@@ -79,7 +80,7 @@ struct StoreFileTests {
         try files.moveItem(atPath: away, toPath: notes.store)
         var server = try notes.start().server
         #expect(try code() == "TRY_AGAIN_LATER")
-        #expect(server.readiness.obstacle?.hasPrefix("store missing: ") == true)
+        #expect(server.folder.stores.search.missingCount == 2)
         #expect(try server.folder.problems().count == 2)
         try notes.putBack("right")
         server = try notes.start().server

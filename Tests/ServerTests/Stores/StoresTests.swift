@@ -320,11 +320,15 @@ final class StoresTests {
         let path = stores.engine.words(for: key(0))
         try FileManager.default.moveItem(atPath: path, toPath: temporary.path("away"))
         #expect(throws: StorageFailure.self) { try self.store(0) }
-        #expect(server.server.readiness.obstacle == "store missing: iCloud.n0 development")
+        #expect(server.server.readiness.obstacle == nil)
+        // Told of once, by the upkeep.
+        #expect(try stores.search.examineMore().missing == [key(0)])
+        #expect(try stores.search.examineMore().missing == [])
+        #expect(stores.search.missingCount == 1)
         #expect(try lookUp(0) == 503)
         try FileManager.default.moveItem(atPath: temporary.path("away"), toPath: path)
         #expect(try lookUp(0) == 200)
-        #expect(server.server.readiness.obstacle == nil)
+        #expect(stores.search.missingCount == 0)
     }
 
     @Test("A backup has the stores that are closed as well as those that are open")

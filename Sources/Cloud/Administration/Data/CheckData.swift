@@ -8,6 +8,8 @@ package struct CheckData: AdministrativeAction {
     package struct Outcome: Sendable {
         /// A line each; empty when nothing is wrong.
         package let problems: [String]
+        /// Assets whose checksums were made again, as a crash or decay of these leaves them: no problem.
+        package let mendedSums: Int
         /// Files of assets in the trash, which is no problem.
         package let trashedAssets: Int
         /// Records of former versions that wait to be moved, which is no problem.
@@ -39,8 +41,10 @@ package struct CheckData: AdministrativeAction {
                 removed.kept += report.kept
             }
         }
+        let problems = try data.problems() + removed.kept
         return Outcome(
-            problems: try data.problems() + removed.kept, trashedAssets: try data.trashedAssets(),
+            problems: problems, mendedSums: try data.mendSums(),
+            trashedAssets: try data.trashedAssets(),
             recordsToMove: try data.rowsToMove(.versions), namesToMove: try data.rowsToMove(.names),
             removedRecords: removed.removed)
     }

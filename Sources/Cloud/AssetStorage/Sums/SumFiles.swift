@@ -1,6 +1,7 @@
 import CloudModel
 import Cryptography
 import Dispatch
+import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -10,15 +11,23 @@ import Dispatch
 
 /// The sums of assets, a small file each beside the folder of the assets.
 ///
-/// They can always be made again from contents that fit their digest. So they need not be on disk
-/// when an upload is acknowledged. A file of sums that is missing or torn, or belongs to another
-/// asset, is made again when its asset is next read.
+/// Each is written in `incoming`, brought to the disk and moved into its place. So it is whole or not
+/// there, whenever the process or the machine ends. They can always be made again from contents that
+/// fit their digest. So their names need not be on disk when an upload is acknowledged. A file of sums
+/// that is missing or torn, or belongs to another asset, is made again when its asset is next read,
+/// and by the upkeep.
 final class SumFiles: Sendable {
     private let path: String
+    private let incoming: String
     private let known = KnownSums()
+    /// Tells apart who writes the same sums at the same time.
+    private let writtenCount = Atomic<UInt64>(0)
 
     /// - Parameter path: the folder, made when the first file comes.
-    init(path: String) { self.path = path }
+    init(path: String) {
+        self.path = path
+        incoming = "\(path)/incoming"
+    }
 
     /// A file's sums, if they have been read already.
     func remembered(_ digest: AssetDigest) -> KnownFile? { known[digest] }
@@ -38,9 +47,6 @@ final class SumFiles: Sendable {
         return PartSums(bytes, of: digest)
     }
 
-    /// Whether something is written down of a file.
-    func areRecorded(_ digest: AssetDigest) -> Bool { access(place(of: digest), F_OK) == 0 }
-
     /// A file's sums: remembered, written down, or made from its contents and written down.
     ///
     /// - Throws: `AssetFailure.damaged` when they have to be made and the contents are not what they
@@ -50,6 +56,19 @@ final class SumFiles: Sendable {
     ) throws(AssetFailure) -> KnownFile {
         if let file = known[digest] { return file }
         if let sums = try recorded(digest) { return known.keep(sums) }
+        let sums = try Self.made(of: digest, from: reader)
+        // NB: a full disk keeps nobody from reading; the next reader makes them again.
+        try? record(sums)
+        return known.keep(sums)
+    }
+
+    /// Makes sums from contents, all of which it reads.
+    ///
+    /// - Throws: `AssetFailure.damaged` when the contents are not what they should be; what the system
+    ///   reports.
+    static func made(
+        of digest: AssetDigest, from reader: any AssetReader
+    ) throws(AssetFailure) -> PartSums {
         var (hash, summer) = (SHA256(), PartSummer())
         var offset = 0
         while offset < reader.byteCount {
@@ -60,26 +79,41 @@ final class SumFiles: Sendable {
             offset += piece.count
         }
         guard AssetDigest(hash.digest()) == digest else { throw .damaged(digest) }
-        let sums = summer.finished(digest)
-        // NB: a full disk keeps nobody from reading; the next reader makes them again.
-        try? record(sums)
-        return known.keep(sums)
+        return summer.finished(digest)
     }
 
-    /// Writes sums down; they are on disk some time later.
+    /// Writes sums down, whole or not at all; in the place of those that are there.
     func record(_ sums: PartSums) throws(AssetFailure) {
         let folder = folder(of: sums.digest)
-        try AssetFiles.makeFolder(path)
-        try AssetFiles.makeFolder(folder)
-        let place = place(of: sums.digest)
-        let descriptor = AssetFiles.open(place, O_WRONLY | O_CREAT | O_TRUNC)
+        for folder in [path, incoming, folder] { try AssetFiles.makeFolder(folder) }
+        let number = writtenCount.add(1, ordering: .relaxed).newValue
+        let temporary = "\(incoming)/\(sums.digest.hexadecimal).\(number)"
+        let descriptor = AssetFiles.open(temporary, O_WRONLY | O_CREAT | O_TRUNC)
         guard descriptor >= 0 else { throw AssetFiles.failure("open") }
         defer { close(descriptor) }
         do throws(AssetFailure) {
             try AssetFiles.write(sums.encoded, to: descriptor)
+            // Before its name: a name that is on the disk must not lead to bytes that are not.
+            guard fsync(descriptor) == 0 else { throw AssetFiles.failure("fsync") }
+            guard rename(temporary, place(of: sums.digest)) == 0 else {
+                throw AssetFiles.failure("rename")
+            }
         } catch {
-            unlink(place)
+            unlink(temporary)
             throw error
+        }
+    }
+
+    /// As `record`, for sums that are not those remembered.
+    func replace(_ sums: PartSums) throws(AssetFailure) {
+        try record(sums)
+        known.forget(sums.digest)
+    }
+
+    /// Removes what a process has left that ended while it wrote; before anything is written.
+    func removeUnfinished() throws(AssetFailure) {
+        for name in try AssetFiles.names(in: incoming) {
+            try AssetFiles.remove("\(incoming)/\(name)")
         }
     }
 

@@ -7,10 +7,13 @@ import Storage
 /// There are two kinds of such files. For the first, the store has a row, but no record and no receipt has
 /// referred to the file for the grace period: the store forgets it, then its bytes are removed. For the
 /// second, the store has no row; a crash or the loss of a store leaves such files. After the same time they
-/// go to the trash, where there is one, and later they are removed from there. Blocks.
+/// go to the trash, where there is one, and later they are removed from there. On its way it makes the sums
+/// again that a crash has kept from the disk. Blocks.
 package struct CollectAssets: Sendable {
     /// How many files one step handles.
     package static let filesPerStepMax = 100
+    /// How many of them it reads to make their sums again.
+    private static let mendedPerStepMax = 16
 
     private let storage: any Store
     private let depot: AssetStore
@@ -46,7 +49,7 @@ package struct CollectAssets: Sendable {
     }
 
     /// Checks the next files for those without a row, and takes away those that were put there before a
-    /// moment.
+    /// moment; the others get the sums that they lack.
     ///
     /// - Returns: false once the last file was checked; the next call begins anew.
     package func removeStray(
@@ -61,7 +64,23 @@ package struct CollectAssets: Sendable {
             try depot.storage.trash?.put(digest, at: now)
             try depot.storage.delete(digest)
         }
+        mendSums(of: page.map(\.digest).filter { !claimed.contains($0) })
         return page.count == Self.filesPerStepMax
+    }
+
+    private func mendSums(of digests: [AssetDigest]) {
+        // So that nothing is left of a file that goes meanwhile.
+        let claimed = depot.claims.claim(digests)
+        defer { depot.claims.unclaim(claimed) }
+        var rest = Self.mendedPerStepMax
+        for digest in claimed where rest > 0 {
+            do throws(AssetFailure) {
+                if try depot.storage.mendSums(digest, comparing: false) { rest -= 1 }
+            } catch {
+                // NB: who reads the file is told what is wrong with it, and so is who checks everything.
+                rest -= 1
+            }
+        }
     }
 
     /// Puts back files from the trash that have rows again, and removes those that were put there before a

@@ -16,15 +16,17 @@ extension Command {
             "container list", "list the containers",
             action: .data { _, administrator in
                 let containers = try administrator.perform(ListContainers())
-                let lines = containers.map { container in
-                    let settings = container.settings.sorted { $0.key < $1.key }
-                    return ([container.id.name] + settings.map { "\($0.key)=\($0.value)" })
-                        .joined(separator: "  ")
+                let lines = containers.map { listed in
+                    let settings = listed.container.settings.sorted { $0.key < $1.key }
+                    let missing = listed.missing.map { "(\($0.rawValue) is missing: see check)" }
+                    return
+                        ([listed.container.id.name] + settings.map { "\($0.key)=\($0.value)" }
+                        + missing).joined(separator: "  ")
                 }
                 return CommandOutput(
                     lines.joined(separator: "\n"),
                     values: [
-                        ("container", .texts(containers.map(\.id.name))),
+                        ("container", .texts(containers.map(\.container.id.name))),
                         ("containers", .objects(containers.map(members))),
                     ])
             }),
@@ -62,12 +64,14 @@ extension Command {
 
     /// What `--json` tells of a container; times in milliseconds since 1970.
     private static func members(
-        of container: ContainerRecord
+        of listed: ListContainers.Listed
     ) -> [(key: String, value: CommandOutput.Value)] {
+        let container = listed.container
         let settings = container.settings.sorted { $0.key < $1.key }
         return [
             ("container", .text(container.id.name)), ("made", .number(container.createdAt)),
             ("settings", .object(settings.map { ($0.key, .text($0.value)) })),
+            ("missing", .texts(listed.missing.map(\.rawValue))),
         ]
     }
 

@@ -45,6 +45,8 @@ extension Command {
                     CheckData(removingDamaged: invocation.has("remove-damaged")))
                 let trashed = found.trashedAssets
                 var lines = found.problems.isEmpty ? ["no problems"] : found.problems
+                let mended = found.mendedSums
+                if mended > 0 { lines.append("checksums of assets made again: \(mended)") }
                 if trashed > 0 { lines.append("assets in the trash: \(trashed)") }
                 for (what, waiting) in [
                     ("records", found.recordsToMove), ("names", found.namesToMove),
@@ -55,6 +57,7 @@ extension Command {
                 if removed > 0 { lines.append("damaged records removed: \(removed)") }
                 var output = outcome(
                     problems: found.problems, lines.joined(separator: "\n"))
+                output.values.append(("mendedSums", .number(Int64(mended))))
                 output.values.append(("trashedAssets", .number(Int64(trashed))))
                 output.values.append(("recordsToMove", .number(Int64(found.recordsToMove))))
                 output.values.append(("namesToMove", .number(Int64(found.namesToMove))))

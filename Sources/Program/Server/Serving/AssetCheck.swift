@@ -20,7 +20,6 @@ struct AssetCheck {
         guard storage.isLocal else { return try listedProblems() }
         var missing: [String] = []
         var damaged: [String] = []
-        var wrongSums: [String] = []
         var known: Set<AssetDigest> = []
         var last: AssetDigest?
         while true {
@@ -28,10 +27,7 @@ struct AssetCheck {
             for entry in page {
                 known.insert(entry.content.digest)
                 switch try state(of: entry.content) {
-                case .whole:
-                    if try storage.hasWrongSums(entry.content.digest) {
-                        wrongSums.append(entry.content.digest.hexadecimal)
-                    }
+                case .whole: break
                 case .missing where !entry.isNeeded: break
                 case .missing: missing.append(entry.content.digest.hexadecimal)
                 case .damaged: damaged.append(entry.content.digest.hexadecimal)
@@ -41,8 +37,31 @@ struct AssetCheck {
             last = page.last?.content.digest
         }
         return told("missing asset", missing) + told("damaged asset", damaged)
-            + told("damaged checksums of asset", wrongSums)
             + told("asset that nothing refers to", try stray(known))
+    }
+
+    /// Makes the sums of whole files again where they are missing, torn or wrong; reads every file.
+    ///
+    /// - Returns: how many were made again.
+    /// - Throws: what the database reports.
+    func mendSums() throws -> Int {
+        guard storage.isLocal else { return 0 }
+        var count = 0
+        var last: AssetDigest?
+        while true {
+            let page = try rows.page(after: last, limit: Self.pageFiles)
+            for entry in page {
+                do throws(AssetFailure) {
+                    let isMended = try storage.mendSums(entry.content.digest, comparing: true)
+                    if isMended { count += 1 }
+                } catch {
+                    // NB: `problems` tells of a file that cannot be read or is not what it should be; sums
+                    // for which there is no room are made by who reads the file.
+                }
+            }
+            guard page.count == Self.pageFiles else { return count }
+            last = page.last?.content.digest
+        }
     }
 
     /// As `problems`, but it compares only the list of files and lengths that the storage gives.

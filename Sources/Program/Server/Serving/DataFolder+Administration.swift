@@ -21,6 +21,10 @@ extension DataFolder: ServerData {
         try stores.existing().map { ContainerEnvironment($0.container, $0.environment) }
     }
 
+    package func missingEnvironments() throws -> [ContainerEnvironment] {
+        try stores.missing().map { ContainerEnvironment($0.container, $0.environment) }
+    }
+
     package func store(
         of container: ContainerID, in environment: Environment
     ) throws -> any Store {

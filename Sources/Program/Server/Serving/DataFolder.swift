@@ -14,7 +14,7 @@ package final class DataFolder: Sendable {
     package let configuration: ServerConfiguration
     package let engine: any StorageEngine
     package let stores: Stores
-    private let engineWords: EngineWords
+    let engineWords: EngineWords
     package let clock: Clock
     package let random: RandomSource
     package let containers: Containers
@@ -206,87 +206,6 @@ package final class DataFolder: Sendable {
     static func reservePath(in folder: String) -> String { "\(folder)/reserve" }
 
     static func lockPath(in folder: String) -> String { "\(folder)/lock" }
-
-    /// How long `check` names a loss after the start that has found it: 30 days.
-    private static let lossesToldMilliseconds: Milliseconds = 30 * 86_400_000
-
-    /// What is wrong with the data, each in a line that names the file; empty when nothing is.
-    package func problems() throws -> [String] {
-        do {
-            return try problemsOfAll()
-        } catch let error as any EngineFault where error.isDamage {
-            // Those of stores are told by themselves. Without the catalog nobody knows which there are.
-            let name = engineWords.catalog
-            return ["catalog: \(name) is damaged, and cannot be read: \(error)"]
-        }
-    }
-
-    private func problemsOfAll() throws -> [String] {
-        var problems = try engine.catalogProblems().map { "catalog: \($0)" }
-        problems += try AuditReport(of: Self.auditPath(in: path), since: .min, limit: 0).problems
-        for key in try stores.missing() {
-            problems.append(
-                "\(key.container.name) \(key.environment.rawValue): "
-                    + "\(engineWords.store) is not there, or is another's")
-        }
-        problems += try engine.strays().map { "files that no store owns: \($0)" }
-        let missing = Set(try stores.missing())
-        for key in try stores.existing() where !missing.contains(key) {
-            problems += try self.problems(of: key).map {
-                "\(key.container.name) \(key.environment.rawValue): \($0)"
-            }
-        }
-        return problems
-    }
-
-    /// What is wrong with one store and its assets.
-    private func problems(of key: Stores.Key) throws -> [String] {
-        do {
-            try stores.migrate(key)
-            let found = try engine.problems(
-                of: key, lossesSince: clock.now() - Self.lossesToldMilliseconds)
-            // Rows that cannot be read say nothing of files.
-            guard found.isEmpty else { return found }
-            let depot = stores.depot(of: key)
-            let assets = AssetCheck(
-                rows: engine.assets(of: key), storage: depot.storage,
-                strayBefore: clock.now() - Milliseconds(configuration.assets.graceSeconds) * 1_000)
-            // A file that is removed meanwhile, after its row was read, would count as missing.
-            return try depot.claims.withoutRemoval { try assets.problems() }
-        } catch let error as any EngineFault where error.isDamage {
-            return ["\(engineWords.store) is damaged, and cannot be read: \(error)"]
-        } catch let error as any EngineFault where error.finding == .foreign {
-            return ["\(engineWords.store): \(error)"]
-        }
-    }
-
-    /// How many rows of former versions have still to be moved into the present form.
-    package func rowsToMove(_ rows: FormerRows) throws -> Int {
-        do {
-            let missing = Set(try stores.missing())
-            return try stores.existing().filter { !missing.contains($0) }.reduce(0) { sum, key in
-                do { return try sum + engine.rowsToMove(rows, of: key) } catch is any EngineFault {
-                    // NB: `problems` names it.
-                    return sum
-                }
-            }
-        } catch let error as any EngineFault where error.isDamage {
-            // NB: as above.
-            return 0
-        }
-    }
-
-    /// How many files of assets lie in the trash.
-    package func trashedAssets() throws -> Int {
-        do {
-            return try stores.existing().reduce(0) {
-                try $0 + (stores.depot(of: $1).storage.trash?.list().count ?? 0)
-            }
-        } catch let error as any EngineFault where error.isDamage {
-            // NB: `problems` names the catalog, without which nobody knows where to look.
-            return 0
-        }
-    }
 
     /// Forgets a container and removes its data.
     ///

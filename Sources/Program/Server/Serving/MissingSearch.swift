@@ -11,8 +11,8 @@ final class MissingSearch: Sendable {
     private struct State {
         /// What the catalog knows; nil when it has to be read again.
         var known: (list: [Stores.Key], set: Set<Stores.Key>)?
-        /// Stores whose file is not right, and that were not opened since.
-        var refused: Set<Stores.Key> = []
+        /// Stores whose file is not there or not right, as the last look at them has found.
+        var missing: Set<Stores.Key> = []
         /// Stores whose file has still to be looked into.
         var unexamined: [Stores.Key] = []
         /// Where the next look for a file begins.
@@ -41,7 +41,7 @@ final class MissingSearch: Sendable {
     /// Takes note that a store has been opened.
     func found(_ key: Stores.Key) {
         state.withLock { state in
-            state.refused.remove(key)
+            state.missing.remove(key)
             if state.known?.set.contains(key) == false { state.known = nil }
         }
     }
@@ -49,58 +49,83 @@ final class MissingSearch: Sendable {
     func forget(_ key: Stores.Key) {
         state.withLock { state in
             state.known = nil
-            state.refused.remove(key)
+            state.missing.remove(key)
         }
     }
 
     /// Refuses files that this version may not open, before the first request asks for one.
     ///
-    /// Of many the first are looked into, and the others by `examineMore`.
+    /// Of many the first are looked into, and the others by `examineMore`. Whether a file is there, all are asked.
     ///
+    /// - Returns: the stores whose file is missing, or another's.
     /// - Throws: `CommandFailure` that names the file.
-    func begin() throws {
+    func begin() throws -> [Stores.Key] {
         try engine.finishResets()
         let known = try known()
-        for key in known.prefix(Self.examinedAtStart) {
-            if let failure = try examine(key) { throw failure }
+        var missing: [Stores.Key] = []
+        for (number, key) in known.enumerated() {
+            guard number < Self.examinedAtStart else {
+                if try !engine.isThere(key) { missing += note(key) }
+                continue
+            }
+            let (isRight, failure) = try examine(key)
+            if let failure { throw failure }
+            if !isRight { missing += note(key) }
         }
         state.withLock { $0.unexamined = Array(known.dropFirst(Self.examinedAtStart)) }
+        return missing
     }
 
-    /// Looks into some of the files that the start has left.
+    /// Takes note that a store's file is not right; gives the store unless that was known.
+    private func note(_ key: Stores.Key) -> [Stores.Key] {
+        state.withLock { $0.missing.insert(key).inserted } ? [key] : []
+    }
+
+    /// Looks into some of the files that the start has left, and for some of all whether they are still there.
     ///
-    /// - Returns: those that this version may not open.
-    func examineMore() throws -> [CommandFailure] {
+    /// - Returns: the stores whose file is found missing, or another's, and was not before; and why this version
+    ///   may not open some others.
+    func examineMore() throws -> (missing: [Stores.Key], failures: [CommandFailure]) {
         let keys = state.withLock { state in
             let keys = state.unexamined.prefix(Self.examinedAtOnce)
             state.unexamined.removeFirst(keys.count)
             return keys
         }
-        return try keys.compactMap { try examine($0) }
+        var missing: [Stores.Key] = []
+        var failures: [CommandFailure] = []
+        for key in keys {
+            let (isRight, failure) = try examine(key)
+            if let failure { failures.append(failure) }
+            if !isRight { missing += note(key) }
+        }
+        for key in try someKnown() where try !engine.isThere(key) { missing += note(key) }
+        return (missing, failures)
     }
 
-    private func examine(_ key: Stores.Key) throws -> CommandFailure? {
+    private func examine(
+        _ key: Stores.Key
+    ) throws -> (isRight: Bool, failure: CommandFailure?) {
         do {
-            if try !engine.examine(key) { _ = state.withLock { $0.refused.insert(key) } }
-            return nil
+            return (try engine.examine(key), nil)
         } catch let error as any EngineFault where error.isDamage {
-            return CommandFailure(
+            let words =
                 "\(engine.words(for: key)) is damaged (\(error)); `lenticular check` says more. Restore a "
-                    + "backup, or move the file away to serve the other containers")
+                + "backup, or move the file away to serve the other containers"
+            return (true, CommandFailure(words))
         } catch {
-            return CommandFailure("\(engine.words(for: key)): \(error)")
+            return (true, CommandFailure("\(engine.words(for: key)): \(error)"))
         }
     }
 
-    /// Names a store whose file is not right; nil when none is known to be so.
-    var trouble: String? {
-        // NB: a catalog or a file that cannot be read shows elsewhere.
-        let gone = (try? someKnown())?.first { (try? engine.isThere($0)) != true }
-        let refused = state.withLock { $0.refused }
+    /// How many stores are known to be missing; those that are back count no more.
+    var missingCount: Int {
+        let missing = state.withLock { $0.missing }
         // NB: one that cannot be read is no better than one that is not there.
-        let stays = refused.first { (try? engine.isMissing($0)) ?? true }
-        guard let key = gone ?? stays else { return nil }
-        return "store missing: \(key.container.name) \(key.environment.rawValue)"
+        let back = missing.filter { (try? engine.isMissing($0)) == false }
+        return state.withLock { state in
+            state.missing.subtract(back)
+            return state.missing.count
+        }
     }
 
     private func someKnown() throws -> [Stores.Key] {

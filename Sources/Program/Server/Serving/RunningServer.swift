@@ -172,7 +172,7 @@ package final class RunningServer: Sendable {
             log.warning("the bucket of the assets does not answer", [("failure", .text("\($0)"))])
         }
         try folder.stores.finishRemovals()
-        try folder.stores.search.begin()
+        for key in try folder.stores.search.begin() { log.tellMissing(key) }
         try UnfinishedDeletions(in: folder).finish()
     }
 
@@ -345,6 +345,11 @@ package final class RunningServer: Sendable {
         }
         metrics.gauge("lenticular_stores_open", "Container environments that are open.") {
             Double(stores.open.count)
+        }
+        metrics.gauge(
+            "lenticular_stores_missing", "Container environments whose data is not in its place."
+        ) {
+            Double(stores.search.missingCount)
         }
         metrics.counter(
             "lenticular_stores_behind_total", "Stores found with less than they had acknowledged."

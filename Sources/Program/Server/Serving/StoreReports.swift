@@ -36,6 +36,16 @@ package final class StoreReports: Sendable {
 }
 
 extension Log {
+    /// Writes that a store's file is not there, or another's: its requests are refused, and others are served.
+    func tellMissing(_ key: Stores.Key) {
+        error(
+            "a store is missing; requests to it are refused, and `check` says more",
+            [
+                ("container", .text(key.container.name)),
+                ("environment", .text(key.environment.rawValue)),
+            ])
+    }
+
     /// Writes what somebody should know of a store.
     func tell(_ report: StoreReport, of key: Stores.Key) {
         let place: [(key: StaticString, value: LogValue)] = [

@@ -50,7 +50,7 @@ extension Stores {
                 store.write(cost: 1, frees: false, { _ in }, completion: { _ in })
             }
         }
-        return trouble ?? search.trouble
+        return trouble
     }
 }
 

@@ -117,7 +117,9 @@ final class Upkeep: Sendable {
 
     private func examineMore() {
         do {
-            for failure in try stores.search.examineMore() {
+            let (missing, failures) = try stores.search.examineMore()
+            for key in missing { log.tellMissing(key) }
+            for failure in failures {
                 log.error("a store cannot be opened", [("failure", .text("\(failure)"))])
             }
         } catch {
