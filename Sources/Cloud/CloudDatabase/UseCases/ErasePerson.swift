@@ -1,5 +1,6 @@
 import AssetStorage
 import CloudModel
+import Dispatch
 import Storage
 
 /// Removes what a container environment keeps of a person, in transactions of limited size.
@@ -43,6 +44,9 @@ package struct ErasePerson {
     /// How many rows one transaction removes, or one read looks at.
     private static let stepRowsMax = 500
     private static let filesMax = 100
+    /// How long others are left alone before they are looked at again, and how often those who tell of changes are.
+    private static let pause = DispatchTimeInterval.milliseconds(20)
+    private static let followerWaitsMax = 250
 
     private let user: UserRecordName
     private let fate: PublicRecordsFate
@@ -81,6 +85,9 @@ package struct ErasePerson {
         }
         try giveRowsBack()
         if fate != .keep { try workOnPublicRecords(&files, &report) }
+        try forgetChanges()
+        try forgetZones()
+        try files.formUnion(endReceipts())
         report.assets = try removeFiles(files)
         return report
     }
@@ -96,7 +103,7 @@ package struct ErasePerson {
             try transaction.deleteSubscriptions(of: user)
             try transaction.forgetRequests(of: user)
             try transaction.removeDestinations(of: user)
-            try transaction.forgetRequests(of: user)
+            try transaction.forgetClientTokens(of: user)
             try ChangeWatch.renew(in: transaction)
         }
     }
@@ -204,6 +211,48 @@ package struct ErasePerson {
         }
     }
 
+    // MARK: - What tells of changes
+
+    /// Forgets what is kept of the person for those who tell of changes, and what they have told and not sent.
+    private func forgetChanges() throws {
+        let last = try storage.read { try $0.lastPosition() }
+        // They hear of the deletions first, unless they do not come.
+        for _ in 0..<Self.followerWaitsMax {
+            if try storage.read({ try $0.isFollowed(through: last) }) { break }
+            try pause()
+        }
+        var hasMore = true
+        while hasMore {
+            try requireTime()
+            hasMore = try storage.writeAndWait {
+                try $0.forgetFormer(through: last, rowsMax: Self.stepRecordsMax)
+            }
+        }
+        var notices = try storage.read { [user] in try $0.notices(speakingOf: user) }[...]
+        while !notices.isEmpty {
+            try requireTime()
+            let some = Array(notices.prefix(Self.stepRowsMax))
+            notices = notices.dropFirst(some.count)
+            try storage.writeAndWait { try $0.forget(some) }
+        }
+    }
+
+    /// Removes what is left of deleted zones, names too; `collect` would do it when nobody may ask any more.
+    private func forgetZones() throws {
+        var hasMore = true
+        while hasMore {
+            try requireTime()
+            hasMore = try storage.writeAndWait { [user] in
+                try $0.forgetDeletedZones(of: user, rowsMax: Self.stepRowsMax)
+            }
+        }
+    }
+
+    private func pause() throws {
+        try requireTime()
+        _ = DispatchSemaphore(value: 0).wait(timeout: .now() + Self.pause)
+    }
+
     // MARK: - Public records
 
     private func workOnPublicRecords(
@@ -270,6 +319,25 @@ package struct ErasePerson {
 
     // MARK: - Files
 
+    /// Ends what the person may still make of uploads; the files that these were for.
+    private func endReceipts() throws -> Set<AssetDigest> {
+        let tokens = AssetTokens(key: try storage.identity.tokenKey, base: "")
+        var files: Set<AssetDigest> = []
+        for scope in DatabaseScope.allCases {
+            let identity = tokens.identity(scope, user)
+            var count = Self.stepRecordsMax
+            while count == Self.stepRecordsMax {
+                try requireTime()
+                let ended = try storage.writeAndWait {
+                    try $0.endReceipts(of: identity, limit: Self.stepRecordsMax)
+                }
+                count = ended.count
+                files.formUnion(ended)
+            }
+        }
+        return files
+    }
+
     /// Removes the files that no other record holds.
     private func removeFiles(_ files: Set<AssetDigest>) throws -> Int {
         var rest = Array(files)
@@ -277,14 +345,23 @@ package struct ErasePerson {
         while !rest.isEmpty {
             try requireTime()
             let some = Array(rest.prefix(Self.filesMax))
-            rest.removeFirst(some.count)
             let claimed = depot.claims.claim(some)
             defer { depot.claims.unclaim(claimed) }
+            // Somebody puts an equal one in place, or copies all of them: they are done before long.
+            guard !claimed.isEmpty else {
+                try pause()
+                continue
+            }
             let forgotten = try storage.writeAndWait(cost: Self.filesMax) {
                 try $0.forgetUnusedAssets(claimed, since: .max)
             }
-            for digest in forgotten { try depot.storage.delete(digest) }
+            for digest in forgotten {
+                try depot.storage.delete(digest)
+                try depot.storage.trash?.remove(digest)
+            }
             count += forgotten.count
+            let done = Set(claimed)
+            rest.removeAll { done.contains($0) }
         }
         return count
     }
