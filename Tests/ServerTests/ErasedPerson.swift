@@ -132,6 +132,29 @@ struct ErasedPerson {
             _ = try save(numbers.map { record($0, Self.mark) }, in: zone, by: they)
             _ = try save(numbers.map { record($0, "keepsake") }, in: "Notes", by: mo)
         }
+        try leaveTraces(records, in: zone, by: they)
+        try share(zone, by: they, with: mo)
+        _ = try they(
+            "private/subscriptions/modify",
+            [
+                "operations": [
+                    [
+                        "operationType": "create",
+                        "subscription": [
+                            "subscriptionID": "\(Self.mark)-subscription",
+                            "subscriptionType": "zone", "zoneID": ["zoneName": zone],
+                            "notificationInfo": ["alertBody": "\(Self.mark) is told"],
+                        ],
+                    ]
+                ]
+            ])
+        _ = try save([record(2, Self.mark)], in: zone, by: they)
+    }
+
+    /// What is in nobody's sight any more, files, and public records.
+    private func leaveTraces(
+        _ records: Int, in zone: String, by they: (String, Any) throws -> [String: Any]
+    ) throws {
         // Former versions, deleted records and a deleted zone have left free pages.
         let again = stride(from: 0, to: records, by: 3).map { record($0, Self.mark) }
         _ = try save(Array(again.prefix(200)), in: zone, by: they)
@@ -166,22 +189,6 @@ struct ErasedPerson {
                     "fields": ["text": ["value": "\(Self.mark) public \($0)"]],
                 ]
             }, in: nil, by: they)
-        try share(zone, by: they, with: mo)
-        _ = try they(
-            "private/subscriptions/modify",
-            [
-                "operations": [
-                    [
-                        "operationType": "create",
-                        "subscription": [
-                            "subscriptionID": "\(Self.mark)-subscription",
-                            "subscriptionType": "zone", "zoneID": ["zoneName": zone],
-                            "notificationInfo": ["alertBody": "\(Self.mark) is told"],
-                        ],
-                    ]
-                ]
-            ])
-        _ = try save([record(2, Self.mark)], in: zone, by: they)
     }
 
     private func share(

@@ -39,10 +39,12 @@ package struct ErasePerson {
 
     /// Stands as the creator of records whose creator nobody should know any more.
     static let nobody = "_anonymous"
-    /// How many records one transaction changes.
+    /// How many records one transaction changes at most.
     private static let stepRecordsMax = 100
-    /// How many rows one transaction removes, or one read looks at.
+    /// How many rows one transaction removes at most, or one read looks at.
     private static let stepRowsMax = 500
+    /// How many the first one takes, when nobody knows yet how long they take.
+    private static let firstRows = 8
     private static let filesMax = 100
     /// How long others are left alone before they are looked at again, and how often those who tell of changes are.
     private static let pause = DispatchTimeInterval.milliseconds(20)
@@ -201,14 +203,8 @@ package struct ErasePerson {
 
     /// Removes the rows of deleted zones now; `collect` would do it some time later.
     private func giveRowsBack() throws {
-        var hasMore = true
-        while hasMore {
-            try requireTime()
-            // This removes no other rows, because no tombstone is older than the first moment.
-            hasMore = try storage.writeAndWait {
-                try $0.collect(olderThan: 0, rowsMax: Self.stepRowsMax)
-            }
-        }
+        // This removes no other rows, because no tombstone is older than the first moment.
+        try inSteps { try $0.collect(olderThan: 0, rowsMax: $1) }
     }
 
     // MARK: - What tells of changes
@@ -221,13 +217,7 @@ package struct ErasePerson {
             if try storage.read({ try $0.isFollowed(through: last) }) { break }
             try pause()
         }
-        var hasMore = true
-        while hasMore {
-            try requireTime()
-            hasMore = try storage.writeAndWait {
-                try $0.forgetFormer(through: last, rowsMax: Self.stepRecordsMax)
-            }
-        }
+        try inSteps { try $0.forgetFormer(through: last, rowsMax: $1) }
         var notices = try storage.read { [user] in try $0.notices(speakingOf: user) }[...]
         while !notices.isEmpty {
             try requireTime()
@@ -239,18 +229,49 @@ package struct ErasePerson {
 
     /// Removes what is left of deleted zones, names too; `collect` would do it when nobody may ask any more.
     private func forgetZones() throws {
+        try inSteps { [user] in try $0.forgetDeletedZones(of: user, rowsMax: $1) }
+    }
+
+    /// Runs a transaction again and again until nothing is left, each on as many rows as fit into its time.
+    private func inSteps(
+        _ step: @escaping @Sendable (any StoreTransaction, Int) throws -> Bool
+    ) throws {
+        var size = StepSize(1...Self.stepRowsMax, first: Self.firstRows)
         var hasMore = true
         while hasMore {
-            try requireTime()
-            hasMore = try storage.writeAndWait { [user] in
-                try $0.forgetDeletedZones(of: user, rowsMax: Self.stepRowsMax)
-            }
+            let rows = size.records
+            hasMore = try timed(&size) { try step($0, rows) }
         }
+    }
+
+    /// Runs a transaction; while others write, they have the writer as long afterwards.
+    private func timed<Value: Sendable>(
+        _ size: inout StepSize, _ body: @escaping @Sendable (any StoreTransaction) throws -> Value
+    ) throws -> Value {
+        try requireTime()
+        let before = storage.writeCount
+        let start = DispatchTime.now().uptimeNanoseconds
+        let (value, took) = try storage.writeAndWait(
+            cost: size.records, caller: .background
+        ) { transaction in
+            let start = DispatchTime.now().uptimeNanoseconds
+            let value = try body(transaction)
+            return (value, DispatchTime.now().uptimeNanoseconds &- start)
+        }
+        let isAlone = storage.writeCount &- before <= 1
+        size.took(nanoseconds: took, isAlone: isAlone)
+        let whole = DispatchTime.now().uptimeNanoseconds &- start
+        if !isAlone { rest(.nanoseconds(Int(clamping: whole))) }
+        return value
+    }
+
+    private func rest(_ interval: DispatchTimeInterval) {
+        _ = DispatchSemaphore(value: 0).wait(timeout: .now() + interval)
     }
 
     private func pause() throws {
         try requireTime()
-        _ = DispatchSemaphore(value: 0).wait(timeout: .now() + Self.pause)
+        rest(Self.pause)
     }
 
     // MARK: - Public records
@@ -271,11 +292,11 @@ package struct ErasePerson {
             names.append(name)
             if fate == .delete { try files.formUnion(Self.files(of: version)) }
         }
+        var size = StepSize(1...Self.stepRecordsMax, first: Self.firstRows)
         while !names.isEmpty {
-            try requireTime()
-            let some = Array(names.prefix(Self.stepRecordsMax))
+            let some = Array(names.prefix(size.records))
             names.removeFirst(some.count)
-            let count = try storage.writeAndWait(cost: some.count) { [user, fate] transaction in
+            let count = try timed(&size) { [user, fate] transaction in
                 try some.reduce(0) {
                     try $0 + Self.change($1, of: user, in: zone, fate, transaction)
                 }
