@@ -32,6 +32,9 @@ static const unsigned char catalog_0009[] = {
 static const unsigned char catalog_0010[] = {
 #embed "catalog/0010-last-uses.sql"
 };
+static const unsigned char catalog_0011[] = {
+#embed "catalog/0011-erased-space.sql"
+};
 static const unsigned char store_0001[] = {
 #embed "store/0001-records-and-feeds.sql"
 };
@@ -83,6 +86,9 @@ static const unsigned char store_0016[] = {
 static const unsigned char store_0017[] = {
 #embed "store/0017-waiting-names.sql"
 };
+static const unsigned char store_0018[] = {
+#embed "store/0018-erased-space.sql"
+};
 
 static const struct lenticular_migration catalog[] = {
     {"0001-catalog", (const char *)catalog_0001, sizeof catalog_0001},
@@ -95,6 +101,7 @@ static const struct lenticular_migration catalog[] = {
     {"0008-share-links", (const char *)catalog_0008, sizeof catalog_0008},
     {"0009-places", (const char *)catalog_0009, sizeof catalog_0009},
     {"0010-last-uses", (const char *)catalog_0010, sizeof catalog_0010},
+    {"0011-erased-space", (const char *)catalog_0011, sizeof catalog_0011},
 };
 static const struct lenticular_migration store[] = {
     {"0001-records-and-feeds", (const char *)store_0001, sizeof store_0001},
@@ -114,6 +121,7 @@ static const struct lenticular_migration store[] = {
     {"0015-new-index-values", (const char *)store_0015, sizeof store_0015},
     {"0016-gone-index-values", (const char *)store_0016, sizeof store_0016},
     {"0017-waiting-names", (const char *)store_0017, sizeof store_0017},
+    {"0018-erased-space", (const char *)store_0018, sizeof store_0018},
 };
 
 struct lenticular_migrations lenticular_catalog_migrations(void) {

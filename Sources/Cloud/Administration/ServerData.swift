@@ -77,6 +77,24 @@ package protocol ServerData: AnyObject, Sendable {
     ///   - limit: of entries; of more, the newest.
     func auditReport(since: Milliseconds, limit: Int) throws -> AuditReport
 
+    /// Notes for ever that an account is erased, before anything of it goes.
+    ///
+    /// No restore takes it back: what an older backup brings of the account is erased again.
+    func noteErasure(of account: AccountID, publicRecords: PublicRecordsFate) throws
+
+    /// Overwrites what was deleted before in a container environment, wherever its store has kept it.
+    ///
+    /// - Parameter goesOn: asked before each step.
+    /// - Throws: `ErasePerson.Interrupted`, and as a write.
+    func overwriteDeleted(
+        in place: ContainerEnvironment, while goesOn: @Sendable () -> Bool) throws
+
+    /// As `overwriteDeleted`, for what belongs to the server.
+    func overwriteDeletedInCatalog(while goesOn: @Sendable () -> Bool) throws
+
+    /// Copies of databases as they were before an upgrade, by their paths; nothing that is erased goes from them.
+    func formerCopies() throws -> [String]
+
     /// Reads everything.
     ///
     /// - Returns: a line for each thing that is wrong, which names where; empty when nothing is.

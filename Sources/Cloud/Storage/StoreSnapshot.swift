@@ -5,7 +5,7 @@ import CloudModel
 /// Used on the thread that opened it, until its closure returns.
 package protocol StoreSnapshot: ZoneReading, RecordReading, CurrentRecordReading, SchemaReading,
     ShareReading, AssetReading, ClientTokenReading, SubscriptionReading,
-    ChangeReading, DestinationReading, OutboxReading
+    ChangeReading, DestinationReading, OutboxReading, ErasureReading
 {
     /// The indexes that queries use.
     var indexReader: any IndexReader { get }
@@ -19,7 +19,8 @@ package protocol StoreSnapshot: ZoneReading, RecordReading, CurrentRecordReading
 /// What a write may do, besides reading what it has written itself.
 package protocol StoreTransaction: StoreSnapshot, ZoneWriting, RecordWriting, SchemaWriting,
     ShareWriting, IndexWriting, AssetWriting, ClientTokenWriting,
-    SubscriptionWriting, WorkQueue, ChangeFollowing, DestinationWriting, OutboxWriting
+    SubscriptionWriting, WorkQueue, ChangeFollowing, DestinationWriting, OutboxWriting,
+    ErasureWriting
 {
     /// The moment of the transaction; all of its changes carry it.
     var now: Milliseconds { get }

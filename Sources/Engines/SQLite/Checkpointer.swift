@@ -93,6 +93,28 @@ final class Checkpointer: Sendable {
         }
     }
 
+    /// Moves what there is, beside the writer; returns when it is done.
+    func moveNow() throws {
+        try queue.sync {
+            guard !isStopped else { return }
+            _ = try connection().checkpoint(SQLITE_CHECKPOINT_PASSIVE)
+        }
+    }
+
+    /// Moves the rest and truncates the log.
+    ///
+    /// Called on the writer's queue.
+    ///
+    /// - Returns: whether nothing is left in the log.
+    func empty(_ writing: Connection) -> Bool {
+        // On its own queue, so that no passive checkpoint is going on.
+        queue.sync {
+            guard !isStopped, writing.emptyLog(now: now) else { return false }
+            state.withLock { $0.movedPages = 0 }
+            return true
+        }
+    }
+
     /// Ends after the checkpoint that is going on, if any.
     func stop() {
         state.withLock { $0.isRunning = true }

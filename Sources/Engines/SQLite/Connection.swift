@@ -63,7 +63,7 @@ package final class Connection {
     convenience init(plainAt path: String) throws {
         try self.init(
             path: path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, cacheKiB: 1_024,
-            fileSystem: nil)
+            fileSystem: try Self.gathered(nil))
         try execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
     }
 

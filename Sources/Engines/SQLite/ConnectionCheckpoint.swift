@@ -96,6 +96,17 @@ extension Connection {
         _ = checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
     }
 
+    /// Moves the log into the file and truncates it; waits for readers no longer than a moment.
+    ///
+    /// - Returns: whether nothing is left in the log.
+    package func emptyLog(now: @escaping @Sendable () -> UInt64) -> Bool {
+        checkpoint(
+            SQLITE_CHECKPOINT_TRUNCATE, waitSecondsMax: Self.emptyingSecondsMax, now: now
+        ).code == SQLITE_OK
+    }
+
+    private static let emptyingSecondsMax = 0.005
+
     /// Leaves the write-ahead log as it lies when the connection closes.
     package func leaveLogOnClose() { _ = lenticular_leave_log_on_close(handle) }
 }

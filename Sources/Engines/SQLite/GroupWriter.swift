@@ -148,6 +148,23 @@ package final class GroupWriter: Sendable {
         queue.async { body(self.confined.committer?.connection) }
     }
 
+    /// Moves all of the log into the file and truncates it, unless readers are in the way.
+    ///
+    /// Most of it is moved beside the writer; the rest holds it up for as long as the disk takes. Never called on
+    /// the writer's queue.
+    ///
+    /// - Returns: whether nothing is left in the log.
+    /// - Throws: `WriterError.closed`, `SQLiteError`.
+    package func emptyLog() throws -> Bool {
+        try checkpointer?.moveNow()
+        return try queue.sync {
+            guard let connection = confined.committer?.connection else {
+                throw WriterError.closed
+            }
+            return checkpointer?.empty(connection) ?? connection.emptyLog(now: options.now)
+        }
+    }
+
     /// Finishes what waits, checkpoints and closes; later jobs get `WriterError.closed`.
     package func close() {
         dispatchPrecondition(condition: .notOnQueue(queue))

@@ -13,7 +13,7 @@ struct GarbageCollector {
         let writer: IndexWriter
     }
 
-    private let connection: Connection
+    let connection: Connection
     private let versions: VersionReader
     private let indexes: Indexes?
     private let names: NameWriter
@@ -202,15 +202,18 @@ struct GarbageCollector {
             """
             SELECT id, owner FROM zones WHERE deleted_at < ?1 AND is_purged = 1 LIMIT ?2
             """, moment, Int64(rowsLeft))
-        for (zone, owner) in old {
-            try run(
-                """
-                UPDATE owners SET whole_after = max(
-                    whole_after, (SELECT changed FROM zones WHERE id = ?2)) WHERE id = ?1
-                """, owner, zone)
-            try run("DELETE FROM zones WHERE id = ?1", zone)
-        }
+        for (zone, owner) in old { try forgetZone(zone, of: owner) }
         rowsLeft -= old.count
+    }
+
+    /// Removes a zone; who has a token of before its deletion has to fetch its owner's zones anew.
+    func forgetZone(_ zone: Int64, of owner: Int64) throws {
+        try run(
+            """
+            UPDATE owners SET whole_after = max(
+                whole_after, (SELECT changed FROM zones WHERE id = ?2)) WHERE id = ?1
+            """, owner, zone)
+        try run("DELETE FROM zones WHERE id = ?1", zone)
     }
 
     /// Roles that the schema has no more, once nobody has them.

@@ -58,6 +58,8 @@ package final class SQLiteStore: Store {
     private let idle = Mutex<[UncheckedBox<SQLiteSnapshot>]>([])
     private let loopReaders: [LoopReader]
     private let clock: Clock
+    /// One at a time overwrites what was deleted.
+    let overwriting = Mutex(())
 
     /// Opens the file, making it or bringing it to this server's schema.
     ///
@@ -148,6 +150,11 @@ package final class SQLiteStore: Store {
             if !(error is SQLiteError || error is StorageFailure) { keep(reader) }
             throw error
         }
+    }
+
+    /// Moves the log into the file and truncates it; whether nothing is left in it.
+    func emptyLogOnce() throws -> Bool {
+        do { return try writer.emptyLog() } catch { throw Self.failure(error) }
     }
 
     private func makeReader() throws -> SQLiteSnapshot {

@@ -12,7 +12,11 @@ enum {
     // SQLite's own file system writes less than 128 KiB in one call.
     FRAMES_MAX = 16,
     GATHERED_BYTES_MAX = FRAMES_MAX * (HEAD_BYTES + 4096),
+    PAGE_BYTES = 4096,
 };
+
+// Half as much as it takes for the number of a page to begin with the byte 2.
+static const sqlite3_int64 CERTAIN_BYTES_MAX = (sqlite3_int64)0x01000000 * PAGE_BYTES;
 
 struct gathering {
     sqlite3_vfs base;
@@ -169,8 +173,51 @@ static int main_read(sqlite3_file *base, void *bytes, int count, sqlite3_int64 o
     return system_file(base)->pMethods->xRead(system_file(base), bytes, count, offset);
 }
 
+static unsigned number_at(const unsigned char *bytes) { return (unsigned)bytes[0] << 8 | bytes[1]; }
+
+// Where a page of a tree holds nothing, between the places of its cells and the first of them; *end is 0 for a page that
+// is none, or of which it is not certain.
+//
+// SQLite leaves there what it has moved to another page, also where it is to overwrite what is deleted.
+static unsigned unused_stretch(const unsigned char *page, unsigned head, unsigned *end) {
+    *end = 0;
+    unsigned char kind = page[head];
+    if (kind != 2 && kind != 5 && kind != 10 && kind != 13) return 0;
+    unsigned cells = number_at(page + head + 3);
+    unsigned first = number_at(page + head + 5);
+    unsigned start = head + (kind <= 5 ? 12 : 8) + 2 * cells;
+    if (first > PAGE_BYTES || start > first || page[head + 7] > 60) return 0;
+    for (unsigned place = start - 2 * cells; place < start; place += 2) {
+        unsigned cell = number_at(page + place);
+        if (cell < first || cell > PAGE_BYTES - 4) return 0;
+    }
+    // What is free between cells begins behind the first of them.
+    unsigned hole = number_at(page + head + 1);
+    if (hole != 0 && hole < first) return 0;
+    *end = first;
+    return start;
+}
+
+// The database's own file gets its pages from the log, or while a new file is made. Pages of trees leave what they no
+// longer use behind: nothing that was erased is to come to the file by it.
 static int main_write(sqlite3_file *base, const void *bytes, int count, sqlite3_int64 offset) {
-    return system_file(base)->pMethods->xWrite(system_file(base), bytes, count, offset);
+    sqlite3_file *system = system_file(base);
+    // Other pages begin with the number of a page, or are the map of pages, which has its own places. Beyond so many
+    // pages such a number could be taken for a kind.
+    int is_certain = count == PAGE_BYTES && offset % PAGE_BYTES == 0 && offset < CERTAIN_BYTES_MAX &&
+                     (offset / PAGE_BYTES - 1) % (PAGE_BYTES / 5 + 1) != 0;
+    sqlite3_int64 size = 0;
+    if (!is_certain || system->pMethods->xFileSize(system, &size) != SQLITE_OK ||
+        size > CERTAIN_BYTES_MAX) {
+        return system->pMethods->xWrite(system, bytes, count, offset);
+    }
+    unsigned end = 0;
+    unsigned start = unused_stretch(bytes, offset == 0 ? 100 : 0, &end);
+    if (start >= end) return system->pMethods->xWrite(system, bytes, count, offset);
+    unsigned char page[PAGE_BYTES];
+    memcpy(page, bytes, PAGE_BYTES);
+    memset(page + start, 0, end - start);
+    return system->pMethods->xWrite(system, page, count, offset);
 }
 
 static int main_truncate(sqlite3_file *base, sqlite3_int64 size) {

@@ -18,6 +18,7 @@ package struct DeleteAccount: AdministrativeAction {
     /// - Returns: the account as it was.
     package func run(in data: any ServerData, by actor: Operator) throws -> AccountRecord {
         let account = try data.users.find(email: email)
+        try data.noteErasure(of: account.id, publicRecords: .keep)
         _ = try data.users.delete(email: email)
         try UnfinishedDeletions(in: data).finish()
         return account

@@ -13,6 +13,10 @@ package struct EraseAccount: AdministrativeAction {
         /// The account as it was; nil when there was none.
         package let account: AccountRecord?
         package let report: ErasePerson.Report
+        /// When the last byte of what was erased was gone; nil while some may be there.
+        package let goneAt: Milliseconds?
+        /// Why something is left, a line each.
+        package let left: [String]
     }
 
     package var name: String { "user erase" }
@@ -31,10 +35,13 @@ package struct EraseAccount: AdministrativeAction {
 
     package func run(in data: any ServerData, by actor: Operator) throws -> Outcome {
         let account = try found(in: data)
-        if account != nil {
+        if let account {
+            try data.noteErasure(of: account.id, publicRecords: publicRecords)
             _ = try data.users.delete(email: email, publicRecords: publicRecords)
         }
-        return Outcome(account: account, report: try UnfinishedDeletions(in: data).finish())
+        let done = try UnfinishedDeletions(in: data).finish()
+        return Outcome(
+            account: account, report: done.report, goneAt: done.goneAt, left: done.left)
     }
 
     private func found(in data: any ServerData) throws -> AccountRecord? {

@@ -3,10 +3,19 @@ import CloudDatabase
 import CloudModel
 import Storage
 
-/// Removes what the stores hold of accounts that the catalog has deleted.
+/// Removes what the stores hold of accounts that the catalog has deleted, to the last byte.
 ///
-/// Each is an idempotent job: what a crash left undone is done at the next start.
+/// Each is an idempotent job: what a crash left undone is done after the next start.
 package struct UnfinishedDeletions {
+    /// What came of it.
+    package struct Outcome: Sendable {
+        package var report = ErasePerson.Report()
+        /// When the last byte was gone; nil while there may be some.
+        package var goneAt: Milliseconds?
+        /// Why something is left, a line each.
+        package var left: [String] = []
+    }
+
     private let data: any ServerData
     private let goesOn: @Sendable () -> Bool
 
@@ -18,28 +27,65 @@ package struct UnfinishedDeletions {
         self.goesOn = goesOn
     }
 
-    /// Does all that are not finished.
+    /// Removes what can be asked for, of all that are not finished.
     ///
     /// - Returns: what was removed.
     /// - Throws: what the catalog, the stores and the assets' places report; `ErasePerson.Interrupted`. What was
     ///   not reached stays to be done.
     @discardableResult
-    package func finish() throws -> ErasePerson.Report {
+    package func removeRecords() throws -> ErasePerson.Report {
         var report = ErasePerson.Report()
-        for deletion in try data.users.unfinishedDeletions() { report += try finish(deletion) }
+        for deletion in try data.users.unfinishedDeletions() {
+            for place in try places(of: deletion) { report += try remove(deletion, place) }
+        }
         return report
     }
 
-    private func finish(_ deletion: AccountDeletion) throws -> ErasePerson.Report {
-        var report = ErasePerson.Report()
-        for place in try data.environments() where place.container == deletion.container {
-            report += try ErasePerson(
-                deletion.userRecordName, publicRecords: deletion.publicRecords,
-                in: data.store(of: place.container, in: place.environment),
-                depot: data.depot(of: place), while: goesOn
-            ).run()
+    /// Does all that are not finished: removes, and then overwrites what that and former deletions have left.
+    ///
+    /// - Throws: as `removeRecords`.
+    @discardableResult
+    package func finish() throws -> Outcome {
+        var outcome = Outcome()
+        var done: [AccountDeletion] = []
+        var touched: Set<ContainerEnvironment> = []
+        let missing = try data.missingEnvironments()
+        for deletion in try data.users.unfinishedDeletions() {
+            let places = try places(of: deletion)
+            for place in places { outcome.report += try remove(deletion, place) }
+            let gone = missing.filter { $0.container == deletion.container }
+            outcome.left += gone.map {
+                "\($0.container.name) \($0.environment.rawValue) is missing: it is done once it is back"
+            }
+            // Else it is done again, and nothing is overwritten twice.
+            guard gone.isEmpty else { continue }
+            done.append(deletion)
+            touched.formUnion(places)
         }
-        try data.users.finish(deletion)
-        return report
+        for place in touched { try data.overwriteDeleted(in: place, while: goesOn) }
+        for deletion in done { try data.users.finish(deletion) }
+        try data.overwriteDeletedInCatalog(while: goesOn)
+        outcome.left += try data.formerCopies().map {
+            "\($0) is a copy of before an upgrade, and has what there was then: remove it"
+        }
+        if outcome.left.isEmpty { outcome.goneAt = data.clock.now() }
+        return outcome
+    }
+
+    private func places(of deletion: AccountDeletion) throws -> [ContainerEnvironment] {
+        let missing = Set(try data.missingEnvironments())
+        return try data.environments().filter {
+            $0.container == deletion.container && !missing.contains($0)
+        }
+    }
+
+    private func remove(
+        _ deletion: AccountDeletion, _ place: ContainerEnvironment
+    ) throws -> ErasePerson.Report {
+        try ErasePerson(
+            deletion.userRecordName, publicRecords: deletion.publicRecords,
+            in: data.store(of: place.container, in: place.environment),
+            depot: data.depot(of: place), while: goesOn
+        ).run()
     }
 }

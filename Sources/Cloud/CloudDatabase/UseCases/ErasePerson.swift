@@ -1,5 +1,6 @@
 import AssetStorage
 import CloudModel
+import Dispatch
 import Storage
 
 /// Removes what a container environment keeps of a person, in transactions of limited size.
@@ -38,11 +39,16 @@ package struct ErasePerson {
 
     /// Stands as the creator of records whose creator nobody should know any more.
     static let nobody = "_anonymous"
-    /// How many records one transaction changes.
+    /// How many records one transaction changes at most.
     private static let stepRecordsMax = 100
-    /// How many rows one transaction removes, or one read looks at.
+    /// How many rows one transaction removes at most, or one read looks at.
     private static let stepRowsMax = 500
+    /// How many the first one takes, when nobody knows yet how long they take.
+    private static let firstRows = 8
     private static let filesMax = 100
+    /// How long others are left alone before they are looked at again, and how often those who tell of changes are.
+    private static let pause = DispatchTimeInterval.milliseconds(20)
+    private static let followerWaitsMax = 250
 
     private let user: UserRecordName
     private let fate: PublicRecordsFate
@@ -81,6 +87,9 @@ package struct ErasePerson {
         }
         try giveRowsBack()
         if fate != .keep { try workOnPublicRecords(&files, &report) }
+        try forgetChanges()
+        try forgetZones()
+        try files.formUnion(endReceipts())
         report.assets = try removeFiles(files)
         return report
     }
@@ -96,7 +105,7 @@ package struct ErasePerson {
             try transaction.deleteSubscriptions(of: user)
             try transaction.forgetRequests(of: user)
             try transaction.removeDestinations(of: user)
-            try transaction.forgetRequests(of: user)
+            try transaction.forgetClientTokens(of: user)
             try ChangeWatch.renew(in: transaction)
         }
     }
@@ -194,14 +203,75 @@ package struct ErasePerson {
 
     /// Removes the rows of deleted zones now; `collect` would do it some time later.
     private func giveRowsBack() throws {
+        // This removes no other rows, because no tombstone is older than the first moment.
+        try inSteps { try $0.collect(olderThan: 0, rowsMax: $1) }
+    }
+
+    // MARK: - What tells of changes
+
+    /// Forgets what is kept of the person for those who tell of changes, and what they have told and not sent.
+    private func forgetChanges() throws {
+        let last = try storage.read { try $0.lastPosition() }
+        // They hear of the deletions first, unless they do not come.
+        for _ in 0..<Self.followerWaitsMax {
+            if try storage.read({ try $0.isFollowed(through: last) }) { break }
+            try pause()
+        }
+        try inSteps { try $0.forgetFormer(through: last, rowsMax: $1) }
+        var notices = try storage.read { [user] in try $0.notices(speakingOf: user) }[...]
+        while !notices.isEmpty {
+            try requireTime()
+            let some = Array(notices.prefix(Self.stepRowsMax))
+            notices = notices.dropFirst(some.count)
+            try storage.writeAndWait { try $0.forget(some) }
+        }
+    }
+
+    /// Removes what is left of deleted zones, names too; `collect` would do it when nobody may ask any more.
+    private func forgetZones() throws {
+        try inSteps { [user] in try $0.forgetDeletedZones(of: user, rowsMax: $1) }
+    }
+
+    /// Runs a transaction again and again until nothing is left, each on as many rows as fit into its time.
+    private func inSteps(
+        _ step: @escaping @Sendable (any StoreTransaction, Int) throws -> Bool
+    ) throws {
+        var size = StepSize(1...Self.stepRowsMax, first: Self.firstRows)
         var hasMore = true
         while hasMore {
-            try requireTime()
-            // This removes no other rows, because no tombstone is older than the first moment.
-            hasMore = try storage.writeAndWait {
-                try $0.collect(olderThan: 0, rowsMax: Self.stepRowsMax)
-            }
+            let rows = size.records
+            hasMore = try timed(&size) { try step($0, rows) }
         }
+    }
+
+    /// Runs a transaction; while others write, they have the writer as long afterwards.
+    private func timed<Value: Sendable>(
+        _ size: inout StepSize, _ body: @escaping @Sendable (any StoreTransaction) throws -> Value
+    ) throws -> Value {
+        try requireTime()
+        let before = storage.writeCount
+        let start = DispatchTime.now().uptimeNanoseconds
+        let (value, took) = try storage.writeAndWait(
+            cost: size.records, caller: .background
+        ) { transaction in
+            let start = DispatchTime.now().uptimeNanoseconds
+            let value = try body(transaction)
+            return (value, DispatchTime.now().uptimeNanoseconds &- start)
+        }
+        let isAlone = storage.writeCount &- before <= 1
+        size.took(nanoseconds: took, isAlone: isAlone)
+        let whole = DispatchTime.now().uptimeNanoseconds &- start
+        if !isAlone { rest(.nanoseconds(Int(clamping: whole))) }
+        return value
+    }
+
+    private func rest(_ interval: DispatchTimeInterval) {
+        _ = DispatchSemaphore(value: 0).wait(timeout: .now() + interval)
+    }
+
+    private func pause() throws {
+        try requireTime()
+        rest(Self.pause)
     }
 
     // MARK: - Public records
@@ -222,11 +292,11 @@ package struct ErasePerson {
             names.append(name)
             if fate == .delete { try files.formUnion(Self.files(of: version)) }
         }
+        var size = StepSize(1...Self.stepRecordsMax, first: Self.firstRows)
         while !names.isEmpty {
-            try requireTime()
-            let some = Array(names.prefix(Self.stepRecordsMax))
+            let some = Array(names.prefix(size.records))
             names.removeFirst(some.count)
-            let count = try storage.writeAndWait(cost: some.count) { [user, fate] transaction in
+            let count = try timed(&size) { [user, fate] transaction in
                 try some.reduce(0) {
                     try $0 + Self.change($1, of: user, in: zone, fate, transaction)
                 }
@@ -270,6 +340,25 @@ package struct ErasePerson {
 
     // MARK: - Files
 
+    /// Ends what the person may still make of uploads; the files that these were for.
+    private func endReceipts() throws -> Set<AssetDigest> {
+        let tokens = AssetTokens(key: try storage.identity.tokenKey, base: "")
+        var files: Set<AssetDigest> = []
+        for scope in DatabaseScope.allCases {
+            let identity = tokens.identity(scope, user)
+            var count = Self.stepRecordsMax
+            while count == Self.stepRecordsMax {
+                try requireTime()
+                let ended = try storage.writeAndWait {
+                    try $0.endReceipts(of: identity, limit: Self.stepRecordsMax)
+                }
+                count = ended.count
+                files.formUnion(ended)
+            }
+        }
+        return files
+    }
+
     /// Removes the files that no other record holds.
     private func removeFiles(_ files: Set<AssetDigest>) throws -> Int {
         var rest = Array(files)
@@ -277,14 +366,23 @@ package struct ErasePerson {
         while !rest.isEmpty {
             try requireTime()
             let some = Array(rest.prefix(Self.filesMax))
-            rest.removeFirst(some.count)
             let claimed = depot.claims.claim(some)
             defer { depot.claims.unclaim(claimed) }
+            // Somebody puts an equal one in place, or copies all of them: they are done before long.
+            guard !claimed.isEmpty else {
+                try pause()
+                continue
+            }
             let forgotten = try storage.writeAndWait(cost: Self.filesMax) {
                 try $0.forgetUnusedAssets(claimed, since: .max)
             }
-            for digest in forgotten { try depot.storage.delete(digest) }
+            for digest in forgotten {
+                try depot.storage.delete(digest)
+                try depot.storage.trash?.remove(digest)
+            }
             count += forgotten.count
+            let done = Set(claimed)
+            rest.removeAll { done.contains($0) }
         }
         return count
     }

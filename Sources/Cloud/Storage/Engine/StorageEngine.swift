@@ -137,6 +137,16 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// Copies the catalog, as `copy` does a store; replaces a copy that is there already.
     func copyCatalog(into folder: String) throws -> [String]
 
+    // MARK: Overwriting
+
+    /// As `EngineStore.overwriteDeleted`, for the catalog.
+    func overwriteDeletedInCatalog(while goesOn: @Sendable () -> Bool) throws
+
+    /// Copies of the catalog and of stores as they were before this version took them over, by their places.
+    ///
+    /// Nothing that is deleted or overwritten goes from these.
+    func formerCopies() throws -> [String]
+
     // MARK: Figures
 
     /// What the engine counts about itself, over all stores that this process has had open.
@@ -153,6 +163,21 @@ package protocol EngineStore: Store {
 
     /// What state the store is in; does not wait.
     var condition: StoreCondition { get }
+
+    /// Overwrites what was deleted before the call, wherever the engine has kept it.
+    ///
+    /// When this returns, no byte of it is left in anything that the engine keeps of the store, but for former
+    /// copies (`formerCopies`). It takes steps between the writes of others, and waits for readers who may still see
+    /// some of it.
+    ///
+    /// - Parameter goesOn: asked before each step.
+    /// - Throws: `OverwritingEnded`, and as a write.
+    func overwriteDeleted(while goesOn: @Sendable () -> Bool) throws
+}
+
+/// The caller wanted overwriting to end before it was done; call it again.
+package struct OverwritingEnded: Error {
+    package init() {}
 }
 
 /// The state of an open store.

@@ -1,4 +1,5 @@
 import CloudModel
+import Dispatch
 import Migrations
 import SQLite
 import Storage
@@ -64,6 +65,13 @@ package final class SQLiteCatalog: CatalogStorage {
     /// Moves the log into the file, so that the file alone is all of the catalog.
     package func checkpoint() throws {
         try writer.withLock { try $0.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+    }
+
+    /// Moves the log into the file and truncates it; whether nothing is left in it.
+    func emptyLog() -> Bool {
+        writer.withLock {
+            $0.connection.emptyLog { DispatchTime.now().uptimeNanoseconds }
+        }
     }
 
     private static func version(in path: String, _ fileSystem: String?) throws -> Int {

@@ -34,5 +34,15 @@ struct FormerStores: Sendable {
         return .migrating(version: version, copy: copy)
     }
 
+    /// The copies that lie beside a database.
+    func copies(of path: String) throws -> [String] {
+        guard let folder = FileSystem.parent(of: path), try FileSystem.kind(of: folder) == .folder
+        else { return [] }
+        let start = "\(path.dropFirst(folder.count + 1)).v"
+        return try FileSystem.names(in: folder).filter {
+            $0.hasPrefix(start) && Int($0.dropFirst(start.count)) != nil
+        }.map { "\(folder)/\($0)" }
+    }
+
     static func path(of version: Int, beside path: String) -> String { "\(path).v\(version)" }
 }

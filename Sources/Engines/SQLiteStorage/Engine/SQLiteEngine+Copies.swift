@@ -13,6 +13,15 @@ extension SQLiteEngine {
         return StoreCopy(files: [copy], assets: StoredAssets(path: copy, isCopy: true))
     }
 
+    package func overwriteDeletedInCatalog(while goesOn: @Sendable () -> Bool) throws {
+        try sqliteCatalog.overwriteDeleted(while: goesOn)
+    }
+
+    package func formerCopies() throws -> [String] {
+        try ([files.catalogPath] + stores().map { files.path(of: $0) })
+            .flatMap { try former.copies(of: $0) }
+    }
+
     package func copyCatalog(into folder: String) throws -> [String] {
         let copy = StoreFiles(folder: folder).catalogPath
         try FileSystem.removeTree(copy)

@@ -171,6 +171,9 @@ final class IndexValueWriter {
         return pace.isQueued
     }
 
+    /// Whether a pass goes on: its next step begins behind entries that it has brought into order.
+    var isPassing: Bool { reached != nil }
+
     /// Brings some of the entries that wait into order, behind those of the step before.
     ///
     /// Where a pass has come to is kept in memory alone: what it leaves out the next one moves.

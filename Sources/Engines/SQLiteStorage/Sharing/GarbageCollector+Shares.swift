@@ -111,17 +111,33 @@ extension GarbageCollector {
                 "SELECT zone, ended FROM views WHERE ended_at < ?1 LIMIT 1", moment
             ).first
         {
-            // The same zone may have ended for many viewers, at one position or at several.
-            try run(
-                """
-                INSERT INTO viewers (name, whole_after)
-                SELECT viewer, ended FROM views WHERE zone = ?1 AND ended = ?2
-                ON CONFLICT (name) DO UPDATE SET whole_after =
-                    max(whole_after, excluded.whole_after)
-                """, zone, ended)
-            try run("DELETE FROM views WHERE zone = ?1 AND ended = ?2", zone, ended)
+            try forgetViews(of: zone, ended: ended)
             rowsLeft -= 1
         }
+    }
+
+    /// Removes the views of a zone that nobody sees any more, as far as there is room.
+    mutating func forgetViews(of zone: Int64) throws {
+        while rowsLeft > 0,
+            let ended = try keys(
+                "SELECT ended, 0 FROM views WHERE zone = ?1 AND ended IS NOT NULL LIMIT 1", zone
+            ).first?.0
+        {
+            try forgetViews(of: zone, ended: ended)
+            rowsLeft -= 1
+        }
+    }
+
+    /// The same zone may have ended for many viewers, at one position or at several.
+    private func forgetViews(of zone: Int64, ended: Position) throws {
+        try run(
+            """
+            INSERT INTO viewers (name, whole_after)
+            SELECT viewer, ended FROM views WHERE zone = ?1 AND ended = ?2
+            ON CONFLICT (name) DO UPDATE SET whole_after =
+                max(whole_after, excluded.whole_after)
+            """, zone, ended)
+        try run("DELETE FROM views WHERE zone = ?1 AND ended = ?2", zone, ended)
     }
 
     /// Removes rows of a table as far as there is room.

@@ -180,6 +180,7 @@ package struct CommandLineProgram: Sendable {
                     try made.finish(as: file)
                 } else {
                     try made.finish()
+                    try ErasureLedger.copyBeside(backup: invocation.required(place))
                 }
                 return answer
             } catch {

@@ -28,11 +28,17 @@ extension Command {
             question: "Fill the data folder from the backup?", isLong: true,
             action: .local { invocation, process in
                 let configuration = try ServerConfiguration.load(for: invocation, in: process)
-                let problems = try DataFolder.restore(
+                let restored = try DataFolder.restore(
                     from: invocation.required("SRC"), configuration, process)
-                return outcome(
-                    problems: problems,
-                    (["restored into \(configuration.data)"] + problems).joined(separator: "\n"))
+                let again = restored.erasedAgain
+                let lines =
+                    ["restored into \(configuration.data)"]
+                    + (again > 0 ? ["accounts erased again: \(again)"] : [])
+                var output = outcome(
+                    problems: restored.problems,
+                    (lines + restored.problems).joined(separator: "\n"))
+                output.values.append(("erasedAgain", .number(Int64(again))))
+                return output
             }),
         Command(
             "check", "read everything and say what is wrong",

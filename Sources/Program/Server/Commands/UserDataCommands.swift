@@ -1,5 +1,6 @@
 import Administration
 import CloudDatabase
+import CloudModel
 import Storage
 
 extension Command {
@@ -68,6 +69,10 @@ extension Command {
             erased.account.map { "user \(email) erased (account \($0.id.text))" }
             ?? "there is no user \(email)"
         var lines = [first] + counts.map { "  \($0.key): \($0.value)" }
+        lines.append(
+            erased.goneAt.map { "the last byte was gone at \(Timestamp($0).text)" }
+                ?? "some of it is still there:")
+        lines += erased.left.map { "  \($0)" }
         if report.damagedPublicRecords > 0 {
             lines.append(
                 "Whose the damaged public records are nobody can tell; `check --remove-damaged` "
@@ -77,7 +82,8 @@ extension Command {
             lines.joined(separator: "\n"),
             values: [
                 ("email", .text(email)), ("found", .flag(erased.account != nil)),
+                ("left", .texts(erased.left)),
                 ("report", .object(counts.map { ($0.key, .number(Int64($0.value))) })),
-            ])
+            ] + (erased.goneAt.map { [("goneAt", .number($0))] } ?? []))
     }
 }

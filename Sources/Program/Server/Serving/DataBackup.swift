@@ -18,7 +18,7 @@ struct DataBackup {
     /// What may lie in a data folder that counts as empty.
     private static let ownNames: Set = [
         "lock", "control.sock", "reserve", AssetPlaces.ownerName, restoringName,
-        SecretKeys.fileName, SecretKeys.noteName, DataFolder.auditName,
+        ErasureLedger.fileName, SecretKeys.fileName, SecretKeys.noteName, DataFolder.auditName,
     ]
 
     /// Copies a folder's databases and assets.
@@ -44,7 +44,8 @@ struct DataBackup {
             if try folder.stores.existing().allSatisfy(copied.contains) { break }
         }
         for file in catalog { try copy.handOver(file) }
-        for name in SecretKeys.namesInBackup(folder.configuration) + [DataFolder.auditName] {
+        let beside = [DataFolder.auditName, ErasureLedger.fileName]
+        for name in SecretKeys.namesInBackup(folder.configuration) + beside {
             let path = "\(copy.path)/\(name)"
             guard try FileSystem.copy("\(folder.path)/\(name)", toNew: path) else { continue }
             try copy.handOver(path)
@@ -104,6 +105,8 @@ struct DataBackup {
         try FileSystem.removeTree(restoring)
         do {
             try FileSystem.makeFolder(restoring)
+            // First: from here on no start serves who was erased.
+            try ErasureLedger.restore(from: source, into: path)
             var problems: [String] = []
             for key in try factory.stores(inBackup: source) {
                 let rows = try factory.restore(key, fromBackup: source, into: restoring)

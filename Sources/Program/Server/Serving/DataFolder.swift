@@ -36,6 +36,8 @@ package final class DataFolder: Sendable {
     let providerAccess = ProviderAccess()
     private let personalFiles = PersonalFiles()
     private let lock: Mutex<FileLock?>
+    /// One at a time notes who is erased.
+    let ledgerLock = Mutex(())
 
     private init(
         path: String, configuration: ServerConfiguration, lock: FileLock,
@@ -120,32 +122,6 @@ package final class DataFolder: Sendable {
         try FileSystem.makeFolder(path)
         try FolderAccess.require(path, names: [])
         try FileSystem.setMode(0o700, of: path)
-    }
-
-    /// Fills an empty data folder, which is made where there is none, from a backup.
-    ///
-    /// - Returns: a line for each asset that the backup does not have whole.
-    /// - Throws: `CommandFailure`, and what the databases report; then nothing is left behind.
-    static func restore(
-        from source: String, _ configuration: ServerConfiguration, _ process: ProcessEnvironment
-    ) throws -> [String] {
-        let path = configuration.data
-        try make(path)
-        defer { FolderAccess.giveToOwner(of: path) }
-        let lock: FileLock
-        do {
-            lock = try FileLock(path: lockPath(in: path))
-        } catch {
-            throw CommandFailure("\(path) is in use: \(error)")
-        }
-        let random = process.random
-        return try withExtendedLifetime(lock) {
-            try DataBackup.restore(
-                source, into: path,
-                assets: AssetPlaces(
-                    configuration, of: path, clock: process.clock, random: random),
-                factory: configuration.engineFactory { random.bytes($0) })
-        }
     }
 
     /// Refuses a folder that no server has made.

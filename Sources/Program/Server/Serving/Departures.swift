@@ -13,6 +13,8 @@ final class Departures: Sendable {
     private let folder: DataFolder
     private let log: Log
     private let stopping = Atomic(false)
+    /// Whether what the catalog has deleted may not be overwritten yet; on the queue, or by who alone uses it.
+    private nonisolated(unsafe) var isFirst = true
     private let queue = DispatchQueue(label: "lenticular.departures", qos: .utility)
     // Dispatch's own objects may be used from any thread; only their Swift class does not say so.
     private nonisolated(unsafe) let timer: any DispatchSourceTimer
@@ -41,8 +43,14 @@ final class Departures: Sendable {
             let due = try folder.catalog.dueEndings(
                 now: folder.clock.now(), countMax: Self.accountsPerRound)
             for ending in due where !isStopping { try end(ending) }
-            // Also what failed in an earlier round.
-            try UnfinishedDeletions(in: folder, while: { [self] in !isStopping }).finish()
+            // Also what failed in an earlier round, or was cut off by the end of a process.
+            guard try isFirst || !folder.users.unfinishedDeletions().isEmpty else { return }
+            let done = try UnfinishedDeletions(in: folder, while: { [self] in !isStopping })
+                .finish()
+            for line in done.left where !due.isEmpty {
+                log.warning("something is left of an erased account", [("left", .text(line))])
+            }
+            isFirst = false
         } catch is ErasePerson.Interrupted {
             log.info("an account's data is removed further after the next start")
         } catch {
@@ -53,6 +61,7 @@ final class Departures: Sendable {
     private var isStopping: Bool { stopping.load(ordering: .relaxed) }
 
     private func end(_ ending: AccountEnding) throws {
+        try folder.noteErasure(of: ending.account, publicRecords: ending.publicRecords)
         try folder.audit.note(
             AuditEntry(
                 time: folder.clock.now(), who: "the server", what: "account deletion due",

@@ -173,7 +173,14 @@ package final class RunningServer: Sendable {
         }
         try folder.stores.finishRemovals()
         for key in try folder.stores.search.begin() { log.tellMissing(key) }
-        try UnfinishedDeletions(in: folder).finish()
+        let again = try folder.deleteErasedAgain()
+        if again > 0 {
+            log.warning(
+                "accounts that were erased before are erased again",
+                [("accounts", .number(Int64(again)))])
+        }
+        // The rest is done while it serves.
+        try UnfinishedDeletions(in: folder).removeRecords()
     }
 
     /// Stops accepting, finishes what runs, closes the data folder.

@@ -1,0 +1,136 @@
+import CloudModel
+import SQLite
+import Storage
+
+// What is found of somebody who is erased.
+extension SQLiteSnapshot {
+    func notices(speakingOf person: UserRecordName) throws -> [NoticeNumber] {
+        let rows = try connection.prepare(
+            """
+            WITH theirs AS (
+                SELECT z.id FROM zones z JOIN owners o ON o.id = z.owner
+                WHERE o.record_name = ?1)
+            SELECT id FROM outbox
+            WHERE zone IN theirs OR instr(payload, CAST(?1 AS BLOB)) > 0
+            UNION SELECT id FROM dead_letters
+            WHERE zone IN theirs OR instr(payload, CAST(?1 AS BLOB)) > 0
+            """)
+        defer { rows.reset() }
+        rows.bind(person.text, at: 1)
+        var found: [NoticeNumber] = []
+        while try rows.step() { found.append(NoticeNumber(rows.int64(0))) }
+        return found
+    }
+
+    func isFollowed(through position: Position) throws -> Bool {
+        let row = try connection.prepare("SELECT 1 FROM followers WHERE position < ?1 LIMIT 1")
+        defer { row.reset() }
+        row.bind(position, at: 1)
+        return try !row.step()
+    }
+}
+
+// What is forgotten of them.
+extension SQLiteTransaction {
+    func notices(speakingOf person: UserRecordName) throws -> [NoticeNumber] {
+        try snapshot.notices(speakingOf: person)
+    }
+
+    func isFollowed(through position: Position) throws -> Bool {
+        try snapshot.isFollowed(through: position)
+    }
+
+    func endReceipts(of identity: [UInt8], limit: Int) throws -> [AssetDigest] {
+        let connection = snapshot.connection
+        let rows = try connection.prepare(
+            """
+            SELECT r.id, f.digest FROM asset_receipts r JOIN asset_files f ON f.id = r.file
+            WHERE r.identity = ?1 LIMIT ?2
+            """)
+        defer { rows.reset() }
+        rows.bind(identity, at: 1)
+        rows.bind(Int64(limit), at: 2)
+        var ended: [[UInt8]] = []
+        var files: [AssetDigest] = []
+        while try rows.step() {
+            guard let digest = AssetDigest(rows.bytes(1)) else {
+                throw InvalidRow(table: "asset_files")
+            }
+            ended.append([UInt8](rows.bytes(0)))
+            files.append(digest)
+        }
+        rows.reset()
+        let delete = try connection.prepare("DELETE FROM asset_receipts WHERE id = ?1")
+        for receipt in ended {
+            delete.bind(receipt, at: 1)
+            try delete.run()
+        }
+        return files
+    }
+
+    func forgetDeletedZones(of owner: UserRecordName, rowsMax: Int) throws -> Bool {
+        defer { group.places = GroupState.Places() }
+        // The records are gone, and with them what indexes say of them.
+        var collector = GarbageCollector(
+            snapshot.connection, versions: snapshot.versions, rowsMax: rowsMax, now: now,
+            indexes: nil, names: try names())
+        return try collector.forgetZones(ofOwnerNamed: owner)
+    }
+
+    func forgetClientTokens(of user: UserRecordName) throws {
+        let delete = try snapshot.connection.prepare(
+            "DELETE FROM client_tokens WHERE user_record_name = ?1")
+        delete.bind(user.text, at: 1)
+        try delete.run()
+    }
+
+    func forget(_ notices: [NoticeNumber]) throws {
+        try removeNotices(notices)
+        let delete = try snapshot.connection.prepare("DELETE FROM dead_letters WHERE id = ?1")
+        for number in notices {
+            delete.bind(number.value, at: 1)
+            try delete.run()
+        }
+    }
+
+    func forgetFormer(through position: Position, rowsMax: Int) throws -> Bool {
+        let forget = try snapshot.connection.prepare(
+            """
+            UPDATE changes SET former_position = NULL, former_type = NULL, former_flags = NULL,
+                former_body = NULL
+            WHERE position IN (
+                SELECT position FROM changes WHERE former_position IS NOT NULL AND position <= ?1
+                LIMIT ?2)
+            """)
+        forget.bind(position, at: 1)
+        forget.bind(Int64(rowsMax), at: 2)
+        try forget.run()
+        return snapshot.connection.changeCount == rowsMax
+    }
+}
+
+extension GarbageCollector {
+    /// Removes deleted zones whose records are gone, as if the time were over for which deletions are told of.
+    ///
+    /// - Returns: whether there are more.
+    mutating func forgetZones(ofOwnerNamed name: UserRecordName) throws -> Bool {
+        let find = try connection.prepare(
+            """
+            SELECT z.id, z.owner FROM zones z JOIN owners o ON o.id = z.owner
+            WHERE o.record_name = ?1 AND z.deleted_at IS NOT NULL AND z.is_purged = 1 LIMIT ?2
+            """)
+        defer { find.reset() }
+        find.bind(name.text, at: 1)
+        find.bind(Int64(rowsLeft), at: 2)
+        var zones: [(Int64, Int64)] = []
+        while try find.step() { zones.append((find.int64(0), find.int64(1))) }
+        find.reset()
+        for (zone, owner) in zones {
+            try forgetViews(of: zone)
+            guard rowsLeft > 0 else { return true }
+            try forgetZone(zone, of: owner)
+            rowsLeft -= 1
+        }
+        return rowsLeft <= 0
+    }
+}

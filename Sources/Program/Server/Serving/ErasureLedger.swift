@@ -1,0 +1,104 @@
+import CloudModel
+import Files
+import Storage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Which accounts were erased: a file that only grows, beside the data and beside backups.
+///
+/// A line holds the moment, the account's id, and what becomes of its public records; never an address. What is
+/// noted here is on the disk before anything of the account goes. No restore takes a line back: whoever is named is
+/// erased again in what an old backup brings.
+struct ErasureLedger {
+    /// One account that was erased.
+    struct Entry: Hashable {
+        let moment: Milliseconds
+        let account: AccountID
+        let publicRecords: PublicRecordsFate
+
+        fileprivate var line: String { "\(moment) \(account.text) \(publicRecords.rawValue)\n" }
+
+        /// Nil for a line that a crash has cut short, and for any other that is none.
+        fileprivate init?(_ line: Substring) {
+            let words = line.split(separator: " ", omittingEmptySubsequences: false)
+            guard words.count == 3, let moment = Milliseconds(words[0]), !words[1].isEmpty,
+                let fate = PublicRecordsFate(rawValue: String(words[2]))
+            else { return nil }
+            self.init(moment: moment, account: AccountID(String(words[1])), publicRecords: fate)
+        }
+
+        init(moment: Milliseconds, account: AccountID, publicRecords: PublicRecordsFate) {
+            (self.moment, self.account) = (moment, account)
+            self.publicRecords = publicRecords
+        }
+    }
+
+    static let fileName = "erasures.log"
+    /// Some ten million accounts.
+    private static let bytesMax = 1 << 30
+
+    private let path: String
+
+    /// - Parameter folder: a data folder, a backup, or the folder that backups lie in.
+    init(in folder: String) { path = "\(folder)/\(Self.fileName)" }
+
+    /// All that it holds, in its order; none where there is no file.
+    func entries() throws(FileSystemFailure) -> [Entry] {
+        guard try FileSystem.kind(of: path) == .file else { return [] }
+        let bytes = try FileSystem.contents(of: path, bytesMax: Self.bytesMax)
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap {
+            Entry($0)
+        }
+    }
+
+    /// Adds those that it does not hold yet; when this returns, they are on the disk.
+    func add(_ entries: [Entry]) throws {
+        let known = Set(try self.entries())
+        let lines = entries.filter { !known.contains($0) }.map(\.line).joined()
+        guard !lines.isEmpty else { return }
+        let descriptor = open(
+            path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure("open") }
+        defer { close(descriptor) }
+        // What a crash has cut short ends here, and does not spoil the next line.
+        try FileSystem.write(
+            Array((try endsWithin(descriptor) ? "\n" : "").utf8) + Array(lines.utf8),
+            to: descriptor, of: path)
+        guard fsync(descriptor) == 0 else { throw failure("synchronize") }
+        if let folder = FileSystem.parent(of: path) { try FileSystem.synchronize(folder) }
+    }
+
+    /// Whether the last line has no end.
+    private func endsWithin(_ descriptor: Int32) throws -> Bool {
+        let size = lseek(descriptor, 0, SEEK_END)
+        guard size > 0 else { return false }
+        var last: UInt8 = 0
+        guard pread(descriptor, &last, 1, size - 1) == 1 else { throw failure("read") }
+        return last != UInt8(ascii: "\n")
+    }
+
+    private func failure(_ what: String) -> CommandFailure {
+        CommandFailure("cannot \(what) \(path): \(String(cString: strerror(errno)))")
+    }
+
+    /// Has the folder in which a backup lies know all that the backup does.
+    ///
+    /// So who restores an older one that lies there erases again who was erased since.
+    static func copyBeside(backup: String) throws {
+        guard let above = FileSystem.parent(of: backup) else { return }
+        try ErasureLedger(in: above).add(ErasureLedger(in: backup).entries())
+    }
+
+    /// Has a data folder that is restored know who was erased, as the backup and what lies beside it say.
+    static func restore(from backup: String, into folder: String) throws {
+        var entries = try ErasureLedger(in: backup).entries()
+        if let above = FileSystem.parent(of: backup) {
+            entries += try ErasureLedger(in: above).entries()
+        }
+        try ErasureLedger(in: folder).add(entries)
+    }
+}
