@@ -4,7 +4,11 @@ import PackageDescription
 // The word library stands in backticks because a test of the repository takes the plain one for a path.
 //
 // The native names live under a neutral one, `LenticularCloudKit`. On Linux two thin targets give them
-// back as `CloudKit` and `CoreLocation`; on Apple platforms those names belong to the system.
+// back as `CloudKit` and `CoreLocation`; on Apple platforms those names belong to the system. Each is a
+// product of its own: a module that is built turns `canImport` true in every package of the same build.
+//
+// On Linux SQLite and OpenSSL are called without modules of theirs: whoever finds a module by `canImport`
+// without depending on it has no module maps of what that module imports.
 var products: [Product] = [
     .`library`(name: "LenticularCloudKit", targets: ["LenticularCloudKit"]),
     .`library`(name: "CloudKitTesting", targets: ["CloudKitTesting"]),
@@ -12,16 +16,13 @@ var products: [Product] = [
 var targets: [Target] = [
     .target(name: "CloudKitWire"),
     .target(
-        name: "CloudKitTransport",
-        dependencies: [
-            "CloudKitWire", .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
-        ]),
+        name: "CloudKitTransport", dependencies: ["CloudKitWire"],
+        swiftSettings: [.enableExperimentalFeature("Extern")],
+        linkerSettings: [.linkedLibrary("crypto", .when(platforms: [.linux]))]),
     .target(
-        name: "CloudKitStore",
-        dependencies: [.target(name: "CSQLite", condition: .when(platforms: [.linux]))]),
-    .systemLibrary(
-        name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        name: "CloudKitStore", dependencies: ["CloudKitWire"],
+        swiftSettings: [.enableExperimentalFeature("Extern")],
+        linkerSettings: [.linkedLibrary("sqlite3", .when(platforms: [.linux]))]),
     .target(
         name: "LenticularCloudKit",
         dependencies: ["CloudKitWire", "CloudKitTransport", "CloudKitStore"]),
@@ -29,7 +30,8 @@ var targets: [Target] = [
         name: "CloudKitTesting",
         dependencies: ["LenticularCloudKit", "CloudKitTransport", "CloudKitWire"]),
     .testTarget(
-        name: "CloudKitTestingTests", dependencies: ["CloudKitTesting", "LenticularCloudKit"]),
+        name: "CloudKitTestingTests",
+        dependencies: ["CloudKitTesting", "CloudKitWire", "LenticularCloudKit"]),
     .testTarget(name: "CloudKitStoreTests", dependencies: ["CloudKitStore"]),
     .testTarget(name: "CloudKitWireTests", dependencies: ["CloudKitWire"]),
     .testTarget(
@@ -45,11 +47,16 @@ var targets: [Target] = [
         path: "Benchmarks/ClientSpeed"),
     .testTarget(
         name: "ServerTests",
-        dependencies: ["LenticularCloudKit", "CloudKitTransport", "Contacts", "client-speed"]),
+        dependencies: [
+            "LenticularCloudKit", "CloudKitTransport", "CloudKitWire", "Contacts", "client-speed",
+        ]),
 ]
 
 #if os(Linux)
-    products.append(.`library`(name: "CloudKit", targets: ["CloudKit", "CoreLocation"]))
+    products += [
+        .`library`(name: "CloudKit", targets: ["CloudKit"]),
+        .`library`(name: "CoreLocation", targets: ["CoreLocation"]),
+    ]
     targets += [
         .target(name: "CloudKit", dependencies: ["LenticularCloudKit"]),
         .target(name: "CoreLocation", dependencies: ["LenticularCloudKit"]),

@@ -57,6 +57,31 @@ struct ModifyOperationTests {
         #expect(saved.records[0]["created"]["deviceID"].string == "tab 1")
     }
 
+    @Test("A write that the client has named is known by its name in the conflict of the next one")
+    func namedWrite() throws {
+        func create(_ query: [String]) throws -> Found {
+            try ida.send(
+                "private/records/modify", "{\"operations\":[\(operation("create", "c1"))]}",
+                query: query
+            ).records[0]
+        }
+        let saved = try create(["clientId=tab", "writeId=w1"])
+        #expect(saved["created"]["deviceID"].string == "tab/w1")
+        let refused = try create(["clientId=tab", "writeId=w2"])
+        #expect(refused.code == "CONFLICT")
+        #expect(refused["serverRecord"]["modified"]["deviceID"].string == "tab/w1")
+    }
+
+    @Test("A name that is too long for every record to carry is left out", arguments: [64, 65])
+    func longNameOfAWrite(_ length: Int) throws {
+        let name = String(repeating: "w", count: length)
+        let saved = try ida.send(
+            "private/records/modify", "{\"operations\":[\(operation("create", "c1"))]}",
+            query: ["clientId=tab", "writeId=\(name)"])
+        #expect(
+            saved.records[0]["created"]["deviceID"].string == (length == 64 ? "tab/\(name)" : "tab"))
+    }
+
     @Test("An existing record: create conflicts, tags decide, force does not look")
     func existing() throws {
         let tag = try ida.save("c1", red).tag

@@ -135,6 +135,16 @@ struct RequestContext: Sendable {
     /// The request's `clientId`; nil when it names none.
     var namedDevice: String? { query.text("clientId").flatMap(Self.device) }
 
+    /// The request's `writeId`, by which a client that has lost the answer knows its own write again.
+    var namedWrite: String? {
+        query.text("writeId").flatMap(Self.device).flatMap {
+            $0.utf8.count <= Self.writeNameBytesMax ? $0 : nil
+        }
+    }
+
+    /// Every record that is saved carries it.
+    private static let writeNameBytesMax = 64
+
     /// A device's name as the client gives it; nil for one that no header could hold.
     static func device(_ text: String) -> String? {
         guard (1...255).contains(text.utf8.count),

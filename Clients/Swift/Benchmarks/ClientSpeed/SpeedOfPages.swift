@@ -14,7 +14,9 @@ struct SpeedOfPages {
     private struct SamePage: HTTPExchange {
         let page: Data
 
-        func answer(to request: URLRequest) async throws -> (Data, HTTPURLResponse) {
+        func answer(
+            to request: URLRequest, _ patience: Patience
+        ) async throws -> (Data, HTTPURLResponse) {
             guard let url = request.url,
                 let response = HTTPURLResponse(
                     url: url, statusCode: 200, httpVersion: nil, headerFields: nil)
@@ -23,14 +25,18 @@ struct SpeedOfPages {
         }
 
         func answer(
-            to request: URLRequest, sending file: URL
-        ) async throws -> (Data, HTTPURLResponse) { try await answer(to: request) }
+            to request: URLRequest, sending file: URL, _ patience: Patience
+        ) async throws -> (Data, HTTPURLResponse) { try await answer(to: request, patience) }
 
-        func file(at address: URL, seconds: TimeInterval) async throws -> (URL, HTTPURLResponse) {
+        func file(
+            at address: URL, _ patience: Patience
+        ) async throws -> (URL, HTTPURLResponse) {
             throw CocoaError(.fileNoSuchFile)
         }
 
-        func stream(_ request: URLRequest) async throws -> (StreamedBody, HTTPURLResponse) {
+        func stream(
+            _ request: URLRequest, _ patience: Patience
+        ) async throws -> (StreamedBody, HTTPURLResponse) {
             throw CocoaError(.fileNoSuchFile)
         }
     }

@@ -1,9 +1,7 @@
 import Foundation
 
-#if canImport(SQLite3)
+#if !os(Linux)
     import SQLite3
-#else
-    import CSQLite
 #endif
 
 /// What this library keeps on a device between runs of a program, in one SQLite file.

@@ -2,6 +2,14 @@ import CloudKitWire
 
 /// One database of a server in memory.
 struct MemoryDatabase {
+    /// Who saved a record, when, and from what device.
+    struct Stamp {
+        let milliseconds: Int64
+        let person: String
+        /// The device, and behind a slash what it calls the write.
+        let device: String
+    }
+
     /// A record, or what is left of one.
     struct Stored {
         var type: String
@@ -10,8 +18,8 @@ struct MemoryDatabase {
         var parent: String?
         /// When it was last changed.
         var position: Int64
-        var created: (milliseconds: Int64, person: String)
-        var modified: (milliseconds: Int64, person: String)
+        var created: Stamp
+        var modified: Stamp
         var isDeleted = false
 
         var tag: String { String(position, radix: 36) }

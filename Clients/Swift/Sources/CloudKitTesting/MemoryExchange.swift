@@ -15,24 +15,31 @@ struct MemoryExchange: HTTPExchange {
 
     private var device: String { folder.lastPathComponent }
 
-    func answer(to request: URLRequest) async throws -> (Data, HTTPURLResponse) {
+    func answer(
+        to request: URLRequest, _ patience: Patience
+    ) async throws -> (Data, HTTPURLResponse) {
         // As over a network, whoever asks does not go on at once.
         await Task.yield()
         guard let url = request.url else { throw URLError(.badURL) }
         let path = url.pathComponents.suffix(3).joined(separator: "/")
-        let person =
-            URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems?
-            .first { $0.name == "ckWebAuthToken" }?.value
+        let query = URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems ?? []
+        let person = query.first { $0.name == "ckWebAuthToken" }?.value
+        let write = query.first { $0.name == "writeId" }?.value
         let (status, body) = try state.with { contents in
             // Who waits for notifications is not counted among an app's requests.
             path.hasSuffix("tokens/create")
                 ? makeCourier(person, &contents)
-                : try answer(path, [UInt8](request.httpBody ?? Data()), person, &contents)
+                : try answer(
+                    Asked(
+                        path: path, body: [UInt8](request.httpBody ?? Data()), person: person,
+                        write: write), &contents)
         }
         return (Data(body), try Self.response(url, status))
     }
 
-    func answer(to request: URLRequest, sending file: URL) async throws -> (Data, HTTPURLResponse) {
+    func answer(
+        to request: URLRequest, sending file: URL, _ patience: Patience
+    ) async throws -> (Data, HTTPURLResponse) {
         guard let url = request.url else { throw URLError(.badURL) }
         let data = try Data(contentsOf: file)
         let checksum = SHA256Digest.of([UInt8](data)).map { String($0, radix: 16) }.joined()
@@ -50,7 +57,9 @@ struct MemoryExchange: HTTPExchange {
         return (Data(json.bytes), try Self.response(url, 200))
     }
 
-    func file(at address: URL, seconds: TimeInterval) async throws -> (URL, HTTPURLResponse) {
+    func file(
+        at address: URL, _ patience: Patience
+    ) async throws -> (URL, HTTPURLResponse) {
         let data = state.with { $0.files[address.lastPathComponent] }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let place = folder.appendingPathComponent(UUID().uuidString)
@@ -58,7 +67,9 @@ struct MemoryExchange: HTTPExchange {
         return (place, try Self.response(address, data == nil ? 404 : 200))
     }
 
-    func stream(_ request: URLRequest) async throws -> (StreamedBody, HTTPURLResponse) {
+    func stream(
+        _ request: URLRequest, _ patience: Patience
+    ) async throws -> (StreamedBody, HTTPURLResponse) {
         await Task.yield()
         guard let url = request.url else { throw URLError(.badURL) }
         let accepted = request.value(forHTTPHeaderField: "Accept") ?? ""
@@ -104,10 +115,19 @@ struct MemoryExchange: HTTPExchange {
         return (200, answer)
     }
 
+    /// What a request says.
+    private struct Asked {
+        let path: String
+        let body: [UInt8]
+        let person: String?
+        /// What the device calls what it writes.
+        let write: String?
+    }
+
     private func answer(
-        _ path: String, _ body: [UInt8], _ person: String?, _ contents: inout MemoryState.Contents
+        _ asked: Asked, _ contents: inout MemoryState.Contents
     ) throws -> (Int, [UInt8]) {
-        contents.requests.append(path)
+        contents.requests.append(asked.path)
         let fault = contents.faults.isEmpty ? nil : contents.faults.removeFirst()
         switch fault {
         case .unreachable: throw URLError(.cannotConnectToHost)
@@ -116,9 +136,9 @@ struct MemoryExchange: HTTPExchange {
             return Self.refusal(
                 MemoryFault(code: code, reason: "as the test wants it", retryAfter: retryAfter))
         case .answerLost:
-            _ = carryOut(path, body, person, &contents)
+            _ = carryOut(asked, &contents)
             throw URLError(.networkConnectionLost)
-        case nil: return carryOut(path, body, person, &contents)
+        case nil: return carryOut(asked, &contents)
         }
     }
 
@@ -126,15 +146,15 @@ struct MemoryExchange: HTTPExchange {
         code: "AUTHENTICATION_REQUIRED", reason: "nobody is signed in")
 
     private func carryOut(
-        _ path: String, _ body: [UInt8], _ person: String?, _ contents: inout MemoryState.Contents
+        _ asked: Asked, _ contents: inout MemoryState.Contents
     ) -> (Int, [UInt8]) {
         do {
-            guard let person, !contents.signedOut.contains(person) else {
+            guard let person = asked.person, !contents.signedOut.contains(person) else {
                 throw Self.nobody
             }
             var request = MemoryRequest(
-                path: path, body: try JSONTape(body).root, person: person, device: device,
-                contents: contents)
+                path: asked.path, body: try JSONTape(asked.body).root, person: person,
+                device: device, write: asked.write, contents: contents)
             let answer = try request.answer()
             contents = request.contents
             contents.tell(request.changes, in: container)

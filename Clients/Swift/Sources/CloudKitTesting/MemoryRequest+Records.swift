@@ -23,6 +23,7 @@ extension MemoryRequest {
                 json.key("timestamp")
                 json.int64(stamp.milliseconds)
                 json.member("userRecordName", stamp.person)
+                json.member("deviceID", stamp.device)
             }
         }
         if let parent = stored.parent {
@@ -111,14 +112,16 @@ extension MemoryRequest {
             return Self.object { $0.member("recordName", name) }
         }
         try check(kind, record, former, name, zoneName)
-        let now = Int64(Date().timeIntervalSince1970 * 1000)
+        let stamp = MemoryDatabase.Stamp(
+            milliseconds: Int64(Date().timeIntervalSince1970 * 1000), person: "_\(person)",
+            device: write.map { "\(device)/\($0)" } ?? device)
         var stored =
             former
             ?? MemoryDatabase.Stored(
                 type: record["recordType"]?.string ?? "", fields: [:], position: 0,
-                created: (now, "_\(person)"), modified: (now, "_\(person)"))
+                created: stamp, modified: stamp)
         stored.position = contents.nextPosition()
-        stored.modified = (now, "_\(person)")
+        stored.modified = stamp
         for member in record["fields"].map({ Array($0.members) }) ?? [] {
             stored.fields[member.name.string ?? ""] = Self.kept(member.value)
         }

@@ -7,18 +7,21 @@ struct MemoryRequest {
     let body: JSONView
     let person: String
     let device: String
+    /// What the device calls what it writes.
+    let write: String?
     var contents: MemoryState.Contents
     /// What the request has changed, for subscriptions.
     var changes: [MemoryChange] = []
 
     init(
-        path: String, body: JSONView, person: String, device: String,
+        path: String, body: JSONView, person: String, device: String, write: String?,
         contents: MemoryState.Contents
     ) {
         self.path = path
         self.body = body
         self.person = person
         self.device = device
+        self.write = write
         self.contents = contents
     }
 

@@ -95,9 +95,7 @@ public final class MemoryServer: Sendable {
 }
 
 /// What a server in memory holds, behind a lock.
-final class MemoryState: @unchecked Sendable {
-    // Unchecked: behind the lock.
-
+final class MemoryState: Sendable {
     struct Contents {
         var faults: [MemoryServer.Fault] = []
         var signedOut: Set<String> = []
@@ -116,12 +114,11 @@ final class MemoryState: @unchecked Sendable {
         }
     }
 
-    private let lock = NSLock()
-    private var contents = Contents()
+    private let contents = Locked(Contents())
     /// Those who wait for listeners.
     let listeners = Waiters()
 
     func with<Value>(_ body: (inout Contents) throws -> Value) rethrows -> Value {
-        try lock.withLock { try body(&contents) }
+        try contents.withLock { try body(&$0) }
     }
 }

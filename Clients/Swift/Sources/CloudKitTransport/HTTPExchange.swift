@@ -5,20 +5,26 @@ import Foundation
 #endif
 
 /// What carries requests to a server: the network, or a server in memory for tests of apps.
+///
+/// Failures that are `URLError`s, or a `BrokenRequest` with one, are told apart.
 package protocol HTTPExchange: Sendable {
     /// Sends a request whose body is in memory.
-    func answer(to request: URLRequest) async throws -> (Data, HTTPURLResponse)
+    func answer(
+        to request: URLRequest, _ patience: Patience
+    ) async throws -> (Data, HTTPURLResponse)
 
     /// Sends a file as a request's body, a piece at a time.
-    func answer(to request: URLRequest, sending file: URL) async throws -> (Data, HTTPURLResponse)
+    func answer(
+        to request: URLRequest, sending file: URL, _ patience: Patience
+    ) async throws -> (Data, HTTPURLResponse)
 
     /// Fetches an answer's body into a file that the caller moves or removes.
-    func file(at address: URL, seconds: TimeInterval) async throws -> (URL, HTTPURLResponse)
+    func file(at address: URL, _ patience: Patience) async throws -> (URL, HTTPURLResponse)
 
     /// Sends a request whose answer is read as it comes, piece by piece.
-    ///
-    /// The request's timeout is how long nothing may come.
-    func stream(_ request: URLRequest) async throws -> (StreamedBody, HTTPURLResponse)
+    func stream(
+        _ request: URLRequest, _ patience: Patience
+    ) async throws -> (StreamedBody, HTTPURLResponse)
 }
 
 /// The body of an answer, in pieces; who stops reading it ends the request.
@@ -27,7 +33,7 @@ package typealias StreamedBody = AsyncThrowingStream<Data, any Error>
 /// Requests over the network.
 package struct NetworkExchange: HTTPExchange {
     private let session: URLSession
-    private let streams: StreamedAnswers
+    private let requests = WatchedRequests()
 
     /// One session for all containers, without cookies and caches: who is signed in is in each request.
     package static let standard: NetworkExchange = {
@@ -35,42 +41,70 @@ package struct NetworkExchange: HTTPExchange {
         configuration.httpShouldSetCookies = false
         configuration.httpCookieAcceptPolicy = .never
         configuration.urlCache = nil
-        return NetworkExchange(URLSession(configuration: configuration))
+        return NetworkExchange(configuration)
     }()
 
-    package init(_ session: URLSession) {
-        self.session = session
-        streams = StreamedAnswers(session.configuration)
-    }
-
-    package func answer(to request: URLRequest) async throws -> (Data, HTTPURLResponse) {
-        let (data, response) = try await session.data(for: request)
-        return (data, try Self.checked(response))
+    /// Makes a session, which lives as long as the process.
+    package init(_ configuration: URLSessionConfiguration) {
+        session = URLSession(
+            configuration: configuration, delegate: requests, delegateQueue: nil)
     }
 
     package func answer(
-        to request: URLRequest, sending file: URL
+        to request: URLRequest, _ patience: Patience
     ) async throws -> (Data, HTTPURLResponse) {
-        let (data, response) = try await session.upload(for: request, fromFile: file)
-        return (data, try Self.checked(response))
+        try await whole(session.dataTask(with: prepared(request, patience)), patience)
+    }
+
+    package func answer(
+        to request: URLRequest, sending file: URL, _ patience: Patience
+    ) async throws -> (Data, HTTPURLResponse) {
+        try await whole(
+            session.uploadTask(with: prepared(request, patience), fromFile: file), patience)
     }
 
     package func file(
-        at address: URL, seconds: TimeInterval
+        at address: URL, _ patience: Patience
     ) async throws -> (URL, HTTPURLResponse) {
-        let request = URLRequest(url: address, timeoutInterval: seconds)
-        let (file, response) = try await session.download(for: request)
-        return (file, try Self.checked(response))
-    }
-
-    package func stream(_ request: URLRequest) async throws -> (StreamedBody, HTTPURLResponse) {
-        try await streams.begin(request)
-    }
-
-    private static func checked(_ response: URLResponse) throws -> HTTPURLResponse {
-        guard let answer = response as? HTTPURLResponse else {
-            throw TransportFailure.unreadable(status: 0)
+        let place = FileManager.default.temporaryDirectory
+            .appendingPathComponent("download-\(UUID().uuidString)")
+        try Data().write(to: place)
+        do {
+            let file = try FileHandle(forWritingTo: place)
+            defer { try? file.close() }
+            let task = session.dataTask(with: prepared(URLRequest(url: address), patience))
+            let (body, answer) = try await requests.begin(task, patience, into: file)
+            for try await _ in body {}
+            try Task.checkCancellation()
+            return (place, answer)
+        } catch {
+            try? FileManager.default.removeItem(at: place)
+            throw error
         }
-        return answer
+    }
+
+    package func stream(
+        _ request: URLRequest, _ patience: Patience
+    ) async throws -> (StreamedBody, HTTPURLResponse) {
+        try await requests.begin(
+            session.dataTask(with: prepared(request, patience)), patience)
+    }
+
+    /// The system's own limit, where it keeps one.
+    private func prepared(_ request: URLRequest, _ patience: Patience) -> URLRequest {
+        var request = request
+        request.timeoutInterval = patience.silenceSeconds
+        return request
+    }
+
+    private func whole(
+        _ task: URLSessionTask, _ patience: Patience
+    ) async throws -> (Data, HTTPURLResponse) {
+        let (body, answer) = try await requests.begin(task, patience)
+        var data = Data()
+        for try await piece in body { data.append(piece) }
+        // A stream ends without a word when its reader is cancelled.
+        try Task.checkCancellation()
+        return (data, answer)
     }
 }

@@ -1,9 +1,7 @@
 import Foundation
 
-#if canImport(CryptoKit)
+#if !os(Linux)
     import CryptoKit
-#else
-    import COpenSSL
 #endif
 
 /// AES-256-GCM and scrypt, by the system's libraries.
@@ -32,7 +30,7 @@ public enum SealedBytes {
         _ bytes: [UInt8], key: [UInt8], associated: [UInt8]
     ) throws -> [UInt8] {
         let nonce = random(nonceBytes)
-        #if canImport(CryptoKit)
+        #if !os(Linux)
             let box = try AES.GCM.seal(
                 bytes, using: SymmetricKey(data: key), nonce: AES.GCM.Nonce(data: nonce),
                 authenticating: associated)
@@ -56,7 +54,7 @@ public enum SealedBytes {
         let nonce = Array(sealed[..<nonceBytes])
         let text = Array(sealed[nonceBytes..<(sealed.count - tagBytes)])
         let tag = Array(sealed.suffix(tagBytes))
-        #if canImport(CryptoKit)
+        #if !os(Linux)
             do {
                 let box = try AES.GCM.SealedBox(
                     nonce: AES.GCM.Nonce(data: nonce), ciphertext: text, tag: tag)
@@ -81,7 +79,7 @@ public enum SealedBytes {
         from passphrase: String, salt: [UInt8], cost: UInt64
     ) throws -> [UInt8] {
         let text = Array(passphrase.precomposedStringWithCompatibilityMapping.utf8)
-        #if canImport(CryptoKit)
+        #if !os(Linux)
             return Scrypt.key(from: text, salt: salt, cost: Int(cost), count: keyBytes)
         #else
             var key = [UInt8](repeating: 0, count: keyBytes)
@@ -97,7 +95,7 @@ public enum SealedBytes {
     }
 }
 
-#if !canImport(CryptoKit)
+#if os(Linux)
     /// AES-256-GCM by OpenSSL.
     private enum GCM {
         /// - Parameter tag: to check when decrypting; nil encrypts.

@@ -56,14 +56,15 @@ extension ServiceConnection {
     package func askCourier(
         at address: URL, _ way: CourierWay, after last: String?
     ) async throws -> CourierAnswer {
-        var request = URLRequest(url: address, timeoutInterval: Self.silenceSeconds)
+        var request = URLRequest(url: address)
         request.setValue(
             way == .eventStream ? "text/event-stream, application/json" : "application/json",
             forHTTPHeaderField: "Accept")
         if let last { request.setValue(last, forHTTPHeaderField: "Last-Event-ID") }
         let (body, answer): (StreamedBody, HTTPURLResponse)
         do {
-            (body, answer) = try await exchange.stream(request)
+            (body, answer) = try await exchange.stream(
+                request, Patience(silenceSeconds: Self.silenceSeconds))
         } catch {
             throw TransportFailure(error, isWrite: false)
         }

@@ -9,18 +9,17 @@ import Foundation
 extension ServiceConnection {
     /// Sends a file, a piece at a time.
     ///
-    /// - Parameter seconds: how long to wait while nothing moves.
     /// - Returns: the answer, which describes the file.
     /// - Throws: `WireFault`, `TransportFailure`.
     public func upload(
-        _ file: URL, to address: URL, seconds: TimeInterval
+        _ file: URL, to address: URL, _ patience: Patience
     ) async throws -> JSONView {
-        var request = URLRequest(url: address, timeoutInterval: seconds)
+        var request = URLRequest(url: address)
         request.httpMethod = "POST"
         request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
         let (data, answer): (Data, HTTPURLResponse)
         do {
-            (data, answer) = try await exchange.answer(to: request, sending: file)
+            (data, answer) = try await exchange.answer(to: request, sending: file, patience)
         } catch {
             // Sent again it is the same file: nothing is lost with the answer.
             throw TransportFailure(error, isWrite: false)
@@ -30,12 +29,11 @@ extension ServiceConnection {
 
     /// Fetches a file to the disk, a piece at a time, and moves it into its place.
     ///
-    /// - Parameter seconds: how long to wait while nothing moves.
     /// - Throws: `TransportFailure`, and what the file system reports.
-    public func download(_ address: URL, to place: URL, seconds: TimeInterval) async throws {
+    public func download(_ address: URL, to place: URL, _ patience: Patience) async throws {
         let (file, answer): (URL, HTTPURLResponse)
         do {
-            (file, answer) = try await exchange.file(at: address, seconds: seconds)
+            (file, answer) = try await exchange.file(at: address, patience)
         } catch {
             throw TransportFailure(error, isWrite: false)
         }

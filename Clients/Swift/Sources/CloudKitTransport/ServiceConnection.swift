@@ -46,13 +46,15 @@ public final class ServiceConnection: Sendable {
     /// - Parameters:
     ///   - operation: the path below the environment, such as `private/records/modify`.
     ///   - body: a JSON text.
-    ///   - seconds: how long to wait while nothing comes.
+    ///   - write: names what the request changes: records that it saves carry the name, so that whoever lost the
+    ///     answer knows them again. Nil for requests that save no records.
     /// - Returns: the answer's body.
     /// - Throws: `WireFault` when the whole request failed; `TransportFailure` when no answer came.
     public func call(
-        _ operation: String, _ body: [UInt8], seconds: TimeInterval = 60
+        _ operation: String, _ body: [UInt8], _ patience: Patience = Patience(),
+        write: String? = nil
     ) async throws -> JSONView {
-        try await call(.init(operation: operation, body: body, seconds: seconds))
+        try await call(.init(operation: operation, body: body, write: write, patience: patience))
     }
 
     /// One request, but for who sends it.
@@ -61,7 +63,11 @@ public final class ServiceConnection: Sendable {
         var module = "database"
         let operation: String
         let body: [UInt8]
-        var seconds: TimeInterval = 60
+        var write: String?
+        var patience = Patience()
+
+        /// Whether it may change something that is not the same when it is asked for twice.
+        var isWrite: Bool { ["/modify", "/accept"].contains { operation.hasSuffix($0) } }
     }
 
     func call(_ call: Call) async throws -> JSONView {
@@ -85,45 +91,50 @@ public final class ServiceConnection: Sendable {
         let request = try request(call, webToken: sent)
         let (data, answer): (Data, HTTPURLResponse)
         do {
-            (data, answer) = try await exchange.answer(to: request)
+            (data, answer) = try await exchange.answer(to: request, call.patience)
         } catch {
-            let isWrite = ["/modify", "/accept"].contains { call.operation.hasSuffix($0) }
-            throw TransportFailure(error, isWrite: isWrite)
+            throw TransportFailure(error, isWrite: call.isWrite)
         }
         let name = "X-Apple-CloudKit-Web-Auth-Token"
         if let fresh = answer.value(forHTTPHeaderField: name) {
             await webToken.renew(sent, to: fresh)
         }
-        return try Self.read(data, answer)
+        return try Self.read(data, answer, isWrite: call.isWrite)
     }
 
-    static func read(_ data: Data, _ answer: HTTPURLResponse) throws -> JSONView {
+    static func read(
+        _ data: Data, _ answer: HTTPURLResponse, isWrite: Bool = false
+    ) throws -> JSONView {
         let status = answer.statusCode
+        let retryAfter = RetryAfter.seconds(answer)
         guard let view = try? JSONTape([UInt8](data)).root, view.isObject else {
-            if let fault = fault(withoutBody: answer) { throw fault }
+            // A proxy that has waited in vain does not know what the server has done.
+            if isWrite, [502, 504].contains(status) { throw TransportFailure.responseLost }
+            if let fault = fault(withoutBody: status, retryAfter) { throw fault }
             throw TransportFailure.unreadable(status: status)
         }
-        if let fault = WireFault(view, status: status) { throw fault }
+        if let fault = WireFault(view, status: status, retryAfterSeconds: retryAfter) {
+            throw fault
+        }
         guard status == 200 else { throw TransportFailure.unreadable(status: status) }
         return view
     }
 
     /// What a proxy in front of the server may answer on its own.
-    private static func fault(withoutBody answer: HTTPURLResponse) -> WireFault? {
-        let seconds = answer.value(forHTTPHeaderField: "Retry-After").flatMap(Double.init)
-        switch answer.statusCode {
+    private static func fault(withoutBody status: Int, _ retryAfter: Double?) -> WireFault? {
+        switch status {
         case 413:
             return WireFault(
                 code: "BAD_REQUEST", reason: "the request is larger than the server takes",
                 detail: "limitExceeded", status: 413)
         case 429:
             return WireFault(
-                code: "THROTTLED", reason: "too many requests", retryAfterSeconds: seconds,
+                code: "THROTTLED", reason: "too many requests", retryAfterSeconds: retryAfter,
                 status: 429)
         case 502, 503, 504:
             return WireFault(
                 code: "TRY_AGAIN_LATER", reason: "the server cannot be reached now",
-                retryAfterSeconds: seconds, status: answer.statusCode)
+                retryAfterSeconds: retryAfter, status: status)
         default: return nil
         }
     }
@@ -148,9 +159,12 @@ public final class ServiceConnection: Sendable {
             }
             query.append(URLQueryItem(name: "clientId", value: DeviceName.standard))
         }
+        if let write = call.write {
+            query.append(URLQueryItem(name: "writeId", value: write))
+        }
         if !query.isEmpty { parts.queryItems = query }
         guard let url = parts.url else { throw TransportFailure.badAddress }
-        var request = URLRequest(url: url, timeoutInterval: call.seconds)
+        var request = URLRequest(url: url)
         request.httpMethod = "POST"
         request.httpBody = Data(call.body)
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
@@ -168,12 +182,10 @@ extension ServerAccess {
 }
 
 /// Who wants to know of another account.
-private final class AccountObserver: @unchecked Sendable {
-    // Unchecked: behind the lock.
-    private let lock = NSLock()
-    private var body: @Sendable () -> Void = {}
+private final class AccountObserver: Sendable {
+    private let body = Locked<@Sendable () -> Void>({})
 
-    func set(_ body: @escaping @Sendable () -> Void) { lock.withLock { self.body = body } }
+    func set(_ body: @escaping @Sendable () -> Void) { self.body.withLock { $0 = body } }
 
-    func tell() { lock.withLock { body }() }
+    func tell() { body.withLock { $0 }() }
 }

@@ -6,11 +6,11 @@ import Foundation
 
 /// Why no answer of the protocol came.
 public enum TransportFailure: Error, Equatable, Sendable {
-    /// There is no way to any network.
+    /// There is no way to any network. Nothing was done.
     case offline
-    /// The server could not be reached, or did not answer in time.
+    /// The server could not be reached, or did not answer a question in time. Nothing was done.
     case unreachable
-    /// The connection broke after the request was sent: it may have been carried out.
+    /// A write has left, and no answer came, or not in time: it may have been carried out.
     case responseLost
     /// The task was cancelled.
     case cancelled
@@ -23,22 +23,39 @@ public enum TransportFailure: Error, Equatable, Sendable {
 
     /// - Parameter isWrite: whether the request may have changed something before its answer was lost.
     init(_ error: any Error, isWrite: Bool) {
-        if let failure = error as? TransportFailure {
-            self = failure
-            return
-        }
-        guard let error = error as? URLError else {
-            self = error is CancellationError ? .cancelled : .unreachable
-            return
-        }
-        switch error.code {
-        case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff: self = .offline
-        case .cancelled: self = .cancelled
-        case .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .secureConnectionFailed,
-            .serverCertificateUntrusted, .serverCertificateHasBadDate, .timedOut:
-            self = .unreachable
-        // Whatever else breaks does so after the request has left.
-        default: self = isWrite ? .responseLost : .unreachable
+        let broken = error as? BrokenRequest
+        let cause = broken?.cause ?? error
+        switch cause {
+        case let failure as TransportFailure: self = failure
+        case is CancellationError: self = .cancelled
+        case let error as URLError: self.init(error.code, broken?.hasLeft, isWrite: isWrite)
+        default: self = .unreachable
         }
     }
+
+    /// - Parameter hasLeft: whether any of the request's body has left; nil where nobody knows.
+    private init(_ code: URLError.Code, _ hasLeft: Bool?, isWrite: Bool) {
+        let mayBeDone: Bool
+        switch code {
+        case .cancelled:
+            self = .cancelled
+            return
+        case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff,
+            .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .secureConnectionFailed,
+            .serverCertificateUntrusted, .serverCertificateHasBadDate:
+            mayBeDone = hasLeft ?? false
+        case .timedOut: mayBeDone = hasLeft ?? true
+        // Whatever else breaks does so after the request has left.
+        default: mayBeDone = true
+        }
+        if isWrite, mayBeDone {
+            self = .responseLost
+        } else {
+            self = Self.withoutNetwork.contains(code) ? .offline : .unreachable
+        }
+    }
+
+    private static let withoutNetwork: [URLError.Code] = [
+        .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff,
+    ]
 }

@@ -46,14 +46,16 @@ public struct WireFault: Error, Sendable {
 
     /// Reads an item or a body that may be a fault.
     ///
+    /// - Parameter retryAfterSeconds: what the head of the answer says, for a body that says nothing of it.
     /// - Returns: nil for what is none: it has no `serverErrorCode`.
-    public init?(_ view: JSONView, status: Int? = nil) {
+    public init?(_ view: JSONView, status: Int? = nil, retryAfterSeconds: Double? = nil) {
         guard let code = view["serverErrorCode"]?.string else { return nil }
         // A body that was refused unread has no details.
         let isTooLarge = status == 413 && code == "BAD_REQUEST"
         self.init(
             code: code, reason: view["reason"]?.string ?? code,
-            requestID: view["uuid"]?.string, retryAfterSeconds: view["retryAfter"]?.double,
+            requestID: view["uuid"]?.string,
+            retryAfterSeconds: view["retryAfter"]?.double ?? retryAfterSeconds,
             isTokenExpired: view["changeTokenExpired"]?.bool ?? false,
             detail: view["detail"]?.string ?? (isTooLarge ? "limitExceeded" : nil),
             redirectURL: view["redirectURL"]?.string,

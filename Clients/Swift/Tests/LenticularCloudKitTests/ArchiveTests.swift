@@ -133,4 +133,57 @@ final class ArchiveTests: XCTestCase {
         XCTAssertEqual(bare.encryptedValues.allKeys(), [])
         XCTAssertEqual(bare.encryptedValues.changedKeys(), [])
     }
+
+    func testSystemFieldsUnderTheNamesOfApplesClassesAreRead() throws {
+        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+        let names: [(AnyClass, String)] = [
+            (OthersID.self, "CKRecordID"), (OthersZoneID.self, "CKRecordZoneID"),
+        ]
+        for entry in names { archiver.setClassName(entry.1, for: entry.0) }
+        archiver.encode("Note" as NSString, forKey: "RecordType")
+        archiver.encode(OthersID(), forKey: "RecordID")
+        archiver.encode("3k" as NSString, forKey: "ETag")
+        archiver.encode(Date(timeIntervalSince1970: 5) as NSDate, forKey: "RecordCtime")
+        archiver.finishEncoding()
+        let reader = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
+        reader.requiresSecureCoding = true
+        let record = try XCTUnwrap(CKRecord(coder: reader))
+        XCTAssertEqual(record.recordType, "Note")
+        XCTAssertEqual(
+            record.recordID,
+            CKRecord.ID(
+                recordName: "n1",
+                zoneID: CKRecordZone.ID(zoneName: "Notes", ownerName: "__defaultOwner__")))
+        XCTAssertEqual(record.recordChangeTag, "3k")
+        XCTAssertEqual(record.creationDate, Date(timeIntervalSince1970: 5))
+    }
+}
+
+/// A record's ID as another framework writes it.
+final class OthersID: NSObject, NSSecureCoding {
+    static var supportsSecureCoding: Bool { true }
+
+    override init() {}
+
+    init?(coder: NSCoder) { nil }
+
+    func encode(with coder: NSCoder) {
+        coder.encode("n1" as NSString, forKey: "RecordName")
+        coder.encode(OthersZoneID(), forKey: "ZoneID")
+    }
+}
+
+/// A zone's ID as another framework writes it.
+final class OthersZoneID: NSObject, NSSecureCoding {
+    static var supportsSecureCoding: Bool { true }
+
+    override init() {}
+
+    init?(coder: NSCoder) { nil }
+
+    func encode(with coder: NSCoder) {
+        coder.encode("Notes" as NSString, forKey: "ZoneName")
+        coder.encode("__defaultOwner__" as NSString, forKey: "ownerName")
+        coder.encode(0, forKey: "databaseScopeKey")
+    }
 }

@@ -36,7 +36,9 @@ final class CannedExchange: HTTPExchange, @unchecked Sendable {
             connection: ServiceConnection(service, container: "iCloud.test", exchange: self))
     }
 
-    func answer(to request: URLRequest) async throws -> (Data, HTTPURLResponse) {
+    func answer(
+        to request: URLRequest, _ patience: Patience
+    ) async throws -> (Data, HTTPURLResponse) {
         guard let url = request.url else { throw URLError(.badURL) }
         let operation = url.pathComponents.suffix(2).joined(separator: "/")
         let body = String(decoding: request.httpBody ?? Data(), as: UTF8.self)
@@ -48,15 +50,21 @@ final class CannedExchange: HTTPExchange, @unchecked Sendable {
         return (Data(answer.utf8), head)
     }
 
-    func stream(_ request: URLRequest) async throws -> (StreamedBody, HTTPURLResponse) {
+    func stream(
+        _ request: URLRequest, _ patience: Patience
+    ) async throws -> (StreamedBody, HTTPURLResponse) {
         throw URLError(.unsupportedURL)
     }
 
-    func answer(to request: URLRequest, sending file: URL) async throws -> (Data, HTTPURLResponse) {
+    func answer(
+        to request: URLRequest, sending file: URL, _ patience: Patience
+    ) async throws -> (Data, HTTPURLResponse) {
         throw URLError(.unsupportedURL)
     }
 
-    func file(at address: URL, seconds: TimeInterval) async throws -> (URL, HTTPURLResponse) {
+    func file(
+        at address: URL, _ patience: Patience
+    ) async throws -> (URL, HTTPURLResponse) {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try Data().write(to: file)
         guard

@@ -36,7 +36,9 @@ final class CourierExchange: HTTPExchange, @unchecked Sendable {
     /// After what each request goes on.
     var resumed: [String?] { lock.withLock { asked.map(\.last) } }
 
-    func answer(to request: URLRequest) async throws -> (Data, HTTPURLResponse) {
+    func answer(
+        to request: URLRequest, _ patience: Patience
+    ) async throws -> (Data, HTTPURLResponse) {
         guard let url = request.url else { throw URLError(.badURL) }
         guard url.path.hasPrefix("/device/1/iCloud.test/development/tokens/create") else {
             return (Data(#"{"userRecordName":"_ann"}"#.utf8), try Self.head(url, 200))
@@ -50,7 +52,9 @@ final class CourierExchange: HTTPExchange, @unchecked Sendable {
         return (Data(body.utf8), try Self.head(url, 200))
     }
 
-    func stream(_ request: URLRequest) async throws -> (StreamedBody, HTTPURLResponse) {
+    func stream(
+        _ request: URLRequest, _ patience: Patience
+    ) async throws -> (StreamedBody, HTTPURLResponse) {
         guard let url = request.url else { throw URLError(.badURL) }
         let next = lock.withLock { () -> Answer? in
             asked.append(
@@ -91,11 +95,15 @@ final class CourierExchange: HTTPExchange, @unchecked Sendable {
         return head
     }
 
-    func answer(to request: URLRequest, sending file: URL) async throws -> (Data, HTTPURLResponse) {
+    func answer(
+        to request: URLRequest, sending file: URL, _ patience: Patience
+    ) async throws -> (Data, HTTPURLResponse) {
         throw URLError(.unsupportedURL)
     }
 
-    func file(at address: URL, seconds: TimeInterval) async throws -> (URL, HTTPURLResponse) {
+    func file(
+        at address: URL, _ patience: Patience
+    ) async throws -> (URL, HTTPURLResponse) {
         throw URLError(.unsupportedURL)
     }
 }

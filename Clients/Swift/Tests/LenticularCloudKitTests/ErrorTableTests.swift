@@ -17,7 +17,7 @@ final class ErrorTableTests: XCTestCase {
                 url: URL(string: "http://scripted.invalid")!, apiToken: "api",
                 credentials: .webAuthToken("secret-token")),
             container: "iCloud.test",
-            exchange: NetworkExchange(URLSession(configuration: configuration)))
+            exchange: NetworkExchange(configuration))
         return CKContainer(identifier: "iCloud.test", connection: connection)
             .privateCloudDatabase
     }
@@ -94,6 +94,50 @@ final class ErrorTableTests: XCTestCase {
         XCTAssertNil(denied?.retryAfterSeconds)
     }
 
+    func testTheHeadSaysWhenToComeBackWhereTheBodyDoesNotAndByAnyForm() async {
+        let body = #"{"serverErrorCode":"THROTTLED","reason":""}"#
+        let dates = [
+            "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",
+            "Sun Nov  6 08:49:37 1994",
+        ]
+        let now = ["Date": "Sun, 06 Nov 1994 08:49:07 GMT"]
+        for text in dates {
+            for body in [body, "<html>"] {
+                let headers = now.merging(["Retry-After": text]) { $1 }
+                ScriptedAnswers.answer = .init(status: 429, body: body, headers: headers)
+                let error = await failure { _ = try await database().allRecordZones() }
+                XCTAssertEqual(error?.retryAfterSeconds, 30, "\(text) \(body)")
+            }
+        }
+        let table: [(String, [String: String], Double)] = [
+            (body, ["Retry-After": "17"], 17), (body, ["Retry-After": "Sun, 06 Nov 1994"], 5),
+            (body, ["Retry-After": dates[0], "Date": "Sun, 06 Nov 1994 09:00:00 GMT"], 0),
+            (body, ["Retry-After": dates[0]], 0),
+            (
+                #"{"serverErrorCode":"THROTTLED","reason":"","retryAfter":3}"#,
+                ["Retry-After": "17"], 3
+            ),
+        ]
+        for (body, headers, seconds) in table {
+            ScriptedAnswers.answer = .init(status: 429, body: body, headers: headers)
+            let error = await failure { _ = try await database().allRecordZones() }
+            XCTAssertEqual(error?.retryAfterSeconds, seconds, "\(headers)")
+        }
+    }
+
+    func testAProxyThatHasWaitedInVainDoesNotKnowWhatWasDone() async {
+        for (status, code) in [
+            (502, CKError.Code.serverResponseLost), (504, .serverResponseLost),
+            (503, .serviceUnavailable),
+        ] {
+            ScriptedAnswers.answer = .init(status: status, body: "<html>")
+            let error = await failure {
+                try await database().save(CKRecordZone(zoneName: "Z"))
+            }
+            XCTAssertEqual(error?.code, code, "\(status)")
+        }
+    }
+
     func testWhatIsNotOfTheProtocolIsToldWithoutTrapping() async {
         for body in ["", "<html>", "[]", "null", "{", #"{"zones":5}"#] {
             let error = await answer(500, body)
@@ -125,7 +169,9 @@ final class ErrorTableTests: XCTestCase {
     }
 
     func testOnlyWritesWhoseAnswerIsLostMayHaveBeenCarriedOut() async {
-        for failure in [URLError.Code.networkConnectionLost, .badServerResponse, .unknown] {
+        for failure in [
+            URLError.Code.networkConnectionLost, .badServerResponse, .unknown,
+        ] {
             ScriptedAnswers.answer = .init(failure: failure)
             do {
                 try await database().save(CKRecordZone(zoneName: "Z"))
@@ -142,6 +188,7 @@ final class ScriptedAnswers: URLProtocol {
     struct Answer: Sendable {
         var status = 200
         var body = ""
+        var headers: [String: String] = [:]
         var failure: URLError.Code?
     }
 
@@ -165,7 +212,8 @@ final class ScriptedAnswers: URLProtocol {
         }
         guard let url = request.url,
             let response = HTTPURLResponse(
-                url: url, statusCode: answer.status, httpVersion: "HTTP/1.1", headerFields: [:])
+                url: url, statusCode: answer.status, httpVersion: "HTTP/1.1",
+                headerFields: answer.headers)
         else { return }
         client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
         client?.urlProtocol(self, didLoad: Data(answer.body.utf8))

@@ -26,7 +26,7 @@ final class KilledEngineTests: XCTestCase {
         try await first.fetchChanges()
         await first.tellState()
         for number in 0..<8 { server.put("n\(number)", "text \(number)", in: SyncedApp.zone) }
-        _ = try await server.change(.init(recordIDsToDelete: [SyncedApp.id("gone")]))
+        _ = try await server.change(.init(recordIDsToDelete: [SyncedApp.id("gone")]), as: "w")
 
         let wasKilled = await process.isKilled(after: steps) { try await first.fetchChanges() }
 
@@ -178,12 +178,12 @@ private struct MortalServer: SyncServer {
     }
 
     func change(
-        _ batch: CKSyncEngine.RecordZoneChangeBatch
+        _ batch: CKSyncEngine.RecordZoneChangeBatch, as writeID: String
     ) async throws -> (
         saved: [CKRecord.ID: Result<CKRecord, any Error>],
         deleted: [CKRecord.ID: Result<Void, any Error>]
     ) {
-        try await living { try await server.change(batch) }
+        try await living { try await server.change(batch, as: writeID) }
     }
 
     func subscribe(as id: CKSubscription.ID?) async throws -> CKSubscription.ID {

@@ -177,8 +177,8 @@ final class NotificationTests: XCTestCase {
         func testAStreamsEventsComeBeforeItsAnswerHasEnded() async throws {
             let server = try StreamingServer()
             defer { server.stop() }
-            let request = URLRequest(url: server.url, timeoutInterval: 20)
-            let (body, answer) = try await NetworkExchange.standard.stream(request)
+            let (body, answer) = try await NetworkExchange.standard.stream(
+                URLRequest(url: server.url), Patience(silenceSeconds: 20))
             XCTAssertEqual(answer.statusCode, 200)
             var pieces = body.makeAsyncIterator()
             for number in 0..<3 {

@@ -149,7 +149,7 @@ final class ScriptedSyncServer: SyncServer, @unchecked Sendable {
     }
 
     func change(
-        _ batch: CKSyncEngine.RecordZoneChangeBatch
+        _ batch: CKSyncEngine.RecordZoneChangeBatch, as writeID: String
     ) async throws -> (
         saved: [CKRecord.ID: Result<CKRecord, any Error>],
         deleted: [CKRecord.ID: Result<Void, any Error>]

@@ -44,7 +44,9 @@ final class SessionExchange: HTTPExchange, @unchecked Sendable {
 
     func begin(_ token: String, of user: String) { lock.withLock { sessions[token] = user } }
 
-    func answer(to request: URLRequest) async throws -> (Data, HTTPURLResponse) {
+    func answer(
+        to request: URLRequest, _ patience: Patience
+    ) async throws -> (Data, HTTPURLResponse) {
         guard let url = request.url else { throw URLError(.badURL) }
         let token = URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems?
             .first { $0.name == "ckWebAuthToken" }?.value
@@ -89,15 +91,21 @@ final class SessionExchange: HTTPExchange, @unchecked Sendable {
         for continuation in free { continuation.resume() }
     }
 
-    func answer(to request: URLRequest, sending file: URL) async throws -> (Data, HTTPURLResponse) {
+    func answer(
+        to request: URLRequest, sending file: URL, _ patience: Patience
+    ) async throws -> (Data, HTTPURLResponse) {
         throw URLError(.unsupportedURL)
     }
 
-    func file(at address: URL, seconds: TimeInterval) async throws -> (URL, HTTPURLResponse) {
+    func file(
+        at address: URL, _ patience: Patience
+    ) async throws -> (URL, HTTPURLResponse) {
         throw URLError(.unsupportedURL)
     }
 
-    func stream(_ request: URLRequest) async throws -> (StreamedBody, HTTPURLResponse) {
+    func stream(
+        _ request: URLRequest, _ patience: Patience
+    ) async throws -> (StreamedBody, HTTPURLResponse) {
         throw URLError(.unsupportedURL)
     }
 }

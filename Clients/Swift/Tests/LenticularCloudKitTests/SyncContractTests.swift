@@ -128,7 +128,7 @@ final class SyncContractTests: XCTestCase {
         let engine = try await app.readyEngine(server)
         app.write("a", "x", engine)
         try await engine.sendChanges()
-        _ = try await server.change(.init(recordIDsToDelete: [SyncedApp.id("a")]))
+        _ = try await server.change(.init(recordIDsToDelete: [SyncedApp.id("a")]), as: "w")
         _ = app.takeLog()
         app.write("a", "y", engine)
         let error = await failure { try await engine.sendChanges() }

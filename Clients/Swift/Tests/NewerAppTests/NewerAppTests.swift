@@ -136,4 +136,11 @@ final class NewerAppTests: XCTestCase {
         XCTAssertEqual(operation.configuration.timeoutIntervalForResource, 604_800)
         XCTAssertNotEqual(operation.operationID, group.operationGroupID)
     }
+
+    func testWhatAnAppGivesObjectsReachesNoSwiftValue() {
+        XCTAssertEqual((3 as NSNumber).described, "3")
+        XCTAssertEqual(("Tea" as NSString).described, "Tea")
+        XCTAssertEqual("Tea".described, "Tea")
+        XCTAssertEqual(Int64(3).described, "3")
+    }
 }

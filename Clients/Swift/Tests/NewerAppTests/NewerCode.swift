@@ -165,3 +165,23 @@ enum FieldForms {
         ]
     }
 }
+
+/// What a library gives Swift values and an app gives objects under one name.
+protocol Described {}
+
+extension Described {
+    var described: String { "\(self)" }
+}
+
+extension Int64: Described {}
+extension String: Described {}
+extension Data: Described {}
+
+extension __CKRecordObjCValue {
+    var described: String {
+        if let value = self as? Int64 { return value.described }
+        if let value = self as? String { return value.described }
+        if let value = self as? Data { return value.described }
+        return "?"
+    }
+}

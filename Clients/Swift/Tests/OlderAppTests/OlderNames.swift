@@ -28,8 +28,8 @@ struct OlderNames {
 
     /// Values and arguments with the casts that sources have.
     func casts(_ record: CKRecord, _ moment: Date) -> CKQuery {
-        record["name"] = "Tea" as __CKRecordObjCValue
-        record.setObject("Tea" as __CKRecordObjCValue, forKey: "other")
+        record["name"] = "Tea" as NSString as __CKRecordObjCValue
+        record.setObject("Tea" as NSString as __CKRecordObjCValue, forKey: "other")
         record["place"] = CLLocation(
             latitude: CLLocationCoordinate2DMake(1, 2).latitude, longitude: 2)
         let predicates = [

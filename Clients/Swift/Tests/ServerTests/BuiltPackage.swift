@@ -33,9 +33,6 @@ struct BuiltPackage {
     var moduleArguments: [String] {
         [products.appendingPathComponent("Modules").path]
             .flatMap { ["-I", $0] }
-            + ["COpenSSL", "CSQLite"].flatMap {
-                ["-I", Self.sources.appendingPathComponent("Sources/\($0)").path]
-            }
     }
 
     /// The objects of modules.

@@ -12,20 +12,24 @@ package struct ModifyRecords: Sendable {
     private let users: Set<UserRecordName>
     private let isAtomic: Bool
     private let device: String
+    /// The `deviceID` that the records will carry.
+    private let stampedDevice: String
     private let clientToken: [UInt8]?
 
     /// Accepts a batch.
     ///
     /// - Parameters:
     ///   - atomic: as sent; absent means atomic in a custom zone (rulings.md 12).
-    ///   - device: the `deviceID` that the records will carry.
+    ///   - device: what saves; the `deviceID` that the records will carry.
+    ///   - write: what the device calls this request; it stands behind the device, after a slash.
     ///   - clientToken: data to be kept for the device; empty to forget what there is.
     ///   - users: those whose `Users` records the operations name.
     /// - Throws: `Fault` BAD_REQUEST for too many operations, two on one record, or an atomic batch
     ///   in a default zone; ACCESS_DENIED for a caller who may not write.
     package init(
         _ operations: [DecodedOperation], in zone: ZoneID, of database: Database, atomic: Bool?,
-        device: String, clientToken: [UInt8]? = nil, users: Set<UserRecordName> = []
+        device: String, write: String? = nil, clientToken: [UInt8]? = nil,
+        users: Set<UserRecordName> = []
     ) throws(Fault) {
         let most = database.limits.operationsPerRequestMax
         guard operations.count <= most else {
@@ -47,6 +51,7 @@ package struct ModifyRecords: Sendable {
         self.operations = operations
         self.isAtomic = !zone.name.isDefault && (atomic ?? true)
         self.device = device
+        stampedDevice = write.map { "\(device)/\($0)" } ?? device
         self.clientToken = clientToken
         self.users = users
     }
@@ -226,7 +231,8 @@ package struct ModifyRecords: Sendable {
         transaction.act(as: ChangeAuthor(user: user, device: database.device))
         var writer = try BatchWriter(
             plan,
-            stamp: RecordBody.Stamp(moment: transaction.now, user: user, device: device),
+            stamp: RecordBody.Stamp(
+                moment: transaction.now, user: user, device: stampedDevice),
             in: transaction)
         try keepClientToken(user, in: plan.context.zone, transaction)
         return try writer.write()

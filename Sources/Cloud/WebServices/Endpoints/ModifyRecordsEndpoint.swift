@@ -24,7 +24,8 @@ enum ModifyRecordsEndpoint {
         context.charge(records: operations.count)
         try ModifyRecords(
             operations, in: zone, of: database, atomic: try body.bool("atomic"),
-            device: context.device, clientToken: try body.clientToken(context.limits),
+            device: context.device, write: context.namedWrite,
+            clientToken: try body.clientToken(context.limits),
             users: try context.users(named: operations.lazy.map(\.recordName), in: zone)
         ).run(beside: context.longWork) { result in
             completion(

@@ -68,6 +68,7 @@ public final class CKContainer: NSObject, Sendable {
     }
 
     private init(identifier: String, access: DatabaseAccess, settings: RequestSettings) {
+        NativeClassNames.areKnown
         containerIdentifier = identifier
         connection = access.connection
         self.access = access

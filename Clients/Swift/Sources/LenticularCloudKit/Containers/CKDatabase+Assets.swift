@@ -43,8 +43,8 @@ extension CKDatabase {
         guard let address = token?["url"]?.string.flatMap({ URL(string: $0) }) else {
             throw CKError(.internalError, "the answer lacks the address for the file")
         }
-        let receipt = try await settings.attempt { seconds in
-            try await connection.upload(file, to: address, seconds: seconds)
+        let receipt = try await settings.attempt { patience in
+            try await connection.upload(file, to: address, patience)
         }
         guard FileStamp(file) == before else {
             throw CKError(.assetFileModified, "the asset's file changed while it was sent")
@@ -87,7 +87,10 @@ extension CKDatabase {
         do {
             try assetCache.makeFolder()
             try await connection.download(
-                address, to: place, seconds: settings.requestSeconds)
+                address, to: place,
+                Patience(
+                    silenceSeconds: settings.requestSeconds, wholeSeconds: settings.resourceSeconds)
+            )
         } catch let failure as TransportFailure {
             switch failure {
             case .unreadable(status: 404), .unreadable(status: 410): throw LostFile()

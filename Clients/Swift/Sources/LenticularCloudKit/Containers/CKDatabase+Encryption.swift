@@ -46,10 +46,28 @@ extension CKDatabase {
     /// Parents that are followed to find out whether a record is shared.
     private static let parentsMax = 50
 
+    /// The records whose encrypted values cannot be sent: those that others would get, and all on a device that
+    /// lacks the account's key, each with its error.
+    ///
+    /// - Throws: `CKError` when it cannot be found out.
+    func unsealableValues(of records: [CKRecord]) async throws -> [CKRecord.ID: CKError] {
+        var refused = try await refusedValues(of: records)
+        let rest = records.filter {
+            !$0.encrypted.changed.isEmpty && refused[$0.recordID] == nil
+        }
+        guard !rest.isEmpty else { return refused }
+        do {
+            _ = try await CKEncryption(access).keyForWriting()
+        } catch let error as CKError where error.code == .accountTemporarilyUnavailable {
+            for record in rest { refused[record.recordID] = error }
+        }
+        return refused
+    }
+
     /// The records that others would get, for whom there are no keys yet, each with `invalidArguments`.
     ///
     /// - Throws: `CKError` when it cannot be found out.
-    func refusedValues(of records: [CKRecord]) async throws -> [CKRecord.ID: CKError] {
+    private func refusedValues(of records: [CKRecord]) async throws -> [CKRecord.ID: CKError] {
         let concerned = records.filter { !$0.encrypted.changed.isEmpty }
         guard !concerned.isEmpty else { return [:] }
         var refused = concerned

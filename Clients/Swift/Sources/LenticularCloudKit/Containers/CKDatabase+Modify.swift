@@ -39,7 +39,7 @@ extension CKDatabase {
         }
         for var batch in batches {
             do {
-                var unsent = try await refusedValues(of: batch.saves)
+                var unsent = try await unsealableValues(of: batch.saves)
                 let rest = batch.saves.filter { unsent[$0.recordID] == nil }
                 unsent.merge(try await sendFiles(of: rest)) { $1 }
                 for (id, error) in unsent { saved[id] = .failure(error) }
@@ -65,8 +65,16 @@ extension CKDatabase {
         _ deleted: inout [CKRecord.ID: Result<Void, any Error>]
     ) async throws {
         do {
-            let answer = try await send(batch, manner)
-            try await note(answer, batch, &saved, &deleted)
+            var batch = batch
+            var own = try await carryOutOnce(batch, manner, &saved, &deleted)
+            for _ in 0..<Self.ownWritesMax where !own.isEmpty {
+                if !(manner.isAtomic && isAtomic(batch.zone)) {
+                    batch = RecordBatch(
+                        zone: batch.zone, saves: batch.saves.filter { own[$0.recordID] != nil })
+                }
+                batch.standing.merge(own) { $1 }
+                own = try await carryOutOnce(batch, manner, &saved, &deleted)
+            }
         } catch let error as CKError where error.code == .limitExceeded && batch.count > 1 {
             // Answers that are kept are kept in the order of whole requests.
             let isWhole = manner.isAtomic && isAtomic(batch.zone)
@@ -82,6 +90,22 @@ extension CKDatabase {
         }
     }
 
+    /// How often in a row a batch may meet a former write of one's own.
+    private static let ownWritesMax = 3
+
+    /// - Returns: the records that were refused because a write of one's own, whose answer was lost, stands: each
+    ///   with the version that it has made.
+    private func carryOutOnce(
+        _ batch: RecordBatch, _ manner: RecordBatch.Manner,
+        _ saved: inout [CKRecord.ID: Result<CKRecord, any Error>],
+        _ deleted: inout [CKRecord.ID: Result<Void, any Error>]
+    ) async throws -> [CKRecord.ID: String] {
+        // Noted before: whatever becomes of the request, a record that carries this name is this one.
+        for record in batch.saves { record.unansweredWrites.insert(manner.writeID) }
+        let answer = try await send(batch, manner)
+        return try await note(answer, batch, &saved, &deleted)
+    }
+
     /// Whether a zone knows batches that are done whole or not at all.
     private func isAtomic(_ zone: CKRecordZone.ID) -> Bool {
         databaseScope != .public && zone.zoneName != CKRecordZone.ID.defaultZoneName
@@ -91,7 +115,7 @@ extension CKDatabase {
         _ batch: RecordBatch, _ manner: RecordBatch.Manner
     ) async throws -> JSONView {
         let sealed = try await sealedValues(of: batch.saves)
-        return try await call("records/modify") { json in
+        return try await call("records/modify", named: manner.writeID) { json in
             json.zone(batch.zone)
             if isAtomic(batch.zone) {
                 json.key("atomic")
@@ -103,7 +127,9 @@ extension CKDatabase {
             json.key("operations")
             try json.array { json in
                 for record in batch.saves {
-                    try json.save(record, manner.policy, sealed[record.recordID] ?? [:])
+                    try json.save(
+                        record, manner.policy, onto: batch.standing[record.recordID],
+                        sealed[record.recordID] ?? [:])
                 }
                 for id in batch.deletions { json.deletion(of: id) }
             }
@@ -114,11 +140,14 @@ extension CKDatabase {
         _ answer: JSONView, _ batch: RecordBatch,
         _ saved: inout [CKRecord.ID: Result<CKRecord, any Error>],
         _ deleted: inout [CKRecord.ID: Result<Void, any Error>]
-    ) async throws {
+    ) async throws -> [CKRecord.ID: String] {
         let reader = try await reader()
         var items = Array(answer["records"]?.elements ?? answer.elements)[...]
+        var own: [CKRecord.ID: String] = [:]
         for record in batch.saves {
-            let result = reader.saved(items.popFirst(), record)
+            let item = items.popFirst()
+            own[record.recordID] = item?.tag(of: record.unansweredWrites)
+            let result = reader.saved(item, record)
             if case .failure(let error as CKError) = result, let theirs = error.serverRecord {
                 try await openValues(of: [theirs])
             }
@@ -128,6 +157,19 @@ extension CKDatabase {
             let fault = items.popFirst().flatMap { WireFault($0) }
             deleted[id] = fault.map { .failure(CKError($0, of: .item)) } ?? .success(())
         }
+        return own
+    }
+}
+
+extension JSONView {
+    /// The version of the record as the server has it, in a conflict, when one of these writes has made it.
+    fileprivate func tag(of writes: Set<String>) -> String? {
+        guard self["serverErrorCode"]?.isString("CONFLICT") == true,
+            let record = self["serverRecord"],
+            let device = record["modified"]?["deviceID"]?.string,
+            let name = device.split(separator: "/").last, writes.contains(String(name))
+        else { return nil }
+        return record["recordChangeTag"]?.string
     }
 }
 
@@ -139,11 +181,19 @@ struct RecordBatch {
         var isAtomic = true
         /// What the device leaves for itself in the zone's feed.
         var clientData: Data?
+        /// What the records are known by, when the answer is lost; the same for all tries of one write.
+        var writeID = Self.freshWriteID()
+
+        static func freshWriteID() -> String {
+            String(UInt64.random(in: 0...UInt64.max), radix: 36)
+        }
     }
 
     let zone: CKRecordZone.ID
     var saves: [CKRecord] = []
     var deletions: [CKRecord.ID] = []
+    /// Versions that former writes of one's own have made: what is saved goes onto them.
+    var standing: [CKRecord.ID: String] = [:]
 
     var count: Int { saves.count + deletions.count }
 
@@ -152,12 +202,12 @@ struct RecordBatch {
         let half = count / 2
         let first = RecordBatch(
             zone: zone, saves: Array(saves.prefix(half)),
-            deletions: Array(deletions.prefix(max(0, half - saves.count))))
+            deletions: Array(deletions.prefix(max(0, half - saves.count))), standing: standing)
         return [
             first,
             RecordBatch(
                 zone: zone, saves: Array(saves.dropFirst(first.saves.count)),
-                deletions: Array(deletions.dropFirst(first.deletions.count))),
+                deletions: Array(deletions.dropFirst(first.deletions.count)), standing: standing),
         ]
     }
 
@@ -245,18 +295,19 @@ extension CKRecord {
 extension JSONText {
     fileprivate mutating func save(
         _ record: CKRecord, _ policy: CKModifyRecordsOperation.RecordSavePolicy,
-        _ sealed: [CKRecord.FieldKey: [UInt8]?]
+        onto standing: String?, _ sealed: [CKRecord.FieldKey: [UInt8]?]
     ) throws {
         let isChecked = policy == .ifServerRecordUnchanged
         let tag = record.recordChangeTag
+        let base = standing ?? tag
         try object { json in
             json.member(
-                "operationType", isChecked ? (tag == nil ? "create" : "update") : "forceUpdate")
+                "operationType", isChecked ? (base == nil ? "create" : "update") : "forceUpdate")
             json.key("record")
             try json.object { json in
                 json.member("recordName", record.recordID.recordName)
                 json.member("recordType", record.recordType)
-                if isChecked || record is CKShare, let tag { json.member("recordChangeTag", tag) }
+                if isChecked || record is CKShare, let base { json.member("recordChangeTag", base) }
                 try json.fields(of: record, all: policy == .allKeys || tag == nil, sealed)
                 if record.isParentChanged || tag == nil { json.parent(of: record) }
                 if let share = record as? CKShare { json.shareDetails(of: share) }

@@ -51,20 +51,24 @@ public final class CKDatabase: NSObject, Sendable {
 
     /// Sends one request of this database.
     ///
+    /// - Parameters:
+    ///   - name: what records that the request saves are known by, when the answer to it is lost.
+    ///   - contents: writes what the request has to say.
     /// - Throws: `CKError`.
     func call(
-        _ operation: String, _ write: (inout JSONText) throws -> Void
+        _ operation: String, named name: String? = nil,
+        _ contents: (inout JSONText) throws -> Void
     ) async throws -> JSONView {
         var body = JSONText()
         do {
-            try body.object(write)
+            try body.object(contents)
         } catch {
             throw CKError(error)
         }
         let path = "\(databaseScope.path)/\(operation)"
         if let answer = settings.journal?.answer(to: path) { return answer }
-        let answer = try await settings.attempt { seconds in
-            try await connection.call(path, body.bytes, seconds: seconds)
+        let answer = try await settings.attempt { patience in
+            try await connection.call(path, body.bytes, patience, write: name)
         }
         try settings.journal?.note(answer, to: path)
         return answer

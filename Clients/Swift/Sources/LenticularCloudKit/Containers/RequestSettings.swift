@@ -3,7 +3,7 @@ import Foundation
 
 /// How long requests wait, and whether what passes is tried again within them.
 struct RequestSettings: Sendable {
-    /// How long to wait for an answer to begin.
+    /// How long to wait while nothing comes or goes.
     var requestSeconds: TimeInterval = 60
     /// How long all tries of one request may take together; nil for as long as it needs.
     var resourceSeconds: TimeInterval?
@@ -38,19 +38,21 @@ struct RequestSettings: Sendable {
 
     /// Tries something until it succeeds, fails for good, or takes too long.
     ///
-    /// - Parameter body: gets how long it may wait.
+    /// - Parameter body: gets how long it may wait; what it changes must be the same when it is done twice.
     /// - Throws: `CKError`.
-    func attempt<Value>(_ body: (TimeInterval) async throws -> Value) async throws -> Value {
+    func attempt<Value>(_ body: (Patience) async throws -> Value) async throws -> Value {
         let end = resourceSeconds.map { Date(timeIntervalSinceNow: $0) }
         var pause = Self.firstPauseSeconds
         while true {
-            let left = end?.timeIntervalSinceNow ?? .infinity
+            let left = end?.timeIntervalSinceNow
             do {
-                return try await body(max(0.001, min(requestSeconds, left)))
+                return try await body(
+                    Patience(silenceSeconds: requestSeconds, wholeSeconds: left.map { max(0, $0) }))
             } catch {
                 let error = CKError(error)
                 let wait = error.retryAfterSeconds ?? pause
-                guard isPatient, error.isWaitedOut, wait < left else { throw error }
+                let isInTime = end.map { wait < $0.timeIntervalSinceNow } ?? true
+                guard isPatient, error.isWaitedOut, isInTime else { throw error }
                 do {
                     try await sleep(wait * Double.random(in: 1...1.25))
                 } catch {
@@ -63,11 +65,11 @@ struct RequestSettings: Sendable {
 }
 
 extension CKError {
-    /// Whether it passes by itself, and the request has surely not been carried out.
+    /// Whether it passes by itself.
     fileprivate var isWaitedOut: Bool {
         switch code {
-        case .networkFailure, .networkUnavailable, .requestRateLimited, .serviceUnavailable,
-            .zoneBusy:
+        case .networkFailure, .networkUnavailable, .requestRateLimited, .serverResponseLost,
+            .serviceUnavailable, .zoneBusy:
             true
         default: false
         }

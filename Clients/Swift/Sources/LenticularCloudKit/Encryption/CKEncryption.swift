@@ -18,12 +18,16 @@ public actor CKEncryption {
     }
 
     private let database: CKDatabase
-    private let keys: AccountKeys
 
-    init(_ access: DatabaseAccess) {
+    private let onUnlock: @Sendable () -> Void
+
+    /// - Parameter onUnlock: told once this device has got the key from the server.
+    init(_ access: DatabaseAccess, onUnlock: @escaping @Sendable () -> Void = {}) {
         database = CKDatabase(.private, access)
-        keys = access.keys
+        self.onUnlock = onUnlock
     }
+
+    private var keys: AccountKeys { database.access.keys }
 
     /// Whether this device can read encrypted values.
     ///
@@ -60,12 +64,16 @@ public actor CKEncryption {
 
     /// Unwraps the key by its passphrase, and keeps it on this device.
     ///
+    /// `CKAccountChanged` is posted, and engines of this container send what has waited for the key.
+    ///
     /// - Throws: `CKError` `permissionFailure` for a wrong passphrase, `unknownItem` before `setUp`.
     public func unlock(passphrase: String) async throws {
         try await unlock { HeldKey(key: try $0.key(passphrase: passphrase), code: nil) }
     }
 
     /// Unwraps the key by its recovery code, and keeps it on this device.
+    ///
+    /// `CKAccountChanged` is posted, as for a passphrase.
     ///
     /// - Throws: `CKError` `permissionFailure` for a wrong code, `unknownItem` before `setUp`.
     public func unlock(recoveryCode: String) async throws {
@@ -120,6 +128,7 @@ public actor CKEncryption {
         }
         do {
             try await keys.keep(try open(wrapped))
+            onUnlock()
         } catch is SealedBytes.Unreadable {
             throw CKError(.permissionFailure, "the passphrase or code does not open the key")
         }
@@ -142,5 +151,9 @@ public actor CKEncryption {
 
 extension CKContainer {
     /// The key that encrypts `encryptedValues` on this device.
-    public var encryption: CKEncryption { CKEncryption(access) }
+    public var encryption: CKEncryption {
+        CKEncryption(access) {
+            NotificationCenter.default.post(name: .CKAccountChanged, object: self)
+        }
+    }
 }

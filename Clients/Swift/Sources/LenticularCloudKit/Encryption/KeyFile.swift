@@ -10,7 +10,7 @@ protocol KeyStore: Sendable {
 
 /// Where keys are kept unless a program says otherwise.
 enum DeviceKeys {
-    #if canImport(Security)
+    #if !os(Linux)
         static let standard: any KeyStore = KeychainKeys()
     #else
         static let standard: any KeyStore = KeyFolder(

@@ -1,4 +1,4 @@
-#if canImport(Security)
+#if !os(Linux)
     import CloudKitTransport
     import Foundation
     import Security

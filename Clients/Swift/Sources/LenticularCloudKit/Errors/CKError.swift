@@ -56,7 +56,7 @@ public struct CKError: CustomNSError, _BridgedStoredNSError, Sendable {
         case partialFailure = 2
         /// This device has no network. Nothing was sent.
         case networkUnavailable = 3
-        /// The server could not be reached. Nothing was done.
+        /// The server could not be reached, or did not answer a question in time. Nothing was done.
         case networkFailure = 4
         /// No service is known for the container, or its address cannot be used.
         case badContainer = 5
@@ -116,7 +116,8 @@ public struct CKError: CustomNSError, _BridgedStoredNSError, Sendable {
         case managedAccountRestricted = 32
         /// Whoever is signed in may be invited under another address: open the link to prove it.
         case participantMayNeedVerification = 33
-        /// The connection broke after a change was sent: it may have been done. Fetch, then decide.
+        /// A change has left, and no answer came, or not in time: it may have been done. Save the same record again,
+        /// which goes on from there, or fetch, then decide.
         case serverResponseLost = 34
         /// The asset's file could not be fetched.
         case assetNotAvailable = 35

@@ -1,4 +1,4 @@
-#if canImport(CoreLocation) && !os(Linux)
+#if !os(Linux)
     @_exported import CoreLocation
 #else
     import Foundation

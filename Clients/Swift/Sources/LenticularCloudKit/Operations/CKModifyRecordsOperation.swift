@@ -64,7 +64,9 @@ public final class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sen
             let done = try await requiredDatabase().modifyRecords(
                 saving: records, deleting: ids,
                 RecordBatch.Manner(
-                    policy: savePolicy, isAtomic: isAtomic, clientData: clientChangeTokenData))
+                    policy: savePolicy, isAtomic: isAtomic, clientData: clientChangeTokenData,
+                    // A later run of the program knows its writes by it.
+                    writeID: operationID))
             tell(records, ids, done.saveResults, done.deleteResults)
         } catch {
             modifyRecordsResultBlock?(.failure(CKError(error)))

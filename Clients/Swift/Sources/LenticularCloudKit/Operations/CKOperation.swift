@@ -43,7 +43,7 @@ open class CKOperation: Operation, @unchecked Sendable {
             get { chosen.isLongLived ?? false }
             set { chosen.isLongLived = newValue }
         }
-        /// How long to wait for an answer to begin, in seconds; 60 unless set.
+        /// How long to wait while nothing comes or goes, in seconds; 60 unless set.
         public var timeoutIntervalForRequest: TimeInterval {
             get { chosen.requestSeconds ?? 60 }
             set { chosen.requestSeconds = newValue }

@@ -3,41 +3,44 @@ import CloudKitWire
 import Foundation
 
 /// The answers of one long-lived operation: those that were kept come again without a request, in their order.
-final class OperationJournal: @unchecked Sendable {
-    // Unchecked: the rest of the answers is behind the lock.
-    private let lock = NSLock()
-    private let id: CKOperation.ID
+final class OperationJournal: Sendable {
+    private struct Answers {
+        var kept: ArraySlice<(path: String, body: [UInt8])>
+        var next: Int
+    }
+
+    /// The operation, in all runs of the program.
+    let id: CKOperation.ID
     private let operations: StoredOperations
-    private var kept: ArraySlice<(path: String, body: [UInt8])>
-    private var next: Int
+    private let answers: Locked<Answers>
 
     init(_ id: CKOperation.ID, _ operations: StoredOperations) throws {
         self.id = id
         self.operations = operations
-        kept = try operations.answers(of: id)[...]
-        next = kept.count
+        let kept = try operations.answers(of: id)
+        answers = Locked(Answers(kept: kept[...], next: kept.count))
     }
 
     /// The answer that the next request got in a former run; nil where it got none.
     func answer(to path: String) -> JSONView? {
-        lock.withLock {
-            guard let first = kept.first, first.path == path,
+        answers.withLock { answers in
+            guard let first = answers.kept.first, first.path == path,
                 let view = try? JSONTape(first.body).root
             else {
                 // From here on the operation goes its own way.
-                kept = []
+                answers.kept = []
                 return nil
             }
-            kept.removeFirst()
+            answers.kept.removeFirst()
             return view
         }
     }
 
     /// Keeps the answer of a request that was sent.
     func note(_ answer: JSONView, to path: String) throws {
-        let number = lock.withLock {
-            defer { next += 1 }
-            return next
+        let number = answers.withLock { answers in
+            defer { answers.next += 1 }
+            return answers.next
         }
         do {
             try operations.note(

@@ -78,6 +78,8 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
     var sealed: [FieldKey: Data] { version.sealed }
     var changed: Set<FieldKey> = []
     var isParentChanged = false
+    /// The names of saves of this record since the last one that has succeeded: each may stand on the server.
+    var unansweredWrites: Set<String> = []
     /// The values as they were fetched, until the record is saved: the ancestor of a conflict.
     var fetched: CKRecordVersion?
     private(set) lazy var encrypted = EncryptedValues()
@@ -184,7 +186,7 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
     func becomeSaved(as saved: CKRecord) {
         adopt(saved.version)
         changed = []
-        isParentChanged = false
+        unansweredWrites = []
         encrypted.becomeSaved()
         fetched = version
     }
@@ -195,6 +197,7 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
         copy.adopt(version)
         copy.changed = changed
         copy.isParentChanged = isParentChanged
+        copy.unansweredWrites = unansweredWrites
         copy.fetched = fetched
         copy.encrypted.adopt(encrypted)
         return copy
@@ -228,11 +231,14 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
         encodeSystemFields(with: coder)
         coder.encode(values, as: "")
         coder.encode(names: changed.sorted(), as: "ChangedKeys")
+        coder.encode(names: unansweredWrites.sorted(), as: "UnansweredWrites")
         encrypted.encode(with: coder)
     }
 
-    /// Reads what `encodeSystemFields` or `encode` has written; nil for anything else.
+    /// Reads what `encodeSystemFields` or `encode` has written, and the system fields that Apple's framework has
+    /// written; nil for anything else.
     public required init?(coder: NSCoder) {
+        NativeClassNames.areKnown
         guard let type = coder.object(NSString.self, "RecordType"),
             let record = coder.object(ID.self, "RecordID")
         else { return nil }
@@ -248,6 +254,7 @@ open class CKRecord: NSObject, CKRecordKeyValueSetting, NSSecureCoding, NSCopyin
         version.share = coder.object(Reference.self, "ShareReference")
         version.values = coder.fieldValues("")
         changed = Set(coder.names("ChangedKeys"))
+        unansweredWrites = Set(coder.names("UnansweredWrites"))
         encrypted.decode(from: coder)
     }
 }

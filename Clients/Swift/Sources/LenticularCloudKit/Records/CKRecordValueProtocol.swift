@@ -8,8 +8,13 @@ public protocol CKRecordValueProtocol {}
 
 /// What reading a field by its key gives.
 public typealias CKRecordValue = CKRecordValueProtocol
-/// The same, as the native framework's Swift interface spells it and Xcode writes it into sources.
-public typealias __CKRecordObjCValue = CKRecordValueProtocol
+
+// swift-format-ignore: NoLeadingUnderscores
+/// A value that is an object of Foundation's or of this library's, as the native framework's Swift interface
+/// spells it.
+///
+/// What an app adds to it reaches no Swift value: `"Tea" as NSString` is one, `"Tea"` is not.
+public protocol __CKRecordObjCValue: NSObjectProtocol, CKRecordValueProtocol {}
 
 extension String: CKRecordValueProtocol {}
 extension Date: CKRecordValueProtocol {}
@@ -28,14 +33,14 @@ extension UInt16: CKRecordValueProtocol {}
 extension UInt32: CKRecordValueProtocol {}
 extension UInt64: CKRecordValueProtocol {}
 extension Array: CKRecordValueProtocol where Element: CKRecordValueProtocol {}
-extension NSString: CKRecordValueProtocol {}
-extension NSNumber: CKRecordValueProtocol {}
-extension NSDate: CKRecordValueProtocol {}
-extension NSData: CKRecordValueProtocol {}
-extension NSArray: CKRecordValueProtocol {}
-extension CLLocation: CKRecordValueProtocol {}
-extension CKRecord.Reference: CKRecordValueProtocol {}
-extension CKAsset: CKRecordValueProtocol {}
+extension NSString: __CKRecordObjCValue {}
+extension NSNumber: __CKRecordObjCValue {}
+extension NSDate: __CKRecordObjCValue {}
+extension NSData: __CKRecordObjCValue {}
+extension NSArray: __CKRecordObjCValue {}
+extension CLLocation: __CKRecordObjCValue {}
+extension CKRecord.Reference: __CKRecordObjCValue {}
+extension CKAsset: __CKRecordObjCValue {}
 
 /// Fields by their keys: a record, or the encrypted part of one.
 public protocol CKRecordKeyValueSetting: AnyObject {

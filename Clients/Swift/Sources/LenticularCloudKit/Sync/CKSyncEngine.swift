@@ -108,6 +108,8 @@ public final class CKSyncEngine: Sendable {
         Task { await schedule.start(self) }
         account.observe(database.access.connection) { [weak self] in
             guard let self else { return }
+            // The device may have been unlocked.
+            memory.settle { $0.locked = [] }
             await schedule.look(self)
         }
     }

@@ -1,9 +1,8 @@
+import CloudKitWire
 import Foundation
 
 /// The engine's state in memory, which the app and the engine share.
-final class EngineMemory: @unchecked Sendable {
-    // Unchecked: everything is behind the lock.
-
+final class EngineMemory: Sendable {
     struct Contents {
         var records = PendingList<CKSyncEngine.PendingRecordZoneChange, CKRecord.ID> {
             $0.recordID
@@ -21,6 +20,11 @@ final class EngineMemory: @unchecked Sendable {
         /// What tells this account's devices of changes.
         var subscription: CKSubscription.ID?
         var hasUntracked = false
+        /// Records that were refused because this device lacks the account's key, since it was looked for last.
+        var locked: Set<CKRecord.ID> = []
+        /// Names the next batch of records, until the server has answered it: what was sent and stands on the
+        /// server is known by it, by a later run of the program too.
+        var writeID = RecordBatch.Manner.freshWriteID()
 
         /// Whether there is anything to send.
         var hasWork: Bool { !records.changes.isEmpty || !database.changes.isEmpty || hasUntracked }
@@ -45,6 +49,18 @@ final class EngineMemory: @unchecked Sendable {
             return list.count != before
         }
 
+        /// Takes what waits for the account's key out of what is sent next.
+        ///
+        /// - Returns: what was taken out, and counts as in flight.
+        mutating func holdLocked() -> [CKSyncEngine.PendingRecordZoneChange] {
+            let held = records.changes.filter { change in
+                if case .saveRecord(let id) = change { locked.contains(id) } else { false }
+            }
+            records.remove(held)
+            recordsInFlight += held
+            return held
+        }
+
         mutating func setUntracked(_ value: Bool) -> Bool {
             defer { hasUntracked = value }
             return hasUntracked != value
@@ -57,30 +73,28 @@ final class EngineMemory: @unchecked Sendable {
         }
     }
 
-    private let lock = NSLock()
-    private var contents: Contents
+    private let contents: Locked<Contents>
     /// Told after each change that must be kept.
-    private var onChange: @Sendable () -> Void = {}
+    private let onChange = Locked<@Sendable () -> Void>({})
 
-    init(_ contents: Contents) { self.contents = contents }
+    init(_ contents: Contents) { self.contents = Locked(contents) }
 
     func observe(_ onChange: @escaping @Sendable () -> Void) {
-        lock.withLock { self.onChange = onChange }
+        self.onChange.withLock { $0 = onChange }
     }
 
     func read<Value>(_ body: (Contents) -> Value) -> Value {
-        lock.withLock { body(contents) }
+        contents.withLock { body($0) }
     }
 
     /// A change that the app makes: the engine is told when there is something new in it.
     func change(_ body: (inout Contents) -> Bool) {
-        let tell = lock.withLock { body(&contents) ? onChange : {} }
-        tell()
+        if contents.withLock({ body(&$0) }) { onChange.withLock { $0 }() }
     }
 
     /// A change that the engine makes, and tells of itself.
     func settle<Value>(_ body: (inout Contents) -> Value) -> Value {
-        lock.withLock { body(&contents) }
+        contents.withLock { body(&$0) }
     }
 
     /// What must outlive the process: what is in flight counts as waiting.

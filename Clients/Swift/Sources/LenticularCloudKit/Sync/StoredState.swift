@@ -14,6 +14,8 @@ struct StoredState: Codable, Sendable {
     private var user: String?
     private var subscription: String?
     private var hasUntracked = false
+    /// Nil in states of former versions.
+    private var writeID: String?
 
     private struct Zone: Codable {
         let name: String
@@ -63,6 +65,7 @@ struct StoredState: Codable, Sendable {
         user = contents.user?.recordName
         subscription = contents.subscription
         hasUntracked = contents.hasUntracked
+        writeID = contents.writeID
     }
 
     var contents: EngineMemory.Contents {
@@ -81,6 +84,7 @@ struct StoredState: Codable, Sendable {
         contents.user = user.map { CKRecord.ID(recordName: $0) }
         contents.subscription = subscription
         contents.hasUntracked = hasUntracked
+        if let writeID { contents.writeID = writeID }
         return contents
     }
 }

@@ -171,10 +171,16 @@ actor SyncSchedule {
 
         /// - Returns: when to try again; nil where that is of no use.
         mutating func note(_ error: CKError, _ timing: SyncTiming) -> Double? {
-            let causes =
+            let all =
                 error.code == .partialFailure
                 ? (error.partialErrorsByItemID ?? [:]).values.compactMap { $0 as? CKError }
                 : [error]
+            let causes = all.filter { $0.code != .accountTemporarilyUnavailable }
+            // Nothing passes by itself on a locked device, and nothing is amiss with what is not encrypted.
+            guard !causes.isEmpty else {
+                self = Failures()
+                return nil
+            }
             let passing = causes.filter(\.isRetried)
             guard !passing.isEmpty else {
                 refusals += 1

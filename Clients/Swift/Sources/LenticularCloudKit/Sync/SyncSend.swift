@@ -29,15 +29,29 @@ struct SyncSend {
     }
 
     private func outcome() async -> Result<Void, any Error> {
+        let held = engine.memory.settle { contents in
+            // Who asks by hand may know that the device has its key now.
+            if context.reason == .manual { contents.locked = [] }
+            return contents.holdLocked()
+        }
+        var locked: [CKRecord.ID: CKError] = [:]
+        defer {
+            let changes = held + locked.keys.map { .saveRecord($0) }
+            land(changes, keeping: changes)
+        }
         do {
             while true {
                 try await sendZones()
                 try Task.checkCancellation()
-                guard let batch = await engine.nextBatch(context), batch.count > 0 else {
-                    return .success(())
-                }
-                try await send(batch)
+                let batch = await engine.nextBatch(context)
+                // An app that hands over again what waits for the key has nothing else.
+                guard let batch, batch.count > 0,
+                    !batch.recordsToSave.contains(where: { locked[$0.recordID] != nil })
+                else { break }
+                locked.merge(try await send(batch)) { $1 }
             }
+            try Self.refuse(locked.map { (AnyHashable($0), $1) })
+            return .success(())
         } catch {
             return .failure(error)
         }
@@ -123,11 +137,15 @@ struct SyncSend {
 
     // MARK: - Records
 
-    private func send(_ batch: CKSyncEngine.RecordZoneChangeBatch) async throws {
+    /// - Returns: the records that wait for this device's key, which stay in flight: the others go on without them.
+    private func send(
+        _ batch: CKSyncEngine.RecordZoneChangeBatch
+    ) async throws -> [CKRecord.ID: CKError] {
         let changes = batch.changes
-        engine.memory.settle { contents in
+        let writeID = engine.memory.settle { contents in
             contents.records.remove(changes)
             contents.recordsInFlight += changes
+            return contents.writeID
         }
         let done:
             (
@@ -135,7 +153,7 @@ struct SyncSend {
                 deleted: [CKRecord.ID: Result<Void, any Error>]
             )
         do {
-            done = try await engine.server.change(batch)
+            done = try await engine.server.change(batch, as: writeID)
         } catch {
             guard let refusal = CKError(error).asRefusal else {
                 land(changes, keeping: changes)
@@ -160,14 +178,25 @@ struct SyncSend {
                     failedRecordSaves: saves.failed.map { .init(record: $0.0, error: $0.1) },
                     deletedRecordIDs: deletions.done,
                     failedRecordDeletes: Dictionary(deletions.failed) { $1 })))
+        let failures =
+            saves.failed.map { (AnyHashable($0.0.recordID), $0.1) }
+            + deletions.failed.map { (AnyHashable($0.0), $0.1) }
+        let isLockedAlone = failures.allSatisfy { $0.1.code == .accountTemporarilyUnavailable }
+        let locked = isLockedAlone ? saves.failed.map { ($0.0.recordID, $0.1) } : []
+        let waiting = Set(locked.map { CKSyncEngine.PendingRecordZoneChange.saveRecord($0.0) })
         land(
-            changes,
+            changes.filter { !waiting.contains($0) },
             keeping: saves.unfinished.map { .saveRecord($0.recordID) }
                 + deletions.unfinished.map { .deleteRecord($0) })
+        engine.memory.settle { contents in
+            contents.locked.formUnion(locked.map(\.0))
+            if !failures.contains(where: { $0.1.isUncertain }) {
+                contents.writeID = RecordBatch.Manner.freshWriteID()
+            }
+        }
         await engine.tellState()
-        try Self.refuse(
-            saves.failed.map { (AnyHashable($0.0.recordID), $0.1) }
-                + deletions.failed.map { (AnyHashable($0.0), $0.1) })
+        if !isLockedAlone { try Self.refuse(failures) }
+        return Dictionary(locked) { $1 }
     }
 
     private func land(
@@ -175,7 +204,7 @@ struct SyncSend {
         keeping kept: [CKSyncEngine.PendingRecordZoneChange]
     ) {
         engine.memory.settle { contents in
-            let wanted = Set(contents.recordsInFlight)
+            let wanted = Set(contents.recordsInFlight).intersection(changes)
             contents.recordsInFlight.removeAll { changes.contains($0) }
             contents.records.putBack(kept.filter(wanted.contains))
         }
@@ -215,7 +244,14 @@ extension Result {
 
 extension CKError {
     /// Whether what failed with this waits again: the server has not refused it.
-    fileprivate var leavesWaiting: Bool { isRetried || code == .operationCancelled }
+    fileprivate var leavesWaiting: Bool {
+        isRetried || code == .operationCancelled || code == .accountTemporarilyUnavailable
+    }
+
+    /// Whether what failed with this may have been done.
+    fileprivate var isUncertain: Bool {
+        code == .serverResponseLost || code == .operationCancelled
+    }
 
     /// What to tell of each change of a request that failed as a whole; nil where the changes wait again.
     ///
@@ -226,11 +262,12 @@ extension CKError {
     }
 
     /// Whether the engine tries again by itself what failed with this.
+    ///
+    /// What lacks this device's key is not: it waits until the device is unlocked, which `CKAccountChanged` tells.
     var isRetried: Bool {
         switch code {
-        case .notAuthenticated, .accountTemporarilyUnavailable, .networkFailure,
-            .networkUnavailable, .requestRateLimited, .serverResponseLost, .serviceUnavailable,
-            .zoneBusy:
+        case .notAuthenticated, .networkFailure, .networkUnavailable, .requestRateLimited,
+            .serverResponseLost, .serviceUnavailable, .zoneBusy:
             true
         default: false
         }

@@ -18,8 +18,9 @@ protocol SyncServer: Sendable {
         deleted: [CKRecordZone.ID: Result<Void, any Error>]
     )
 
+    /// - Parameter writeID: the same for all tries of one batch, in all runs of the program.
     func change(
-        _ batch: CKSyncEngine.RecordZoneChangeBatch
+        _ batch: CKSyncEngine.RecordZoneChangeBatch, as writeID: String
     ) async throws -> (
         saved: [CKRecord.ID: Result<CKRecord, any Error>],
         deleted: [CKRecord.ID: Result<Void, any Error>]
@@ -91,14 +92,14 @@ extension CKDatabase: SyncServer {
     }
 
     func change(
-        _ batch: CKSyncEngine.RecordZoneChangeBatch
+        _ batch: CKSyncEngine.RecordZoneChangeBatch, as writeID: String
     ) async throws -> (
         saved: [CKRecord.ID: Result<CKRecord, any Error>],
         deleted: [CKRecord.ID: Result<Void, any Error>]
     ) {
         let done = try await modifyRecords(
             saving: batch.recordsToSave, deleting: batch.recordIDsToDelete,
-            atomically: batch.atomicByZone)
+            RecordBatch.Manner(isAtomic: batch.atomicByZone, writeID: writeID))
         return (done.saveResults, done.deleteResults)
     }
 

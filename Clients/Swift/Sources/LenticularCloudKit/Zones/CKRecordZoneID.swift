@@ -59,7 +59,9 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, Sendable
     /// Reads it from an archive; nil for anything else.
     public convenience init?(coder: NSCoder) {
         guard let name = coder.object(NSString.self, "ZoneName"),
+            // Apple's framework writes the key otherwise.
             let owner = coder.object(NSString.self, "OwnerName")
+                ?? coder.object(NSString.self, "ownerName")
         else { return nil }
         self.init(zoneName: String(name), ownerName: String(owner))
     }

@@ -1,0 +1,102 @@
+import CloudKitWire
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+
+    /// A server that takes requests, says so much of an answer, and then says nothing for ever.
+    final class SilentServer: Sendable {
+        /// What it says.
+        enum Words: Sendable {
+            /// At once.
+            case all(String)
+            /// The first text at once, then the second by single letters, so many seconds apart.
+            case slowly(String, String, seconds: Double)
+            /// It takes no connection: what is sent to it does not leave.
+            case unreachable
+        }
+
+        struct NotStarted: Error {}
+
+        let url: URL
+        private let words: Words
+        private let listener: Int32
+        /// Connections that stay open as long as the server.
+        private let open = Locked<[Int32]>([])
+
+        init(_ words: Words) throws {
+            self.words = words
+            let listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            listener = listening
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                    bind(listening, address, size) == 0 && listen(listening, 0) == 0
+                        && getsockname(listening, address, &size) == 0
+                }
+            }
+            guard isBound,
+                let url = URL(string: "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))")
+            else { throw NotStarted() }
+            self.url = url
+            if case .unreachable = words {
+                fill(address)
+            } else {
+                Thread.detachNewThread {
+                    while true {
+                        let client = accept(listening, nil, nil)
+                        guard client >= 0 else { return }
+                        self.open.withLock { $0.append(client) }
+                        Thread.detachNewThread { self.answer(client) }
+                    }
+                }
+            }
+        }
+
+        /// Ends it, and all connections; a server that is not stopped lives on.
+        func stop() {
+            shutdown(listener, Int32(SHUT_RDWR))
+            close(listener)
+            for client in open.withLock({ $0 }) { close(client) }
+        }
+
+        /// Takes the places of connections that nobody accepts, so that the system lets no more in.
+        private func fill(_ address: sockaddr_in) {
+            for _ in 0..<4 {
+                let client = socket(
+                    AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+                var address = address
+                _ = withUnsafePointer(to: &address) { pointer in
+                    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                        connect(client, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                    }
+                }
+                open.withLock { $0.append(client) }
+            }
+        }
+
+        private func answer(_ client: Int32) {
+            var piece = [UInt8](repeating: 0, count: 65_536)
+            guard read(client, &piece, piece.count) > 0 else { return }
+            switch words {
+            case .all(let text): say(text, to: client)
+            case .slowly(let first, let rest, let seconds):
+                say(first, to: client)
+                for letter in rest {
+                    usleep(UInt32(seconds * 1e6))
+                    guard say(String(letter), to: client) else { return }
+                }
+            case .unreachable: return
+            }
+        }
+
+        @discardableResult
+        private func say(_ text: String, to client: Int32) -> Bool {
+            let bytes = Array(text.utf8)
+            return bytes.isEmpty || send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL)) > 0
+        }
+    }
+#endif
