@@ -29,6 +29,9 @@ static const unsigned char catalog_0008[] = {
 static const unsigned char catalog_0009[] = {
 #embed "catalog/0009-places.sql"
 };
+static const unsigned char catalog_0010[] = {
+#embed "catalog/0010-faces.sql"
+};
 static const unsigned char store_0001[] = {
 #embed "store/0001-records-and-feeds.sql"
 };
@@ -91,6 +94,7 @@ static const struct lenticular_migration catalog[] = {
     {"0007-second-factors", (const char *)catalog_0007, sizeof catalog_0007},
     {"0008-share-links", (const char *)catalog_0008, sizeof catalog_0008},
     {"0009-places", (const char *)catalog_0009, sizeof catalog_0009},
+    {"0010-faces", (const char *)catalog_0010, sizeof catalog_0010},
 };
 static const struct lenticular_migration store[] = {
     {"0001-records-and-feeds", (const char *)store_0001, sizeof store_0001},

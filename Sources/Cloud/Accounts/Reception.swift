@@ -124,7 +124,8 @@ package struct Reception: Sendable {
         if let client { limits.giveBack(.client(client)) }
     }
 
-    private static func host(of base: String) -> String {
+    /// The host's name in an address.
+    package static func host(of base: String) -> String {
         let start = base.firstRange(of: "://")?.upperBound ?? base.startIndex
         let authority = base[start...].prefix { $0 != "/" }
         guard let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") else {

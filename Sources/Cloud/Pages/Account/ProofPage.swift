@@ -25,7 +25,9 @@ extension Pages {
         guard let signedIn = visit.signedIn else { return .redirect(to: "/sign-in") }
         // Nothing of the address goes on but a name of ours.
         let place = Self.provedPlaces.first { $0 == visit.request.query["to"] }
-        let next = place.map { "/account/\($0)" } ?? "/account"
+        let next =
+            place.map { "/account/\($0)" }
+            ?? address("/account", keeping: keptAddress(visit), visit)
         guard visit.request.isPost else { return try proofForm(visit, signedIn, SignInAsking()) }
         if let refusal = try refusal(visit, signedIn) {
             return try proofForm(visit, signedIn, refusal)
@@ -44,8 +46,8 @@ extension Pages {
                 address: account.email ?? "", password: typed(visit, "present"),
                 client: request.client, device: request.cookies[.device]), now: request.now)
         switch password {
-        case .wrong: return SignInAsking(status: 403, problem: Phrase.proofWrong.text)
-        case .unavailable: return SignInAsking(status: 503, problem: Phrase.unavailable.text)
+        case .wrong: return SignInAsking(status: 403, saying: .refusal(.proofWrong))
+        case .unavailable: return SignInAsking(status: 503, saying: .obstacle(.unavailable))
         case .wait(let seconds): return .wait(seconds)
         case .signedIn: break
         }
@@ -56,7 +58,7 @@ extension Pages {
                 device: request.cookies[.device]), of: account.id, now: request.now)
         switch code {
         case .right: return nil
-        case .wrong: return SignInAsking(status: 403, problem: Phrase.proofWrong.text)
+        case .wrong: return SignInAsking(status: 403, saying: .refusal(.proofWrong))
         case .wait(let seconds): return .wait(seconds)
         }
     }
@@ -75,16 +77,16 @@ extension Pages {
         }
         let hasFactor = try reception.secondFactors.recoveryLeft(of: account.id) != nil
         var answer = PageAnswer(
-            asking.status, title: Phrase.proveTitle.text,
+            asking.status, title: Phrase.proveTitle.text, said: asking.saying?.text,
             """
-            \(Self.alert(asking.problem))
+            \(Self.said(asking.saying))
             <p>\(Phrase.proveHint)</p>
             \(visit.form("""
             \(Self.hiddenAddress(account.email ?? ""))
             <label for="present">\(Phrase.password)</label>
             <input id="present" name="present" type="password" autocomplete="current-password" \
-            required maxlength="1024">
-            \(hasFactor ? Self.factorCodeField : .nothing)
+            required maxlength="1024"\(FieldState(asking.saying).attributes())>
+            \(hasFactor ? Self.factorCodeField(.plain) : .nothing)
             <div class="row"><button>\(Phrase.proceed)</button></div>
             """))
             <p><a href="/account">\(Phrase.account)</a></p>

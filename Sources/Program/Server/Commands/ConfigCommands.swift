@@ -9,6 +9,7 @@ extension Command {
                 let loaded = try LoadedConfiguration(for: invocation, in: process)
                 _ = try loaded.values.makeTLS()
                 _ = try loaded.values.phrasebooks()
+                _ = try loaded.values.serviceMark()
                 return described(loaded)
             }),
         Command(

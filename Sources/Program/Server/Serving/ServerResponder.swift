@@ -8,11 +8,14 @@ package struct ServerResponder: Responder {
     private let metricsAccess: MetricsAccess
     private let protocolResponder: any Responder
     private let pages: PagesResponder?
+    private let front: FrontPage
 
     package init(
         readiness: Readiness, metrics: Metrics, metricsAccess: MetricsAccess,
-        protocolResponder: any Responder, pages: PagesResponder? = nil
+        protocolResponder: any Responder, pages: PagesResponder? = nil,
+        mark: ServiceMark = ServiceMark(name: "Lenticular")
     ) {
+        front = FrontPage(mark)
         self.readiness = readiness
         self.metrics = metrics
         self.metricsAccess = metricsAccess
@@ -74,7 +77,7 @@ package struct ServerResponder: Responder {
 
     private func response(of page: Page, to request: HTTPRequest) -> HTTPResponse {
         switch page {
-        case .front: return FrontPage.response(to: request)
+        case .front: return front.response(to: request)
         case .health: return text(200, "ok\n")
         case .readiness:
             guard let obstacle = readiness.obstacle else { return text(200, "ready\n") }
