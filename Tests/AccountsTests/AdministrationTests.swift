@@ -45,14 +45,18 @@ struct AdministrationTests {
         #expect(throws: AccountsRefusal.settingUnknown) {
             try containers.set(["publicChanges": "false", "color": "red"], of: name)
         }
-        for (key, value) in [
-            ("publicChanges", "yes"), ("fallbackURL", "javascript:alert(1)"),
-            ("fallbackURL", "tea.example.org"), ("fallbackURL", "https:"),
-            ("fallbackURL", "https://a b"), ("fallbackURL", "cloudkit-tea://x"),
-        ] {
-            #expect(throws: AccountsRefusal.settingValueIllegal) {
-                try containers.set([key: value], of: name)
+        for (setting, value) in [
+            (.publicChanges, "yes"), (.fallbackURL, "javascript:alert(1)"),
+            (.fallbackURL, "tea.example.org"), (.fallbackURL, "https:"),
+            (.fallbackURL, "https://a b"), (.fallbackURL, "cloudkit-tea://x"),
+            (.website, "javascript:alert(1)"), (.website, "data:text/html,x"),
+            (.name, "a\nb"), (.name, "a\u{202e}b"), (.name, String(repeating: "x", count: 129)),
+            (.icon, "icon.png"),
+        ] as [(ContainerSetting, String)] {
+            let refusal = #expect(throws: AccountsRefusal.settingValueIllegal(setting)) {
+                try containers.set([setting.rawValue: value], of: name)
             }
+            #expect(refusal?.description.hasPrefix("\(setting.rawValue) takes ") == true)
         }
         #expect(try containers.find(name).settings == ["publicChanges": "true"])
         #expect(throws: CatalogRefusal.containerUnknown) {

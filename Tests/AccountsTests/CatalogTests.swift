@@ -78,7 +78,9 @@ struct CatalogTests {
             DELETE FROM accounts; UPDATE api_tokens SET hash = x'00', container = 'gone';
             UPDATE server_keys SET scope = 'all';
             INSERT INTO accounts (id, created_at) VALUES ('x', 0);
-            INSERT INTO web_tokens VALUES (zeroblob(32), x'00', 'y', 'gone', 'production', 2, 1, NULL);
+            INSERT INTO web_tokens
+                (hash, session, account, container, environment, made_at, expires_at)
+                VALUES (zeroblob(32), x'00', 'y', 'gone', 'production', 2, 1);
             INSERT INTO stores (container, environment, name, is_certain)
                 VALUES ('gone', 'development', x'00', 1)
             """)

@@ -112,6 +112,11 @@ struct SettingTests {
             ["", "https://texts.example/send", "http://127.0.0.1:1/"], ["texts.example", "ftp://a"]
         ),
         "textMessages.keyFile": (["", "/etc/lenticular/texts.key"], ["a\\0b"]),
+        "pages.name": (
+            ["", "Tea & Sync", String(repeating: "é", count: 64)],
+            [String(repeating: "x", count: 65)]
+        ),
+        "pages.iconFile": (["", "/etc/lenticular/icon.png"], ["a\\0b"]),
         "pages.textsFolder": (["", "/etc/lenticular/texts"], ["a\\0b"]),
         "pages.language": (["en", "pt-BR"], [""]),
         "data": (["/var/lib/x", "data"], ["", "a\\0b"]),

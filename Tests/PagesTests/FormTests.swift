@@ -109,10 +109,12 @@ struct FormTests {
         #expect(try browser.send("/sign-in", method: .post, body: long).status == 413)
         let answer = try browser.send("/sign-in", method: .delete)
         #expect(answer.status == 405 && answer.header("Allow") == "GET, HEAD, POST")
-        for path in ["/sign-in", "/sign-in/", "/sign-in?x", "/account", "/account/x"] {
+        for path in [
+            "/sign-in", "/sign-in/", "/sign-in?x", "/account", "/account/x", "/favicon.ico",
+        ] {
             #expect(PagesResponder.isBelow(Array(path.utf8)), "\(path)")
         }
-        for path in ["/", "/sign-inn", "/accounts/1/x", "/database", ""] {
+        for path in ["/", "/sign-inn", "/accounts/1/x", "/database", "", "/favicon.icon"] {
             #expect(!PagesResponder.isBelow(Array(path.utf8)), "\(path)")
         }
     }

@@ -31,6 +31,7 @@ final class PageServer: Sendable {
         signUp: SignUpMode = .open, letterKinds: Set<Address.Kind> = [.email],
         base: String = "https://sync.example", fetch: (any ProviderFetch)? = nil,
         shares: (any SharedLinks)? = nil, books: Phrasebooks = .english,
+        mark: ServiceMark = ServiceMark(name: "Elm & Sync"),
         _ change: (inout AccountsSettings) -> Void = { _ in }
     ) throws {
         folder = FileManager.default.temporaryDirectory
@@ -55,7 +56,7 @@ final class PageServer: Sendable {
         log = seen
         self.books = books
         responder = try PagesResponder(
-            reception, shares: shares, books: books, clock: Clock { clock.now }
+            reception, shares: shares, books: books, mark: mark, clock: Clock { clock.now }
         ) { seen.add($0) }
     }
 
@@ -102,7 +103,8 @@ final class PageServer: Sendable {
 
     /// What the letters that are due say, and to whom.
     func letters() throws -> [(address: String, text: LetterText)] {
-        let compose = LetterTexts.compose(base: "https://sync.example", books: books)
+        let compose = LetterTexts.compose(
+            base: "https://sync.example", books: books, service: "Elm & Sync")
         let due = try Address.Kind.allCases.flatMap {
             try catalog.dueLetters(to: $0, now: now, countMax: 100)
         }
@@ -174,6 +176,22 @@ struct Shown {
     func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
     }
+
+    /// The part of the page between a heading and the next one of its kind.
+    func part(_ heading: String) -> Substring {
+        guard let start = text.range(of: "<h2>\(heading)</h2>") else { return "" }
+        let rest = text[start.upperBound...]
+        return rest[..<(rest.range(of: "<h2>")?.lowerBound ?? rest.endIndex)]
+    }
+
+    /// What the browser calls the page.
+    var title: String {
+        text.split(separator: "<title>").last?.split(separator: "</title>").first
+            .map(String.init) ?? ""
+    }
+
+    /// How many elements want the focus.
+    var focusCount: Int { text.ranges(of: " autofocus").count }
 
     /// The value of an attribute, as the browser reads it.
     func attribute(_ name: String) -> String? {

@@ -28,7 +28,7 @@ struct SecondFactorPageTests {
     }
 
     /// Sets the second factor up, as its owner does.
-    private func setUp() throws -> (codes: TimeCodes, recovery: [String]) {
+    private func setUp() throws -> (codes: TimeCodes, recovery: [String], shown: Shown) {
         let page = try browser.get("/account/second-factor")
         let text = try piece(page, after: "The secret: <code>", before: "</code>")
         #expect(page.text.contains("<svg"))
@@ -40,14 +40,13 @@ struct SecondFactorPageTests {
         let done = try browser.post(
             path, ["do": "set", "pass": pass, "code": code(codes)])
         #expect(done.status == 200)
-        let shown = done.text.split(separator: "<li><code>").dropFirst().map {
-            String($0.prefix { $0 != "<" })
-        }
+        let shown = try piece(done, after: "<pre id=\"codes\">", before: "</pre>")
+            .split(separator: "\n").map(String.init)
         #expect(shown.count == 10)
         // The pass that was used sets nothing a second time.
         try browser.get("/account")
         #expect(try browser.post(path, ["do": "set", "pass": pass, "code": "1"]).status == 303)
-        return (codes, shown)
+        return (codes, shown, done)
     }
 
     /// What an app reads from the secret that is shown (RFC 4648 §6).
@@ -83,7 +82,7 @@ struct SecondFactorPageTests {
 
     @Test("Who has set it up is asked for a code after the password, and nobody comes in without")
     func asked() throws {
-        let (codes, recovery) = try setUp()
+        let (codes, recovery, _) = try setUp()
         server.clock.advance(60_000)
         _ = try server.letters()
         let (other, pass) = try halfway()
@@ -108,7 +107,7 @@ struct SecondFactorPageTests {
 
     @Test("A pass of another browser, of before a new password, or that is too old is none")
     func foreign() throws {
-        let (codes, _) = try setUp()
+        let codes = try setUp().codes
         server.clock.advance(60_000)
         let (_, pass) = try halfway()
         let thief = Browser(server)
@@ -133,7 +132,7 @@ struct SecondFactorPageTests {
 
     @Test("An app's sign-in asks for the code, too, and keeps what was asked before it")
     func ticket() throws {
-        let (codes, _) = try setUp()
+        let codes = try setUp().codes
         server.clock.advance(60_000)
         let api = try server.apiToken()
         let path = try server.signInPath(api)
@@ -151,7 +150,7 @@ struct SecondFactorPageTests {
 
     @Test("A link to a new password does not pass the second factor by")
     func reset() throws {
-        let (codes, _) = try setUp()
+        let codes = try setUp().codes
         server.clock.advance(60_000)
         let other = Browser(server)
         try other.get("/sign-in/forgotten")
@@ -173,7 +172,7 @@ struct SecondFactorPageTests {
 
     @Test("Setting it up and removing it asks who is there, once ten minutes are over")
     func proof() throws {
-        let (codes, _) = try setUp()
+        let codes = try setUp().codes
         #expect(server.noted.all == ["second factor added"])
         server.clock.advance(600_000)
         let path = "/account/second-factor"
@@ -200,6 +199,20 @@ struct SecondFactorPageTests {
             "/account/prove?to=//evil.example", ["present": "correct horse"])
         #expect(elsewhere.header("Location") == "/account")
         #expect(try Browser(server).get(prove).header("Location") == "/sign-in")
+    }
+
+    @Test("Recovery codes can be copied and downloaded, and are not sent anywhere for it")
+    func recoveryCodes() throws {
+        let (_, recovery, set) = try setUp()
+        #expect(set.text.contains("hidden data-copies=\"codes\""))
+        #expect(set.header("Content-Security-Policy")?.contains("script-src 'self'") == true)
+        let file = try piece(set, after: "charset=utf-8;base64,", before: "\"")
+        let bytes = try #require(Base64.decode(file))
+        #expect(
+            String(decoding: bytes, as: UTF8.self)
+                == "Elm & Sync\n\n\(recovery.joined(separator: "\n"))\n")
+        #expect(set.text.contains("<a class=\"button second\" download=\"recovery-codes.txt\""))
+        #expect(try browser.get("/sign-in/copy.js").text.contains("navigator.clipboard"))
     }
 
     @Test("What cannot be noted is not done")

@@ -18,6 +18,7 @@ private final class SaidLinks: SharedLinks {
         var joins = 0
         var fault: Fault?
         var usage: [AppUsage] = []
+        var shares: [KnownShare] = []
     }
 
     let state = Mutex(State())
@@ -48,6 +49,8 @@ private final class SaidLinks: SharedLinks {
     }
 
     func usage(of account: AccountRecord) throws -> [AppUsage] { state.withLock { $0.usage } }
+
+    func shares(of account: AccountRecord) throws -> [KnownShare] { state.withLock { $0.shares } }
 }
 
 @Suite("Pages of shares")
@@ -66,7 +69,8 @@ struct SharePageTests {
     private var thing: SharedThing {
         SharedThing(
             title: "Tea & <cakes>", type: "org.example.list", owner: "Mo Roe", standing: .open,
-            mayWrite: false, app: "iCloud.org.example.Tea", link: "https://sync.example\(path)")
+            mayWrite: false, app: AppLabel(name: "iCloud.org.example.Tea"),
+            link: "https://sync.example\(path)")
     }
 
     private func signIn(_ path: String) throws -> Shown {
@@ -133,7 +137,7 @@ struct SharePageTests {
         links.state.withLock { $0.toAll = thing }
         for method in [HTTPRequest.Method.get, .head] {
             let page = try browser.send(path, method: method)
-            #expect(page.text.contains("<title>A shared link</title>"))
+            #expect(page.title == "A shared link · Elm &amp; Sync")
             #expect(!page.text.contains("og:") && !page.text.contains("name=\"description\""))
             #expect(page.header("X-Robots-Tag")?.contains("nosnippet") == true)
             #expect(page.header("Cache-Control") == "no-store")
@@ -158,7 +162,7 @@ struct SharePageTests {
             $0.toAll?.thumbnail = bytes
         }
         let page = try browser.get(path)
-        let shown = page.text.contains("<img")
+        let shown = page.text.contains("<div class=\"card\"><img")
         #expect(shown == (type != nil))
         if let type { #expect(page.text.contains("src=\"data:\(type);base64,")) }
     }
@@ -325,13 +329,55 @@ struct SharePageTests {
     func usage() throws {
         links.state.withLock {
             $0.usage = [
-                AppUsage(app: "iCloud.tea", environment: .production, bytes: 1_234_567, records: 1),
-                AppUsage(app: "iCloud.mate", environment: .development, bytes: 12, records: 3),
+                AppUsage(
+                    app: AppLabel(name: "iCloud.tea"), environment: .production, bytes: 1_234_567,
+                    records: 1),
+                AppUsage(
+                    app: AppLabel(name: "iCloud.mate"), environment: .development, bytes: 12,
+                    records: 3),
             ]
         }
         _ = try signIn(path)
-        let page = try browser.get("/account").text
-        #expect(page.contains("iCloud.tea (production): 1 record, 1.2 MB"))
-        #expect(page.contains("iCloud.mate (development): 3 records, 12 bytes"))
+        let part = try browser.get("/account").part("What your apps keep")
+        #expect(part.contains("<strong>iCloud.tea</strong></span>"))
+        #expect(part.contains("1 record, 1.2 MB"))
+        #expect(part.contains("<strong>iCloud.mate</strong> (development)"))
+        #expect(part.contains("3 records, 12 bytes"))
+    }
+
+    @Test("The account page says what one shares and what others share with one, with the links")
+    func sharing() throws {
+        _ = try signIn(path)
+        #expect(try !browser.get("/account").text.contains("<h2>Sharing</h2>"))
+        let app = AppLabel(name: "Notes")
+        func share(
+            _ title: String?, _ isOwn: Bool, _ others: Int, _ isOpen: Bool, _ link: String
+        )
+            -> KnownShare
+        {
+            KnownShare(
+                title: title, owner: isOwn ? "" : "Mo Roe", isOwn: isOwn, others: others,
+                isOpen: isOpen, app: app, link: link)
+        }
+        links.state.withLock {
+            $0.shares = [
+                share("Tea & <cakes>", true, 1, false, "0a1"), share(nil, true, 3, false, "0a2"),
+                share("Open", true, 0, true, "0a3"), share("Theirs", false, 0, false, "0a4"),
+            ]
+        }
+        let part = try browser.get("/account").part("Sharing")
+        let halves = part.split(separator: "<h3>Shared with you</h3>")
+        #expect(halves.count == 2 && halves[0].contains("<h3>Shared by you</h3>"))
+        for (half, link, text) in [
+            (
+                0, "<a href=\"/share/0a1\">Tea &amp; &lt;cakes&gt;</a>",
+                "In Notes, with 1 other person"
+            ),
+            (0, "<a href=\"/share/0a2\">Something without a title</a>", "with 3 other people"),
+            (0, "<a href=\"/share/0a3\">Open</a>", "with everybody who has the link"),
+            (1, "<a href=\"/share/0a4\">Theirs</a>", "In Notes, from Mo Roe"),
+        ] {
+            #expect(halves[half].contains(link) && halves[half].contains(text), "\(link)")
+        }
     }
 }

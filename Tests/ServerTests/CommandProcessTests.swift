@@ -68,6 +68,8 @@ struct CommandProcessTests {
         #expect(try run("container", "set", "iCloud.A", "fallbackURL=").status == 0)
         #expect(try run("container", "list").output == "iCloud.A\niCloud.b\n")
         #expect(try run("container", "set", "iCloud.A", "other=1").status == 1)
+        let refused = try run("container", "set", "iCloud.A", "website=a.example")
+        #expect(refused.error == "lenticular: website takes an http or https URL\n")
         #expect(try run("container", "set", "iCloud.none", "fallbackURL=").status == 1)
         let asked = try run("container", "delete", "iCloud.A")
         #expect(asked.status == 1)

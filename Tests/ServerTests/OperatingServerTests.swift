@@ -157,7 +157,9 @@ struct OperatingServerTests {
             #expect(html.hasPrefix("HTTP/1.1 200"))
             #expect(html.contains("Content-Type: text/html; charset=utf-8"))
             #expect(
-                html.contains("Content-Security-Policy: default-src 'none'; style-src 'sha256-"))
+                html.contains(
+                    "Content-Security-Policy: default-src 'none'; img-src 'self'; style-src 'sha256-"
+                ))
             #expect(html.contains("X-Content-Type-Options: nosniff"))
             #expect(html.contains("Vary: Accept"))
             #expect(!html.contains("<script") && !html.contains("http://"))
@@ -237,6 +239,34 @@ struct OperatingServerTests {
         let address = try Program.run(["serve", "--listen", "nowhere", "--data", data])
         #expect(address.status == 1)
         #expect(address.error.contains("listen"))
+    }
+
+    @Test("Name and picture of the server are shown; what is no picture stops the start")
+    func mark() throws {
+        let picture = folder.path("mark.png")
+        try Data("<svg/>".utf8).write(to: URL(fileURLWithPath: picture))
+        for command in [["serve", "--data", data], ["config", "check"]] {
+            for path in [picture, folder.path("none")] {
+                let outcome = try Program.run(
+                    command, environment: ["LENTICULAR_PAGES_ICON_FILE": path])
+                #expect(outcome.status == 1)
+                #expect(outcome.error.hasPrefix("lenticular: pages.iconFile: "))
+                #expect(outcome.error.split(separator: "\n").count == 1)
+            }
+        }
+        let bytes = Data([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x20])
+        try bytes.write(to: URL(fileURLWithPath: picture))
+        let server = try ServerProcess(
+            data: data,
+            environment: [
+                "LENTICULAR_PAGES_NAME": "Tea & Sync", "LENTICULAR_PAGES_ICON_FILE": picture,
+            ])
+        for path in ["/", "/sign-in"] {
+            #expect(try server.request(path).body.contains("Tea &amp; Sync"), "\(path)")
+        }
+        let icon = try server.request("/favicon.ico")
+        #expect(icon.status == 200 && icon.text.contains("Content-Type: image/png"))
+        #expect(icon.text.contains("Content-Length: 9"))
     }
 
     @Test("Variables that clusters set for a server of this name do not stop the start")

@@ -171,12 +171,63 @@ struct SharePagesTests {
         #expect(usage == 303)
         try ida.signIn(path)
         #expect(try ida.get(path).body.contains("You share this"))
-        #expect(
-            try ida.get("/account").body.contains(
-                "iCloud.org.example.Notes (development): 2 records"))
+        let kept = try ida.get("/account").body
+        #expect(kept.contains("<strong>iCloud.org.example.Notes</strong> (development)"))
+        #expect(kept.contains("2 records"))
         server.signal(SIGTERM)
         #expect(server.wait() == 0)
         #expect(!server.log().joined(separator: "\n").contains(guid))
+    }
+
+    @Test("What is shared stands on the account pages of both, by the app's name and picture")
+    func accountPages() throws {
+        let (server, app) = try started()
+        let (ida, mo) = (
+            try Person(server, "ida", in: folder, app), try Person(server, "mo", in: folder, app)
+        )
+        let picture = folder.path("icon.png")
+        let bytes = Data([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0xff, 0])
+        try bytes.write(to: URL(fileURLWithPath: picture))
+        let set = try server.command(
+            "container", "set", app.container, "name=Notes", "icon=\(picture)",
+            "website=https://notes.example/")
+        #expect(set.status == 0, "\(set.error)")
+        let list = try server.command("container", "list", "--json").object["containers"]
+        let settings = (list as? [[String: Any]])?.compactMap {
+            $0["settings"] as? [String: String]
+        }
+        let icon = try #require(settings?.compactMap { $0["icon"] }.first)
+        let shown = try server.request("/sign-in/icon/\(icon)", ["--head"])
+        #expect(shown.status == 200 && shown.text.contains("Content-Type: image/png"))
+        for wrong in ["icon=\(folder.path("none"))", "icon=\(folder.path("data"))", "website=x"] {
+            #expect(try server.command("container", "set", app.container, wrong).status == 1)
+        }
+        let share = try ida.share(
+            """
+            "publicPermission":"NONE","participants":[{"permission":"READ_ONLY","userIdentity":\
+            {"lookupInfo":{"emailAddress":"mo@example.org"}}}]
+            """)
+        let path = "/share/\(try #require(share["shortGUID"] as? String))"
+        for person in [ida, mo] { try person.signIn(path) }
+        let own = try ida.get("/account").body
+        #expect(own.contains("<a href=\"\(path)\">Shopping</a>"))
+        #expect(own.contains("In Notes, with 1 other person"))
+        #expect(own.contains("src=\"/sign-in/icon/\(icon)\""))
+        // Somebody invited has nothing yet.
+        #expect(try !mo.get("/account").body.contains("Shopping"))
+        #expect(try mo.send(path, ["do": "join"]).status == 303)
+        let theirs = try mo.get("/account").body
+        #expect(theirs.contains("<a href=\"\(path)\">Shopping</a>"))
+        #expect(theirs.contains("In Notes, from Ida"))
+        _ = try ida.post(
+            "private/records/modify",
+            """
+            {"zoneID":{"zoneName":"Z"},"operations":[{"operationType":"forceDelete","record":
+            {"recordName":"share"}}]}
+            """)
+        for person in [ida, mo] {
+            #expect(try !person.get("/account").body.contains("Shopping"))
+        }
     }
 
     private func zone(_ zones: [String: Any]) throws -> String {

@@ -15,14 +15,16 @@ extension StoragePromise {
     private static func code(_ number: UInt8, of account: String) -> SignInCode {
         SignInCode(
             hash: [number], account: PeopleTrial.id(account), container: PeopleTrial.home,
-            environment: .development, seconds: 60, challenge: [9, 9], expiresAt: 100)
+            environment: .development, seconds: 60, challenge: [9, 9], expiresAt: 100,
+            place: SignInPlace(origin: "https://a.example", device: "a browser"))
     }
 
     private static func token(_ number: UInt8, of account: String) -> WebTokenRecord {
         WebTokenRecord(
             hash: [number], session: [number], account: PeopleTrial.id(account),
             container: PeopleTrial.home, environment: .production, madeAt: Milliseconds(number),
-            expiresAt: 1_000)
+            expiresAt: 1_000, begunAt: Milliseconds(number) - 1,
+            place: SignInPlace(origin: "https://a.example", device: "a browser"))
     }
 
     static let browsers = [

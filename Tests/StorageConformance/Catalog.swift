@@ -56,7 +56,30 @@ extension StoragePromise {
             try again.delete(container("iCloud.b"))
             try refuses(.containerUnknown) { try again.delete(container("iCloud.b")) }
             try expect(catalog.container(container("iCloud.b")) == nil)
-        }
+        },
+        StoragePromise("A container's picture is found by its name as long as a setting names it") {
+            trial in
+            let catalog = try trial.place.openCatalog()
+            for name in ["iCloud.a", "iCloud.b"] {
+                try catalog.add(ContainerRecord(id: container(name), createdAt: 1))
+            }
+            let (one, two) = (
+                NamedPicture(name: "1", bytes: [1, 0, 255]), NamedPicture(name: "2", bytes: [])
+            )
+            for name in ["iCloud.a", "iCloud.b"] {
+                try catalog.set(["icon": "1"], icon: one, of: container(name))
+            }
+            try catalog.set(["k": "v"], of: container("iCloud.A"))
+            try expect(trial.place.openCatalog().icon(named: "1"), is: [1, 0, 255])
+            try catalog.set(["icon": "2"], icon: two, of: container("iCloud.a"))
+            try expect(catalog.icon(named: "1") != nil && catalog.icon(named: "2") != nil)
+            try catalog.delete(container("iCloud.b"))
+            try catalog.set(["icon": nil], of: container("iCloud.a"))
+            try expect(catalog.icon(named: "1") == nil && catalog.icon(named: "2") == nil)
+            try refuses(.containerUnknown) {
+                try catalog.set([:], icon: one, of: container("iCloud.b"))
+            }
+        },
     ]
 
     private static let pushKeys = [

@@ -1,6 +1,6 @@
 """The example page in a real browser: it shows another user's change within a second, by poll and by stream.
 
-Chromium opens Examples/messages.html from another origin than the server's, signed in as Ann. Bob saves a
+Chromium opens Examples/messages.html from another origin than the server's, where Ann is signed in. Bob saves a
 message, changes it and deletes it, and the page must show each change soon. The server is then started anew, and the
 page must come back by itself and hear again. Without a Chromium there is nothing to do.
 """
@@ -51,7 +51,11 @@ class World:
     def fragment(self, by):
         return urllib.parse.urlencode({
             "server": "http://%s:%d" % self.server.address, "container": CONTAINER,
-            "apiToken": self.api, "webToken": self.tokens["ann"], "by": by})
+            "apiToken": self.api, "by": by})
+
+    def remembered(self):
+        """What the page has kept of Ann's sign-in, which sign_in.py goes through."""
+        return f"<script>sessionStorage.webToken ??= '{self.tokens['ann']}'</script>"
 
     def modify(self, kind, record):
         query = urllib.parse.urlencode(
@@ -109,7 +113,7 @@ def follow(world, app, by):
 
 def visit(program, world, by):
     with open(EXAMPLE, encoding="utf-8") as file:
-        page = file.read() + WATCH
+        page = world.remembered() + file.read() + WATCH
     with Origin(page) as app:
         with showing(program, f"http://127.0.0.1:{app.server_port}/#{world.fragment(by)}"):
             return follow(world, app, by)

@@ -109,7 +109,7 @@ class Run(Viewer):
         page.get_by_text("Look at your messages").wait_for()
         self.look(page, "new-sent")
         text = self.receiver.next("+491712345678")
-        assert text.startswith("⟦You are invited."), text
+        assert text.startswith("⟦localhost: ⟦You are invited."), text
         link = re.search(r"http://\S+/sign-in/welcome/[A-Za-z0-9_-]+", text).group()
         self.open(page, link[link.index("/sign-in"):], "welcome")
         page.get_by_label("Given name").fill("Noor")

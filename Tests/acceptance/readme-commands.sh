@@ -58,7 +58,10 @@ $wanted"
 
 # The link of the share that README makes is a page with its title for whoever has it.
 eval "$(grep -E '^[a-z]+=' <<<"${requests//http:\/\/127.0.0.1:8080/$base}")"
-guid=$(eval "$(block sh cloudkit.share)" | sed -n 's/.*"shortGUID":"\([^"]*\)".*/\1/p')
+shared() {
+    eval "$(block sh cloudkit.share)" | sed -n 's/.*"shortGUID":"\([^"]*\)".*/\1/p'
+}
+guid=$(shared)
 [ -n "$guid" ] || fail "README's share has no shortGUID"
 page=$(curl "$base/share/$guid")
 grep --quiet '<h2>Tea</h2>' <<<"$page" || fail "the page of README's share is: $page"
@@ -70,3 +73,14 @@ answer=$(eval "$pasted" | tail -1)
 for word in '"value":"Hello"' '"value":"Tea"' '"syncToken":'; do
     grep --fixed-strings --quiet "$word" <<<"$answer" || fail "the printed commands are answered $answer"
 done
+
+# README's note is shared after those commands, too: by then its change has another tag.
+curl "$notes/records/modify?$tokens" -d '{"zoneID":{"zoneName":"Notes"},"operations":[
+{"operationType":"forceDelete","record":{"recordName":"share-1"}},
+{"operationType":"forceDelete","record":{"recordName":"note-1"}}]}' >"$folder/deleted"
+eval "${requests//http:\/\/127.0.0.1:8080/$base}" >"$folder/again"
+guid=$(shared)
+[ -n "$guid" ] || fail "README's share conflicts after the printed commands: $(cat "$folder/again")"
+
+# What README says of the example page is where that is.
+[ -f Examples/messages.html ] && [ -n "$(block sh 'http.server')" ] || fail 'the example page is missing'

@@ -144,7 +144,7 @@ class Run(Viewer):
         page.get_by_role("button", name="This address is mine").click()
         page.get_by_role("button", name="Join").wait_for()
         assert "Ann Archer" in page.content() and "Trip to the coast" in page.content()
-        assert page.evaluate("document.images[0].naturalWidth") == 96
+        assert page.evaluate("document.querySelector('.card img').naturalWidth") == 96
         self.look(page, "share-invited")
         page.get_by_role("button", name="Join").click()
         page.get_by_text("You may see and change it").wait_for()
@@ -211,7 +211,7 @@ class Run(Viewer):
         page = context.new_page()
         answer = page.goto(f"{self.base}/share/{share['shortGUID']}")
         assert "nosnippet" in answer.headers["x-robots-tag"]
-        assert page.title() == "A shared link"
+        assert page.title() == "A shared link · 127.0.0.1"
         assert "Grandmother" in page.content() and "Ann" not in page.content()
         self.look(page, "share-open")
         context.close()

@@ -17,6 +17,7 @@ from server import Server, free_port
 from viewer import PHONE, Viewer, driven
 
 CONTAINER = "iCloud.org.example.Notes"
+EXAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Examples/messages.html")
 PASSWORD = "correct horse battery"
 
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>App</title>
@@ -86,7 +87,8 @@ class Run(Viewer):
         popup.get_by_text("see your name").wait_for()
         self.look(popup, "consent")
         # By keyboard alone.
-        popup.get_by_role("button", name="Continue").focus()
+        popup.get_by_role("heading", name=f"Allow {CONTAINER} to use your account?").wait_for()
+        popup.get_by_role("button", name="Allow").focus()
         popup.keyboard.press("Enter")
         page.wait_for_function("document.getElementById('seen').textContent !== ''")
         seen = json.loads(page.text_content("#seen"))
@@ -116,12 +118,38 @@ class Run(Viewer):
         self.look(page, "forgotten")
         context.close()
 
+    def by_example(self, browser, api):
+        """The example page in a container that has nothing yet: it signs somebody in, and two see each other."""
+        with open(EXAMPLE, encoding="utf-8") as file, Origin(file.read()) as app:
+            address = f"http://127.0.0.1:{app.server_port}/#" + urllib.parse.urlencode(
+                {"server": self.base, "container": CONTAINER, "apiToken": api})
+            pages = []
+            for _ in range(2):
+                context = browser.new_context()
+                page = context.new_page()
+                page.goto(address)
+                with context.expect_page() as opened:
+                    page.get_by_role("button", name="Sign in").click()
+                self.sign_in(opened.value)
+                if not pages:
+                    opened.value.get_by_role("button", name="Allow").click()
+                page.get_by_text("Waiting by an event stream.").wait_for()
+                pages.append(page)
+            pages[0].get_by_label("Message").fill("Hello")
+            pages[0].get_by_role("button", name="Send").click()
+            for page in pages:
+                page.get_by_role("listitem").get_by_text("Hello").wait_for()
+            pages[1].reload()
+            pages[1].get_by_text("Waiting by an event stream.").wait_for()
+            for page in pages:
+                page.context.close()
+
     def by_callback(self, browser, api):
         context = browser.new_context(java_script_enabled=False)
         page = context.new_page()
         page.goto(self.redirect_url(api))
         self.sign_in(page)
-        page.get_by_role("button", name="Continue").click()
+        page.get_by_role("button", name="Allow").click()
         page.wait_for_url(f"{self.app}/back**")
         query = urllib.parse.parse_qs(urllib.parse.urlparse(page.url).query)
         assert query["ckWebAuthToken"] == query["ckSession"], query
@@ -168,6 +196,8 @@ def main(program):
         with driven(program) as browser:
             run.by_message(browser)
             run.by_callback(browser, other)
+            example = server.command("api-token", "create", CONTAINER, "development")["apiToken"]
+            run.by_example(browser, example)
         assert run.looked_at == 12, run.looked_at
         server.stop()
 

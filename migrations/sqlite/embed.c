@@ -35,6 +35,9 @@ static const unsigned char catalog_0010[] = {
 static const unsigned char catalog_0011[] = {
 #embed "catalog/0011-erased-space.sql"
 };
+static const unsigned char catalog_0012[] = {
+#embed "catalog/0012-faces.sql"
+};
 static const unsigned char store_0001[] = {
 #embed "store/0001-records-and-feeds.sql"
 };
@@ -102,6 +105,7 @@ static const struct lenticular_migration catalog[] = {
     {"0009-places", (const char *)catalog_0009, sizeof catalog_0009},
     {"0010-last-uses", (const char *)catalog_0010, sizeof catalog_0010},
     {"0011-erased-space", (const char *)catalog_0011, sizeof catalog_0011},
+    {"0012-faces", (const char *)catalog_0012, sizeof catalog_0012},
 };
 static const struct lenticular_migration store[] = {
     {"0001-records-and-feeds", (const char *)store_0001, sizeof store_0001},

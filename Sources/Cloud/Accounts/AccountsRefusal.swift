@@ -2,7 +2,7 @@
 package enum AccountsRefusal: Error, Sendable, Equatable {
     case containerNameIllegal
     case settingUnknown
-    case settingValueIllegal
+    case settingValueIllegal(ContainerSetting)
     case nameIllegal
     case originIllegal
     case callbackIllegal
@@ -30,8 +30,7 @@ extension AccountsRefusal: CustomStringConvertible {
             "a container ID is 1 to 128 letters, digits, dots and hyphens"
         case .settingUnknown:
             "container settings are \(ContainerSetting.allCases.map(\.rawValue).joined(separator: ", "))"
-        case .settingValueIllegal:
-            "fallbackURL takes an http or https URL, publicChanges takes true or false"
+        case .settingValueIllegal(let setting): "\(setting.rawValue) takes \(setting.form)"
         case .nameIllegal: "a name is 1 to 128 printable characters"
         case .originIllegal: "an origin is scheme://host or scheme://host:port, without a path"
         case .callbackIllegal:

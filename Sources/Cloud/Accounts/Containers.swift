@@ -1,4 +1,5 @@
 import CloudModel
+import Cryptography
 import Storage
 
 /// What an operator does with containers.
@@ -29,20 +30,30 @@ package struct Containers: Sendable {
 
     /// Sets keys of `ContainerSetting`; an empty value goes back to the default.
     ///
+    /// - Parameter icon: the picture for the setting `icon`, whose value then says only that there is one.
     /// - Throws: `settingUnknown`, `settingValueIllegal`, `containerUnknown`.
-    package func set(_ values: [String: String], of name: String) throws -> ContainerRecord {
+    package func set(
+        _ values: [String: String], icon: [UInt8]? = nil, of name: String
+    ) throws -> ContainerRecord {
         let id = try Containers.id(name)
         var settings: [String: String?] = [:]
+        var picture: NamedPicture?
         for (key, value) in values {
             guard let setting = ContainerSetting(rawValue: key) else {
                 throw AccountsRefusal.settingUnknown
             }
+            if setting == .icon, !value.isEmpty, let icon, ContainerSetting.isIcon(icon) {
+                let named = NamedPicture(icon)
+                settings[key] = named.name
+                picture = named
+                continue
+            }
             guard value.isEmpty || setting.accepts(value) else {
-                throw AccountsRefusal.settingValueIllegal
+                throw AccountsRefusal.settingValueIllegal(setting)
             }
             settings.updateValue(value.isEmpty ? nil : value, forKey: key)
         }
-        try catalog.set(settings, of: id)
+        try catalog.set(settings, icon: picture, of: id)
         return try find(name)
     }
 
@@ -54,5 +65,15 @@ package struct Containers: Sendable {
     static func id(_ name: String) throws(AccountsRefusal) -> ContainerID {
         guard let id = ContainerID(name) else { throw .containerNameIllegal }
         return id
+    }
+}
+
+extension NamedPicture {
+    private static let nameBytes = 16
+
+    /// A picture under the name that its bytes give it.
+    package init(_ bytes: [UInt8]) {
+        let digest = SHA256.digest(bytes).prefix(Self.nameBytes)
+        self.init(name: Hexadecimal.encode(digest), bytes: bytes)
     }
 }

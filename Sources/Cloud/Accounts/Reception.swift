@@ -129,7 +129,8 @@ package struct Reception: Sendable {
         for block in client?.blocks ?? [] { limits.giveBack(.client(block)) }
     }
 
-    private static func host(of base: String) -> String {
+    /// The host's name in an address.
+    package static func host(of base: String) -> String {
         let start = base.firstRange(of: "://")?.upperBound ?? base.startIndex
         let authority = base[start...].prefix { $0 != "/" }
         guard let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") else {

@@ -58,13 +58,14 @@ package struct WebTokens: Sendable {
     /// - Throws: `containerUnknown`, `accountUnknown`.
     func begin(
         for account: AccountID, container: ContainerID, environment: Environment, seconds: Int,
-        now: Milliseconds
+        at place: SignInPlace = .unknown, now: Milliseconds
     ) throws -> Created {
-        try make(
-            Hexadecimal.encode(random.bytes(WebTokens.tokenBytes)), account: account,
-            container: container, environment: environment,
-            session: random.bytes(WebTokens.sessionBytes), replacing: nil,
-            lifetime: Milliseconds(seconds) * 1_000, now: now)
+        try make(Hexadecimal.encode(random.bytes(WebTokens.tokenBytes)), replacing: nil) { hash in
+            WebTokenRecord(
+                hash: hash, session: random.bytes(WebTokens.sessionBytes), account: account,
+                container: container, environment: environment, madeAt: now,
+                expiresAt: now + Milliseconds(seconds) * 1_000, place: place)
+        }
     }
 
     func newAccountID() -> AccountID { AccountID(UniqueID.random(random)) }
@@ -104,12 +105,13 @@ package struct WebTokens: Sendable {
     func renew(
         _ record: WebTokenRecord, presented: [UInt8], now: Milliseconds
     ) throws -> String {
-        try make(
-            successor(of: presented), account: record.account, container: record.container,
-            environment: record.environment,
-            session: record.session, replacing: record.hash,
-            lifetime: record.expiresAt - record.madeAt, now: now
-        ).token
+        try make(successor(of: presented), replacing: record.hash) { hash in
+            WebTokenRecord(
+                hash: hash, session: record.session, account: record.account,
+                container: record.container, environment: record.environment, madeAt: now,
+                expiresAt: now + record.expiresAt - record.madeAt, begunAt: record.begunAt,
+                place: record.place)
+        }.token
     }
 
     /// Nobody without the key finds it: what the catalog keeps of tokens is not enough for that.
@@ -119,16 +121,11 @@ package struct WebTokens: Sendable {
     }
 
     private func make(
-        _ token: String, account: AccountID, container: ContainerID, environment: Environment,
-        session: [UInt8],
-        replacing old: [UInt8]?, lifetime: Milliseconds, now: Milliseconds
+        _ token: String, replacing old: [UInt8]?, _ record: ([UInt8]) -> WebTokenRecord
     ) throws -> Created {
-        let record = WebTokenRecord(
-            hash: SHA256.digest(Array(token.utf8)), session: session, account: account,
-            container: container, environment: environment, madeAt: now,
-            expiresAt: now + lifetime)
-        let name = names.name(of: account, in: container)
-        try catalog.add(record, replacing: old, for: name, now: now)
+        let record = record(SHA256.digest(Array(token.utf8)))
+        let name = names.name(of: record.account, in: record.container)
+        try catalog.add(record, replacing: old, for: name, now: record.madeAt)
         return Created(token: token, userRecordName: name, expiresAt: record.expiresAt)
     }
 }

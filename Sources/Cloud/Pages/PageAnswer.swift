@@ -10,50 +10,48 @@ struct PageAnswer: Sendable {
         var runsScript = false
     }
 
+    /// What is shown or sent.
+    private enum Content: Sendable {
+        /// A page in the language in which it was made.
+        ///
+        /// - Parameters:
+        ///   - name: what the browser calls it.
+        ///   - head: what its head holds beside.
+        case page(name: String, heading: String, head: Markup, Markup, Phrasebook)
+        case other(type: String, [UInt8], cacheSeconds: Int)
+    }
+
     var status: Int
     /// Fields beside those of every page.
     var headers: [(name: String, value: String)] = []
-    var body: [UInt8]
-    var type = "text/html; charset=utf-8"
+    private let content: Content
     var policy = Policy()
-    var isCacheable = false
     /// What the operator is to be told; nil where all went well.
     var failure: String?
     /// What follows the body; nil for nothing.
     var stream: StreamedBody?
 
     /// A page.
+    ///
+    /// - Parameter said: what came of a form: the browser's title begins with it, which is what people hear first
+    ///   whose pages are read to them.
     init(
-        _ status: Int = 200, title: String, _ content: Markup, policy: Policy = Policy(),
-        script: Markup = .nothing
+        _ status: Int = 200, title: String, said: String? = nil, _ content: Markup,
+        policy: Policy = Policy(), script: Markup = .nothing
     ) {
         self.status = status
         self.policy = policy
-        let page: Markup = """
-            <!doctype html>
-            <html lang="\(Phrasebook.current.tag)" dir="\(Phrasebook.current.direction)">
-            <meta charset="utf-8">
-            <meta name="viewport" content="width=device-width, initial-scale=1">
-            <meta name="color-scheme" content="light dark">
-            <title>\(title)</title>
-            <link rel="stylesheet" href="/sign-in/style.css">
-            \(script)
-            <main>
-            <h1>\(title)</h1>
-            \(content)
-            </main>
-            </html>
-
-            """
-        body = Array(page.text.utf8)
+        self.content = .page(
+            name: [said, title].compactMap { $0 }.joined(separator: " · "), heading: title,
+            head: script, content, Phrasebook.current)
     }
 
     /// Anything else than a page.
-    init(_ status: Int, type: String, body: [UInt8], isCacheable: Bool = false) {
+    ///
+    /// - Parameter cacheSeconds: how long browsers may keep it; 0 for not at all.
+    init(_ status: Int, type: String, body: [UInt8], cacheSeconds: Int = 0) {
         self.status = status
-        self.type = type
-        self.body = body
-        self.isCacheable = isCacheable
+        content = .other(type: type, body, cacheSeconds: cacheSeconds)
     }
 
     /// Sends the browser on, by GET.
@@ -63,18 +61,56 @@ struct PageAnswer: Sendable {
         return answer
     }
 
-    var response: HTTPResponse {
+    /// What the browser gets.
+    ///
+    /// - Parameter mark: whose server it is, which every page says.
+    func response(under mark: ServiceMark) -> HTTPResponse {
+        let (type, body, cacheSeconds): (String, [UInt8], Int) =
+            switch content {
+            case .page(let name, let heading, let head, let content, let book):
+                (
+                    "text/html; charset=utf-8",
+                    Self.document(name, heading, head, content, book, mark), 0
+                )
+            case .other(let type, let body, let cacheSeconds): (type, body, cacheSeconds)
+            }
         var fields = [
             ("Content-Type", type), ("Content-Security-Policy", contentPolicy),
             ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),
             // A form of a page without a referrer would come without an origin, too.
             ("Referrer-Policy", "same-origin"),
-            ("Cache-Control", isCacheable ? "public, max-age=300" : "no-store"),
+            ("Cache-Control", cacheSeconds > 0 ? "public, max-age=\(cacheSeconds)" : "no-store"),
         ]
         fields += headers
         var response = HTTPResponse(status: status, headers: fields, body: body)
         response.stream = stream
         return response
+    }
+
+    private static func document(
+        _ name: String, _ heading: String, _ head: Markup, _ content: Markup, _ book: Phrasebook,
+        _ mark: ServiceMark
+    ) -> [UInt8] {
+        let icon = Pages.address(ofIcon: mark.picture.name)
+        let page: Markup = """
+            <!doctype html>
+            <html lang="\(book.tag)" dir="\(book.direction)">
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <title>\(name) · \(mark.name)</title>
+            <link rel="stylesheet" href="/sign-in/style.css">
+            <link rel="icon" href="\(icon)">
+            \(head)
+            <header><img src="\(icon)" alt="" width="32" height="32"><bdi>\(mark.name)</bdi></header>
+            <main>
+            <h1>\(heading)</h1>
+            \(content)
+            </main>
+            </html>
+
+            """
+        return Array(page.text.utf8)
     }
 
     /// The page loads and runs only what comes from this server.

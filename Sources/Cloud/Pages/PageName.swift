@@ -3,6 +3,7 @@ enum PageName: String, Sendable, CaseIterable {
     case none
     case style
     case script
+    case icon
     case signIn = "sign-in"
     case ticket = "sign-in/ticket"
     case provider = "sign-in/with"

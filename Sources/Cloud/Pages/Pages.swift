@@ -42,14 +42,16 @@ struct Pages: Sendable {
     let reception: Reception
     /// Nil where nothing is shared.
     let shares: (any SharedLinks)?
+    let mark: ServiceMark
     private let books: Phrasebooks
     private let forms: FormGuard
 
     init(
-        _ reception: Reception, shares: (any SharedLinks)?, books: Phrasebooks
+        _ reception: Reception, shares: (any SharedLinks)?, books: Phrasebooks, mark: ServiceMark
     ) throws {
         self.reception = reception
         self.shares = shares
+        self.mark = mark
         self.books = books
         forms = FormGuard(key: reception.formKey, random: reception.random)
     }
@@ -75,6 +77,9 @@ struct Pages: Sendable {
     private func page(at request: PageRequest) -> (page: PageName, work: Work) {
         if request.path.first == "account" { return accountPage(request.path.dropFirst()) }
         let rest = request.path.dropFirst()
+        if request.path.first == "favicon.ico" {
+            return request.path.count == 1 ? (.icon, { _ in favicon() }) : (.none, Self.nothing)
+        }
         if request.path.first == "share" {
             guard let link = rest.first, rest.count == 1 else { return (.none, Self.nothing) }
             return visit(.share) { try share($0, link) }
@@ -87,6 +92,9 @@ struct Pages: Sendable {
             return (.script, Self.fixed(StaticParts.handOver, "text/javascript; charset=utf-8"))
         case ("passkey.js"?, _, 1):
             return (.script, Self.fixed(StaticParts.passkey, "text/javascript; charset=utf-8"))
+        case ("copy.js"?, _, 1):
+            return (.script, Self.fixed(StaticParts.copy, "text/javascript; charset=utf-8"))
+        case ("icon"?, let name?, 2): return (.icon, { _ in try icon(name) })
         case ("with"?, _, 1): return visit(.provider) { try signInWith($0) }
         case ("back"?, _, 1):
             return request.isPost
@@ -125,7 +133,7 @@ struct Pages: Sendable {
     }
 
     private static func fixed(_ text: String, _ type: String) -> Work {
-        { _ in PageAnswer(200, type: type, body: Array(text.utf8), isCacheable: true) }
+        { _ in PageAnswer(200, type: type, body: Array(text.utf8), cacheSeconds: 300) }
     }
 
     /// Lets a page work for a browser whose forms are known to be ours, once the person has shown what that needs.

@@ -40,13 +40,14 @@ package final class PagesResponder: Sendable {
     /// - Parameters:
     ///   - shares: what share pages know of links; nil where nothing is shared.
     ///   - books: the languages at hand.
+    ///   - mark: whose server it is.
     ///   - observe: told of each page; from any thread, must not block.
     package init(
         _ reception: Reception, shares: (any SharedLinks)? = nil, books: Phrasebooks = .english,
-        clock: Clock,
+        mark: ServiceMark = ServiceMark(name: "Lenticular"), clock: Clock,
         observe: @escaping @Sendable (PageObservation) -> Void
     ) throws {
-        pages = try Pages(reception, shares: shares, books: books)
+        pages = try Pages(reception, shares: shares, books: books, mark: mark)
         isSecure = reception.publicBaseURL.hasPrefix("https:")
         self.clock = clock
         self.observe = observe
@@ -71,7 +72,9 @@ package final class PagesResponder: Sendable {
         }
     }
 
-    private static let roots = ["/sign-in", "/account", "/share"].map { Array($0.utf8) }
+    private static let roots = ["/sign-in", "/account", "/share", "/favicon.ico"].map {
+        Array($0.utf8)
+    }
 
     private static var tooMuch: PageAnswer {
         PageAnswer(413, title: Phrase.tooMuch.text, .nothing)
@@ -83,7 +86,7 @@ package final class PagesResponder: Sendable {
             length > Self.bodyBytesMax
         {
             let page = PageRequest(request, isSecure: isSecure, now: clock.now())
-            reply.send(pages.speaking(to: page) { Self.tooMuch }.response)
+            reply.send(pages.speaking(to: page) { Self.tooMuch }.response(under: pages.mark))
             return .answered
         }
         return .receive(BodyReception(owner: .block(request.client)))
@@ -93,9 +96,9 @@ package final class PagesResponder: Sendable {
     package func respond(to request: HTTPRequest, reply: HTTPReply) {
         let start = DispatchTime.now().uptimeNanoseconds
         let page = PageRequest(request, isSecure: isSecure, now: clock.now())
-        let observe = observe
+        let (observe, mark) = (observe, pages.mark)
         @Sendable func finish(_ answer: PageAnswer, _ name: String, _ failure: String? = nil) {
-            var response = answer.response
+            var response = answer.response(under: mark)
             response.headers.append(("X-Apple-Request-UUID", request.id))
             // Before the answer, so that who has it finds it noted.
             observe(

@@ -13,6 +13,18 @@ package struct ContainerRecord: Sendable, Equatable {
     }
 }
 
+/// A picture by which people know something, and its name: a digest of it, so that an address with the name
+/// always leads to the same picture.
+package struct NamedPicture: Sendable, Equatable {
+    package let name: String
+    package let bytes: [UInt8]
+
+    package init(name: String, bytes: [UInt8]) {
+        self.name = name
+        self.bytes = bytes
+    }
+}
+
 /// What lets an app call one environment of a container; the token itself is not stored.
 package struct APITokenRecord: Sendable, Equatable {
     /// SHA-256 of the token.
@@ -149,6 +161,21 @@ package struct AccountAddress: Sendable, Equatable {
     }
 }
 
+/// Where somebody let an app act for them, so that they know one sign-in from another.
+package struct SignInPlace: Sendable, Equatable {
+    package static let unknown = SignInPlace(origin: "", device: "")
+
+    /// Of the page that asked, or of the address that the app is called back at; empty for none.
+    package let origin: String
+    /// What the browser says it is, in a few words; empty for none.
+    package let device: String
+
+    package init(origin: String, device: String) {
+        self.origin = origin
+        self.device = device
+    }
+}
+
 /// What lets a browser or app act as a user in one environment; the token itself is not stored.
 package struct WebTokenRecord: Sendable, Equatable {
     /// SHA-256 of the token.
@@ -162,11 +189,16 @@ package struct WebTokenRecord: Sendable, Equatable {
     package let expiresAt: Milliseconds
     /// When one of its session last let somebody in, to the minute or so; nil for never.
     package let usedAt: Milliseconds?
+    /// When the session's first token was made.
+    package let begunAt: Milliseconds
+    package let place: SignInPlace
 
+    /// - Parameter begunAt: nil for the first token of its session.
     package init(
         hash: [UInt8], session: [UInt8], account: AccountID, container: ContainerID,
         environment: Environment, madeAt: Milliseconds, expiresAt: Milliseconds,
-        usedAt: Milliseconds? = nil
+        usedAt: Milliseconds? = nil, begunAt: Milliseconds? = nil,
+        place: SignInPlace = .unknown
     ) {
         self.hash = hash
         self.session = session
@@ -176,6 +208,8 @@ package struct WebTokenRecord: Sendable, Equatable {
         self.madeAt = madeAt
         self.expiresAt = expiresAt
         self.usedAt = usedAt
+        self.begunAt = begunAt ?? madeAt
+        self.place = place
     }
 }
 

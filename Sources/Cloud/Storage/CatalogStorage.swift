@@ -16,12 +16,23 @@ package protocol ContainerCatalog: Sendable {
     func containers() throws -> [ContainerRecord]
     /// Sets the given keys; nil removes one.
     ///
+    /// - Parameter icon: the picture that the setting `icon` names; it goes when that names no picture any
+    ///   more, or another one.
     /// - Throws: `containerUnknown`.
-    func set(_ settings: [String: String?], of id: ContainerID) throws
+    func set(_ settings: [String: String?], icon: NamedPicture?, of id: ContainerID) throws
+    /// The picture of whichever container has one of this name; nil for none.
+    func icon(named name: String) throws -> [UInt8]?
     /// Deletes a container and every token, key and user record name in it.
     ///
     /// - Throws: `containerUnknown`.
     func delete(_ id: ContainerID) throws
+}
+
+extension ContainerCatalog {
+    /// Sets keys that name no picture.
+    package func set(_ settings: [String: String?], of id: ContainerID) throws {
+        try set(settings, icon: nil, of: id)
+    }
 }
 
 /// What authenticates requests: tokens and keys.

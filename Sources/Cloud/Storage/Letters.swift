@@ -109,6 +109,9 @@ package protocol LetterCatalog: Sendable {
         code hash: [UInt8], for address: Address, of account: AccountID, triesMax: Int,
         expiresAt: Milliseconds
     ) throws
+    /// The addresses whose codes an account may still type, and those to which one is on its way; the one asked
+    /// for last comes last.
+    func awaitedAddresses(of account: AccountID, now: Milliseconds) throws -> [Address]
     /// Compares a typed code with the expected one.
     ///
     /// Each comparison uses up one try; the right code ends the waiting.

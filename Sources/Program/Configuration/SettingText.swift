@@ -3,6 +3,16 @@ enum SettingText {
     /// Whether a text can be a path: not empty, no zero byte.
     static func isPath(_ text: String) -> Bool { !text.isEmpty && !text.utf8.contains(0) }
 
+    /// Whether a text has neither control characters nor such as change how others are shown.
+    static func isPrintable(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator: false
+            default: true
+            }
+        }
+    }
+
     /// Whether a text is `http://` or `https://` with a host and perhaps a port, and nothing else.
     static func isOrigin(_ text: String) -> Bool {
         for scheme in ["http://", "https://"] where text.hasPrefix(scheme) {

@@ -112,18 +112,21 @@ package struct HandOver: Sendable {
 
     /// Makes the session, or a code for it, for a person who has agreed.
     ///
+    /// - Parameter device: what the browser is, in a few words.
     /// - Throws: `accountUnknown`, `apiTokenUnknown`, `containerUnknown` when one has gone meanwhile.
     package func finish(
-        for account: AccountID, _ asker: Asker, _ way: Way, isKept: Bool, now: Milliseconds
+        for account: AccountID, _ asker: Asker, _ way: Way, isKept: Bool, device: String,
+        now: Milliseconds
     ) throws -> Parcel {
         try catalog.addConsent(
             of: account, for: asker.apiToken.hash, at: asker.origin ?? "", now: now)
         let (container, environment) = (asker.apiToken.container, asker.apiToken.environment)
         let seconds = isKept ? settings.keptWebTokenSeconds : settings.webTokenSeconds
+        let place = SignInPlace(origin: way.origin ?? "", device: device)
         func token() throws -> String {
             try tokens.begin(
                 for: account, container: container, environment: environment, seconds: seconds,
-                now: now
+                at: place, now: now
             ).token
         }
         switch way {
@@ -139,7 +142,8 @@ package struct HandOver: Sendable {
                 SignInCode(
                     hash: SHA256.digest(Array(code.utf8)), account: account, container: container,
                     environment: environment, seconds: seconds, challenge: challenge,
-                    expiresAt: now + Milliseconds(settings.signInCodeSeconds) * 1_000), now: now)
+                    expiresAt: now + Milliseconds(settings.signInCodeSeconds) * 1_000,
+                    place: place), now: now)
             return .redirect(
                 CallbackAddress.adding(
                     [("code", code)] + (state.map { [("state", $0)] } ?? []), to: callback))
@@ -160,6 +164,17 @@ package struct HandOver: Sendable {
         else { return nil }
         return try tokens.begin(
             for: found.account, container: found.container, environment: found.environment,
-            seconds: found.seconds, now: now)
+            seconds: found.seconds, at: found.place, now: now)
+    }
+}
+
+extension HandOver.Way {
+    /// Where the outcome goes: an origin, or the scheme of a program's own; nil for no address.
+    fileprivate var origin: String? {
+        switch self {
+        case .message(let origin): origin
+        case .tokens(let callback), .code(let callback, _, _):
+            CallbackAddress.policySource(callback)
+        }
     }
 }

@@ -19,6 +19,8 @@ package struct Passes: Sendable {
         case passkey = "pass: passkey"
         /// Where somebody goes on who has signed in.
         case place = "pass: place"
+        /// An address that somebody typed before they had to show who they are.
+        case address = "pass: address"
     }
 
     private static let digestBytes = 16

@@ -114,18 +114,31 @@ package struct PersonalExport {
             writer.raw("}")
         }
         writer.raw("],\"apps\":[")
-        for (index, token) in try catalog.webTokens(of: account.id).enumerated() {
+        try appendApps(to: &writer)
+        writer.raw("]}\n")
+        return writer.bytes
+    }
+
+    /// The apps that act for the person, without brackets around them.
+    private func appendApps(to writer: inout JSONWriter) throws {
+        for (index, token) in try data.reception.catalog.webTokens(of: account.id).enumerated() {
             if index > 0 { writer.raw(",") }
             writer.raw("{\"container\":")
             writer.string(token.container.name)
             writer.raw(",\"environment\":")
             writer.string(token.environment.rawValue)
+            for (key, value) in [
+                (",\"origin\":", token.place.origin), (",\"device\":", token.place.device),
+            ] as [(StaticString, String)] where !value.isEmpty {
+                writer.raw(key)
+                writer.string(value)
+            }
+            writer.raw(",\"begun\":")
+            writer.integer(token.begunAt)
             writer.raw(",\"made\":")
             writer.integer(token.madeAt)
             writer.raw("}")
         }
-        writer.raw("]}\n")
-        return writer.bytes
     }
 }
 

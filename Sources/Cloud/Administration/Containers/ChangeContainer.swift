@@ -11,10 +11,13 @@ package struct ChangeContainer: AdministrativeAction {
 
     private let id: String
     private let settings: [String: String]
+    private let icon: [UInt8]?
 
-    package init(_ id: String, settings: [String: String]) {
+    /// - Parameter icon: the picture for the setting `icon`, where that is set.
+    package init(_ id: String, settings: [String: String], icon: [UInt8]? = nil) {
         self.id = id
         self.settings = settings
+        self.icon = icon
     }
 
     package func subject(in data: any ServerData) -> ActionSubject {
@@ -22,6 +25,6 @@ package struct ChangeContainer: AdministrativeAction {
     }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> ContainerRecord {
-        try data.containers.set(settings, of: id)
+        try data.containers.set(settings, icon: icon, of: id)
     }
 }

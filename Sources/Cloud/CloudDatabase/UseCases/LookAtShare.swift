@@ -1,5 +1,4 @@
 import CloudModel
-import Cryptography
 import Storage
 
 /// What a page shows a person about the share that a link leads to.
@@ -53,7 +52,7 @@ package struct LookAtShare: Sendable {
             return nil
         }
         let user = database.caller.userRecordName
-        let fields = try fields(of: found.share, snapshot)
+        let fields = try SharedFields(of: found.share, snapshot)
         return ShareGlance(
             title: fields.title, type: fields.type, thumbnail: fields.thumbnail,
             owner: try database.identities.person(named: found.owner),
@@ -78,26 +77,6 @@ package struct LookAtShare: Sendable {
                 return false
             }
         }
-    }
-
-    private struct Fields {
-        var title: String?
-        var type: String?
-        var thumbnail: [UInt8]?
-    }
-
-    private func fields(of share: StoredShare, _ snapshot: any StoreSnapshot) throws -> Fields {
-        guard let place = try snapshot.place(of: share.record) else { return Fields() }
-        let found = try snapshot.version(at: place.position, in: place.zone) { version in
-            let body = try version.storedBody()
-            var found = Fields()
-            found.title = body.field("cloudkit.title")?["value"]?.string
-            found.type = body.field("cloudkit.type")?["value"]?.string
-            found.thumbnail = body.field("cloudkit.thumbnailImageData")?["value"]?.string
-                .flatMap { Base64.decode($0) }
-            return found
-        }
-        return found ?? Fields()
     }
 }
 

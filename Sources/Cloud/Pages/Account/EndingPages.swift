@@ -12,7 +12,7 @@ extension Pages {
         return """
             <h2>\(Phrase.yourData)</h2>
             \(export)
-            <p><a href="/account/delete">\(Phrase.deleteTitle)</a></p>
+            <p><a class="danger" href="/account/delete">\(Phrase.deleteTitle)</a></p>
             """
     }
 
@@ -60,16 +60,16 @@ extension Pages {
                 return PageAnswer(
                     visit.action == .deleteAccount ? 422 : 200, title: Phrase.deleteTitle.text,
                     """
-                    <p>\(Phrase.deleteHint.text(["day": day]))</p>
+                    <p class="warning">\(Phrase.deleteHint.text(["day": day]))</p>
                     \(visit.form("""
                     <fieldset><legend>\(Phrase.publicRecords)</legend>
                     \(Self.choice(.keep, Phrase.publicKeep.text, isChosen: true))
                     \(Self.choice(.anonymous, Phrase.publicAnonymous.text))
                     \(Self.choice(.delete, Phrase.publicDelete.text))
                     </fieldset>
-                    <div class="row"><button>\(Phrase.deleteDo)</button></div>
+                    <div class="row"><button class="danger">\(Phrase.deleteDo)</button>
+                    <a class="button second" href="/account">\(Phrase.deleteNot)</a></div>
                     """))
-                    <p><a href="/account">\(Phrase.account)</a></p>
                     """)
             }
             try reception.note("account deletion asked for", signedIn.account.id, now)

@@ -48,7 +48,7 @@ extension Pages {
             reception.failed(
                 SignInFailure(
                     .passkey, of: nil, from: visit.request.client, at: visit.request.now))
-            return .asked(SignInAsking(status: 403, problem: Phrase.passkeyFailed.text))
+            return .asked(SignInAsking(status: 403, saying: .obstacle(.passkeyFailed)))
         }
         return signedIn.isUserVerified
             ? try welcomeIn(signedIn.account, visit, isKept: Self.isKept(visit.request))
@@ -70,7 +70,7 @@ extension Pages {
                 let own = try reception.catalog.passkeys(of: account.id).map(\.id)
                 guard let id = form["name"].flatMap({ Hexadecimal.decode($0) }),
                     own.contains(id), try mayRemovePasskey(of: account)
-                else { return try passkeyPage(visit, account, problem: Phrase.passkeyLast.text) }
+                else { return try passkeyPage(visit, account, .obstacle(.passkeyLast)) }
                 try reception.note("passkey removed", account.id, now)
                 try reception.catalog.deletePasskey(id: id, of: account.id)
                 return .redirect(to: "/account/passkeys")
@@ -81,10 +81,10 @@ extension Pages {
                         Self.answer(in: form), to: form["pass"], name: visit.request.device,
                         of: account.id, browser: visit.browser, now: now)
                     guard isAdded else {
-                        return try passkeyPage(visit, account, problem: Phrase.passkeyFailed.text)
+                        return try passkeyPage(visit, account, .obstacle(.passkeyFailed))
                     }
                 } catch CatalogRefusal.passkeyTaken {
-                    return try passkeyPage(visit, account, problem: Phrase.passkeyTaken.text)
+                    return try passkeyPage(visit, account, .obstacle(.passkeyTaken))
                 }
                 return .redirect(to: "/account/passkeys")
             default: return try passkeyPage(visit, account)
@@ -100,7 +100,7 @@ extension Pages {
     }
 
     private func passkeyPage(
-        _ visit: Visit, _ account: AccountRecord, problem: String? = nil
+        _ visit: Visit, _ account: AccountRecord, _ saying: Saying? = nil
     ) throws -> PageAnswer {
         let kept = try reception.catalog.passkeys(of: account.id)
         let items: [Markup] = kept.map { passkey in
@@ -130,9 +130,9 @@ extension Pages {
             <button>\(Phrase.passkeyAdd)</button>
             """)
         return PageAnswer(
-            problem == nil ? 200 : 422, title: Phrase.passkeysTitle.text,
+            saying == nil ? 200 : 422, title: Phrase.passkeysTitle.text, said: saying?.text,
             """
-            \(Self.alert(problem))
+            \(Self.said(saying))
             <p>\(Phrase.passkeysHint)</p>
             \(list)
             \(adding)

@@ -32,7 +32,9 @@ extension Pages {
         let page = PageName.allCases.first {
             $0.isShownByProof && $0.rawValue == "\(Self.root)\(visit.request.query["to"] ?? "")"
         }
-        let next = page.map { "/\($0.rawValue)" } ?? place(visit)?.path ?? "/account"
+        let next =
+            page.map { "/\($0.rawValue)" } ?? place(visit)?.path
+            ?? address("/account", keeping: keptAddress(visit), visit)
         guard visit.action == .prove else { return try proofForm(visit, signedIn, SignInAsking()) }
         if let refusal = try refusal(visit, signedIn) {
             return try proofForm(visit, signedIn, refusal)
@@ -51,8 +53,8 @@ extension Pages {
                 address: account.email ?? "", password: typed(visit, "present"),
                 client: request.client, device: request.cookies[.device]), now: request.now)
         switch password {
-        case .wrong: return SignInAsking(status: 403, problem: Phrase.proofWrong.text)
-        case .unavailable: return SignInAsking(status: 503, problem: Phrase.unavailable.text)
+        case .wrong: return SignInAsking(status: 403, saying: .refusal(.proofWrong))
+        case .unavailable: return SignInAsking(status: 503, saying: .obstacle(.unavailable))
         case .wait(let seconds): return .wait(seconds)
         case .signedIn: break
         }
@@ -63,7 +65,7 @@ extension Pages {
                 device: request.cookies[.device]), of: account.id, now: request.now)
         switch code {
         case .right: return nil
-        case .wrong: return SignInAsking(status: 403, problem: Phrase.proofWrong.text)
+        case .wrong: return SignInAsking(status: 403, saying: .refusal(.proofWrong))
         case .wait(let seconds): return .wait(seconds)
         }
     }
@@ -82,16 +84,16 @@ extension Pages {
         }
         let hasFactor = try reception.secondFactors.recoveryLeft(of: account.id) != nil
         var answer = PageAnswer(
-            asking.status, title: Phrase.proveTitle.text,
+            asking.status, title: Phrase.proveTitle.text, said: asking.saying?.text,
             """
-            \(Self.alert(asking.problem))
+            \(Self.said(asking.saying))
             <p>\(Phrase.proveHint)</p>
             \(visit.form("""
             \(Self.hiddenAddress(account.email ?? ""))
             <label for="present">\(Phrase.password)</label>
             <input id="present" name="present" type="password" autocomplete="current-password" \
-            required maxlength="1024">
-            \(hasFactor ? Self.factorCodeField : .nothing)
+            required maxlength="1024"\(FieldState(asking.saying).attributes())>
+            \(hasFactor ? Self.factorCodeField(.plain) : .nothing)
             <div class="row"><button>\(Phrase.proceed)</button></div>
             """))
             <p><a href="/account">\(Phrase.account)</a></p>

@@ -63,7 +63,7 @@ extension Pages {
 
     private func setupPage(
         _ visit: Visit, _ account: AccountRecord, _ secret: [UInt8], _ pass: String,
-        problem: String? = nil
+        _ saying: Saying? = nil
     ) -> PageAnswer {
         let address = TimeCodes(secret: secret).address(
             issuer: reception.host,
@@ -72,17 +72,17 @@ extension Pages {
             QRCode(address).map { Markup(made: $0.svg(label: Phrase.factorPicture.text)) }
             ?? .nothing
         return PageAnswer(
-            problem == nil ? 200 : 422, title: Phrase.factorTitle.text,
+            saying == nil ? 200 : 422, title: Phrase.factorTitle.text, said: saying?.text,
             """
-            \(Self.alert(problem))
             <p>\(Phrase.factorHint)</p>
             <div class="code">\(picture)</div>
             <p>\(Phrase.factorSecret) <code>\(Base32.encode(secret))</code></p>
+            \(Self.said(saying))
             \(visit.form("""
             <input type="hidden" name="pass" value="\(pass)">
             <label for="code">\(Phrase.factorFirstCode)</label>
             <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" \
-            required maxlength="12">
+            required maxlength="12"\(FieldState(saying).attributes())>
             <div class="row"><button name="do" value="set">\(Phrase.factorSet)</button></div>
             """))
             <p><a href="/account">\(Phrase.account)</a></p>
@@ -106,20 +106,33 @@ extension Pages {
         guard step != nil,
             try reception.passes.spend(pass, seconds: Self.setupSeconds, now: request.now)
         else {
-            return setupPage(visit, account, secret, pass, problem: Phrase.factorCodeWrong.text)
+            return setupPage(visit, account, secret, pass, .refusal(.factorCodeWrong))
         }
         try reception.note("second factor added", account.id, request.now)
         guard
             let codes = try reception.secondFactors.set(
                 secret: secret, code: request.form["code"] ?? "", of: account.id, now: request.now)
         else { return .redirect(to: "/account/second-factor") }
-        let items: [Markup] = codes.map { "<li><code>\($0)</code></li>" }
+        return recoveryPage(codes)
+    }
+
+    /// Shows recovery codes, to be kept as whoever has them likes: on paper, in a keeper of passwords, in a file.
+    private func recoveryPage(_ codes: [String]) -> PageAnswer {
+        let text = codes.joined(separator: "\n")
+        // The file is in the address itself: the codes are not sent again.
+        let file = Base64.encode(Array("\(mark.name)\n\n\(text)\n".utf8))
         return PageAnswer(
             title: Phrase.factorDone.text,
             """
-            <p role="status">\(Phrase.recoveryHint)</p>
-            <ul>\(items)</ul>
+            <p class="note" role="status" id="said" tabindex="-1" autofocus>\(Phrase.recoveryHint)</p>
+            <pre id="codes">\(text)</pre>
+            <div class="row"><button class="second" type="button" hidden data-copies="codes" \
+            data-done="\(Phrase.copied)">\(Phrase.copyCodes)</button>
+            <a class="button second" download="recovery-codes.txt" \
+            href="data:text/plain;charset=utf-8;base64,\(file)">\(Phrase.downloadCodes)</a></div>
+            <p id="copied" role="status"></p>
             <p><a href="/account">\(Phrase.account)</a></p>
-            """)
+            """, policy: PageAnswer.Policy(runsScript: true),
+            script: "<script src=\"/sign-in/copy.js\" defer></script>")
     }
 }

@@ -4,31 +4,33 @@ import Storage
 // Fields for addresses, and what is read out of them.
 extension Pages {
     /// The field of somebody who signs in: by whichever address is theirs.
-    func signInAddressField(_ value: String) -> Markup {
-        field(nil, reception.letterKinds.union([.email]), autocomplete: "username", value)
+    func signInAddressField(_ value: String, _ state: FieldState) -> Markup {
+        field(
+            nil, reception.letterKinds.union([.email]), autocomplete: "username", value,
+            state.attributes())
     }
 
     /// The field of an address to which something is sent.
     ///
     /// - Parameter label: nil for what the address is by itself.
     func addressField(
-        _ label: Phrase? = nil, autocomplete: String, value: String = ""
+        _ label: Phrase? = nil, autocomplete: String, value: String = "", _ state: FieldState
     ) -> Markup {
         let kinds = reception.letterKinds
         guard kinds.contains(.phone) else {
-            return field(label, kinds, autocomplete: autocomplete, value)
+            return field(label, kinds, autocomplete: autocomplete, value, state.attributes())
         }
         return """
             \(field(
                 label, kinds, autocomplete: autocomplete, value,
-                attributes: " aria-describedby=\"phone-hint\""))
+                state.attributes(hint: "phone-hint")))
             <p class="quiet" id="phone-hint">\(Phrase.phoneHint)</p>
             """
     }
 
     private func field(
         _ label: Phrase?, _ kinds: Set<Address.Kind>, autocomplete: String, _ value: String,
-        attributes: Markup = .nothing
+        _ attributes: Markup
     ) -> Markup {
         let (own, type): (Phrase, Markup) =
             switch kinds {
@@ -58,6 +60,70 @@ extension Pages {
     var addressProblem: String {
         reception.reaches(.phone)
             ? Phrase.addressOrPhoneRefused.text : Phrase.addressRefused.text
+    }
+
+    /// The address of a page that is told which address somebody typed: they need not type it again.
+    func address(_ path: String, keepingAddressOf visit: Visit) -> String {
+        address(path, keeping: reachable(visit.request.form.filled("address"))?.text, visit)
+    }
+
+    func address(_ path: String, keeping typed: String?, _ visit: Visit) -> String {
+        guard let typed else { return path }
+        let pass = reception.passes.make(
+            .address, [typed], browser: visit.browser, seconds: Self.keptSeconds,
+            now: visit.request.now)
+        return "\(path)?address=\(pass)"
+    }
+
+    private static let keptSeconds = 900
+
+    /// What somebody typed before; nil for nothing, and for what this browser was not given by us.
+    func keptAddress(_ visit: Visit) -> String? {
+        reception.passes.open(
+            visit.request.query["address"], .address, browser: visit.browser,
+            now: visit.request.now)?.first
+    }
+
+    /// The addresses to which codes are on their way, so that their forms are there again for who comes back from
+    /// their mail.
+    func awaited(_ visit: Visit, _ account: AccountRecord) throws -> [Address] {
+        let held = Set(account.addresses.filter { $0.verifiedAt != nil }.map(\.address))
+        return try reception.catalog.awaitedAddresses(of: account.id, now: visit.request.now)
+            .filter { !held.contains($0) }.suffix(Self.awaitedMax)
+    }
+
+    /// Whoever tries more addresses than that at a time sees the last ones.
+    private static let awaitedMax = 3
+
+    /// Forms for the codes that are on their way; each lets another code be sent.
+    ///
+    /// - Parameters:
+    ///   - send: what a form says that has another code sent.
+    ///   - prove: what a form says that brings a code.
+    ///   - answer: what came of the form of one of the addresses; nil where none was sent.
+    func codeForms(
+        _ visit: Visit, _ awaited: [Address], send: String, prove: String,
+        _ answer: (address: Address, saying: Saying)?
+    ) -> Markup {
+        let forms: [Markup] = awaited.enumerated().map { index, address in
+            let own = answer?.address == address ? answer?.saying : nil
+            // The code that was just asked for is what comes next.
+            let state: FieldState =
+                own.map { $0.kind == .note ? .first : FieldState($0) } ?? .plain
+            return """
+                \(Self.said(own, hasFocus: own?.kind == .obstacle))
+                \(visit.form("""
+                <input type="hidden" name="address" value="\(address.text)">
+                <label for="code-\(index)">\(Self.codeLabel(for: address.text)) (\(address.text))</label>
+                <input id="code-\(index)" name="code" inputmode="numeric" \
+                autocomplete="one-time-code" required maxlength="12"\(state.attributes())>
+                <div class="row"><button name="do" value="\(prove)">\(Phrase.proveAddress)</button>
+                <button class="second" name="do" value="\(send)" formnovalidate>\
+                \(Phrase.sendCodeAgain)</button></div>
+                """))
+                """
+        }
+        return Markup(forms)
     }
 
     /// What the code is called that is on its way to an address.

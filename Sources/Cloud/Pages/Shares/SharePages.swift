@@ -7,13 +7,13 @@ import Storage
 //
 // Opening a link changes nothing: who joins, asks or proves an address sends a form.
 extension Pages {
-    /// What came of a form, said above the page.
+    /// What came of a form, said beside it where it is still shown.
     private struct Outcome {
         var status: Int?
-        var problem: String?
-        var note: String?
-        /// The address for which a code is awaited.
-        var awaited: String?
+        var saying: Saying?
+        /// Whether it was about a further address; and about which, where that is one.
+        var isOfAddress = false
+        var address: Address?
     }
 
     func share(_ visit: Visit, _ segment: String) throws -> PageAnswer {
@@ -54,7 +54,7 @@ extension Pages {
         }
         let thing = try shares?.look(at: link, as: nil)
         var answer = PageAnswer(
-            asking.status, title: Phrase.sharedLink.text,
+            asking.status, title: Phrase.sharedLink.text, said: asking.saying?.text,
             """
             \(thing.map { Self.card($0) } ?? .nothing)
             <p>\(Phrase.signInToOpen)</p>
@@ -79,21 +79,21 @@ extension Pages {
                 return .redirect(to: thing?.destination ?? "/share/\(link)")
             } catch let fault as Fault where fault.code == .badRequest {
                 return try page(
-                    visit, link, account, Outcome(status: 409, problem: Phrase.shareFull.text))
+                    visit, link, account, Outcome(status: 409, saying: .obstacle(.shareFull)))
             }
         case .askForShare:
             do {
                 try shares?.ask(for: link, as: account)
-                return try page(visit, link, account, Outcome(status: 200, note: Phrase.asked.text))
+                return try page(visit, link, account, Outcome(status: 200, saying: .note(.asked)))
             } catch let fault as Fault where fault.code == .throttled {
                 return try page(
-                    visit, link, account, Outcome(status: 429, problem: Phrase.askedTooOften.text))
+                    visit, link, account, Outcome(status: 429, saying: .obstacle(.askedTooOften)))
             }
         case .addAddress:
             return try page(visit, link, account, sendCode(visit, account))
         case .proveAddress:
             let outcome = try proveAddress(visit, account)
-            guard outcome.problem == nil else { return try page(visit, link, account, outcome) }
+            guard outcome.saying == nil else { return try page(visit, link, account, outcome) }
         case .switchAccount:
             if let signedIn = visit.signedIn { try reception.sessions.end(signedIn.session) }
             var answer = PageAnswer.redirect(to: "/share/\(link)")
@@ -107,32 +107,36 @@ extension Pages {
     /// Sends a code to any address, whether anybody was invited by it or not.
     private func sendCode(_ visit: Visit, _ account: AccountRecord) throws -> Outcome {
         guard let address = reachable(visit.request.form.filled("address")) else {
-            return Outcome(status: 422, problem: addressProblem)
+            return Outcome(status: 422, saying: .refusal(addressProblem), isOfAddress: true)
         }
         let outcome = try reception.letters.ask(
             for: .address, to: address, of: account.id,
             from: visit.request.client,
             language: Phrasebook.current.tag, now: visit.request.now)
         if case .wait(let seconds) = outcome {
-            return Outcome(status: 429, problem: Texts.wait(seconds))
+            return Outcome(
+                status: 429, saying: .obstacle(Texts.wait(seconds)), isOfAddress: true,
+                address: address)
         }
-        return Outcome(status: 200, note: Phrase.codeSent.text, awaited: address.text)
+        return Outcome(
+            status: 200, saying: .note(.codeSent), isOfAddress: true, address: address)
     }
 
     /// Makes an address the account's for good, once its code is typed.
     private func proveAddress(_ visit: Visit, _ account: AccountRecord) throws -> Outcome {
-        let text = visit.request.form.filled("address") ?? ""
-        guard let address = reachable(text) else {
-            return Outcome(status: 422, problem: addressProblem)
+        guard let address = reachable(visit.request.form.filled("address")) else {
+            return Outcome(status: 422, saying: .refusal(addressProblem), isOfAddress: true)
+        }
+        func refused(_ phrase: Phrase) -> Outcome {
+            Outcome(status: 422, saying: .refusal(phrase), isOfAddress: true, address: address)
         }
         do {
             let outcome = try reception.letterAnswers.prove(
                 address, of: account.id, code: visit.request.form["code"] ?? "",
                 now: visit.request.now)
-            return outcome == .right
-                ? Outcome() : Outcome(status: 422, problem: Phrase.codeWrong.text, awaited: text)
+            return outcome == .right ? Outcome() : refused(.codeWrong)
         } catch CatalogRefusal.addressTaken {
-            return Outcome(status: 422, problem: Phrase.addressTaken.text)
+            return refused(.addressTaken)
         }
     }
 
@@ -141,7 +145,6 @@ extension Pages {
     private func page(
         _ visit: Visit, _ link: String, _ account: AccountRecord, _ outcome: Outcome
     ) throws -> PageAnswer {
-        let said: Markup = "\(Self.alert(outcome.problem))\(Self.note(outcome.note))"
         let who: Markup = """
             <p class="quiet">\(Texts.signedInAs(account.fullName, account.email ?? ""))</p>
             \(visit.form("""
@@ -150,12 +153,12 @@ extension Pages {
             """
         guard let thing = try shares?.look(at: link, as: account) else {
             return PageAnswer(
-                outcome.status ?? 404, title: Phrase.sharedLink.text,
+                outcome.status ?? 404, title: Phrase.sharedLink.text, said: outcome.saying?.text,
                 """
-                \(said)
-                \(outcome.note == nil && outcome.problem == nil ? Self.nothingToSee : .nothing)
-                \(elsewhere(visit, outcome))
+                \(outcome.saying == nil ? Self.nothingToSee : .nothing)
+                \(try elsewhere(visit, account, outcome))
                 <h2>\(Phrase.askTitle)</h2>
+                \(Self.said(outcome.isOfAddress ? nil : outcome.saying))
                 <p>\(Phrase.askHint)</p>
                 \(visit.form("<button class=\"second\" name=\"do\" value=\"ask\">\(Phrase.ask)</button>"))
                 \(who)
@@ -163,11 +166,12 @@ extension Pages {
         }
         let target = thing.destination.flatMap(CallbackAddress.policySource)
         return PageAnswer(
-            outcome.status ?? 200, title: Phrase.sharedLink.text,
+            outcome.status ?? 200, title: Phrase.sharedLink.text, said: outcome.saying?.text,
             """
-            \(said)
+            \(Self.said(outcome.saying, hasFocus: true))
             \(Self.card(thing))
             <p>\(Texts.shares(thing))</p>
+            \(Self.introduced(thing.app))
             \(next(visit, thing))
             \(Self.handOn(thing))
             \(who)
@@ -177,30 +181,33 @@ extension Pages {
     private static var nothingToSee: Markup { "<p>\(Phrase.nothingShared)</p>" }
 
     /// Asks for another address that the account was invited by.
-    private func elsewhere(_ visit: Visit, _ outcome: Outcome) -> Markup {
+    private func elsewhere(
+        _ visit: Visit, _ account: AccountRecord, _ outcome: Outcome
+    ) throws -> Markup {
         guard reception.hasLetters else {
             return """
                 <h2>\(Phrase.otherAddress)</h2><p>\(Phrase.otherAddressByOperator)</p>
                 """
         }
-        let form: Markup
-        if let awaited = outcome.awaited {
-            form = visit.form(
-                """
-                <input type="hidden" name="address" value="\(awaited)">
-                <label for="code">\(Self.codeLabel(for: awaited)) (\(awaited))</label>
-                <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" \
-                required maxlength="12">
-                <div class="row"><button name="do" value="code">\(Phrase.proveAddress)</button></div>
-                """)
-        } else {
-            form = visit.form(
-                """
-                \(addressField(.invitedAddress, autocomplete: "off"))
-                <div class="row"><button name="do" value="address">\(Phrase.sendCode)</button></div>
-                """)
+        let awaited = try awaited(visit, account)
+        let saying = outcome.isOfAddress ? outcome.saying : nil
+        var answer: (Address, Saying)?
+        if let address = outcome.address, let saying, awaited.contains(address) {
+            answer = (address, saying)
         }
-        return "<h2>\(Phrase.otherAddress)</h2><p>\(Phrase.otherAddressHint)</p>\(form)"
+        let own = answer == nil ? saying : nil
+        let typed = own == nil ? "" : visit.request.form.filled("address") ?? ""
+        return """
+            <h2>\(Phrase.otherAddress)</h2><p>\(Phrase.otherAddressHint)</p>
+            \(codeForms(visit, awaited, send: "address", prove: "code", answer))
+            \(Self.said(own))
+            \(visit.form("""
+            \(addressField(
+                .invitedAddress, autocomplete: "off", value: typed,
+                own.map { FieldState($0) } ?? .plain))
+            <div class="row"><button name="do" value="address">\(Phrase.sendCode)</button></div>
+            """))
+            """
     }
 
     /// What the visitor may do now.
@@ -214,7 +221,7 @@ extension Pages {
                 """)
         case .owner, .joined:
             guard let destination = thing.destination else {
-                return "<p>\(Texts.openInApp(thing.app))</p>"
+                return "<p>\(Texts.openInApp(thing.app.name))</p>"
             }
             return """
                 <div class="row"><a class="button" href="\(destination)" rel="noreferrer">\

@@ -1,3 +1,4 @@
+import Accounts
 import CloudModel
 import Storage
 
@@ -19,8 +20,7 @@ package struct SharedThing: Sendable, Equatable {
     package var owner: String
     package var standing: Standing
     package var mayWrite: Bool
-    /// The container.
-    package var app: String
+    package var app: AppLabel
     /// Where a browser goes on to that has joined; nil where the app has no page.
     package var destination: String?
     /// The link for everybody who may see it.
@@ -28,7 +28,7 @@ package struct SharedThing: Sendable, Equatable {
 
     package init(
         title: String? = nil, type: String? = nil, thumbnail: [UInt8]? = nil, owner: String,
-        standing: Standing, mayWrite: Bool, app: String, destination: String? = nil, link: String
+        standing: Standing, mayWrite: Bool, app: AppLabel, destination: String? = nil, link: String
     ) {
         self.title = title
         self.type = type
@@ -68,16 +68,47 @@ package protocol SharedLinks: Sendable {
 
     /// What the apps keep of somebody, by app.
     func usage(of account: AccountRecord) throws -> [AppUsage]
+
+    /// What somebody shares, and what others share with them and they have joined, by app.
+    func shares(of account: AccountRecord) throws -> [KnownShare]
+}
+
+/// A share in which somebody has a part.
+package struct KnownShare: Sendable, Equatable {
+    package let title: String?
+    /// Whose it is; empty for somebody without a name, and for one's own.
+    package let owner: String
+    package let isOwn: Bool
+    /// How many others take part or are invited; only of one's own.
+    package let others: Int
+    /// Whether everybody with the link may join.
+    package let isOpen: Bool
+    package let app: AppLabel
+    /// The last part of the address of its page.
+    package let link: String
+
+    package init(
+        title: String?, owner: String, isOwn: Bool, others: Int, isOpen: Bool, app: AppLabel,
+        link: String
+    ) {
+        self.title = title
+        self.owner = owner
+        self.isOwn = isOwn
+        self.others = others
+        self.isOpen = isOpen
+        self.app = app
+        self.link = link
+    }
 }
 
 /// What one app keeps of somebody.
 package struct AppUsage: Sendable, Equatable {
-    package let app: String
+    package let app: AppLabel
     package let environment: Environment
     package let bytes: Int64
     package let records: Int
 
-    package init(app: String, environment: Environment, bytes: Int64, records: Int) {
+    package init(app: AppLabel, environment: Environment, bytes: Int64, records: Int) {
         self.app = app
         self.environment = environment
         self.bytes = bytes

@@ -25,21 +25,22 @@ extension Pages {
     private func ask(
         for purpose: Letter.Purpose, _ visit: Visit, title: String, sent: String
     ) throws -> PageAnswer {
-        func form(_ status: Int, _ problem: String?) -> PageAnswer {
+        func form(_ status: Int, _ saying: Saying?) -> PageAnswer {
             PageAnswer(
-                status, title: title,
+                status, title: title, said: saying?.text,
                 """
-                \(Self.alert(problem))
+                \(Self.said(saying))
                 \(visit.form("""
                 \(addressField(
-                    autocomplete: "username", value: visit.request.form.filled("address") ?? ""))
+                    autocomplete: "username", value: visit.request.form.filled("address") ?? "",
+                    FieldState(saying)))
                 <div class="row"><button>\(Phrase.resetAsk)</button></div>
                 """))
                 """)
         }
         guard visit.action != nil else { return form(200, nil) }
         guard let address = reachable(visit.request.form.filled("address")) else {
-            return form(422, addressProblem)
+            return form(422, .refusal(addressProblem))
         }
         let outcome = try reception.letters.ask(
             for: purpose, to: address, from: visit.request.client ?? "a proxy",
@@ -49,7 +50,7 @@ extension Pages {
             let title = address.kind == .email ? Phrase.resetSent : .messageSent
             return PageAnswer(title: title.text, "<p role=\"status\">\(sent)</p>")
         case .wait(let seconds):
-            var answer = form(429, Texts.wait(seconds))
+            var answer = form(429, .obstacle(Texts.wait(seconds)))
             answer.headers.append(("Retry-After", "\(seconds)"))
             return answer
         }
@@ -59,29 +60,28 @@ extension Pages {
     func reset(_ visit: Visit, _ secret: String) throws -> PageAnswer {
         let now = visit.request.now
         guard let link = try reception.letterAnswers.link(of: secret, .reset, now: now)
-        else { return Self.linkEnded }
-        var problem: String?
+        else { return resetEnded }
+        var saying: Saying?
         if visit.action == .resetPassword {
             do {
                 let account = try reception.letterAnswers.reset(
                     secret, password: typed(visit, "password"), now: now)
-                guard let account else { return Self.linkEnded }
-                guard let account = try reception.catalog.account(account) else {
-                    return Self.linkEnded
+                guard let account, let account = try reception.catalog.account(account) else {
+                    return resetEnded
                 }
                 return try answer(
                     admit(account, visit, isKept: false), visit, leadingTo: Self.next(link))
             } catch AccountsRefusal.passwordIllegal {
-                problem = Phrase.passwordRefused.text
+                saying = .refusal(.passwordRefused)
             }
         }
         return PageAnswer(
-            problem == nil ? 200 : 422, title: Phrase.resetTitle.text,
+            saying == nil ? 200 : 422, title: Phrase.resetTitle.text, said: saying?.text,
             """
-            \(Self.alert(problem))
+            \(Self.said(saying))
             \(visit.form("""
             \(Self.hiddenAddress(link.address.text))
-            \(Self.newPasswordField)
+            \(Self.newPasswordField(FieldState(saying)))
             <div class="row"><button>\(Phrase.savePassword)</button></div>
             """))
             """)
@@ -93,40 +93,42 @@ extension Pages {
         guard
             let link = try reception.letterAnswers.link(
                 of: secret, .invitation, now: request.now)
-        else { return Self.linkEnded }
-        var problem: String?
+        else { return invitationEnded }
+        var (name, password, address): (Saying?, Saying?, Saying?)
         if visit.action == .makeAccount {
             do {
                 let account = try reception.letterAnswers.signUp(
                     secret, givenName: request.form.filled("given"),
                     familyName: request.form.filled("family"), password: typed(visit, "password"),
                     now: request.now)
-                guard let account else { return Self.linkEnded }
+                guard let account else { return invitationEnded }
                 var answer = PageAnswer.redirect(to: Self.next(link))
                 answer.headers += try begin(account.id, visit, true, isKept: false)
                 return answer
             } catch AccountsRefusal.passwordIllegal {
-                problem = Phrase.passwordRefused.text
+                password = .refusal(.passwordRefused)
             } catch AccountsRefusal.nameIllegal {
-                problem = Phrase.nameRefused.text
+                name = .refusal(.nameRefused)
             } catch CatalogRefusal.addressTaken {
-                problem = Phrase.addressTaken.text
+                address = .obstacle(.addressTaken)
             }
         }
+        let saying = name ?? password ?? address
         return PageAnswer(
-            problem == nil ? 200 : 422, title: Phrase.welcome.text,
+            saying == nil ? 200 : 422, title: Phrase.welcome.text, said: saying?.text,
             """
             <p>\(link.address.text)</p>
-            \(Self.alert(problem))
+            \(Self.said(saying))
             \(visit.form("""
             \(Self.hiddenAddress(link.address.text))
             <label for="given">\(Phrase.givenName)</label>
             <input id="given" name="given" autocomplete="given-name" maxlength="128" \
-            value="\(request.form["given"] ?? "")">
+            value="\(request.form["given"] ?? "")"\
+            \((name == nil && saying != nil ? .plain : FieldState(name)).attributes())>
             <label for="family">\(Phrase.familyName)</label>
             <input id="family" name="family" autocomplete="family-name" maxlength="128" \
             value="\(request.form["family"] ?? "")">
-            \(Self.newPasswordField)
+            \(Self.newPasswordField(password == nil ? .plain : .refused))
             <div class="row"><button>\(Phrase.makeAccount)</button></div>
             """))
             """)
@@ -149,17 +151,34 @@ extension Pages {
         """
     }
 
-    static var newPasswordField: Markup {
+    static func newPasswordField(_ state: FieldState) -> Markup {
         """
         <label for="password">\(Phrase.newPassword)</label>
         <input id="password" name="password" type="password" autocomplete="new-password" \
-        required minlength="8" maxlength="1024" aria-describedby="rule">
+        required minlength="8" maxlength="1024"\(state.attributes(hint: "rule"))>
         <p class="quiet" id="rule">\(Phrase.passwordRule)</p>
         """
     }
 
-    private static var linkEnded: PageAnswer {
+    /// A link to a new password that is good no more, with the way to another one.
+    private var resetEnded: PageAnswer {
         PageAnswer(
-            404, title: Phrase.linkEnded.text, "<p><a href=\"/sign-in\">\(Phrase.signIn)</a></p>")
+            404, title: Phrase.linkEnded.text,
+            """
+            <p><a class="button" href="/sign-in/forgotten">\(Phrase.newLink)</a></p>
+            <p><a href="/sign-in">\(Phrase.signIn)</a></p>
+            """)
+    }
+
+    /// The same of a link to a new account.
+    private var invitationEnded: PageAnswer {
+        let isOpen = reception.signUp == .open && reception.hasLetters
+        let way: Markup =
+            isOpen
+            ? "<p><a class=\"button\" href=\"/sign-in/new\">\(Phrase.newLink)</a></p>"
+            : "<p>\(Phrase.newLinkByInviter)</p>"
+        return PageAnswer(
+            404, title: Phrase.linkEnded.text,
+            "\(way)<p><a href=\"/sign-in\">\(Phrase.signIn)</a></p>")
     }
 }

@@ -127,7 +127,8 @@ extension Pages {
             return PageAnswer(
                 403, title: Phrase.signIn.text,
                 """
-                \(Self.alert(Phrase.unknownThere.text(["provider": outcome.providerName])))
+                \(Self.said(.obstacle(
+                    Phrase.unknownThere.text(["provider": outcome.providerName]))))
                 <p><a href="/sign-in">\(Phrase.signIn)</a></p>
                 """)
         }
@@ -218,9 +219,9 @@ extension Pages {
         _ status: Int, _ problem: String, retry: Int? = nil
     ) -> PageAnswer {
         var answer = PageAnswer(
-            status, title: Phrase.signIn.text,
+            status, title: Phrase.signIn.text, said: problem,
             """
-            \(Self.alert(problem))
+            \(Self.said(.obstacle(problem)))
             <p><a href="/sign-in">\(Phrase.signIn)</a></p>
             """)
         if let retry { answer.headers.append(("Retry-After", "\(retry)")) }

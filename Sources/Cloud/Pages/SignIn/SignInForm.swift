@@ -14,7 +14,7 @@ enum SignInOutcome {
 struct SignInAsking {
     var status = 200
     /// What to say above the form.
-    var problem: String?
+    var saying: Saying?
     /// Of somebody whose second factor is asked for; nil where address and password are.
     var pass: String?
     var headers: [(name: String, value: String)] = []
@@ -35,11 +35,11 @@ extension Pages {
                 password: Array((request.form["password"] ?? "").utf8), client: request.client,
                 device: request.cookies[.device]), now: request.now)
         switch outcome {
-        case .wrong: return .asked(SignInAsking(status: 403, problem: Phrase.wrong.text))
+        case .wrong: return .asked(SignInAsking(status: 403, saying: .refusal(.wrong)))
         case .unavailable:
             return .asked(
                 SignInAsking(
-                    status: 503, problem: Phrase.unavailable.text, headers: [("Retry-After", "5")]))
+                    status: 503, saying: .obstacle(.unavailable), headers: [("Retry-After", "5")]))
         case .wait(let seconds): return .asked(.wait(seconds))
         case .signedIn(let account, _):
             return try admit(account, visit, isKept: Self.isKept(request))
@@ -73,7 +73,7 @@ extension Pages {
             let account = try reception.catalog.account(AccountID(contents[0])),
             // A password that was set meanwhile ends what began with the former one.
             account.password ?? "" == contents[1]
-        else { return .asked(SignInAsking(status: 403, problem: Phrase.tookTooLong.text)) }
+        else { return .asked(SignInAsking(status: 403, saying: .obstacle(.tookTooLong))) }
         let outcome = try reception.secondFactors.check(
             SecondFactors.Attempt(
                 code: request.form["code"] ?? "", client: request.client,
@@ -82,7 +82,7 @@ extension Pages {
         case .right: return try welcomeIn(account, visit, isKept: contents[2] == "kept")
         case .wrong:
             return .asked(
-                SignInAsking(status: 403, problem: Phrase.factorCodeWrong.text, pass: pass))
+                SignInAsking(status: 403, saying: .refusal(.factorCodeWrong), pass: pass))
         case .wait(let seconds):
             var asking = SignInAsking.wait(seconds)
             asking.pass = pass
@@ -147,7 +147,7 @@ extension Pages {
         leadingTo share: SharePlace? = nil
     ) throws -> Markup {
         if let pass = asking.pass {
-            return "\(codeForm(visit, pass, asking.problem, to: place))\(further)"
+            return "\(codeForm(visit, pass, asking.saying, to: place))\(further)"
         }
         let address = visit.request.form.filled("address") ?? ""
         let new = self.address("/sign-in/new", leadingTo: share, visit)
@@ -155,14 +155,17 @@ extension Pages {
             reception.signUp == .open && reception.hasLetters
             ? "<p><a href=\"\(new)\">\(Phrase.newHere)</a></p>" : .nothing
         let target = place == "/sign-in" ? "/account" : visit.request.target
+        let isRefused = asking.saying?.kind == .refusal
+        // Whose address is right mistyped the password, as a rule.
+        let password: FieldState = isRefused ? .refused : .plain
         return """
-            \(Self.alert(asking.problem))
+            \(Self.said(asking.saying))
             \(visit.form(to: place, """
             <input type="hidden" name="step" value="sign-in">
-            \(signInAddressField(address))
+            \(signInAddressField(address, isRefused ? .refusedToo : FieldState(asking.saying)))
             <label for="password">\(Phrase.password)</label>
             <input id="password" name="password" type="password" \
-            autocomplete="current-password" required maxlength="1024">
+            autocomplete="current-password" required maxlength="1024"\(password.attributes())>
             <div class="check"><input id="keep" name="keep" type="checkbox" value="1">\
             <label for="keep">\(Phrase.keepSignedIn)</label></div>
             <div class="row"><button>\(Phrase.signIn)</button>
@@ -184,36 +187,26 @@ extension Pages {
 
     /// Asks for the second factor.
     private func codeForm(
-        _ visit: Visit, _ pass: String, _ problem: String?, to place: String?
+        _ visit: Visit, _ pass: String, _ saying: Saying?, to place: String?
     ) -> Markup {
         """
-        \(Self.alert(problem))
+        \(Self.said(saying))
         \(visit.form(to: place, """
         <input type="hidden" name="step" value="code">
         <input type="hidden" name="pass" value="\(pass)">
-        \(Self.factorCodeField)
+        \(Self.factorCodeField(FieldState(saying)))
         <div class="row"><button>\(Phrase.signIn)</button></div>
         """))
         """
     }
 
-    static var factorCodeField: Markup {
+    static func factorCodeField(_ state: FieldState) -> Markup {
         """
         <label for="code">\(Phrase.factorCode)</label>
         <input id="code" name="code" autocomplete="one-time-code" autocapitalize="none" \
-        spellcheck="false" required maxlength="64" aria-describedby="factor">
+        spellcheck="false" required maxlength="64"\(state.attributes(hint: "factor"))>
         <p class="quiet" id="factor">\(Phrase.factorCodeHint)</p>
         """
-    }
-
-    /// What went wrong, where screen readers say it at once.
-    static func alert(_ problem: String?) -> Markup {
-        problem.map { "<p class=\"problem\" role=\"alert\">\($0)</p>" } ?? .nothing
-    }
-
-    /// What went well, the same way.
-    static func note(_ text: String?) -> Markup {
-        text.map { "<p role=\"status\">\($0)</p>" } ?? .nothing
     }
 
     /// `/sign-in`: to the account page.
@@ -243,7 +236,7 @@ extension Pages {
                 || SharePlace(target) != nil
             let place = isTaken ? target : "/sign-in"
             var answer = PageAnswer(
-                asking.status, title: Phrase.signIn.text,
+                asking.status, title: Phrase.signIn.text, said: asking.saying?.text,
                 try signInForm(visit, asking, to: place),
                 policy: PageAnswer.Policy(runsScript: runsScript(asking)),
                 script: runsScript(asking) ? Self.passkeyScript : .nothing)
@@ -265,7 +258,8 @@ extension Pages {
 extension SignInAsking {
     static func wait(_ seconds: Int) -> SignInAsking {
         SignInAsking(
-            status: 429, problem: Texts.wait(seconds), headers: [("Retry-After", "\(seconds)")])
+            status: 429, saying: .obstacle(Texts.wait(seconds)),
+            headers: [("Retry-After", "\(seconds)")])
     }
 }
 

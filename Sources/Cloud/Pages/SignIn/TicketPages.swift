@@ -11,8 +11,7 @@ extension Pages {
         let asker: HandOver.Asker
         let way: HandOver.Way
 
-        /// What the app is called.
-        var app: String { asker.apiToken.container.name }
+        let app: AppLabel
 
         /// Whether the window that opened this one waits for a message.
         var isByMessage: Bool { if case .message = way { true } else { false } }
@@ -42,7 +41,9 @@ extension Pages {
         guard let way = reception.handOver.way(to: asker, wish) else {
             return PageAnswer(400, title: Phrase.wayRefused.text, "<p>\(Phrase.wayRefusedHint)</p>")
         }
-        let asking = Asking(visit: visit, asker: asker, way: way)
+        let asking = Asking(
+            visit: visit, asker: asker, way: way,
+            app: try reception.label(of: asker.apiToken.container))
         switch visit.action {
         case .signIn, .typeCode, .usePasskey: return try signIn(asking)
         case .letAppIn: return try proceed(asking)
@@ -60,15 +61,18 @@ extension Pages {
         guard let signedIn = asking.visit.signedIn else { return try form(asking) }
         let hasConsent = try reception.handOver.hasConsent(
             of: signedIn.account.id, for: asking.asker)
-        let consent = hasConsent ? Markup.nothing : Texts.consent(asking.app)
+        let app = asking.app.name
+        let title = hasConsent ? Phrase.proceedTo : Phrase.consentTitle
+        let agree = hasConsent ? Phrase.proceed : Phrase.allow
         return PageAnswer(
-            title: Phrase.signIn.text,
+            title: title.text(["app": app]),
             """
-            <p>\(Texts.asks(asking.app, asking.asker.origin))</p>
+            \(Self.introduced(asking.app))
+            <p>\(Texts.asks(app, asking.asker.origin))</p>
             <p>\(Texts.signedInAs(signedIn.account.fullName, signedIn.account.email ?? ""))</p>
-            \(consent)
+            \(hasConsent ? .nothing : Texts.consent(app))
             \(asking.visit.form("""
-            <div class="row"><button name="step" value="continue">\(Phrase.proceed)</button>
+            <div class="row"><button name="step" value="continue">\(agree)</button>
             <button class="second" name="step" value="switch">\(Phrase.useAnother)</button>
             <button class="second" name="step" value="cancel">\(Phrase.cancel)</button></div>
             """))
@@ -81,9 +85,10 @@ extension Pages {
         var policy = asking.policy
         policy.runsScript = runsScript(wanted)
         return PageAnswer(
-            wanted.status, title: Phrase.signIn.text,
+            wanted.status, title: Phrase.signIn.text, said: wanted.saying?.text,
             """
-            <p>\(Texts.asks(asking.app, asking.asker.origin))</p>
+            \(Self.introduced(asking.app))
+            <p>\(Texts.asks(asking.app.name, asking.asker.origin))</p>
             \(try signInForm(
                 asking.visit, wanted,
                 further: asking.visit.form("""
@@ -122,7 +127,8 @@ extension Pages {
         _ asking: Asking, _ account: AccountID, isKept: Bool
     ) throws -> PageAnswer {
         let parcel = try reception.handOver.finish(
-            for: account, asking.asker, asking.way, isKept: isKept, now: asking.visit.request.now)
+            for: account, asking.asker, asking.way, isKept: isKept,
+            device: asking.visit.request.device, now: asking.visit.request.now)
         switch parcel {
         case .redirect(let address): return .redirect(to: address)
         case .message(let origin, let token):

@@ -6,13 +6,22 @@ package enum LetterTexts {
     /// - Parameters:
     ///   - base: where links lead, without a slash at the end.
     ///   - books: the languages at hand.
+    ///   - service: the name of the server, which each letter says.
     package static func compose(
-        base: String, books: Phrasebooks = .english
+        base: String, books: Phrasebooks = .english, service: String
     ) -> @Sendable (Letters.Contents, Letter) -> LetterText {
         { contents, letter in
             Phrasebook.$current.withValue(books.book(letter.language)) {
-                letter.address.kind == .phone
-                    ? message(contents, base) : mail(contents, base)
+                guard letter.address.kind == .phone else {
+                    let text = mail(contents, base)
+                    return LetterText(
+                        subject: text.subject, body: "\(text.body)\n\n\(service)\n\(base)")
+                }
+                let text = message(contents, base)
+                // There is no other sender that people could know.
+                return LetterText(
+                    subject: text.subject,
+                    body: Phrase.messageFrom.text(["service": service, "text": text.body]))
             }
         }
     }

@@ -1,8 +1,17 @@
 import CloudModel
 
-/// Days, as pages show them: `2026-03-01`, in UTC.
+/// Days and moments, as pages show them: `2026-03-01` and `2026-03-01 14:05 UTC`.
 enum PageDate {
     private static let dayMilliseconds: Milliseconds = 86_400_000
+
+    static func moment(_ moment: Milliseconds) -> String {
+        let minutes = moment / 60_000 % 1_440
+        return "\(text(moment)) \(padded(minutes / 60)):\(padded(minutes % 60)) UTC"
+    }
+
+    private static func padded(_ number: Int64) -> String {
+        number < 10 ? "0\(number)" : "\(number)"
+    }
 
     static func text(_ moment: Milliseconds) -> String {
         // Days since 0000-03-01, so that the leap day is a year's last.
@@ -15,7 +24,6 @@ enum PageDate {
         let day = dayOfYear - (153 * shifted + 2) / 5 + 1
         let month = shifted < 10 ? shifted + 3 : shifted - 9
         let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        func padded(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
         return "\(year)-\(padded(month))-\(padded(day))"
     }
 }

@@ -31,6 +31,9 @@ enum Phrase: String, CaseIterable, Sendable {
     case wayRefusedHint =
         "It asks to be told at an address that is not registered with it. Tell whoever makes it."
     case proceed = "Continue"
+    case proceedTo = "Continue to {app}"
+    case consentTitle = "Allow {app} to use your account?"
+    case allow = "Allow"
     case useAnother = "Use another account"
     case cancel = "Cancel"
     case done = "You are signed in"
@@ -45,7 +48,7 @@ enum Phrase: String, CaseIterable, Sendable {
     case asksAt = "The app {app} at {origin} asks you to sign in."
     case youAre = "You are {name}."
     case youAreAt = "You are {name} ({address})."
-    case consent = "If you continue, it may:"
+    case consent = "If you allow it, it may:"
     case consentName = "see your name"
     case consentData =
         "read and change what you keep in {app}, and what others share with you there"
@@ -61,6 +64,8 @@ enum Phrase: String, CaseIterable, Sendable {
         "If the address belongs to an account, a link is on its way to it. It is good for an hour."
     case noLetters = "This server sends no mail. Whoever keeps it can set a new password for you."
     case linkEnded = "This link has been used, or its time is over"
+    case newLink = "Get a new link"
+    case newLinkByInviter = "Ask whoever invited you for a new link."
     case newPassword = "New password"
     case passwordRule = "At least 8 characters."
     case passwordRefused = "A password has 8 to 1024 characters."
@@ -90,20 +95,25 @@ enum Phrase: String, CaseIterable, Sendable {
     case revoke = "Sign it out"
     case changePassword = "Change the password"
     case presentPassword = "Present password"
+    case presentWrong = "That is not your present password."
     case changed = "The password is changed, and everything else is signed out."
     case addresses = "Addresses"
     case addAddress = "Add an address"
     case sendCode = "Send a code"
+    case sendCodeAgain = "Send another code"
     case code = "Code from the letter"
     case codeOfMessage = "Code from the message"
     case proveAddress = "This address is mine"
     case codeSent = "A code is on its way to the address. It is good for 15 minutes."
     case codeWrong = "That is not the code, or its time is over."
     case addressProved = "The address is yours."
+    case beingFound = "Being found by others"
     case findable = "Others who know an address of mine may find me in apps that we both use"
     case save = "Save"
     case saved = "Saved."
     case lastUsed = "last used"
+    case signedInOn = "signed in"
+    case inDevelopment = "{app} (development)"
 
     // MARK: - Letters
 
@@ -130,6 +140,7 @@ enum Phrase: String, CaseIterable, Sendable {
 
     // MARK: - Text messages
 
+    case messageFrom = "{service}: {text}"
     case messageReset = "Choose a new password within an hour: {link}"
     case messageInvitation = "You are invited. Make an account within a week: {link}"
     case messageExists = "You have an account for this number already: {link}"
@@ -171,6 +182,9 @@ enum Phrase: String, CaseIterable, Sendable {
         Keep these recovery codes. Each lets you in once without the app. You will not see them \
         again.
         """
+    case copyCodes = "Copy"
+    case copied = "Copied."
+    case downloadCodes = "Download"
     case factorIsOnLast =
         "A code of your app is asked for after your password. One recovery code is left."
     case factorIsOn =
@@ -189,6 +203,7 @@ enum Phrase: String, CaseIterable, Sendable {
     case publicAnonymous = "Keep it, but let nobody tell that it is by one person"
     case publicDelete = "Delete it"
     case deleteDo = "Delete my account"
+    case deleteNot = "Keep my account"
     case deleteAsked = "Your account will be deleted"
     case deleteHint = """
         Your account goes on {day} with all your private data in all apps, for ever. Until then \
@@ -281,6 +296,14 @@ enum Phrase: String, CaseIterable, Sendable {
         It is in the app {app} now: open that, signed in with this account. If you do not have \
         it, ask whoever shares this where to get it.
         """
+
+    case sharing = "Sharing"
+    case sharedByYou = "Shared by you"
+    case sharedWithYou = "Shared with you"
+    case shareWithOne = "In {app}, with 1 other person"
+    case shareWithMany = "In {app}, with {count} other people"
+    case shareWithLink = "In {app}, with everybody who has the link"
+    case shareFrom = "In {app}, from {owner}"
 
     // MARK: - What apps keep
 

@@ -1,3 +1,5 @@
+import Accounts
+
 /// Texts of the pages in which something is put, in the language of the page that is being made.
 enum Texts {
     static func wait(_ seconds: Int) -> String {
@@ -51,7 +53,20 @@ enum Texts {
             case (.invited, false), (.open, false): .shareOpenRead
             case (.invited, true), (.open, true): .shareOpenWrite
             }
-        return phrase.markup(["owner": owner, "app": strong(thing.app)])
+        return phrase.markup(["owner": owner, "app": strong(thing.app.name)])
+    }
+
+    /// Who else has to do with a share, and by which app.
+    static func partners(_ share: KnownShare) -> String {
+        let app = share.app.name
+        guard share.isOwn else {
+            let owner = share.owner.isEmpty ? Phrase.somebody.text : share.owner
+            return Phrase.shareFrom.text(["app": app, "owner": owner])
+        }
+        if share.isOpen { return Phrase.shareWithLink.text(["app": app]) }
+        return share.others == 1
+            ? Phrase.shareWithOne.text(["app": app])
+            : Phrase.shareWithMany.text(["app": app, "count": "\(share.others)"])
     }
 
     static func openInApp(_ app: String) -> Markup {

@@ -116,18 +116,20 @@ extension SQLiteCatalog {
             try catalog.run(
                 """
                 INSERT INTO sign_in_codes
-                (hash, account, container, environment, seconds, challenge, expires_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
+                (hash, account, container, environment, seconds, challenge, expires_at, origin,
+                device)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, .bytes(code.hash), .text(code.account.text), .text(code.container.folded),
                 .text(code.environment.rawValue), .integer(Int64(code.seconds)),
-                .bytes(code.challenge), .integer(code.expiresAt))
+                .bytes(code.challenge), .integer(code.expiresAt), .text(code.place.origin),
+                .text(code.place.device))
         }
     }
 
     package func takeSignInCode(hash: [UInt8], now: Milliseconds) throws -> SignInCode? {
         let query = """
-            SELECT s.account, c.name, s.environment, s.seconds, s.challenge, s.expires_at
-            FROM sign_in_codes s JOIN containers c ON c.folded = s.container WHERE s.hash = ?
+            SELECT s.account, c.name, s.environment, s.seconds, s.challenge, s.expires_at,
+            s.origin, s.device FROM sign_in_codes s JOIN containers c ON c.folded = s.container WHERE s.hash = ?
             """
         return try write(endsWhatWasTrue: false) { catalog in
             let found = try catalog.first(query, .bytes(hash)) { row in
@@ -137,7 +139,8 @@ extension SQLiteCatalog {
                 return SignInCode(
                     hash: hash, account: AccountID(row.string(0)), container: container,
                     environment: environment, seconds: Int(clamping: row.int64(3)),
-                    challenge: row.array(4), expiresAt: row.int64(5))
+                    challenge: row.array(4), expiresAt: row.int64(5),
+                    place: SignInPlace(origin: row.string(6), device: row.string(7)))
             }
             guard let found else { return nil }
             try catalog.run("DELETE FROM sign_in_codes WHERE hash = ?", .bytes(hash))

@@ -34,12 +34,34 @@ extension SQLiteCatalog {
         }
     }
 
-    package func set(_ settings: [String: String?], of id: ContainerID) throws {
+    package func set(
+        _ settings: [String: String?], icon: NamedPicture?, of id: ContainerID
+    ) throws {
         try write { catalog in
             try SQLiteCatalog.requireContainer(id, in: catalog)
             for (key, value) in settings {
                 try SQLiteCatalog.set(key, to: value, of: id, in: catalog)
             }
+            if let icon {
+                try catalog.run(
+                    """
+                    INSERT OR REPLACE INTO container_icons (container, name, picture)
+                    VALUES (?, ?, ?)
+                    """, .text(id.folded), .text(icon.name), .bytes(icon.bytes))
+            }
+            try catalog.run(
+                """
+                DELETE FROM container_icons WHERE container = ?1 AND name IS NOT
+                (SELECT value FROM container_settings WHERE container = ?1 AND key = 'icon')
+                """, .text(id.folded))
+        }
+    }
+
+    package func icon(named name: String) throws -> [UInt8]? {
+        try read { catalog in
+            try catalog.first(
+                "SELECT picture FROM container_icons WHERE name = ? LIMIT 1", .text(name)
+            ) { $0.array(0) }
         }
     }
 
@@ -76,6 +98,7 @@ extension SQLiteCatalog {
     static let tablesByContainer = [
         "container_settings", "api_tokens", "server_keys", "web_tokens", "user_names",
         "departures", "stores", "external_users", "sign_in_codes", "push_keys",
+        "container_icons",
     ]
 
     /// Consents end with the API token that they were given to.

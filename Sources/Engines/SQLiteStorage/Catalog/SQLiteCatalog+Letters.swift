@@ -136,6 +136,29 @@ extension SQLiteCatalog {
         }
     }
 
+    package func awaitedAddresses(
+        of account: AccountID, now: Milliseconds
+    ) throws -> [Address] {
+        try read { catalog in
+            try catalog.all(
+                """
+                SELECT kind, folded, address, max(asked) FROM (
+                    SELECT kind, folded, address, expires_at AS asked FROM address_codes
+                    WHERE account = ?1 AND expires_at > ?2 AND tries_left > 0
+                    UNION ALL
+                    SELECT kind, folded, address, 9000000000000000 + number FROM letters
+                    WHERE account = ?1 AND purpose = 'address'
+                ) GROUP BY kind, folded ORDER BY max(asked), folded
+                """, .text(account.text), .integer(now)
+            ) { row in
+                guard let kind = Address.Kind(rawValue: row.string(0)) else {
+                    throw SQLiteError.unreadable("address_codes")
+                }
+                return Address(kind: kind, text: row.string(2), folded: row.string(1))
+            }
+        }
+    }
+
     package func take(
         code hash: [UInt8], for address: Address, of account: AccountID, now: Milliseconds
     ) throws -> CodeOutcome {

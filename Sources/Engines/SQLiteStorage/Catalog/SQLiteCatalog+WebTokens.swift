@@ -20,11 +20,13 @@ extension SQLiteCatalog {
             try catalog.run(
                 """
                 INSERT INTO web_tokens
-                (hash, session, account, container, environment, made_at, expires_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                (hash, session, account, container, environment, made_at, expires_at, begun_at,
+                origin, device)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                 """, .bytes(token.hash), .bytes(token.session), .text(token.account.text),
                 .text(token.container.folded), .text(token.environment.rawValue),
-                .integer(token.madeAt), .integer(token.expiresAt))
+                .integer(token.madeAt), .integer(token.expiresAt), .integer(token.begunAt),
+                .text(token.place.origin), .text(token.place.device))
             try SQLiteCatalog.note(user, of: token.account, in: token.container, catalog)
             try catalog.run(
                 """
@@ -75,7 +77,7 @@ extension SQLiteCatalog {
 
     private static let webTokenSelection = """
         SELECT t.hash, t.session, t.account, c.name, t.environment, t.made_at, t.expires_at,
-        t.used_at
+        t.used_at, t.begun_at, t.origin, t.device
         FROM web_tokens t JOIN containers c ON c.folded = t.container
         """
 
@@ -86,7 +88,8 @@ extension SQLiteCatalog {
         return WebTokenRecord(
             hash: row.array(0), session: row.array(1), account: AccountID(row.string(2)),
             container: container, environment: environment, madeAt: row.int64(5),
-            expiresAt: row.int64(6), usedAt: row.optionalInt64(7))
+            expiresAt: row.int64(6), usedAt: row.optionalInt64(7), begunAt: row.int64(8),
+            place: SignInPlace(origin: row.string(9), device: row.string(10)))
     }
 
     package func deleteWebTokens(session: [UInt8]) throws {

@@ -75,12 +75,16 @@ package struct CommandPlace: Sendable {
     package let kind: ArgumentKind
     /// What the argument may be, by which an optional one is known from the next; empty for anything.
     package let choices: [String]
+    /// Of an argument KEY=VALUE, the keys whose value is a file; the command gets its contents under the key, in
+    /// base64.
+    package let fileKeys: Set<String>
 
     package init(
         _ name: String, _ summary: String, arity: Arity = .one, kind: ArgumentKind = .text,
-        choices: [String] = []
+        choices: [String] = [], fileKeys: Set<String> = []
     ) {
         self.choices = choices
+        self.fileKeys = fileKeys
         self.name = name
         self.summary = summary
         self.arity = arity

@@ -1,5 +1,6 @@
 import Administration
 import Configuration
+import Cryptography
 import Files
 
 #if canImport(Glibc)
@@ -105,7 +106,22 @@ package struct CommandLineProgram: Sendable {
             else { throw CommandFailure("standard input cannot be read") }
             try setContents(bytes, of: place.name, in: &invocation)
         }
+        try readFilesOfKeys(in: &invocation)
         if !command.showsFirst, !invocation.has("yes") { try ask(for: command) }
+    }
+
+    /// Reads the files that arguments KEY=VALUE name.
+    private func readFilesOfKeys(in invocation: inout Invocation) throws {
+        for place in invocation.command.places where !place.fileKeys.isEmpty {
+            for text in invocation.values(place.name) {
+                guard let (key, path) = text.keyAndValue, place.fileKeys.contains(key),
+                    !path.isEmpty
+                else { continue }
+                let bytes = try FileSystem.contents(
+                    of: process.absolute(path), bytesMax: Self.inputBytesMax / 2)
+                try setContents(Array(Base64.encode(bytes).utf8), of: key, in: &invocation)
+            }
+        }
     }
 
     /// Asks whether it is meant, where somebody can be asked.

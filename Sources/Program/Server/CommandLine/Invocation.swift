@@ -1,3 +1,11 @@
+extension String {
+    /// The halves of KEY=VALUE; nil for anything else.
+    var keyAndValue: (key: String, value: String)? {
+        guard let sign = firstIndex(of: "=") else { return nil }
+        return (String(self[..<sign]), String(self[index(after: sign)...]))
+    }
+}
+
 /// A command with its arguments, checked against what the command takes.
 package struct Invocation: Sendable {
     package let command: Command

@@ -1,6 +1,7 @@
 import Accounts
 import Administration
 import CloudModel
+import Cryptography
 import Storage
 
 extension Command {
@@ -36,20 +37,22 @@ extension Command {
                 CommandPlace("ID", "the container"),
                 CommandPlace(
                     "KEY=VALUE",
-                    ContainerSetting.allCases.map(\.rawValue).joined(separator: ", "), arity: .many),
+                    ContainerSetting.allCases.map { "\($0.rawValue): \($0.form)" }
+                        .joined(separator: "; "), arity: .many,
+                    fileKeys: [ContainerSetting.icon.rawValue]),
             ],
             action: .data { invocation, administrator in
                 var values: [String: String] = [:]
                 for text in invocation.values("KEY=VALUE") {
-                    let halves = text.split(
-                        separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                    guard halves.count == 2 else {
+                    guard let (key, value) = text.keyAndValue else {
                         throw invocation.misuse("a setting is given as KEY=VALUE")
                     }
-                    values[String(halves[0])] = String(halves[1])
+                    values[key] = value
                 }
+                let icon = invocation.contents(ContainerSetting.icon.rawValue)
+                    .flatMap { Base64.decode(String(decoding: $0, as: UTF8.self)) }
                 let changed = try administrator.perform(
-                    ChangeContainer(invocation.required("ID"), settings: values))
+                    ChangeContainer(invocation.required("ID"), settings: values, icon: icon))
                 return named(changed.id.name, "changed")
             }),
         Command(

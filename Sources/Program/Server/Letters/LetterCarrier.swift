@@ -27,12 +27,14 @@ final class LetterCarrier: Sendable {
 
     /// Begins to look.
     init(
-        _ folder: DataFolder, _ senders: LetterSenders, _ books: Phrasebooks, log: Log
+        _ folder: DataFolder, _ senders: LetterSenders, _ books: Phrasebooks,
+        _ mark: ServiceMark, log: Log
     ) {
         self.senders = senders
         round = LetterRound(
             catalog: folder.catalog, letters: folder.reception.letters, sender: senders,
-            compose: LetterTexts.compose(base: folder.configuration.baseURL, books: books))
+            compose: LetterTexts.compose(
+                base: folder.configuration.baseURL, books: books, service: mark.name))
         clock = folder.clock
         self.log = log
         lanes = Address.Kind.allCases.map { kind in

@@ -1,3 +1,4 @@
+import Accounts
 import Administration
 import CloudModel
 import Configuration
@@ -48,6 +49,8 @@ struct DevelopmentSetup {
         guard try administrator.perform(ListContainers()).isEmpty else { return nil }
         let place = NamedEnvironment(
             try administrator.perform(CreateContainer(Self.container)).id.name, .development)
+        _ = try administrator.perform(
+            ChangeContainer(Self.container, settings: [ContainerSetting.name.rawValue: "Notes"]))
         let apiToken = try administrator.perform(CreateAPIToken(in: place, name: "development"))
         var users: [User] = []
         for (email, names) in zip(Self.emails, [("Alice", "Archer"), ("Bob", "Baker")]) {

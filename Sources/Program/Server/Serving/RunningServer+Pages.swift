@@ -8,12 +8,14 @@ extension RunningServer {
     /// - Parameters:
     ///   - configuration: the folder's, with the ports that are in use.
     ///   - books: the languages at hand.
+    ///   - mark: whose server it is.
     static func pages(
-        on folder: DataFolder, _ configuration: ServerConfiguration, _ books: Phrasebooks, log: Log
+        on folder: DataFolder, _ configuration: ServerConfiguration, _ books: Phrasebooks,
+        _ mark: ServiceMark, log: Log
     ) throws -> PagesResponder {
         let shares = try StoreShares(folder, baseURL: configuration.baseURL)
         return try PagesResponder(
-            folder.reception, shares: shares, books: books, clock: folder.clock
+            folder.reception, shares: shares, books: books, mark: mark, clock: folder.clock
         ) { page in
             if let failure = page.failure {
                 log.error(

@@ -37,7 +37,7 @@ package final class RunningServer: Sendable {
     package init(folder: DataFolder, log: Log) throws {
         let configuration = folder.configuration
         try Self.prepare(folder, log)
-        let books = try configuration.phrasebooks()
+        let (books, mark) = (try configuration.phrasebooks(), try configuration.serviceMark())
         let letters = try LetterSenders(
             configuration, clock: folder.clock, random: folder.random)
         let stores = folder.stores
@@ -58,7 +58,7 @@ package final class RunningServer: Sendable {
             readiness: readiness, metrics: metrics,
             metricsAccess: MetricsAccess(token: configuration.metrics.bearerToken.revealed),
             protocolResponder: protocolResponder,
-            pages: try Self.pages(on: folder, reached, books, log: log),
+            pages: try Self.pages(on: folder, reached, books, mark, log: log), mark: mark,
             linkHost: LinkHost(of: reached.baseURL, log))
         http = try Self.started(wire, on: binding, responder, Self.observer(of: metrics, log))
         Self.observe(http, stores, log, in: metrics)
@@ -87,7 +87,7 @@ package final class RunningServer: Sendable {
             folder, log: log, intervalSeconds: configuration.retention.upkeepSeconds)
         stores.observeOpening { work.begin($0, $1, $2) }
         upkeep.begin()
-        carrier = letters.isEmpty ? nil : LetterCarrier(folder, letters, books, log: log)
+        carrier = letters.isEmpty ? nil : LetterCarrier(folder, letters, books, mark, log: log)
         self.folder = folder
         self.log = log
         self.protocolResponder = protocolResponder

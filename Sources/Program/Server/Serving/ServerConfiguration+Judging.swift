@@ -10,6 +10,7 @@ extension ServerConfiguration {
     func requireUsable(in process: ProcessEnvironment) throws {
         _ = try makeTLS()
         _ = try phrasebooks()
+        _ = try serviceMark()
         try LetterSenders(self, clock: process.clock, random: process.random).stop()
         _ = try AssetPlaces(self, of: data, clock: process.clock, random: process.random)
         try SecretKeys.requireUsable(self)

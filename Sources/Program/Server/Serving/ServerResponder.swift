@@ -9,20 +9,24 @@ package struct ServerResponder: Responder {
     private let protocolResponder: any Responder
     private let pages: PagesResponder?
     private let linkHost: LinkHost?
+    private let front: FrontPage
 
     package init(
         readiness: Readiness, metrics: Metrics, metricsAccess: MetricsAccess,
-        protocolResponder: any Responder, pages: PagesResponder? = nil
+        protocolResponder: any Responder, pages: PagesResponder? = nil,
+        mark: ServiceMark = ServiceMark(name: "Lenticular")
     ) {
         self.init(
             readiness: readiness, metrics: metrics, metricsAccess: metricsAccess,
-            protocolResponder: protocolResponder, pages: pages, linkHost: nil)
+            protocolResponder: protocolResponder, pages: pages, mark: mark, linkHost: nil)
     }
 
     init(
         readiness: Readiness, metrics: Metrics, metricsAccess: MetricsAccess,
-        protocolResponder: any Responder, pages: PagesResponder?, linkHost: LinkHost?
+        protocolResponder: any Responder, pages: PagesResponder?, mark: ServiceMark,
+        linkHost: LinkHost?
     ) {
+        front = FrontPage(mark)
         self.readiness = readiness
         self.metrics = metrics
         self.metricsAccess = metricsAccess
@@ -87,7 +91,7 @@ package struct ServerResponder: Responder {
 
     private func response(of page: Page, to request: HTTPRequest) -> HTTPResponse {
         switch page {
-        case .front: return FrontPage.response(to: request)
+        case .front: return front.response(to: request)
         case .health: return text(200, "ok\n")
         case .readiness:
             guard let obstacle = readiness.obstacle else { return text(200, "ready\n") }

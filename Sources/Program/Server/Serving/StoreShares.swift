@@ -59,17 +59,49 @@ struct StoreShares: SharedLinks {
     }
 
     func usage(of account: AccountRecord) throws -> [AppUsage] {
-        var found: [AppUsage] = []
+        try fromStores(usedBy: account) { place, app in
+            let store = try folder.stores.store(of: place.container, in: place.environment)
+            let name = names.name(of: account.id, in: place.container)
+            return try store.read { snapshot in
+                guard let owner = try snapshot.owner(named: name) else { return [] }
+                return [
+                    AppUsage(
+                        app: app, environment: place.environment, bytes: owner.usedBytes,
+                        records: try snapshot.recordCount(of: owner.number))
+                ]
+            }
+        }
+    }
+
+    func shares(of account: AccountRecord) throws -> [KnownShare] {
+        try fromStores(usedBy: account) { place, app in
+            let database = try database(Place(key: place, isMeant: true), for: account)
+            let list = ListShares(
+                of: names.name(of: account.id, in: place.container), in: database)
+            return try database.storage.read { try list.run($0) }.map { share in
+                KnownShare(
+                    title: share.title, owner: share.isOwn ? "" : Self.name(share.owner),
+                    isOwn: share.isOwn, others: share.others, isOpen: share.isOpen, app: app,
+                    link: share.guid.text)
+            }
+        }
+    }
+
+    /// What all stores say in which somebody may have something.
+    ///
+    /// One whose data cannot be read now is left out.
+    private func fromStores<Found>(
+        usedBy account: AccountRecord, _ read: (StoreKey, AppLabel) throws -> [Found]
+    ) throws -> [Found] {
+        var found: [Found] = []
         let known = Set(try folder.engine.stores())
         for container in try folder.catalog.containers(usedBy: account.id) {
-            for environment in Environment.allCases
-            where known.contains(StoreKey(container, environment)) {
-                do {
-                    if let usage = try usage(of: account, container, environment) {
-                        found.append(usage)
-                    }
-                } catch {
-                    // NB: an app whose data cannot be read now is left out; the log tells of that elsewhere.
+            let label = try folder.reception.label(of: container)
+            for environment in Environment.allCases {
+                let key = StoreKey(container, environment)
+                guard known.contains(key) else { continue }
+                do { found += try read(key, label) } catch {
+                    // NB: the log tells of a store that cannot be read elsewhere.
                     continue
                 }
             }
@@ -77,17 +109,8 @@ struct StoreShares: SharedLinks {
         return found
     }
 
-    private func usage(
-        of account: AccountRecord, _ container: ContainerID, _ environment: Environment
-    ) throws -> AppUsage? {
-        let store = try folder.stores.store(of: container, in: environment)
-        let name = names.name(of: account.id, in: container)
-        return try store.read { snapshot in
-            guard let owner = try snapshot.owner(named: name) else { return nil }
-            return AppUsage(
-                app: container.name, environment: environment, bytes: owner.usedBytes,
-                records: try snapshot.recordCount(of: owner.number))
-        }
+    private static func name(_ person: Person?) -> String {
+        [person?.givenName, person?.familyName].compactMap(\.self).joined(separator: " ")
     }
 
     // MARK: - Places
@@ -137,12 +160,12 @@ struct StoreShares: SharedLinks {
     private func thing(_ glance: ShareGlance, in container: ContainerID) throws -> SharedThing {
         let fallback = try folder.catalog.container(container)?
             .settings[ContainerSetting.fallbackURL.rawValue]
-        let owner = [glance.owner?.givenName, glance.owner?.familyName].compactMap(\.self)
         return SharedThing(
             title: glance.title, type: glance.type, thumbnail: glance.thumbnail,
-            owner: owner.joined(separator: " "),
+            owner: Self.name(glance.owner),
             standing: SharedThing.Standing(glance.standing),
-            mayWrite: glance.permission == .readWrite, app: container.name,
+            mayWrite: glance.permission == .readWrite,
+            app: try folder.reception.label(of: container),
             destination: fallback.map { $0 + glance.link },
             link: "\(baseURL)/share/\(glance.guid.text)")
     }

@@ -1,0 +1,38 @@
+import CloudModel
+import Storage
+
+/// What people are shown an app as.
+package struct AppLabel: Sendable, Equatable {
+    /// The name that the operator gave it, else the container's.
+    package let name: String
+    /// The name of its picture; nil where it has none.
+    package let icon: String?
+    /// The app's own page; nil where it has none.
+    package let website: String?
+
+    package init(name: String, icon: String? = nil, website: String? = nil) {
+        self.name = name
+        self.icon = icon
+        self.website = website
+    }
+
+    package init(_ container: ContainerRecord) {
+        func value(_ setting: ContainerSetting) -> String? { container.settings[setting.rawValue] }
+        self.init(
+            name: value(.name) ?? container.id.name, icon: value(.icon), website: value(.website))
+    }
+
+    /// The host of the app's own page, by which people know it; nil where it has none.
+    package var site: String? {
+        guard let website, let start = website.firstRange(of: "://")?.upperBound else { return nil }
+        let authority = website[start...].prefix { !"/?#".contains($0) }
+        return String(authority.split(separator: "@").last ?? authority)
+    }
+}
+
+extension Reception {
+    /// What people are shown the app of a container as.
+    package func label(of container: ContainerID) throws -> AppLabel {
+        try catalog.container(container).map { AppLabel($0) } ?? AppLabel(name: container.name)
+    }
+}

@@ -1,0 +1,27 @@
+import Accounts
+import Configuration
+import Files
+import Pages
+
+extension ServerConfiguration {
+    /// Whose server this is, as pages and letters say.
+    ///
+    /// - Throws: `CommandFailure` for a picture that cannot be read, or is none.
+    func serviceMark() throws(CommandFailure) -> ServiceMark {
+        let name = pages.name.isEmpty ? Reception.host(of: baseURL) : pages.name
+        guard !pages.iconFile.isEmpty else { return ServiceMark(name: name) }
+        let picture: [UInt8]
+        do {
+            picture = try FileSystem.contents(
+                of: pages.iconFile, bytesMax: ContainerSetting.iconBytesMax)
+        } catch {
+            throw CommandFailure("pages.iconFile: \(error)")
+        }
+        guard ContainerSetting.isIcon(picture) else {
+            throw CommandFailure(
+                "pages.iconFile: expected a PNG, JPEG or WebP picture of at most "
+                    + "\(ContainerSetting.iconBytesMax) bytes")
+        }
+        return ServiceMark(name: name, picture: picture)
+    }
+}
