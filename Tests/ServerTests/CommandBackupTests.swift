@@ -78,7 +78,7 @@ struct CommandBackupTests {
         let target = folder.path("restored")
         #expect(try Program.run(["restore", copy, "--data", target]).status == 1)
         let restored = try Program.run(["restore", copy, "--yes", "--json", "--data", target])
-        #expect(restored.output == "{\"ok\":true,\"problems\":[]}\n")
+        #expect(restored.output == "{\"ok\":true,\"problems\":[],\"erasedAgain\":0}\n")
         #expect(try Program.run(["restore", copy, "--yes", "--data", target]).status == 1)
         #expect(try Program.run(["check", "--data", target]).output == "no problems\n")
 
