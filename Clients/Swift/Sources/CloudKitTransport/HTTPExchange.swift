@@ -90,10 +90,11 @@ package struct NetworkExchange: HTTPExchange {
             session.dataTask(with: prepared(request, patience)), patience)
     }
 
-    /// The system's own limit, where it keeps one.
+    /// With the system's own limit, where it keeps one, a little later: ours knows what has left. In whole seconds,
+    /// because fractions are cut off on Linux.
     private func prepared(_ request: URLRequest, _ patience: Patience) -> URLRequest {
         var request = request
-        request.timeoutInterval = patience.silenceSeconds
+        request.timeoutInterval = patience.silenceSeconds.rounded(.up) + 1
         return request
     }
 
