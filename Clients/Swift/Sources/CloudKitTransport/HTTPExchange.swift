@@ -90,8 +90,10 @@ package struct NetworkExchange: HTTPExchange {
             session.dataTask(with: prepared(request, patience)), patience)
     }
 
-    /// With the system's own limit, where it keeps one, a little later: ours knows what has left. In whole seconds,
-    /// because fractions are cut off on Linux.
+    /// A request with the system's own limit, where it keeps one.
+    ///
+    /// It comes a little later than ours, which knows what has left, and in whole seconds: fractions are cut off on
+    /// Linux.
     private func prepared(_ request: URLRequest, _ patience: Patience) -> URLRequest {
         var request = request
         request.timeoutInterval = patience.silenceSeconds.rounded(.up) + 1
