@@ -90,10 +90,13 @@ package struct NetworkExchange: HTTPExchange {
             session.dataTask(with: prepared(request, patience)), patience)
     }
 
-    /// The system's own limit, where it keeps one.
+    /// A request with the system's own limit, where it keeps one.
+    ///
+    /// It comes a little later than ours, which knows what has left, and in whole seconds: fractions are cut off on
+    /// Linux.
     private func prepared(_ request: URLRequest, _ patience: Patience) -> URLRequest {
         var request = request
-        request.timeoutInterval = patience.silenceSeconds
+        request.timeoutInterval = patience.silenceSeconds.rounded(.up) + 1
         return request
     }
 

@@ -81,7 +81,7 @@ final class WatchedRequests: NSObject, URLSessionDataDelegate, Sendable {
                 guard (try? await Task.sleep(for: left)) != nil else { return }
                 continue
             }
-            task.cancel()
+            // Before the session has a word, which would be that somebody has cancelled it; this cancels it, too.
             return end(id, URLError(.timedOut))
         }
     }

@@ -135,17 +135,7 @@ final class ArchiveTests: XCTestCase {
     }
 
     func testSystemFieldsUnderTheNamesOfApplesClassesAreRead() throws {
-        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
-        let names: [(AnyClass, String)] = [
-            (OthersID.self, "CKRecordID"), (OthersZoneID.self, "CKRecordZoneID"),
-        ]
-        for entry in names { archiver.setClassName(entry.1, for: entry.0) }
-        archiver.encode("Note" as NSString, forKey: "RecordType")
-        archiver.encode(OthersID(), forKey: "RecordID")
-        archiver.encode("3k" as NSString, forKey: "ETag")
-        archiver.encode(Date(timeIntervalSince1970: 5) as NSDate, forKey: "RecordCtime")
-        archiver.finishEncoding()
-        let reader = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
+        let reader = try NSKeyedUnarchiver(forReadingFrom: Data(Self.othersArchive.utf8))
         reader.requiresSecureCoding = true
         let record = try XCTUnwrap(CKRecord(coder: reader))
         XCTAssertEqual(record.recordType, "Note")
@@ -155,35 +145,36 @@ final class ArchiveTests: XCTestCase {
                 recordName: "n1",
                 zoneID: CKRecordZone.ID(zoneName: "Notes", ownerName: "__defaultOwner__")))
         XCTAssertEqual(record.recordChangeTag, "3k")
-        XCTAssertEqual(record.creationDate, Date(timeIntervalSince1970: 5))
     }
-}
 
-/// A record's ID as another framework writes it.
-final class OthersID: NSObject, NSSecureCoding {
-    static var supportsSecureCoding: Bool { true }
+    /// System fields as another framework writes them: its classes have no module, and zones another key.
+    private static let othersArchive = """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <plist version="1.0"><dict>
+        <key>$archiver</key><string>NSKeyedArchiver</string>
+        <key>$version</key><integer>100000</integer>
+        <key>$top</key><dict>
+        <key>RecordType</key>\(place(1))<key>ETag</key>\(place(2))<key>RecordID</key>\(place(3))
+        </dict>
+        <key>$objects</key><array>
+        <string>$null</string><string>Note</string><string>3k</string>
+        <dict><key>$class</key>\(place(8))
+        <key>RecordName</key>\(place(4))<key>ZoneID</key>\(place(5))</dict>
+        <string>n1</string>
+        <dict><key>$class</key>\(place(9))
+        <key>ZoneName</key>\(place(6))<key>ownerName</key>\(place(7))
+        <key>databaseScopeKey</key><integer>0</integer></dict>
+        <string>Notes</string><string>__defaultOwner__</string>
+        \(type("CKRecordID"))\(type("CKRecordZoneID"))
+        </array></dict></plist>
+        """
 
-    override init() {}
-
-    init?(coder: NSCoder) { nil }
-
-    func encode(with coder: NSCoder) {
-        coder.encode("n1" as NSString, forKey: "RecordName")
-        coder.encode(OthersZoneID(), forKey: "ZoneID")
+    private static func place(_ number: Int) -> String {
+        "<dict><key>CF$UID</key><integer>\(number)</integer></dict>"
     }
-}
 
-/// A zone's ID as another framework writes it.
-final class OthersZoneID: NSObject, NSSecureCoding {
-    static var supportsSecureCoding: Bool { true }
-
-    override init() {}
-
-    init?(coder: NSCoder) { nil }
-
-    func encode(with coder: NSCoder) {
-        coder.encode("Notes" as NSString, forKey: "ZoneName")
-        coder.encode("__defaultOwner__" as NSString, forKey: "ownerName")
-        coder.encode(0, forKey: "databaseScopeKey")
+    private static func type(_ name: String) -> String {
+        "<dict><key>$classname</key><string>\(name)</string><key>$classes</key>"
+            + "<array><string>\(name)</string><string>NSObject</string></array></dict>"
     }
 }

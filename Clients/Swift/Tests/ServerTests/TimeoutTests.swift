@@ -20,9 +20,15 @@ import XCTest
             return container.privateCloudDatabase.configuredWith(configuration: limits) { $0 }
         }
 
-        private func failure(_ body: () async throws -> Void) async -> CKError.Code? {
+        /// - Parameter least: what it waits at least, in seconds.
+        private func failure(
+            after least: Double = 0, _ body: () async throws -> Void
+        ) async -> CKError.Code? {
             let begin = Date()
-            defer { XCTAssertLessThan(-begin.timeIntervalSinceNow, Self.secondsMax) }
+            defer {
+                XCTAssertGreaterThanOrEqual(-begin.timeIntervalSinceNow, least)
+                XCTAssertLessThan(-begin.timeIntervalSinceNow, Self.secondsMax)
+            }
             do {
                 try await body()
                 return nil
@@ -45,9 +51,9 @@ import XCTest
                 let server = try SilentServer(.all(words))
                 defer { server.stop() }
                 let database = database(of: server, request: 0.3)
-                let read = await failure { _ = try await database.allRecordZones() }
+                let read = await failure(after: 0.3) { _ = try await database.allRecordZones() }
                 XCTAssertEqual(read, .networkFailure, place)
-                let write = await failure { try await save(in: database) }
+                let write = await failure(after: 0.3) { try await save(in: database) }
                 XCTAssertEqual(write, .serverResponseLost, place)
             }
         }
@@ -56,7 +62,7 @@ import XCTest
             let server = try SilentServer(.unreachable)
             defer { server.stop() }
             let database = database(of: server, request: 0.3)
-            let write = await failure { try await save(in: database) }
+            let write = await failure(after: 0.3) { try await save(in: database) }
             XCTAssertEqual(write, .networkFailure)
         }
 
@@ -69,7 +75,7 @@ import XCTest
             let zones = try await patient.allRecordZones()
             XCTAssertEqual(zones, [])
             let limited = database(of: server, request: 2, resource: 0.5)
-            let read = await failure { _ = try await limited.allRecordZones() }
+            let read = await failure(after: 0.5) { _ = try await limited.allRecordZones() }
             XCTAssertEqual(read, .networkFailure)
             let write = await failure { try await save(in: limited) }
             XCTAssertEqual(write, .serverResponseLost)
