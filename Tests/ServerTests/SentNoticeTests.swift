@@ -1,3 +1,4 @@
+import Awaiting
 import ChildProcesses
 import Cryptography
 import Foundation

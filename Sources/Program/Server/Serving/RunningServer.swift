@@ -62,7 +62,6 @@ package final class RunningServer: Sendable {
             linkHost: LinkHost(of: reached.baseURL, log))
         http = try Self.started(wire, on: binding, responder, Self.observer(of: metrics, log))
         Self.observe(http, stores, log, in: metrics)
-        folder.failedSignIns.observe(by: log, in: metrics)
         senders = try NoticeSenders(folder)
         let work = StoreWork(
             configuration, clock: folder.clock, log: log, senders: senders.byKind,
@@ -126,6 +125,7 @@ package final class RunningServer: Sendable {
     private static func startedBeside(
         _ folder: DataFolder, _ readiness: Readiness, _ metrics: Metrics, _ log: Log
     ) throws -> (ControlServer, MetricsListener?) {
+        folder.failedSignIns.observe(by: log, in: metrics)
         let listener = try MetricsListener(folder.configuration.metrics, metrics, log)
         do {
             let path = DataFolder.controlSocketPath(in: folder.path)
